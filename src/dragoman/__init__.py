@@ -1,0 +1,25 @@
+"""Build, see inside and ship your own translator.
+
+from dragoman import Translator
+
+translator = Translator("runs/en-it")
+translator("The cat is on the table.")
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dragoman.translator import Translator
+
+__all__ = ["Translator", "__version__"]
+
+__version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    """Load the translator when it is asked for, so that importing the package costs nothing."""
+    if name == "Translator":
+        from dragoman.translator import Translator
+
+        return Translator
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

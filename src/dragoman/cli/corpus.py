@@ -1,0 +1,216 @@
+"""`dragoman corpus`: look at parallel text, fetch it, or write the embedded one."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
+
+from cyclopts import App, Parameter, validators
+
+if TYPE_CHECKING:
+    from dragoman.corpora.statistics import CorpusStatistics
+
+app = App(name="corpus", help="Look at parallel text, fetch it, or write the embedded one.")
+
+
+def _check_languages(_: Any, text: str) -> None:
+    from dragoman.corpora.opus import parse_languages
+
+    parse_languages(text)
+
+
+def _check_address(_: Any, text: str) -> None:
+    from dragoman.corpora.opus import parse
+
+    parse(text)
+
+
+Languages = Annotated[str, Parameter(validator=_check_languages)]
+Count = Annotated[int, Parameter(validator=validators.Number(gte=1))]
+Output = Parameter(name=["--output", "-o"])
+
+
+@app.command
+def check(
+    files: list[str],
+    /,
+    *,
+    languages: Languages = "en-it",
+    json: Annotated[bool, Parameter(negative=())] = False,
+) -> None:
+    """Say what parallel text is like: sizes, lengths, suspicious pairs, and what files share.
+
+    For example:
+
+        dragoman corpus check train.tsv test.tsv
+        dragoman corpus check Books.en-it
+        dragoman corpus check memory.jsonl.zst --languages de-en --json
+
+    Parameters
+    ----------
+    files
+        What a recipe reads: TSV or JSON lines, plain or compressed; the directory of a downloaded
+        corpus; a Hugging Face data set.
+    languages
+        The codes of the source and of the target.
+    json
+        Print one JSON object, for programs.
+    """
+    from itertools import combinations
+
+    from dragoman.corpora.config import CleaningConfig, CorpusConfig
+    from dragoman.corpora.opus import parse_languages
+    from dragoman.corpora.statistics import measure, shared_sources
+
+    pair = parse_languages(languages)
+    measured = [
+        measure(CorpusConfig(path=file), languages=pair, config=CleaningConfig()) for file in files
+    ]
+    shared = [
+        (first.corpus, second.corpus, shared_sources(first, second))
+        for first, second in combinations(measured, 2)
+    ]
+    if json:
+        _print_json(measured, shared)
+        return
+    for statistics in measured:
+        _print_statistics(statistics)
+    for one, other, count in shared:
+        print(f"{one} and {other} share {count:,} source sentences")
+
+
+@app.command
+def get(
+    corpus: Annotated[str, Parameter(validator=_check_address)],
+    languages: Languages,
+    /,
+    *,
+    output: Annotated[Path | None, Output] = None,
+) -> None:
+    """Download a public corpus, verify it, and say its licence.
+
+    An interrupted download goes on where it stopped when the command runs again.
+
+    For example:
+
+        dragoman corpus get opus:Books en-it
+        dragoman corpus get opus:Tatoeba/v2023-04-12 it-en -o corpora/tatoeba
+
+    Parameters
+    ----------
+    corpus
+        `opus:NAME` for the latest version, or `opus:NAME/VERSION`.
+    languages
+        Two language codes, as in `en-it`.
+    output
+        The directory to make; `NAME.LANGUAGES` where it is left out.
+    """
+    from dragoman.corpora.catalogue import get as get_corpus
+    from dragoman.corpora.opus import parse_languages
+
+    there = get_corpus(corpus, parse_languages(languages), output)
+    provenance = there.provenance
+    state = "downloaded" if there.is_new else "was complete, nothing was downloaded"
+    print(f"{there.directory}: {provenance.name} {provenance.version}, {state}")
+    print(f"{provenance.pairs:,} pairs, {' and '.join(provenance.languages)}")
+    print(f"in a recipe: path = {str(there.directory)!r}")
+    if there.licence:
+        print(f"licence:\n\n{_printable(there.licence)}")
+    else:
+        print(f"licence: the archive names none; see where {provenance.url} comes from")
+
+
+@app.command
+def primer(
+    *,
+    pairs: Count,
+    output: Annotated[Path, Output],
+    seed: int = 0,
+    split: Literal["train", "validation", "test"] = "train",
+    alignments: Path | None = None,
+) -> None:
+    """Write sentence pairs of the embedded English-Italian corpus as TSV.
+
+    For example:
+
+        dragoman corpus primer --pairs 20000 -o train.tsv
+        dragoman corpus primer --pairs 500 --split test -o test.tsv --alignments test.align
+
+    Parameters
+    ----------
+    pairs
+        How many pairs.
+    output
+        The TSV file to write.
+    seed
+        Another seed gives other sentences.
+    split
+        The sentences of one split are in no other.
+    alignments
+        A file for the word alignments, one line a pair: `0-0 1-2` says that the first words
+        translate each other, and that the second English word is the third Italian one. A
+        punctuation mark is a word, and so is what stands before an Italian apostrophe. The line
+        of a sentence from the phrasebook, with which the training split begins, is empty.
+    """
+    from dragoman.corpora.primer.corpus import generate
+
+    with contextlib.ExitStack() as stack:
+        text = stack.enter_context(_written(output))
+        links = stack.enter_context(_written(alignments)) if alignments else None
+        for pair in generate(pairs, seed=seed, split=split):
+            text.write(f"{pair.source}\t{pair.target}\n")
+            if links:
+                links.write(" ".join(f"{i}-{j}" for i, j in pair.alignment) + "\n")
+
+
+@contextlib.contextmanager
+def _written(path: Path) -> Iterator[TextIO]:
+    """Open a file that appears under its name only when it is complete."""
+    if path.exists() and not path.is_file():  # a pipe or a terminal
+        with path.open("w", encoding="utf-8", newline="\n") as file:
+            yield file
+        return
+    part = path.with_name(path.name + ".part")
+    try:
+        with part.open("w", encoding="utf-8", newline="\n") as file:
+            yield file
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _print_json(measured: list["CorpusStatistics"], shared: list[tuple[str, str, int]]) -> None:
+    """Print everything as one JSON object."""
+    import json
+    from dataclasses import asdict
+
+    corpora = [asdict(statistics) for statistics in measured]
+    for corpus in corpora:
+        del corpus["source_hashes"]
+    overlaps = [{"corpora": [one, other], "sources": count} for one, other, count in shared]
+    print(json.dumps({"corpora": corpora, "overlaps": overlaps}, ensure_ascii=False))
+
+
+def _print_statistics(statistics: "CorpusStatistics") -> None:
+    """Print what a person wants to know of a corpus."""
+    print(f"{statistics.corpus}: {statistics.pairs:,} pairs")
+    print(
+        "             characters       words   characters a sentence: median   90 %   99 %    most"
+    )
+    for side in statistics.sides:
+        median, *others = side.character_percentiles.values()
+        tail = "".join(f"{length:7,}" for length in others)
+        print(f"  {side.language:<8}{side.characters:13,}{side.words:12,}{median:32,}{tail}")
+    total = sum(suspicion.count for suspicion in statistics.suspicious.values())
+    share = total / statistics.pairs
+    print(f"  {total:,} pairs ({share:.1%}) that the default cleaning leaves out")
+    for reason, suspicion in statistics.suspicious.items():
+        more = ", …" if suspicion.count > len(suspicion.lines) else ""
+        lines = ", ".join(map(str, suspicion.lines))
+        print(f"    {reason:<20}{suspicion.count:9,}   line {lines}{more}")
+    print()
+
+
+def _printable(text: str) -> str:
+    """Take out what a terminal would obey."""
+    return "".join(c for c in text if c.isprintable() or c in "\n\t").strip()

@@ -1,0 +1,63 @@
+"""`dragoman import`: other people's models, turned into model directories."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import App, Parameter
+
+app = App(name="import", help="Turn other people's models into model directories.")
+
+
+@app.command
+def marian(
+    directory: Path,
+    /,
+    *,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    languages: str | None = None,
+    language_token: str | None = None,
+) -> int:
+    """Import a Marian model of Hugging Face, such as those of OPUS-MT.
+
+    If transformers is installed, both sides then translate sentences, which must come out equal.
+
+    For example:
+
+        dragoman import marian opus-mt-en-it -o models/en-it
+        dragoman import marian opus-mt-en-ROMANCE -o models/en-it --language-token ">>ita<<"
+
+    Parameters
+    ----------
+    directory
+        With config.json, model.safetensors, source.spm, target.spm and vocab.json.
+    output
+        The model directory to write.
+    languages
+        The codes of source and target, as en-it; left out, tokenizer_config.json says them.
+    language_token
+        Which language a model with several writes, as its vocabulary calls it.
+    """
+    from dragoman.config import RecipeError
+    from dragoman.interop.marian import import_marian
+    from dragoman.interop.marian_proof import compare_with_transformers
+
+    source, dash, target = (languages or "").partition("-")
+    if languages is not None and not (source and dash and target):
+        raise RecipeError(f"--languages {languages}: write two codes, as en-it")
+    import_marian(
+        directory,
+        output,
+        languages=(source, target) if languages else None,
+        language_token=language_token,
+    )
+    print(f"imported {directory} into {output}")
+    agreement = compare_with_transformers(directory, output)
+    if agreement is None:
+        print("not proved: install transformers")
+        return 0
+    print(
+        f"{'proved' if agreement.holds else 'REFUTED'}: {agreement.num_equal} of "
+        f"{agreement.num_sentences} translations equal those of transformers, "
+        f"logits differ by at most {agreement.largest_difference:.1e}"
+    )
+    return 0 if agreement.holds else 1

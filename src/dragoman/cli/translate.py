@@ -1,0 +1,247 @@
+"""`dragoman translate`: lines of text in, as many lines out."""
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from io import BufferedReader
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, BinaryIO, NamedTuple, cast
+
+from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from dragoman.translator import Translation, Translator
+
+CHUNK_BYTES = 2**20
+"""Most that is read at once. A pipe gives what it has, so a slow writer is answered at once."""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions:
+    """What differs from the settings that the model brings along."""
+
+    beam_size: int | None = None
+    """Unfinished translations of a sentence that are followed at once; 1 is greedy search."""
+
+    length_penalty: float | None = None
+    """Exponent of the length penalty; 0 ranks by log-probability alone."""
+
+    n_best: int | None = None
+    """Translations of each line."""
+
+    sampling_temperature: Annotated[float | None, Parameter(name="--sample")] = None
+    """Draw from the model at this temperature instead of searching; 1 as the model says."""
+
+    top_k: int | None = None
+    """Draw from so many of the most probable tokens; 0 is all of them."""
+
+    top_p: float | None = None
+    """Draw from the fewest tokens that are at least so probable together."""
+
+    seed: int | None = None
+    """Another seed draws other samples."""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class OutputOptions:
+    """What is written, and where."""
+
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None
+    """Write to this file, which appears when it is complete, instead of standard output."""
+
+    scores: Annotated[bool, Parameter(negative=())] = False
+    """Write a tab and the score after each translation."""
+
+    json: Annotated[bool, Parameter(negative=())] = False
+    """Write a JSON object for each line."""
+
+
+class Line(NamedTuple):
+    """A line of input."""
+
+    place: str
+    """File and number, for messages."""
+
+    text: str
+    ending: str
+    """What ended it: a line feed, with a carriage return or not, or nothing."""
+
+
+def translate(
+    model: Path,
+    /,
+    *files: Path,
+    device: str = "auto",
+    search: SearchOptions = SearchOptions(),
+    output: OutputOptions = OutputOptions(),
+) -> int:
+    """Translate text, a sentence a line, with the model in a directory.
+
+    As many lines come out as went in, in the same order; a blank line stays blank. With --n-best
+    above 1 the translations of a line are written one a line as `number ||| text ||| score`,
+    where the number is that of the input line, from 0. With --json each input line gives one
+    object with `line` (from 1), `source`, `text`, `score`, `finished` and `alternatives`.
+
+    A file: dragoman translate runs/en-it news.en -o news.it
+
+    A pipe: echo "The cat is on the table." | dragoman translate runs/en-it
+
+    Parameters
+    ----------
+    model
+        A model directory.
+    files
+        UTF-8 text, a sentence a line; standard input if none is named.
+    device
+        A name that PyTorch knows, as cuda:1; auto takes a GPU if there is one.
+    search
+        What differs from the settings that the model brings along.
+    output
+        What is written, and where.
+    """
+    from dragoman.translator import Translator
+
+    try:
+        translator = _configure(Translator(model, device=device), search)
+        write = _writer(output, translator)
+        with _open_output(output.output) as stream:
+            _translate_lines(translator, _read_chunks(files), write, stream)
+    except BrokenPipeError:  # whoever read the translations has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+def _configure(translator: "Translator", options: SearchOptions) -> "Translator":
+    """Change the settings of the search that were given."""
+    from dragoman.config import RecipeError
+
+    given = {name: value for name, value in vars(options).items() if value is not None}
+    try:
+        translator.search = replace(translator.search, **given)
+    except ValueError as error:
+        raise RecipeError(str(error)) from error
+    return translator
+
+
+def _translate_lines(
+    translator: "Translator",
+    chunks: Iterator[list[Line]],
+    write: Callable[[int, Line, "Translation"], str],
+    stream: BinaryIO,
+) -> None:
+    """Translate and write chunk after chunk, and warn of what is incomplete."""
+    number = 0
+    for lines in chunks:
+        translations = translator.translate(line.text for line in lines)
+        for line, translation in zip(lines, translations, strict=True):
+            stream.write(write(number, line, translation).encode())
+            number += 1
+            if not translation.finished:
+                print(
+                    f"warning: {line.place}: the translation stopped at the length limit",
+                    file=sys.stderr,
+                )
+        stream.flush()
+
+
+def _writer(
+    output: OutputOptions, translator: "Translator"
+) -> Callable[[int, Line, "Translation"], str]:
+    """Choose the form of the output."""
+    if output.json:
+        return _as_json
+    if translator.search.n_best > 1:
+        return _as_list
+    return _with_score if output.scores else _as_text
+
+
+def _as_text(number: int, line: Line, translation: "Translation") -> str:
+    return translation.text + line.ending
+
+
+def _with_score(number: int, line: Line, translation: "Translation") -> str:
+    return f"{translation.text}\t{translation.score:.4f}{line.ending}"
+
+
+def _as_list(number: int, line: Line, translation: "Translation") -> str:
+    """Write the n-best list in the format of Moses."""
+    return "".join(f"{number} ||| {a.text} ||| {a.score:.4f}\n" for a in translation.alternatives)
+
+
+def _as_json(number: int, line: Line, translation: "Translation") -> str:
+    table = {
+        "line": number + 1,
+        "source": line.text,
+        "text": translation.text,
+        "score": translation.score,
+        "finished": translation.finished,
+        "alternatives": [vars(alternative) for alternative in translation.alternatives],
+    }
+    return json.dumps(table, ensure_ascii=False) + "\n"
+
+
+def _read_chunks(files: tuple[Path, ...]) -> Iterator[list[Line]]:
+    """Read the lines of the files, or of standard input, as they become available."""
+    if not files:
+        yield from _lines(cast(BufferedReader, sys.stdin.buffer), "standard input")
+    for path in files:
+        with path.open("rb") as stream:
+            yield from _lines(stream, str(path))
+
+
+def _lines(stream: BufferedReader, name: str) -> Iterator[list[Line]]:
+    """Cut a stream at line feeds, and at nothing else; give the complete lines of each read."""
+    from dragoman.corpora.text_file import MAX_LINE_BYTES, CorpusError
+
+    number, rest = 1, b""
+    while block := stream.read1(CHUNK_BYTES):
+        *complete, rest = (rest + block).split(b"\n")
+        if complete:
+            yield [_decode(line, "\n", name, number + i) for i, line in enumerate(complete)]
+        number += len(complete)
+        if len(rest) > MAX_LINE_BYTES:
+            raise CorpusError(
+                f"{name}:{number}: a line of more than {MAX_LINE_BYTES} bytes; is this text?"
+            )
+    if rest:
+        yield [_decode(rest, "", name, number)]
+
+
+def _decode(content: bytes, ending: str, name: str, number: int) -> Line:
+    """Turn the bytes of one line into text, and set its ending apart."""
+    from dragoman.corpora.text_file import BYTE_ORDER_MARK, CorpusError
+
+    if number == 1:
+        content = content.removeprefix(BYTE_ORDER_MARK)
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        raise CorpusError(
+            f"{name}:{number}: not UTF-8 (byte 0x{content[error.start]:02x} at position "
+            f"{error.start}); convert the text to UTF-8"
+        ) from None
+    if text.endswith("\r"):
+        text, ending = text[:-1], "\r" + ending
+    return Line(f"{name}:{number}", text, ending)
+
+
+@contextlib.contextmanager
+def _open_output(path: Path | None) -> Iterator[BinaryIO]:
+    """Open standard output, or a file that takes its name only when it is complete."""
+    if path is None:
+        yield sys.stdout.buffer
+        return
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
+    try:
+        with unfinished.open("wb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)

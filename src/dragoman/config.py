@@ -1,0 +1,138 @@
+"""Turn TOML tables into configuration dataclasses, and refuse what they do not declare."""
+
+import difflib
+import tomllib
+import types
+from dataclasses import MISSING, fields, is_dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+Config = TypeVar("Config")
+
+
+class DragomanError(ValueError):
+    """Something a user can mend; the message is one sentence that says how."""
+
+
+class RecipeError(DragomanError):
+    """A recipe does not match the settings it should fill."""
+
+
+def read_table(path: Path) -> dict[str, Any]:
+    """Read a TOML file.
+
+    Raises:
+        RecipeError: the file is missing, is not UTF-8 or is not TOML.
+    """
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise RecipeError(f"{path}: there is no such file") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise RecipeError(f"{path}: not a TOML file: {error}") from error
+
+
+def from_table(config_type: type[Config], table: dict[str, Any], *, at: str = "") -> Config:
+    """Fill a configuration, and the configurations inside it, from nested tables.
+
+    Raises:
+        RecipeError: a key is unknown or missing, or a value has the wrong type.
+    """
+    hints = get_type_hints(config_type)
+    declared = [field.name for field in fields(config_type)]  # type: ignore[arg-type]
+    for key in table:
+        if key not in declared:
+            raise RecipeError(_unknown(at + key, [at + name for name in declared]))
+    required = [
+        field.name
+        for field in fields(config_type)  # type: ignore[arg-type]
+        if field.default is MISSING and field.default_factory is MISSING
+    ]
+    if missing := [at + name for name in required if name not in table]:
+        raise RecipeError(f"{missing[0]} is missing")
+    values = {key: _convert(value, hints[key], at + key) for key, value in table.items()}
+    try:
+        return config_type(**values)
+    except RecipeError:
+        raise
+    except ValueError as error:  # a check in __post_init__
+        raise RecipeError(f"{at}{error}") from error
+
+
+def to_table(config: Any) -> dict[str, Any]:
+    """Write a configuration as nested tables, the inverse of `from_table`; None is left out."""
+    table: dict[str, Any] = {}
+    for field in fields(config):
+        value = getattr(config, field.name)
+        if is_dataclass(value):
+            table[field.name] = to_table(value)
+        elif isinstance(value, tuple):
+            table[field.name] = [to_table(item) if is_dataclass(item) else item for item in value]
+        elif value is not None:
+            table[field.name] = value
+    return table
+
+
+def set_key(table: dict[str, Any], assignment: str) -> None:
+    """Apply one `section.key=value` to a table in place; the value is TOML, or else a string.
+
+    Raises:
+        RecipeError: there is no equals sign, or the path leads through a value.
+    """
+    path, equals, text = assignment.partition("=")
+    if not equals:
+        raise RecipeError(f"--set {assignment}: write it as section.key=value")
+    try:
+        value = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        value = text
+    *sections, key = path.strip().split(".")
+    for section in sections:
+        table = table.setdefault(section, {})
+        if not isinstance(table, dict):
+            raise RecipeError(f"--set {assignment}: {section} is not a section")
+    table[key] = value
+
+
+def nearest(word: str, known: list[str]) -> str | None:
+    """Return the known word that a misspelt one most resembles, if one does."""
+    return next(iter(difflib.get_close_matches(word, known, n=1, cutoff=0.5)), None)
+
+
+def _unknown(key: str, known: list[str]) -> str:
+    """Say that a key is unknown and which one was probably meant."""
+    if close := nearest(key, known):
+        return f"unknown key {key}; did you mean {close}?"
+    return f"unknown key {key}; there is {', '.join(known)}"
+
+
+def _convert(value: Any, expected: Any, at: str) -> Any:
+    """Turn a TOML value into the type that a field declares."""
+    origin = get_origin(expected)
+    if origin in (Union, types.UnionType):
+        expected = next(option for option in get_args(expected) if option is not type(None))
+        return _convert(value, expected, at)
+    if is_dataclass(expected) and isinstance(value, dict):
+        return from_table(expected, value, at=f"{at}.")  # type: ignore[arg-type]
+    if origin is tuple and isinstance(value, list):
+        item = get_args(expected)[0]
+        return tuple(_convert(v, item, f"{at}[{i}]") for i, v in enumerate(value))
+    if origin is Literal and value in get_args(expected):
+        return value
+    if expected is float and type(value) in (int, float):
+        return float(value)
+    if type(value) is expected:
+        return value
+    raise RecipeError(f"{at} = {value!r} should be {_spoken(expected)}")
+
+
+def _spoken(expected: Any) -> str:
+    """Name a type as a user would."""
+    if get_origin(expected) is Literal:
+        return "one of " + ", ".join(repr(choice) for choice in get_args(expected))
+    if get_origin(expected) is tuple:
+        return "a list"
+    if is_dataclass(expected):
+        return "a section"
+    names = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
+    return names.get(expected, str(expected))

@@ -1,0 +1,1 @@
+"""Parallel text: read, cleaned, stored as token ids, and batched."""

@@ -1,0 +1,201 @@
+"""Updates of batches, epoch after epoch, from any position on.
+
+The plan of an epoch follows from (seed, epoch) alone, so that a position is two numbers, and a run
+that stops continues with exactly the batches that it would have seen.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+import numpy.typing as npt
+
+from dragoman.corpora.batch import Batch, pad
+from dragoman.corpora.batching_config import BatchingConfig
+from dragoman.corpora.epoch_plan import EpochPlan, Planner
+from dragoman.corpora.shapes import Shape
+from dragoman.corpora.token_store import TokenStore
+
+Tokens = npt.NDArray[np.integer]
+Lengths = npt.NDArray[np.int64]
+Sentence = Tokens | Sequence[int]
+Resample = Callable[
+    [list[Tokens], list[Tokens], int], tuple[Sequence[Sentence], Sequence[Sentence]]
+]
+"""Cut sentences into other subwords: (sources, targets, seed) -> (sources, targets)."""
+
+_WIDTH_MULTIPLE = 8  # re-sampled batches come in few widths, too
+
+
+@dataclass(frozen=True, order=True)
+class Position:
+    """An update: where a run stands, and all that a checkpoint keeps about the data."""
+
+    epoch: int
+    update: int
+    """Within the epoch, from 0."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Update:
+    """The batches of one optimizer update; their gradients are summed."""
+
+    position: Position
+
+    next_position: Position
+    """Where a run continues after this update."""
+
+    micro_batches: list[Batch]
+
+    num_target_tokens: int
+    """Tokens to predict in all micro-batches: what the summed loss is divided by."""
+
+    @property
+    def ends_epoch(self) -> bool:
+        """Whether this is the last update of its epoch."""
+        return self.next_position.epoch > self.position.epoch
+
+
+class Batches:
+    """All batches of a training run.
+
+    Every process of a distributed run makes the same updates and takes its `Batch.shard` of each
+    micro-batch, so that the result does not depend on the number of processes.
+
+    Args:
+        store: the pairs.
+        shapes: as of `choose_shapes`.
+        config: how much an update holds.
+        seed: decides the order of all epochs, 0 or more.
+        pad_id: the padding token of both sides.
+        bos_id: begins a target.
+        eos_id: ends a source and a target.
+    """
+
+    def __init__(
+        self,
+        store: TokenStore,
+        shapes: Sequence[Shape],
+        config: BatchingConfig,
+        *,
+        seed: int,
+        pad_id: int,
+        bos_id: int,
+        eos_id: int,
+    ) -> None:
+        self._store = store
+        self._shapes = tuple(shapes)
+        self._config = config
+        self._seed = seed
+        self._pad_id, self._bos_id, self._eos_id = pad_id, bos_id, eos_id
+        self._planner = Planner(store, self._shapes, tokens_per_update=config.tokens_per_update)
+
+    @property
+    def fingerprint(self) -> str:
+        """A checksum of all that decides the batches; a position means nothing without it."""
+        decisive = (self._store.description, self._shapes, self._config.tokens_per_update)
+        return hashlib.sha256(repr((*decisive, self._seed)).encode()).hexdigest()
+
+    def epoch(self, epoch: int) -> EpochPlan:
+        """Plan an epoch; a function of (seed, epoch) alone."""
+        return self._planner.plan(np.random.Generator(np.random.Philox(self._sequence(epoch))))
+
+    def updates(
+        self, position: Position = Position(0, 0), *, resample: Resample | None = None
+    ) -> Iterator[Update]:
+        """Yield updates from a position on, without end.
+
+        Args:
+            position: the first update.
+            resample: cuts the sentences of each micro-batch into other subwords. Its seed follows
+                from the seed, the epoch and the micro-batch. Where the new sentences do not fit the
+                shape, the batch is widened to the next multiple of eight columns.
+
+        Raises:
+            ValueError: the epoch has no such update.
+        """
+        epoch, first = position.epoch, position.update
+        while True:
+            plan = self.epoch(epoch)
+            if first and first >= plan.num_updates:
+                raise ValueError(f"epoch {epoch} has {plan.num_updates} updates and no {first}")
+            for number in range(first, plan.num_updates):
+                yield self._update(plan, Position(epoch, number), resample)
+            epoch, first = epoch + 1, 0
+
+    def _update(self, plan: EpochPlan, position: Position, resample: Resample | None) -> Update:
+        """Build the batches of one update."""
+        first, end = plan.bounds[position.update : position.update + 2].tolist()
+        micro_batches = []
+        for number in range(first, end):
+            seed = int(self._sequence(position.epoch, number).generate_state(1)[0])
+            micro_batches.append(self._batch(plan, number, resample, seed))
+        last = position.update + 1 == plan.num_updates
+        following = (position.epoch + 1, 0) if last else (position.epoch, position.update + 1)
+        return Update(
+            position=position,
+            next_position=Position(*following),
+            micro_batches=micro_batches,
+            num_target_tokens=sum(batch.num_target_tokens for batch in micro_batches),
+        )
+
+    def _batch(self, plan: EpochPlan, number: int, resample: Resample | None, seed: int) -> Batch:
+        """Build a micro-batch."""
+        indices = plan.micro_batch(number)
+        source: Tokens
+        target: Tokens
+        source, source_lengths = self._store.sources.gather(indices)
+        target, target_lengths = self._store.targets.gather(indices)
+        if resample is not None:
+            sources, targets = resample(
+                _cut(source, source_lengths), _cut(target, target_lengths), seed
+            )
+            source, source_lengths = _join(sources, len(indices))
+            target, target_lengths = _join(targets, len(indices))
+        shape = self._shapes[plan.shapes[number]]
+        return Batch(
+            source=pad(
+                source,
+                source_lengths,
+                width=_width(shape.source_length, source_lengths, marks=1),
+                pad_id=self._pad_id,
+                eos_id=self._eos_id,
+            ),
+            target=pad(
+                target,
+                target_lengths,
+                width=_width(shape.target_length, target_lengths, marks=2),
+                pad_id=self._pad_id,
+                eos_id=self._eos_id,
+                bos_id=self._bos_id,
+            ),
+            indices=indices,
+            pad_id=self._pad_id,
+        )
+
+    def _sequence(self, *key: int) -> np.random.SeedSequence:
+        """Return the source of random numbers for an epoch, or for a micro-batch of it."""
+        return np.random.SeedSequence(self._seed, spawn_key=key)
+
+
+def _cut(tokens: Tokens, lengths: Lengths) -> list[Tokens]:
+    """Cut a row of tokens into its sentences."""
+    return np.split(tokens, lengths.cumsum()[:-1])
+
+
+def _join(sentences: Sequence[Sentence], rows: int) -> tuple[Tokens, Lengths]:
+    """Put sentences in a row; the inverse of `_cut`."""
+    if len(sentences) != rows:
+        raise ValueError(f"re-sampling made {len(sentences)} sentences of {rows}")
+    lengths = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
+    return np.fromiter(chain.from_iterable(sentences), dtype=np.int64), lengths
+
+
+def _width(planned: int, lengths: Lengths, *, marks: int) -> int:
+    """Return the columns of a rectangle: those planned, or more where a sentence needs more."""
+    needed = int(lengths.max()) + marks
+    if needed <= planned:
+        return planned
+    return -(-needed // _WIDTH_MULTIPLE) * _WIDTH_MULTIPLE

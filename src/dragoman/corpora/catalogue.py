@@ -1,0 +1,219 @@
+"""Public corpora: download one, verify it, and record where it comes from."""
+
+import contextlib
+import shutil
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from dragoman.corpora import opus
+from dragoman.corpora.download import FIRST_PAUSE, NotFoundError, download, sha256
+from dragoman.corpora.provenance import FILE_NAME, Provenance, TextFile
+from dragoman.corpora.text_file import CorpusError
+
+LICENCE = "LICENSE"
+NOTICES = (LICENCE, "README")
+MAX_NOTICE = 2**20  # bytes
+MAX_INFLATION = 100  # text is compressed three to ten times
+MIN_SUSPICIOUS = 2**20  # bytes up to which inflation does not matter
+CHUNK = 2**18  # bytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class DownloadedCorpus:
+    """A corpus on disk."""
+
+    directory: Path
+    source: Path
+    """The text of the first language asked for."""
+
+    target: Path
+    provenance: Provenance
+    licence: str
+    """The text of its licence; empty if the archive has none."""
+
+    is_new: bool
+    """False if it was there already, and nothing was downloaded."""
+
+
+def get(
+    address: str,
+    languages: tuple[str, str],
+    directory: Path | None = None,
+    *,
+    servers: opus.Opus | None = None,
+    first_pause: float = FIRST_PAUSE,
+) -> DownloadedCorpus:
+    """Download a public corpus into a directory, or verify the one that is there.
+
+    The directory appears under its name only when it is complete. Until then everything stands
+    in a directory with ".part" after the name, and another call goes on from there.
+
+    Args:
+        address: `opus:NAME` or `opus:NAME/VERSION`.
+        languages: The codes of the source and of the target.
+        directory: Where the corpus goes; `NAME.LANGUAGES` in the working directory if unsaid.
+        servers: Where OPUS is.
+        first_pause: Seconds before the second attempt of a transfer.
+
+    Raises:
+        CorpusError: there is no such corpus, it cannot be fetched, the archive is damaged, or
+            what is in the directory is not what was recorded.
+    """
+    name, version = opus.parse(address)
+    directory = directory or Path(f"{name}.{'-'.join(sorted(languages))}")
+    if is_new := not (directory / FILE_NAME).exists():
+        _refuse_occupied(directory)
+        servers = servers or opus.Opus.from_environment()
+        release = servers.find(name, version, languages)
+        complete = directory.absolute()  # "." has no name
+        working = complete.with_name(complete.name + ".part")
+        try:
+            working.mkdir(parents=True, exist_ok=True)
+            archive = working / f"{name}-{release.version}.zip"
+            _fetch(release, archive, servers, first_pause)
+            _unpack(release, archive, working)
+            archive.unlink()
+            working.replace(complete)
+        except OSError as error:
+            raise CorpusError(f"{working}: the corpus cannot be written: {error}") from error
+    provenance = Provenance.load(directory)
+    _refuse_other(directory, provenance, name, version, languages)
+    provenance.verify(directory)
+    return DownloadedCorpus(
+        directory=directory,
+        source=provenance.path_of(languages[0], directory),
+        target=provenance.path_of(languages[1], directory),
+        provenance=provenance,
+        licence=_read_licence(provenance, directory),
+        is_new=is_new,
+    )
+
+
+def _refuse_occupied(directory: Path) -> None:
+    """Refuse to put a corpus where something else is."""
+    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+        raise CorpusError(
+            f"{directory}: exists and is no downloaded corpus; choose another directory with -o"
+        )
+
+
+def _refuse_other(
+    directory: Path,
+    there: Provenance,
+    name: str,
+    version: str | None,
+    languages: tuple[str, str],
+) -> None:
+    """Refuse to take one corpus for another."""
+    wanted = (name, version or there.version, sorted(languages))
+    if wanted != (there.name, there.version, sorted(there.languages)):
+        raise CorpusError(
+            f"{directory}: holds {there.name} {there.version} {'-'.join(there.languages)}; "
+            "choose another directory with -o"
+        )
+
+
+def _fetch(release: opus.Release, archive: Path, servers: opus.Opus, first_pause: float) -> None:
+    """Download the archive of a release, unless an interrupted call left it complete."""
+    if archive.exists():
+        return
+    try:
+        download(release.url, archive, first_pause=first_pause)
+    except NotFoundError as error:
+        with contextlib.suppress(OSError):
+            archive.parent.rmdir()  # it is not empty when a transfer was interrupted before
+        raise _not_found(error, release, servers) from None
+
+
+def _not_found(error: NotFoundError, release: opus.Release, servers: opus.Opus) -> NotFoundError:
+    """Say what there is instead, if the API is within reach."""
+    try:
+        return NotFoundError(servers.explain_missing(release.name, release.languages))
+    except CorpusError:
+        return error
+
+
+def _unpack(release: opus.Release, archive: Path, directory: Path) -> None:
+    """Take the known files out of the archive, and record where they come from."""
+    texts = {language: f"{release.stem}.{language}" for language in release.languages}
+    with _opened(archive) as zipped:
+        _check_contents(zipped, archive, list(texts.values()))
+        notices = [notice for notice in NOTICES if notice in zipped.namelist()]
+        for notice in notices:
+            _extract(zipped, notice, directory)
+        counts = {text: _extract(zipped, text, directory) for text in texts.values()}
+    if len(set(counts.values())) > 1:
+        lines = " and ".join(f"{text} has {count} lines" for text, count in counts.items())
+        raise CorpusError(f"{archive}: the two sides are not parallel: {lines}")
+    Provenance(
+        name=release.name,
+        version=release.version,
+        pairs=next(iter(counts.values())),
+        url=release.url,
+        bytes=archive.stat().st_size,
+        sha256=sha256(archive),
+        date=datetime.now(UTC).date(),
+        licence=LICENCE if LICENCE in notices else None,
+        files=tuple(
+            TextFile(language=language, name=text, sha256=sha256(directory / text))
+            for language, text in texts.items()
+        ),
+    ).save(directory)
+
+
+@contextlib.contextmanager
+def _opened(archive: Path) -> Iterator[zipfile.ZipFile]:
+    """Open an archive; one that is damaged is deleted, so that the next call fetches it again."""
+    try:
+        with zipfile.ZipFile(archive) as zipped:
+            yield zipped
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
+        archive.unlink()
+        raise CorpusError(
+            f"{archive}: a damaged archive ({error}); run the command again to fetch it again"
+        ) from error
+
+
+def _check_contents(zipped: zipfile.ZipFile, archive: Path, texts: list[str]) -> None:
+    """Refuse an archive without the texts, that inflates absurdly, or for which there is no room.
+
+    `zipfile` inflates no file beyond the size that the archive declares for it.
+    """
+    entries = {entry.filename: entry for entry in zipped.infolist()}
+    if missing := [text for text in texts if text not in entries]:
+        there = ", ".join(list(entries)[:9])
+        raise CorpusError(f"{archive}: there is no {missing[0]} in it, only {there}")
+    total = 0
+    for name in entries.keys() & {*texts, *NOTICES}:
+        size = entries[name].file_size
+        limit = MAX_NOTICE if name in NOTICES else MAX_INFLATION * entries[name].compress_size
+        if size > max(limit, MIN_SUSPICIOUS):
+            raise CorpusError(f"{archive}: {name} would inflate to {size} bytes; it is no text")
+        total += size
+    if (free := shutil.disk_usage(archive.parent).free) < total:
+        raise CorpusError(
+            f"{archive.parent}: the corpus needs {total} bytes and the disk has {free}; make room"
+        )
+
+
+def _extract(zipped: zipfile.ZipFile, name: str, directory: Path) -> int:
+    """Write one file of an archive, and return how many lines it has."""
+    lines, last = 0, b"\n"
+    with zipped.open(name) as packed, (directory / name).open("wb") as file:
+        while chunk := packed.read(CHUNK):
+            file.write(chunk)
+            lines += chunk.count(b"\n")
+            last = chunk[-1:]
+    return lines + (last != b"\n")
+
+
+def _read_licence(provenance: Provenance, directory: Path) -> str:
+    """Return the text of the licence."""
+    if provenance.licence is None:
+        return ""
+    path = directory / provenance.licence
+    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""

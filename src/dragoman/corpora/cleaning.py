@@ -1,0 +1,148 @@
+"""Leave out the pairs that teach nothing or the wrong thing, and count them by reason."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+
+from dragoman.corpora.config import CleaningConfig
+from dragoman.corpora.parallel_text import Pair
+from dragoman.corpora.scripts import WIDE, letters_outside, share_in_script
+from dragoman.corpora.seen import SeenPairs
+
+BLOCK = 4096  # pairs looked at together, so that duplicates are searched with arrays
+MAX_EXAMPLES = 5
+SHORT = 20  # characters up to which a ratio of lengths says nothing
+WIDE_CHARACTER = 3  # letters that say as much as one Chinese, Japanese or Korean character
+
+CONTROL_CHARACTER = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\ufffd\ud800-\udfff]")
+
+DUPLICATE = "duplicate"
+
+Fault = Callable[[Pair], bool]
+
+
+@dataclass
+class CleaningReport:
+    """What cleaning did: `read` is always `kept` plus the sum of `dropped`."""
+
+    read: int = 0
+    kept: int = 0
+    dropped: Counter[str] = field(default_factory=Counter)
+    """How many pairs were left out for each reason; a pair counts for its first reason only."""
+
+    examples: dict[str, list[Pair]] = field(default_factory=dict)
+    """The first few pairs that were left out for each reason."""
+
+    def drop(self, pair: Pair, reason: str) -> None:
+        """Count a pair that is left out."""
+        self.dropped[reason] += 1
+        examples = self.examples.setdefault(reason, [])
+        if len(examples) < MAX_EXAMPLES:
+            examples.append(pair)
+
+
+def clean(
+    pairs: Iterable[Pair],
+    config: CleaningConfig,
+    report: CleaningReport,
+    *,
+    languages: tuple[str, str],
+    seen: SeenPairs | None = None,
+) -> Iterator[Pair]:
+    """Yield the pairs worth learning from, in their order and as they are.
+
+    Args:
+        pairs: What was read.
+        config: The thresholds.
+        report: Filled on the way. It counts blocks of pairs, and holds as soon as a pair is out.
+        languages: The codes of the source and of the target, for their scripts.
+        seen: The pairs that came before; share it to find duplicates across corpora.
+    """
+    faults = _faults(config, languages)
+    seen = SeenPairs() if seen is None else seen
+    remaining = iter(pairs)
+    while block := list(islice(remaining, BLOCK)):
+        good = list(_without_faults(block, faults, report))
+        if config.drop_duplicates:
+            good = list(_without_duplicates(good, seen, report))
+        report.read += len(block)
+        report.kept += len(good)
+        yield from good
+
+
+def _faults(config: CleaningConfig, languages: tuple[str, str]) -> dict[str, Fault]:
+    """Return the rules that are switched on, by the reason they give, cheap ones first."""
+    faults: dict[str, Fault] = {
+        "empty": is_empty,
+        "too long": lambda pair: is_too_long(pair, config.max_characters, config.max_words),
+        "length ratio": lambda pair: length_ratio(pair) > config.max_length_ratio,
+    }
+    if config.drop_identical:
+        faults["identical sides"] = is_identical
+    if config.drop_control_characters:
+        faults["control characters"] = has_control_characters
+    outside = [letters_outside(language) for language in languages]
+    faults["wrong script"] = lambda pair: any(
+        foreign is not None and share_in_script(text, foreign) < config.min_script_share
+        for text, foreign in zip(pair[:2], outside, strict=True)
+    )
+    return faults
+
+
+def _without_faults(
+    pairs: list[Pair], faults: dict[str, Fault], report: CleaningReport
+) -> Iterator[Pair]:
+    """Leave out each pair that a rule finds fault with."""
+    for pair in pairs:
+        for reason, has_fault in faults.items():
+            if has_fault(pair):
+                report.drop(pair, reason)
+                break
+        else:
+            yield pair
+
+
+def _without_duplicates(
+    pairs: list[Pair], seen: SeenPairs, report: CleaningReport
+) -> Iterator[Pair]:
+    """Leave out each pair that came before."""
+    for pair, is_new in zip(pairs, seen.add([pair[:2] for pair in pairs]), strict=True):
+        if is_new:
+            yield pair
+        else:
+            report.drop(pair, DUPLICATE)
+
+
+def is_empty(pair: Pair) -> bool:
+    """Say whether a side has nothing but white space."""
+    return not pair.source.strip() or not pair.target.strip()
+
+
+def is_too_long(pair: Pair, max_characters: int, max_words: int) -> bool:
+    """Say whether a side has too many characters or words."""
+    return any(len(text) > max_characters or len(text.split()) > max_words for text in pair[:2])
+
+
+def length_ratio(pair: Pair) -> float:
+    """Return how many times longer the longer side is; 1 when both are short."""
+    shorter, longer = sorted(_weighted_length(text) for text in pair[:2])
+    return longer / max(shorter, 1) if longer > SHORT else 1.0
+
+
+def is_identical(pair: Pair) -> bool:
+    """Say whether both sides are the same text."""
+    return pair.source.strip() == pair.target.strip()
+
+
+def has_control_characters(pair: Pair) -> bool:
+    """Say whether a side has a C0 or C1 control, the tab apart, U+FFFD or half a surrogate."""
+    return any(CONTROL_CHARACTER.search(text) for text in pair[:2])
+
+
+def _weighted_length(text: str) -> int:
+    """Count characters, wide ones several times."""
+    if text.isascii():
+        return len(text)
+    return len(text) + (WIDE_CHARACTER - 1) * len(WIDE.findall(text))

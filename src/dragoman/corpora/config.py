@@ -1,0 +1,121 @@
+"""Which parallel text a run reads, and what it leaves out."""
+
+import math
+from dataclasses import dataclass
+from os.path import commonprefix
+from pathlib import PurePath
+from typing import Literal
+
+OverlapPolicy = Literal["refuse", "drop", "allow"]
+
+FORMAT_SUFFIXES = (".gz", ".zst", ".tsv", ".jsonl")
+"""Endings that say how a file is written, in the order in which they are taken off a name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorpusConfig:
+    """One parallel corpus: either `path`, or `source` and `target`.
+
+    `~` and `$VARIABLE` in a path are expanded when the file is read, so that a recipe does not
+    depend on the machine.
+    """
+
+    path: str | None = None
+    """A `.tsv` or `.jsonl` file, also `.gz` or `.zst`; a directory written by `dragoman corpus get`
+    or `datasets.save_to_disk`; or `hf:NAME[:CONFIG[:SPLIT]]` from the Hugging Face hub."""
+
+    source: str | None = None
+    """A plain text file with one source sentence a line."""
+
+    target: str | None = None
+    """A plain text file with the translation of each line of `source`."""
+
+    weight: float = 1.0
+    """How many times an epoch sees the corpus; 0.5 is a random half in each epoch."""
+
+    def __post_init__(self) -> None:
+        given = [value is not None for value in (self.path, self.source, self.target)]
+        if given not in ([True, False, False], [False, True, True]):
+            raise ValueError(
+                f"path = {self.path!r}, source = {self.source!r}, target = {self.target!r}: "
+                "a corpus is either path, or source and target"
+            )
+        if not (math.isfinite(self.weight) and self.weight > 0):
+            raise ValueError(f"weight = {self.weight} should be a finite number above zero")
+
+    @property
+    def name(self) -> str:
+        """A short name for reports: what the file names share, without their endings."""
+        if self.path is not None:
+            name = PurePath(self.path).name
+        else:
+            sides = [PurePath(side or "").name for side in (self.source, self.target)]
+            name = commonprefix(sides).rstrip(".-_") or sides[0]  # noqa: RUF071 - within a name
+        for suffix in FORMAT_SUFFIXES:
+            name = name.removesuffix(suffix)
+        return name
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorporaConfig:
+    """The corpora of a run."""
+
+    train: tuple[CorpusConfig, ...]
+    """What the model learns from."""
+
+    validation: tuple[CorpusConfig, ...] = ()
+    """What decides when training stops and which checkpoint is kept."""
+
+    test: tuple[CorpusConfig, ...] = ()
+    """What the final scores are measured on."""
+
+    overlap: OverlapPolicy = "refuse"
+    """What happens when a training pair translates a validation or test sentence."""
+
+    def __post_init__(self) -> None:
+        if not self.train:
+            raise ValueError("train = () should name at least one corpus")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CleaningConfig:
+    """Which pairs are left out of training.
+
+    Each rule is loosened by its own threshold; an extreme value switches it off. Pairs with an
+    empty side are always left out, because nothing can be learnt from them.
+    """
+
+    max_characters: int = 1000
+    """Characters of the longer side. Written sentences rarely have more than 600; beyond stand
+    paragraphs and lost line ends."""
+
+    max_words: int = 200
+    """Words of the longer side, between white space."""
+
+    max_length_ratio: float = 3.0
+    """Characters of the longer side for each one of the shorter; `inf` switches the rule off. A
+    Chinese, Japanese or Korean character counts as three, because it says as much. Pairs of at
+    most 20 characters are not measured: their ratios say nothing."""
+
+    min_script_share: float = 0.5
+    """Share of the letters of a side that belong to the scripts of its language; 0 switches the
+    rule off. Languages whose scripts are not known are not checked."""
+
+    drop_duplicates: bool = True
+    """Leave out a pair that came before, letter by letter."""
+
+    drop_identical: bool = True
+    """Leave out a pair whose two sides are the same text: it was not translated."""
+
+    drop_control_characters: bool = True
+    """Leave out a pair with control characters, U+FFFD or half a surrogate pair: the traces of a
+    broken conversion."""
+
+    def __post_init__(self) -> None:
+        for field in ("max_characters", "max_words"):
+            if getattr(self, field) < 1:
+                raise ValueError(f"{field} = {getattr(self, field)} should be at least 1")
+        if not self.max_length_ratio >= 1:
+            raise ValueError(f"max_length_ratio = {self.max_length_ratio} should be at least 1")
+        if not 0 <= self.min_script_share <= 1:
+            raise ValueError(f"min_script_share = {self.min_script_share} should be in [0, 1]")

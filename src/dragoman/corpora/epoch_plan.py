@@ -1,0 +1,169 @@
+"""The plan of an epoch: which pairs, in which micro-batches, in which updates."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dragoman.corpora.shapes import Shape, shape_table
+from dragoman.corpora.store_description import StoredCorpus
+from dragoman.corpora.token_store import TokenStore
+
+_BLOCK = 1 << 20  # pairs at once, so that temporary arrays stay small
+
+
+@dataclass(frozen=True, kw_only=True)
+class EpochPlan:
+    """The order of an epoch, in about four bytes a pair."""
+
+    pairs: npt.NDArray[np.int32]
+    """(pairs of the epoch,): positions in the store, those of a micro-batch side by side."""
+
+    begins: npt.NDArray[np.int64]
+    """(micro-batches,): where each micro-batch begins in `pairs`."""
+
+    rows: npt.NDArray[np.int64]
+    """(micro-batches,): how many pairs each micro-batch has."""
+
+    shapes: npt.NDArray[np.int64]
+    """(micro-batches,): the number of each micro-batch's shape."""
+
+    bounds: npt.NDArray[np.int64]
+    """(updates + 1,): update u is made of the micro-batches bounds[u] to bounds[u + 1]."""
+
+    real_cells: int
+    """Positions of the epoch's batches that hold a token, on both sides."""
+
+    padded_cells: int
+    """Positions of the epoch's batches, padding included."""
+
+    @property
+    def num_updates(self) -> int:
+        """Updates in the epoch."""
+        return len(self.bounds) - 1
+
+    def micro_batch(self, number: int) -> npt.NDArray[np.int64]:
+        """Return which pairs a micro-batch holds."""
+        begin = self.begins[number]
+        return self.pairs[begin : begin + self.rows[number]].astype(np.int64)
+
+    def fill(self) -> float:
+        """Return the share of positions that hold a token and not padding."""
+        return self.real_cells / self.padded_cells
+
+
+class Planner:
+    """Plan epochs of a store.
+
+    Args:
+        store: the pairs.
+        shapes: of micro-batches; each pair has to fit in one.
+        tokens_per_update: target tokens, EOS included, that an update has at least.
+
+    Raises:
+        ValueError: a pair is longer than all shapes.
+    """
+
+    def __init__(
+        self, store: TokenStore, shapes: Sequence[Shape], *, tokens_per_update: int
+    ) -> None:
+        self._corpora = store.corpora
+        self._shapes = shapes
+        self._tokens_per_update = tokens_per_update
+        self._source_lengths, self._target_lengths = store.lengths()
+        self._shape_of = _assign(shapes, self._source_lengths, self._target_lengths)
+
+    def plan(self, generator: np.random.Generator) -> EpochPlan:
+        """Draw the pairs of an epoch, shuffle them, and pack them.
+
+        Pairs are shuffled and fill the micro-batches of their shape in that order; the last
+        micro-batch of a shape may have fewer rows. Micro-batches are shuffled and fill updates in
+        that order; the last update may have fewer tokens.
+        """
+        drawn = _draw(self._corpora, generator)
+        generator.shuffle(drawn)
+        pairs, rows, shapes = self._pack(drawn)
+        begins = rows.cumsum() - rows
+        source_cells = _sums(self._source_lengths[pairs], begins) + rows  # tokens and EOS
+        target_cells = _sums(self._target_lengths[pairs], begins) + rows
+        columns = np.array([shape.cells_per_row for shape in self._shapes])
+        order = generator.permutation(len(rows))
+        return EpochPlan(
+            pairs=pairs,
+            begins=begins[order],
+            rows=rows[order],
+            shapes=shapes[order],
+            bounds=_group(target_cells[order], self._tokens_per_update),
+            real_cells=int(source_cells.sum() + target_cells.sum()),
+            padded_cells=int((rows * columns[shapes]).sum()),
+        )
+
+    def _pack(
+        self, drawn: npt.NDArray[np.int32]
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Sort pairs by shape; return them, and the rows and the shape of each micro-batch."""
+        shape_of = self._shape_of[drawn]
+        members: list[npt.NDArray[np.int32]] = []
+        rows: list[int] = []
+        shapes: list[int] = []
+        for number, shape in enumerate(self._shapes):
+            members.append(drawn[shape_of == number])
+            full, rest = divmod(len(members[-1]), shape.rows)
+            rows += [shape.rows] * full + [rest] * (rest > 0)
+            shapes += [number] * (len(rows) - len(shapes))
+        pairs = np.concatenate(members)
+        return pairs, np.array(rows, dtype=np.int64), np.array(shapes, dtype=np.int64)
+
+
+def _assign(
+    shapes: Sequence[Shape],
+    source_lengths: npt.NDArray[np.uint16],
+    target_lengths: npt.NDArray[np.uint16],
+) -> npt.NDArray[np.int16]:
+    """Return the number of each pair's shape."""
+    table = shape_table(shapes)
+    assigned = np.empty(len(source_lengths), dtype=np.int16)
+    for start in range(0, len(assigned), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        source, target = source_lengths[block], target_lengths[block]
+        if source.max() < table.shape[0] and target.max() < table.shape[1]:
+            assigned[block] = table[source, target]
+        else:
+            assigned[block] = -1
+    if (assigned < 0).any():
+        raise ValueError("a pair is longer than all shapes; choose the shapes for this store")
+    return assigned
+
+
+def _draw(corpora: Sequence[StoredCorpus], generator: np.random.Generator) -> npt.NDArray[np.int32]:
+    """Take each pair as often as its corpus weighs, and a random part for a broken weight.
+
+    A broken number of pairs is rounded up or down at random, so that even one pair of weight 0.1 is
+    seen, in one epoch of ten.
+    """
+    parts = [np.empty(0, dtype=np.int32)]
+    for corpus in corpora:
+        pairs = np.arange(corpus.start, corpus.stop, dtype=np.int32)
+        whole = int(corpus.weight)
+        parts += [pairs] * whole
+        if corpus.weight > whole:
+            part = int((corpus.weight - whole) * len(pairs) + generator.random())
+            parts.append(generator.permutation(pairs)[:part])
+    return np.concatenate(parts)
+
+
+def _sums(lengths: npt.NDArray[np.uint16], begins: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Add up lengths from each beginning to the next."""
+    return np.add.reduceat(lengths, begins, dtype=np.int64)
+
+
+def _group(tokens: npt.NDArray[np.int64], tokens_per_update: int) -> npt.NDArray[np.int64]:
+    """Cut a sequence of micro-batches, each with its tokens, as soon as an update has enough."""
+    bounds = [0]
+    ends = tokens.cumsum()
+    while bounds[-1] < len(tokens):
+        before = ends[bounds[-1] - 1] if bounds[-1] else 0
+        enough = int(np.searchsorted(ends, before + tokens_per_update))
+        bounds.append(min(enough + 1, len(tokens)))
+    return np.array(bounds, dtype=np.int64)

@@ -1,0 +1,83 @@
+"""Sentence pairs from Hugging Face data sets, from the hub or from a directory."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import ModuleType
+
+from dragoman.corpora.record import sides
+from dragoman.corpora.text_file import CorpusError, expand
+
+PREFIX = "hf:"
+
+MARKS = ("dataset_info.json", "dataset_dict.json")
+"""Files that `datasets.save_to_disk` leaves in a directory, one or the other."""
+
+
+def read_hub(address: str, languages: tuple[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the sides of the records of `hf:NAME[:CONFIG[:SPLIT]]`; the split is "train" if unsaid.
+
+    The data set is downloaded once, kept in the cache of `datasets` and read from there through
+    a memory map. NAME may also be a directory of data files.
+
+    Raises:
+        CorpusError: the data set, its configuration or its split cannot be had.
+    """
+    name, _, rest = address.removeprefix(PREFIX).partition(":")
+    config, _, split = rest.partition(":")
+    datasets = _import_datasets(address)
+    try:
+        rows = datasets.load_dataset(str(expand(name)), config or None, split=split or "train")
+    except (OSError, ValueError) as error:
+        raise CorpusError(f"{address}: the data set cannot be had: {_one_line(error)}") from error
+    yield from _sides(rows, address, languages)
+
+
+def read_directory(path: Path, languages: tuple[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the sides of the records of a directory that `datasets.save_to_disk` wrote.
+
+    Raises:
+        CorpusError: the directory is not such a data set, or holds several splits.
+    """
+    if not any((path / mark).is_file() for mark in MARKS):
+        raise CorpusError(
+            f"{path}: a directory stands where a file or a saved Hugging Face data set is expected"
+        )
+    datasets = _import_datasets(str(path))
+    try:
+        rows = datasets.load_from_disk(str(path))
+    except IndexError:  # what `datasets` makes of a data set saved without rows
+        raise CorpusError(f"{path}: the data set is empty") from None
+    except (OSError, ValueError) as error:
+        raise CorpusError(f"{path}: the data set cannot be read: {_one_line(error)}") from error
+    if isinstance(rows, datasets.DatasetDict):
+        splits = " or ".join(str(path / split) for split in rows)
+        raise CorpusError(f"{path}: a data set with several splits; name one, {splits}")
+    yield from _sides(rows, str(path), languages)
+
+
+def _sides(
+    rows: Iterable[object], place: str, languages: tuple[str, str]
+) -> Iterator[tuple[str, str]]:
+    """Take the two sides out of each row, and refuse a data set without rows."""
+    line = 0
+    for line, row in enumerate(rows, start=1):
+        yield sides(row, languages, place=f"{place}:{line}")
+    if line == 0:
+        raise CorpusError(f"{place}: the data set is empty")
+
+
+def _import_datasets(place: str) -> ModuleType:
+    """Import the library, which is an extra because it is large."""
+    try:
+        import datasets
+    except ImportError:
+        raise CorpusError(
+            f'{place}: a Hugging Face data set needs pip install "dragoman[huggingface]"'
+        ) from None
+    module: ModuleType = datasets
+    return module
+
+
+def _one_line(error: Exception) -> str:
+    """Return the first line of a message that may have many."""
+    return str(error).strip().partition("\n")[0] or type(error).__name__

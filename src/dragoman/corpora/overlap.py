@@ -1,0 +1,124 @@
+"""Keep the sentences that a model is judged by out of the text that it learns from."""
+
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from dragoman.corpora.config import OverlapPolicy
+from dragoman.corpora.parallel_text import Pair
+from dragoman.corpora.text_file import CorpusError
+
+MAX_EXAMPLES = 3
+
+
+class OverlapError(CorpusError):
+    """Training text translates sentences that the model is judged by."""
+
+
+@dataclass
+class OverlapReport:
+    """How much of the evaluation text one training corpus has."""
+
+    corpus: str
+    """Name of the training corpus, for messages."""
+
+    sources: int = 0
+    """Training pairs whose source is an evaluation source."""
+
+    targets: int = 0
+    """Training pairs whose target is an evaluation target, whatever their source."""
+
+    lines: list[int] = field(default_factory=list)
+    """The first few lines counted in `sources`."""
+
+
+class EvaluationSentences:
+    """The sentences of the validation and test sets, kept in memory.
+
+    Two sentences are the same if they differ only in case, white space, compatibility forms
+    (NFKC) or the punctuation around them.
+
+    A training pair is a leak when its source is an evaluation source. That is what inflates a
+    score: the model is asked a question whose answer it was shown, whether the translation in
+    the training text is word for word the reference or another one. A shared target alone is no
+    leak. The question was never shown, and short targets such as "Thank you." answer many
+    sources; it is counted, for it does favour the reference a little.
+    """
+
+    def __init__(self, pairs: Iterable[Pair]) -> None:
+        self._sources: set[str] = set()
+        self._targets: set[str] = set()
+        for pair in pairs:
+            self._sources.add(normalise(pair.source))
+            self._targets.add(normalise(pair.target))
+        # Nothing but punctuation is no sentence, and is no leak.
+        self._sources.discard("")
+        self._targets.discard("")
+
+    def contains(self, pair: Pair) -> bool:
+        """Say whether a training pair is a leak."""
+        return normalise(pair.source) in self._sources
+
+    def contains_target(self, pair: Pair) -> bool:
+        """Say whether the target of a training pair is an evaluation target."""
+        return normalise(pair.target) in self._targets
+
+
+def check(
+    pairs: Iterable[Pair],
+    evaluation: EvaluationSentences,
+    policy: OverlapPolicy,
+    report: OverlapReport,
+) -> Iterator[Pair]:
+    """Yield training pairs, and count those that leak.
+
+    Args:
+        pairs: Training pairs.
+        evaluation: What the model is judged by.
+        policy: "allow" yields the leaks too, "drop" leaves them out, and "refuse" reads to the
+            end and then raises, so that the message can say how many there are.
+        report: Filled on the way.
+
+    Raises:
+        OverlapError: there are leaks and the policy refuses them.
+    """
+    for pair in pairs:
+        report.targets += evaluation.contains_target(pair)
+        if evaluation.contains(pair):
+            report.sources += 1
+            if len(report.lines) < MAX_EXAMPLES:
+                report.lines.append(pair.line)
+            if policy == "drop":
+                continue
+        yield pair
+    if policy == "refuse" and report.sources:
+        raise OverlapError(_refusal(report))
+
+
+def _refusal(report: OverlapReport) -> str:
+    """Say how much leaks, where, and how to go on."""
+    lines = ", ".join(map(str, report.lines))
+    more = ", …" if report.sources > len(report.lines) else ""
+    count = f"{report.sources} pair{'s' if report.sources > 1 else ''}"
+    return (
+        f"{report.corpus}: {count} of the training text would give away validation or test "
+        f"sentences (line{'s' if report.sources > 1 else ''} {lines}{more}); set corpora.overlap "
+        'to "drop" to leave them out, or to "allow" to keep them'
+    )
+
+
+def normalise(text: str) -> str:
+    """Reduce a sentence to what makes it the same sentence."""
+    words = unicodedata.normalize("NFKC", text).casefold().split()
+    text = " ".join(words)
+    start, end = 0, len(text)
+    while start < end and _is_around(text[start]):
+        start += 1
+    while start < end and _is_around(text[end - 1]):
+        end -= 1
+    return text[start:end]
+
+
+def _is_around(character: str) -> bool:
+    """Say whether a character is punctuation, a symbol or a separator."""
+    return unicodedata.category(character)[0] in "PSZ"

@@ -1,0 +1,112 @@
+"""A verb with its subject and complement, in every tense and mood."""
+
+from functools import cache
+
+from . import english
+from .conjugation import REFLEXIVE_PRONOUNS, Conjugation, conjugate
+from .derivation import Derivation, Phrase, Tokens
+from .english import Mood, Tense
+from .entries import Verb
+from .italian import agree
+from .participants import Complement, Subject
+from .tables import read_table
+
+_ESSERE = conjugate("essere")
+_AVERE = conjugate("avere")
+_STARE = conjugate("stare")
+
+
+def clause(
+    derivation: Derivation,
+    subject: Subject,
+    verb: Verb,
+    tense: Tense,
+    mood: Mood,
+    complement: Complement,
+    adverb: str = "",
+) -> Phrase:
+    """Build a clause. ``adverb`` is the English of a frequency adverb, or *already* or nothing."""
+    negation_bit = derivation.link() if mood is Mood.NEGATION or adverb == "never" else 0
+    adverb_bit = (derivation.link() if adverb else 0) | (negation_bit if adverb == "never" else 0)
+    bit = subject.verb_bit
+    auxiliary, form = english.auxiliary_and_verb(verb.english, subject.person, tense, mood)
+    if verb.english_preposition and (complement.english or complement.clitic):
+        form += " " + verb.english_preposition
+    middle: Tokens = ((adverb, adverb_bit),) if adverb else ()
+    auxiliary_bit = bit | negation_bit if mood is Mood.NEGATION else bit
+    before: Tokens = ((auxiliary, auxiliary_bit),) if auxiliary else ()
+    question = mood is Mood.QUESTION
+    start = before + subject.english if question else subject.english + before
+    english_words = (*start, *middle, (form, bit), *complement.english)
+    finite, rest = italian_verb(verb, subject, tense, complement.agreement)
+    adverb_words: Tokens = ((frequency_adverbs()[adverb], adverb_bit),) if adverb else ()
+    rest_words: Tokens = ((rest, bit),) if rest else ()
+    italian_words = (
+        *subject.italian,
+        *((("non", negation_bit),) if negation_bit else ()),
+        *clitics(verb, subject, complement, finite),
+        (finite, bit),
+        *adverb_words,
+        *rest_words,
+        *complement.italian,
+    )
+    return Phrase(english_words, italian_words)
+
+
+def clitics(verb: Verb, subject: Subject, complement: Complement, finite: str) -> Tokens:
+    """Return the unstressed pronouns before the finite verb; lo and la elide."""
+    if verb.reflexive:
+        return ((REFLEXIVE_PRONOUNS[subject.person], subject.verb_bit),)
+    return tuple((_elided(text, finite), bit) for text, bit in complement.clitic)
+
+
+def _elided(pronoun: str, finite: str) -> str:
+    """Elide lo and la before the auxiliary: *l'ho*, but *lo aiuto*."""
+    return "l'" if pronoun in ("lo", "la") and finite in _AVERE.present else pronoun
+
+
+def italian_verb(
+    verb: Verb, subject: Subject, tense: Tense, agreement: tuple[str, bool] | None
+) -> tuple[str, str]:
+    """Return the finite form and what follows it: gerund or participle, and the verb's own words.
+
+    Participles agree with the subject after *essere*, and with an object pronoun after *avere*.
+    """
+    forms, person = verb.conjugation, subject.person
+    if tense is Tense.PROGRESSIVE:
+        return _STARE.present[person], _spaced(forms.gerund, verb.complement)
+    if tense is Tense.PERFECT or (tense is Tense.PAST and verb.aspect != "state"):
+        finite, participle = compound_past(forms, subject, verb.auxiliary == "essere", agreement)
+        return finite, _spaced(participle, verb.complement)
+    if tense is Tense.PAST:
+        return forms.imperfect[person], verb.complement
+    simple = forms.future if tense is Tense.FUTURE else forms.present
+    return simple[person], verb.complement
+
+
+def compound_past(
+    forms: Conjugation, subject: Subject, with_essere: bool, agreement: tuple[str, bool] | None
+) -> tuple[str, str]:
+    """Return the auxiliary and the participle of the passato prossimo."""
+    if with_essere:
+        participle = agree(forms.participle, subject.gender, subject.plural)
+        return _ESSERE.present[subject.person], participle
+    participle = forms.participle
+    if agreement is not None:
+        gender, plural = agreement
+        participle = agree(participle, "f" if gender == "f" else "m", plural)
+    return _AVERE.present[subject.person], participle
+
+
+def _spaced(first: str, second: str) -> str:
+    return f"{first} {second}" if second else first
+
+
+@cache
+def frequency_adverbs() -> dict[str, str]:
+    """Return the adverbs that stand beside the finite verb, from English to Italian."""
+    return {
+        row["english"]: row["italian"]
+        for row in read_table("adverbs.tsv")
+        if row["kind"] in ("frequency", "perfect")
+    }

@@ -1,0 +1,76 @@
+"""Generate the embedded corpus: distinct English-Italian pairs with gold word alignments.
+
+The training split starts with the phrasebook, which is written by hand and has no alignments; the
+rest comes from the grammar. The validation and test splits come from the grammar alone, and each
+of their sentences combines two words that no training sentence combines, see ``splits.py``.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+
+from dragoman.config import DragomanError
+
+from .grammar import derive
+from .phrasebook import phrasebook
+from .spelling import Alignment, spell, words
+from .splits import Split, split_of_sentence
+
+__all__ = ["AlignedPair", "PrimerError", "generate", "words"]
+
+_PATIENCE = 100_000
+"""Draws in a row without a new sentence after which the grammar counts as exhausted."""
+
+
+class PrimerError(DragomanError):
+    """The embedded corpus cannot give what is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedPair:
+    """A sentence and its translation."""
+
+    source: str
+    target: str
+    alignment: Alignment
+    """Links from a source word to a target word, counted from 0 over ``words`` of each text."""
+
+
+def generate(num_pairs: int, *, seed: int, split: Split = "train") -> Iterator[AlignedPair]:
+    """Generate pairs with distinct sources, the same for the same seed and split.
+
+    Splits are disjoint, whatever their seeds.
+
+    Raises:
+        PrimerError: ``num_pairs`` is negative, or more than the grammar has.
+    """
+    if num_pairs < 0:
+        raise PrimerError(f"num_pairs is {num_pairs}, it must be 0 or more")
+    return _generate(num_pairs, seed, split)
+
+
+def _generate(num_pairs: int, seed: int, split: Split) -> Iterator[AlignedPair]:
+    by_hand = phrasebook()
+    if split == "train":
+        for source, target in by_hand[:num_pairs]:
+            yield AlignedPair(source, target, ())
+    seen = {source for source, _ in by_hand}
+    missing = num_pairs - (len(by_hand) if split == "train" else 0)
+    random = Random(f"{split} {seed}")
+    idle = 0
+    while missing > 0:
+        sentence, combinations = derive(random)
+        if split_of_sentence(combinations) == split:
+            source, target, alignment = spell(sentence)
+            if source not in seen:
+                seen.add(source)
+                missing -= 1
+                idle = 0
+                yield AlignedPair(source, target, alignment)
+                continue
+        idle += 1
+        if idle > _PATIENCE:
+            raise PrimerError(
+                f"the {split} split of the primer has no {num_pairs} distinct pairs; "
+                f"ask for {num_pairs - missing} or fewer"
+            )

@@ -1,0 +1,104 @@
+"""Questions with how: how many, how much, how is somebody."""
+
+from functools import cache
+
+from . import english
+from .clauses import italian_verb
+from .conjugation import conjugate
+from .derivation import Derivation, Sentence
+from .english import Mood, Tense
+from .entries import Noun, Verb
+from .lexicon import nouns_of
+from .noun_phrases import noun_phrase, person_name
+from .participants import ASKED, asked_subject, definite_phrase, pronoun_subject, subject_of
+from .questions import spaced, verbs_with_things
+from .statements import draw_tense
+
+
+def how_many(derivation: Derivation) -> Sentence:
+    """Derive pairs like *How many books did you read?*, *Quanti libri hai letto?*."""
+    verb = derivation.choose(_verbs_with_countable_things())
+    noun = derivation.choose(tuple(one for one in verb.objects if _countable(one)))
+    derivation.combine("verb-object", verb.key, noun.key)
+    subject = asked_subject(derivation, verb)
+    bit, noun_bit = derivation.link(), derivation.link()
+    quanti = "quante" if noun.plural_gender == "f" else "quanti"
+    tense = draw_tense(derivation, verb, subject, Mood.QUESTION)
+    auxiliary, form = english.auxiliary_and_verb(verb.english, subject.person, tense, Mood.QUESTION)
+    finite, rest = italian_verb(verb, subject, tense, None)
+    return Sentence(
+        (
+            ("how many", bit),
+            (noun.english[1], noun_bit),
+            (auxiliary, subject.verb_bit),
+            *subject.english,
+            (spaced(form, verb.english_preposition), subject.verb_bit),
+        ),
+        (
+            (quanti, bit),
+            (noun.italian[1], noun_bit),
+            (spaced(finite, rest), subject.verb_bit),
+            *subject.italian,
+        ),
+        "?",
+    )
+
+
+def how_much(derivation: Derivation) -> Sentence:
+    """Derive pairs like *How much does this hat cost?*, *Quanto costa questo cappello?*."""
+    noun = derivation.choose(_goods())
+    derivation.combine("verb-object", "cost", noun.key)
+    thing = definite_phrase(derivation, noun)
+    bit, verb_bit = derivation.link(), derivation.link()
+    costa = "costano" if thing.plural else "costa"
+    return Sentence(
+        (
+            ("how much", bit),
+            ("do" if thing.plural else "does", verb_bit),
+            *thing.english,
+            ("cost", verb_bit),
+        ),
+        (("quanto", bit), (costa, verb_bit), *thing.italian),
+        "?",
+    )
+
+
+def how_is(derivation: Derivation) -> Sentence:
+    """Derive pairs like *How is your mother?*, *Come sta tua madre?*."""
+    if derivation.chance(0.3):
+        subject = subject_of(derivation, person_name(derivation))
+    elif derivation.chance(0.3):
+        subject = pronoun_subject(derivation, ASKED)
+    else:
+        noun = derivation.choose(nouns_of("family", "spouse", "acquaintance"))
+        owner = "my" if noun.noun_class == "spouse" else derivation.choose(("my", "your", "their"))
+        phrase = noun_phrase(derivation, noun, owner, plural=noun.number == "plural")
+        subject = subject_of(derivation, phrase)
+    bit = derivation.link()
+    sta = conjugate("stare").present[subject.person]
+    return Sentence(
+        (
+            ("how", bit),
+            (english.be(subject.person, Tense.PRESENT), subject.verb_bit),
+            *subject.english,
+        ),
+        (("come", bit), (sta, subject.verb_bit), *subject.italian),
+        "?",
+    )
+
+
+def _countable(noun: Noun) -> bool:
+    return noun.number == "count"
+
+
+@cache
+def _goods() -> tuple[Noun, ...]:
+    classes = "fruit vegetable dish staple drink clothing jewel device object container furniture"
+    return nouns_of(*classes.split(), "instrument", "vehicle", "text")
+
+
+@cache
+def _verbs_with_countable_things() -> tuple[Verb, ...]:
+    return tuple(
+        verb for verb in verbs_with_things() if any(_countable(one) for one in verb.objects)
+    )

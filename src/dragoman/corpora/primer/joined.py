@@ -1,0 +1,188 @@
+"""Sentences of two clauses: joined by *and*, *because*, *that*, or a relative clause."""
+
+from functools import cache
+
+from .clauses import clause
+from .conjugation import conjugate
+from .copulas import be_clause
+from .derivation import Derivation, Phrase, Sentence
+from .english import THIRD_SINGULAR, Mood, Tense
+from .entries import Adjective, Noun, Verb
+from .lexicon import lexicon, nouns_of
+from .noun_phrases import NounPhrase, noun_phrase, person_name
+from .participants import (
+    Complement,
+    Subject,
+    definite_phrase,
+    human_subject,
+    pronoun_subject,
+    pronouns,
+    subject_of,
+)
+from .tables import LexiconError, read_table
+
+_SHORT_LIVED = ("fruit", "vegetable", "dish", "staple", "ingredient", "drink", "meal")
+_SAYING = (("says that", "dice che"), ("knows that", "sa che"))
+
+
+def buy_and_use(derivation: Derivation) -> Sentence:
+    """Derive pairs like *She buys an apple and eats it*, *Compra una mela e la mangia*."""
+    first, second, nouns = derivation.choose(_sequences())
+    noun = derivation.choose(nouns)
+    derivation.combine("verb-object", first.key, noun.key)
+    derivation.combine("verb-object", second.key, noun.key)
+    subject = human_subject(derivation, nouns_of("person", "profession"))
+    plural = noun.number == "count" and derivation.chance(0.4)
+    thing = noun_phrase(derivation, noun, derivation.choose(("the", "a")), plural=plural)
+    tense = derivation.choose((Tense.PRESENT, Tense.PAST, Tense.FUTURE))
+    unclear = (first.same_past or second.same_past) and subject.person != THIRD_SINGULAR
+    tense = Tense.FUTURE if unclear else tense
+    opening = clause(
+        derivation, subject, first, tense, Mood.STATEMENT, Complement(thing.english, thing.italian)
+    )
+    pronoun = _pronoun(derivation, thing.gender, plural)
+    bit = derivation.link()
+    again = Subject((), (), subject.person, subject.gender, subject.plural, bit)
+    closing = clause(derivation, again, second, tense, Mood.STATEMENT, pronoun)
+    if tense is Tense.FUTURE:  # she will buy it and read it: one *will* is enough
+        closing = Phrase(closing.english[1:], closing.italian)
+    joint = derivation.pair("and", "e")
+    return Sentence(
+        opening.english + joint.english + closing.english,
+        opening.italian + joint.italian + closing.italian,
+    )
+
+
+def _pronoun(derivation: Derivation, gender: str, plural: bool) -> Complement:
+    word = ("le" if gender == "f" else "li") if plural else ("la" if gender == "f" else "lo")
+    bit = derivation.link()
+    english = "them" if plural else "it"
+    agreement = ("f" if gender == "f" else "m", plural)
+    return Complement(((english, bit),), (), ((word, bit),), agreement)  # type: ignore[arg-type]
+
+
+def because(derivation: Derivation) -> Sentence:
+    """Derive pairs like *I am eating because I am hungry*, *Sto mangiando perché ho fame*."""
+    verb, english_reason, italian_reason = derivation.choose(_reasons())
+    one = derivation.choose(pronouns())
+    bit, second_bit = derivation.link(), derivation.link()
+    first = Subject(((one.english, bit),), (), one.person, one.gender, one.plural, bit)
+    second = Subject(
+        ((one.english, second_bit),), (), one.person, one.gender, one.plural, second_bit
+    )
+    tense = derivation.choose((Tense.PRESENT, Tense.PROGRESSIVE, Tense.PAST))
+    opening = clause(derivation, first, verb, tense, Mood.STATEMENT, Complement())
+    reason_tense = Tense.PRESENT if tense is Tense.PROGRESSIVE else tense
+    reason = derivation.pair(english_reason, italian_reason)
+    closing = be_clause(
+        derivation, second, reason, reason_tense, Mood.STATEMENT, conjugate("avere")
+    )
+    joint = derivation.pair("because", "perché")
+    return Sentence(
+        opening.english + joint.english + closing.english,
+        opening.italian + joint.italian + closing.italian,
+    )
+
+
+def relative(derivation: Derivation) -> Sentence:
+    """Derive pairs like *the book that I bought is long*, *il libro che ho comprato è lungo*."""
+    verb, things = derivation.choose(_relative_verbs())
+    noun = derivation.choose(things)
+    derivation.combine("verb-object", verb.key, noun.key)
+    adjective = derivation.choose(_describing(noun.key))
+    derivation.combine("adjective-noun", adjective.key, noun.key)
+    plural = noun.number == "plural" or (noun.number == "count" and derivation.chance(0.3))
+    thing = noun_phrase(derivation, noun, "the", plural=plural)
+    reader = pronoun_subject(derivation)
+    inner = clause(derivation, reader, verb, Tense.PAST, Mood.STATEMENT, Complement())
+    that = derivation.pair("that", "che")
+    bit = derivation.link()
+    subject = Subject(
+        thing.english + that.english + inner.english,
+        thing.italian + that.italian + inner.italian,
+        5 if plural else 2,
+        thing.gender,
+        plural,
+        bit,
+    )
+    predicate = derivation.pair(adjective.english, adjective.form(thing.gender, plural))
+    mood = Mood.NEGATION if derivation.chance(0.2) else Mood.STATEMENT
+    tense = Tense.PAST if noun.noun_class in _SHORT_LIVED else Tense.PRESENT
+    phrase = be_clause(derivation, subject, predicate, tense, mood)
+    return Sentence(phrase.english, phrase.italian)
+
+
+def reported(derivation: Derivation) -> Sentence:
+    """Derive pairs like *Anna says that the soup is cold*, *Anna dice che la zuppa è fredda*."""
+    speaker = subject_of(derivation, _speaker(derivation))
+    saying = derivation.pair(*derivation.choose(_SAYING))
+    noun = derivation.choose(_described_nouns())
+    adjective = derivation.choose(lexicon().adjectives_of[noun.key])
+    derivation.combine("adjective-noun", adjective.key, noun.key)
+    subject = subject_of(derivation, definite_phrase(derivation, noun, adjective_rate=0))
+    predicate = derivation.pair(adjective.english, adjective.form(subject.gender, subject.plural))
+    phrase = be_clause(derivation, subject, predicate, Tense.PRESENT, Mood.STATEMENT)
+    return Sentence(
+        speaker.english + saying.english + phrase.english,
+        speaker.italian + saying.italian + phrase.italian,
+    )
+
+
+def _speaker(derivation: Derivation) -> NounPhrase:
+    if derivation.chance(0.6):
+        return person_name(derivation)
+    return noun_phrase(derivation, derivation.choose(nouns_of("person", "profession")), "the")
+
+
+@cache
+def _described_nouns() -> tuple[Noun, ...]:
+    return tuple(noun for noun in lexicon().nouns if lexicon().adjectives_of[noun.key])
+
+
+@cache
+def _describing(key: str) -> tuple[Adjective, ...]:
+    return lexicon().adjectives_of[key]
+
+
+@cache
+def _sequences() -> tuple[tuple[Verb, Verb, tuple[Noun, ...]], ...]:
+    found = []
+    for row in read_table("sequences.tsv"):
+        first, second = _verb(row["first"]), _verb(row["second"])
+        shared = tuple(
+            one
+            for one in first.objects
+            if one in second.objects and one.number in ("count", "mass")
+        )
+        if not shared:
+            raise LexiconError(f"sequences.tsv: {row['first']} and {row['second']} share no object")
+        found.append((first, second, shared))
+    return tuple(found)
+
+
+@cache
+def _reasons() -> tuple[tuple[Verb, str, str], ...]:
+    return tuple(
+        (_verb(row["verb"]), row["english"], row["italian"]) for row in read_table("reasons.tsv")
+    )
+
+
+def _verb(english: str) -> Verb:
+    return next(verb for verb in lexicon().verbs if verb.english.infinitive == english)
+
+
+@cache
+def _relative_verbs() -> tuple[tuple[Verb, tuple[Noun, ...]], ...]:
+    found = []
+    for verb in lexicon().verbs:
+        plain = not verb.italian_preposition and verb.human_subject and verb.aspect != "state"
+        things = tuple(
+            noun
+            for noun in verb.objects
+            if noun.number in ("count", "mass", "plural")
+            and _describing(noun.key)
+            and "human" not in noun.groups
+        )
+        if plain and things and verb.frame == "-":
+            found.append((verb, things))
+    return tuple(found)

@@ -1,0 +1,104 @@
+"""The verb *like*, which Italian turns round: what is liked is the subject of *piacere*."""
+
+from functools import cache
+
+from . import english
+from .conjugation import conjugate
+from .derivation import Derivation, Phrase, Sentence, Tokens
+from .english import EnglishVerb, Mood, Tense
+from .entries import Noun, Verb
+from .italian import agree
+from .lexicon import lexicon, nouns_of
+from .noun_phrases import NounPhrase, noun_phrase, person_name
+from .participants import Subject, definite_phrase, pronouns
+from .statements import draw_mood, finished
+
+_PIACERE = conjugate("piacere")
+_ESSERE = conjugate("essere")
+_LIKE = EnglishVerb(
+    infinitive="like", third_singular="likes", past="liked", participle="liked", gerund="liking"
+)
+_LOVED_IN_GENERAL = (
+    *("pet", "beast", "fruit", "vegetable", "dish", "staple", "drink", "clothing", "jewel"),
+    *("instrument", "event", "work"),
+)
+_SPECIFIC_TENSES = (Tense.PRESENT,) * 3 + (Tense.PAST,) * 2 + (Tense.FUTURE,)
+
+
+def like_thing(derivation: Derivation) -> Sentence:
+    """Derive pairs like *I like cats*, *Mi piacciono i gatti*."""
+    noun = derivation.choose(_likeable())
+    derivation.combine("verb-object", "like", noun.key)
+    tense = Tense.PRESENT
+    if noun.noun_class in _LOVED_IN_GENERAL and derivation.chance(0.6):
+        plural = noun.number in ("count", "plural")
+        thing = noun_phrase(derivation, noun, "generic", plural=plural)
+    else:
+        thing = definite_phrase(derivation, noun)
+        if noun.number == "count":
+            tense = derivation.choose(_SPECIFIC_TENSES)
+    return _like(derivation, thing, tense)
+
+
+def like_doing(derivation: Derivation) -> Sentence:
+    """Derive pairs like *Anna likes swimming*, *Ad Anna piace nuotare*."""
+    verb = derivation.choose(_pastimes())
+    bit = derivation.link()
+    doing = verb.english.gerund
+    thing = NounPhrase(((doing, bit),), "", 0, ((verb.infinitive, bit),), "m", False)
+    return _like(derivation, thing, Tense.PRESENT)
+
+
+def _like(derivation: Derivation, thing: NounPhrase, tense: Tense) -> Sentence:
+    bit = derivation.link()
+    liker = _liker(derivation, bit)
+    mood = draw_mood(derivation, liker)
+    negation_bit = derivation.link() if mood is Mood.NEGATION else 0
+    non: Tokens = (("non", negation_bit),) if negation_bit else ()
+    person, english_subject = liker.person, liker.english
+    before = (*non, *liker.italian) if liker.verb_bit else (*liker.italian, *non)
+    auxiliary, form = english.auxiliary_and_verb(_LIKE, person, tense, mood)
+    auxiliary_tokens: Tokens = ((auxiliary, bit | negation_bit),) if auxiliary else ()
+    if mood is Mood.QUESTION:
+        start = auxiliary_tokens + english_subject
+    else:
+        start = english_subject + auxiliary_tokens
+    phrase = Phrase(
+        (*start, (form, bit), *thing.english),
+        (*before, (_piacere(thing, tense), bit), *thing.italian),
+    )
+    return finished(phrase, mood)
+
+
+def _piacere(thing: NounPhrase, tense: Tense) -> str:
+    person = 5 if thing.plural else 2
+    if tense is Tense.PAST:
+        participle = agree(_PIACERE.participle, thing.gender, thing.plural)
+        return f"{_ESSERE.present[person]} {participle}"
+    forms = _PIACERE.future if tense is Tense.FUTURE else _PIACERE.present
+    return forms[person]
+
+
+def _liker(derivation: Derivation, bit: int) -> Subject:
+    """Draw who likes. A pronoun is linked by ``verb_bit``; a noun phrase, which has 0, by *a*."""
+    if derivation.chance(0.6):
+        one = derivation.choose(pronouns())
+        italian: Tokens = ((one.dative, bit),)
+        return Subject(((one.english, bit),), italian, one.person, one.gender, one.plural, bit)
+    if derivation.chance(0.6):
+        phrase = person_name(derivation)
+    else:
+        phrase = definite_phrase(derivation, derivation.choose(nouns_of("human")), adjective_rate=0)
+    person = 5 if phrase.plural else 2
+    return Subject(phrase.english, phrase.after("a", bit), person, phrase.gender, phrase.plural, 0)
+
+
+@cache
+def _likeable() -> tuple[Noun, ...]:
+    excluded = ("ingredient", "body", "spouse", "family", "person", "profession", "meal")
+    return tuple(noun for noun in lexicon().nouns if noun.noun_class not in excluded)
+
+
+@cache
+def _pastimes() -> tuple[Verb, ...]:
+    return lexicon().verbs_with(lambda verb: verb.pastime)

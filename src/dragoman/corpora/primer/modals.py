@@ -1,0 +1,140 @@
+"""Modal verbs, imperatives and wishes: *must*, *can*, *want to*, *open the door*."""
+
+from functools import cache
+
+from . import english
+from .adverbials import place_of
+from .conjugation import REFLEXIVE_PRONOUNS, conjugate
+from .derivation import Derivation, Phrase, Sentence, Tokens
+from .english import Mood
+from .entries import Verb
+from .lexicon import lexicon
+from .participants import (
+    Complement,
+    Subject,
+    known_object,
+    object_complement,
+    subject_for,
+    with_phrases,
+)
+from .statements import draw_mood, finished
+
+_MODALS = (("must", "dovere"), ("can", "potere"), ("want to", "volere"))
+
+
+def modal(derivation: Derivation) -> Sentence:
+    """Derive pairs like *Can you open the window?*, *Puoi aprire la finestra?*."""
+    verb = derivation.choose(_action_verbs())
+    subject = subject_for(derivation, verb)
+    mood = draw_mood(derivation, subject)
+    word, infinitive = derivation.choose(_MODALS)
+    if not verb.human_subject or (word == "must" and mood is not Mood.STATEMENT):
+        word, infinitive = "can", "potere"
+    if verb.pastime and word == "can":  # a skill would be *sapere*
+        word, infinitive = "want to", "volere"
+    complement = _complement(derivation, verb, mood)
+    negation_bit = derivation.link() if mood is Mood.NEGATION else 0
+    modal_bit = subject.verb_bit
+    bit = derivation.link()
+    start = _modal_words(word, subject, mood, modal_bit, negation_bit)
+    non: Tokens = (("non", negation_bit),) if negation_bit else ()
+    finite = conjugate(infinitive).present[subject.person]
+    english_verb = verb.english.infinitive
+    if verb.english_preposition and complement.english:
+        english_verb += " " + verb.english_preposition
+    return finished(
+        Phrase(
+            (*start, (english_verb, bit), *complement.english),
+            (
+                *subject.italian,
+                *non,
+                (finite, modal_bit),
+                (infinitive_of(verb, subject.person), bit),
+                *complement.italian,
+            ),
+        ),
+        mood,
+    )
+
+
+def _modal_words(word: str, subject: Subject, mood: Mood, bit: int, negation_bit: int) -> Tokens:
+    """Return the English subject and modal in their order."""
+    if word != "want to":
+        text = english.negated(word) if negation_bit else word
+        modal_tokens: Tokens = ((text, bit | negation_bit),)
+        question = mood is Mood.QUESTION
+        return modal_tokens + subject.english if question else subject.english + modal_tokens
+    auxiliary, form = english.auxiliary_and_verb(_WANT, subject.person, english.Tense.PRESENT, mood)
+    before: Tokens = ((auxiliary, bit | negation_bit),) if auxiliary else ()
+    after: Tokens = ((f"{form} to", bit),)
+    if mood is Mood.QUESTION:
+        return before + subject.english + after
+    return subject.english + before + after
+
+
+_WANT = english.EnglishVerb(
+    infinitive="want", third_singular="wants", past="wanted", participle="wanted", gerund="wanting"
+)
+
+
+def infinitive_of(verb: Verb, person: int) -> str:
+    """Return the infinitive with the reflexive pronoun of a person: *devo alzarmi*.
+
+    >>> infinitive_of(next(v for v in lexicon().verbs if v.infinitive == "alzarsi"), 0)
+    'alzarmi'
+    """
+    if not verb.reflexive:
+        return verb.infinitive
+    return verb.infinitive.removesuffix("si") + REFLEXIVE_PRONOUNS[person]
+
+
+def _complement(derivation: Derivation, verb: Verb, mood: Mood) -> Complement:
+    complement = object_complement(derivation, verb, mood) if verb.objects else Complement()
+    if verb.places and (not verb.objects or derivation.chance(0.15)):
+        complement = with_phrases(complement, place_of(derivation, verb))
+    return complement
+
+
+def imperative(derivation: Derivation) -> Sentence:
+    """Derive pairs like *Open the door, please*, *Apri la porta, per favore*."""
+    verb = derivation.choose(_orders())
+    thing = known_object(derivation, verb)
+    complement = Complement(thing.english, thing.after(verb.italian_preposition, derivation.link()))
+    bit = derivation.link()
+    form = verb.english.infinitive
+    if verb.english_preposition:
+        form += " " + verb.english_preposition
+    if derivation.chance(0.3):
+        negation_bit = derivation.link()
+        english_words: Tokens = (("don't", negation_bit), (form, bit))
+        italian_words: Tokens = (("non", negation_bit), (verb.infinitive, bit))
+    else:
+        english_words = ((form, bit),)
+        italian_words = ((verb.conjugation.imperative, bit),)
+    english_words += complement.english
+    italian_words += complement.italian
+    if derivation.chance(0.4):
+        comma, please = derivation.pair(",", ","), derivation.pair("please", "per favore")
+        english_words += comma.english + please.english
+        italian_words += comma.italian + please.italian
+        return Sentence(english_words, italian_words)
+    return Sentence(english_words, italian_words, "!")
+
+
+@cache
+def _action_verbs() -> tuple[Verb, ...]:
+    return lexicon().verbs_with(
+        lambda verb: verb.aspect == "action" and verb.frame not in ("recipient", "manner")
+    )
+
+
+@cache
+def _orders() -> tuple[Verb, ...]:
+    return lexicon().verbs_with(
+        lambda verb: (
+            verb.aspect == "action"
+            and verb.human_subject
+            and bool(verb.objects)
+            and verb.frame == "-"
+        )
+    )

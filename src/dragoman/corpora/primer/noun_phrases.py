@@ -1,0 +1,200 @@
+"""Noun phrases in both languages: determiner, adjective, noun, possessor."""
+
+from functools import cache
+from typing import NamedTuple
+
+from . import english, italian
+from .derivation import Derivation, Token, Tokens
+from .entries import Adjective, Noun
+from .italian import Gender
+from .lexicon import lexicon
+from .tables import EMPTY, read_table
+
+
+class NounPhrase(NamedTuple):
+    """A noun phrase; the Italian article is kept apart, for prepositions join it."""
+
+    english: Tokens
+    article: str
+    """The Italian definite article, or nothing."""
+    article_bit: int
+    rest: Tokens
+    """The Italian words after the article."""
+    gender: Gender
+    plural: bool
+
+    @property
+    def italian(self) -> Tokens:
+        """The Italian words."""
+        return ((self.article, self.article_bit), *self.rest) if self.article else self.rest
+
+    def after(self, preposition: str, bit: int) -> Tokens:
+        """Return the Italian words after a preposition, joined with the article: *della casa*."""
+        if not preposition:
+            return self.italian
+        if not self.article:
+            return ((italian.euphonic(preposition, self.rest[0][0]), bit), *self.rest)
+        joined = italian.articulated(preposition, self.article)
+        return ((joined, bit | self.article_bit), *self.rest)
+
+
+class Determiner(NamedTuple):
+    """A row of ``determiners.tsv``: the English word and its four Italian forms."""
+
+    english: str
+    number: str
+    forms: tuple[str, str, str, str]
+    kind: str
+
+
+@cache
+def determiners() -> dict[str, Determiner]:
+    """Return possessives, demonstratives, quantifiers and cardinal numbers by English word."""
+    columns = [
+        f"italian_{gender}_{number}"
+        for number in ("singular", "plural")
+        for gender in ("masculine", "feminine")
+    ]
+    rows = {
+        row["english"]: Determiner(
+            row["english"],
+            row["number"],
+            (row[columns[0]], row[columns[1]], row[columns[2]], row[columns[3]]),
+            row["kind"],
+        )
+        for row in read_table("determiners.tsv")
+    }
+    for row in read_table("numbers.tsv"):
+        word = row["italian"]
+        forms = (EMPTY, EMPTY, word, word)
+        rows[row["english"]] = Determiner(row["english"], "plural", forms, "number")
+    return rows
+
+
+def noun_phrase(
+    derivation: Derivation,
+    noun: Noun,
+    determiner: str,
+    *,
+    plural: bool = False,
+    adjective: Adjective | None = None,
+) -> NounPhrase:
+    """Build a noun phrase.
+
+    ``determiner`` is an English word of ``determiners.tsv`` or ``numbers.tsv``, or one of *the*,
+    *a* (*some* in the plural and with mass nouns), *any* in questions, *no* for the *any* of
+    negations, which Italian leaves out, and *generic*: *cats*, *i gatti*.
+    """
+    noun_bit = derivation.link()
+    gender = noun.plural_gender if plural else noun.gender
+    noun_token = (noun.italian[plural], noun_bit)
+    english_words: Tokens = ((noun.english[plural], noun_bit),)
+    italian_words: Tokens = (noun_token,)
+    if adjective is not None:
+        derivation.combine("adjective-noun", adjective.key, noun.key)
+        bit = derivation.link()
+        english_words = ((adjective.english, bit), *english_words)
+        italian_words = _with_adjective(adjective, bit, noun_token, gender, plural)
+    if noun.number == "bare" and determiner == "the":
+        determiner = "generic"
+    many = plural or noun.number == "mass"
+    word = _english_determiner(determiner, english_words[0][0], many)
+    bit = derivation.link() if word else noun_bit
+    if word:
+        english_words = ((word, bit), *english_words)
+    kin = noun.noun_class in ("family", "spouse") and adjective is None and not plural
+    article, before = _italian_determiner(
+        determiner, italian_words[0][0], gender, plural, many=many, kin=kin
+    )
+    if before:
+        italian_words = ((before, bit), *italian_words)
+    return NounPhrase(english_words, article, bit, italian_words, gender, plural)
+
+
+def _with_adjective(
+    adjective: Adjective, bit: int, noun: Token, gender: Gender, plural: bool
+) -> Tokens:
+    if adjective.position == "after":
+        return (noun, (adjective.form(gender, plural), bit))
+    return ((_before_noun(adjective, noun[0], gender, plural), bit), noun)
+
+
+def _before_noun(adjective: Adjective, noun: str, gender: Gender, plural: bool) -> str:
+    if adjective.italian == "bello":
+        return italian.bello(noun, gender, plural)
+    if adjective.italian == "buono":
+        return italian.buono(noun, gender, plural)
+    return adjective.form(gender, plural)
+
+
+def _english_determiner(determiner: str, next_word: str, many: bool) -> str:
+    if determiner == "generic":
+        return ""
+    if determiner == "a":
+        return "some" if many else english.indefinite_article(next_word)
+    return "any" if determiner == "no" else determiner
+
+
+def _italian_determiner(
+    determiner: str, next_word: str, gender: Gender, plural: bool, *, many: bool, kin: bool
+) -> tuple[str, str]:
+    """Return the definite article, or nothing, and the other word before adjective and noun."""
+    if determiner in ("the", "generic"):
+        return italian.definite_article(next_word, gender, plural), ""
+    if determiner == "no":
+        return "", ""
+    if determiner in ("a", "any"):
+        return "", _indefinite(next_word, gender, plural, many)
+    if determiner in ("that", "those"):
+        return "", italian.quello(next_word, gender, plural)
+    row = determiners()[determiner]
+    form = row.forms[2 * plural + (gender == "f")]
+    if row.kind != "possessive" or (kin and determiner != "their"):
+        return "", form
+    return italian.definite_article(form, gender, plural), form
+
+
+def _indefinite(next_word: str, gender: Gender, plural: bool, many: bool) -> str:
+    if many:
+        return italian.partitive(next_word, gender, plural)
+    return italian.indefinite_article(next_word, gender)
+
+
+@cache
+def _people() -> tuple[tuple[str, Gender], ...]:
+    return tuple(
+        (row["name"], "m" if row["gender"] == "m" else "f") for row in read_table("names.tsv")
+    )
+
+
+def person_name(derivation: Derivation) -> NounPhrase:
+    """Draw a first name, the same in both languages."""
+    name, gender = derivation.choose(_people())
+    bit = derivation.link()
+    return NounPhrase(((name, bit),), "", 0, ((name, bit),), gender, False)
+
+
+def possessed(derivation: Derivation, owner: NounPhrase, thing: NounPhrase) -> NounPhrase:
+    """Return *Anna's book*, *il libro di Anna*; the thing must have the definite article."""
+    *before, (last, bit) = owner.english
+    link = derivation.link()
+    of_owner = owner.after("di", link)
+    return NounPhrase(
+        (*before, (last + "'s", bit | link), *thing.english[1:]),
+        thing.article,
+        thing.article_bit | link,
+        (*thing.rest, *of_owner),
+        thing.gender,
+        thing.plural,
+    )
+
+
+def adjective_for(derivation: Derivation, noun: Noun) -> Adjective | None:
+    """Draw an adjective that can stand beside the noun, if there is one."""
+    options = _attributive(noun.key)
+    return derivation.choose(options) if options else None
+
+
+@cache
+def _attributive(key: str) -> tuple[Adjective, ...]:
+    return tuple(one for one in lexicon().adjectives_of[key] if one.position != "predicate")

@@ -1,0 +1,223 @@
+"""Who does what to whom: subjects, objects and their pronouns, drawn from a verb's classes."""
+
+from functools import cache
+from typing import NamedTuple
+
+from .derivation import Derivation, Phrase, Tokens
+from .english import Mood
+from .entries import Noun, Verb
+from .italian import Gender
+from .lexicon import nouns_of
+from .noun_phrases import NounPhrase, adjective_for, noun_phrase, person_name, possessed
+from .tables import read_table
+
+
+class Subject(NamedTuple):
+    """A subject; Italian drops the pronouns, so theirs has no Italian words."""
+
+    english: Tokens
+    italian: Tokens
+    person: int
+    """0 is I, 5 is they; a singular noun is 2."""
+    gender: Gender
+    plural: bool
+    verb_bit: int
+    """Links the verb; a dropped pronoun is linked to it too."""
+
+
+class Complement(NamedTuple):
+    """What follows the verb in English; in Italian a pronoun goes before it."""
+
+    english: Tokens = ()
+    italian: Tokens = ()
+    clitic: Tokens = ()
+    agreement: tuple[Gender, bool] | None = None
+    """Gender and number of a direct object pronoun, with which participles agree."""
+
+
+class Pronoun(NamedTuple):
+    """A row of ``pronouns.tsv``."""
+
+    english: str
+    english_object: str
+    person: int
+    gender: Gender
+    plural: bool
+    accusative: str
+    dative: str
+    stressed: str
+
+
+ASKED = ("you", "he", "she", "they")
+"""The pronouns that questions are asked about."""
+
+_OWNERS = ("my", "your", "his", "her", "our", "their")
+_SPOUSE_OWNERS = {"husband": ("my", "your", "her"), "wife": ("my", "your", "his")}
+_SMALL_NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+@cache
+def pronouns() -> tuple[Pronoun, ...]:
+    """Return the personal pronouns; *you* is one person, *they* are masculine or mixed."""
+    return tuple(
+        Pronoun(
+            row["english"],
+            row["english_object"],
+            int(row["person"]),
+            "m" if row["gender"] == "m" else "f",
+            row["number"] == "plural",
+            row["italian_object"],
+            row["italian_dative"],
+            row["italian_stressed"],
+        )
+        for row in read_table("pronouns.tsv")
+    )
+
+
+@cache
+def _pronouns_among(words: tuple[str, ...]) -> tuple[Pronoun, ...]:
+    return tuple(one for one in pronouns() if not words or one.english in words)
+
+
+def pronoun_subject(derivation: Derivation, among: tuple[str, ...] = ()) -> Subject:
+    """Draw I, you, he, she, we or they, or one of those that are named."""
+    one = derivation.choose(_pronouns_among(among))
+    bit = derivation.link()
+    return Subject(((one.english, bit),), (), one.person, one.gender, one.plural, bit)
+
+
+def subject_of(derivation: Derivation, phrase: NounPhrase) -> Subject:
+    """Make a noun phrase the subject."""
+    person = 5 if phrase.plural else 2
+    bit = derivation.link()
+    return Subject(phrase.english, phrase.italian, person, phrase.gender, phrase.plural, bit)
+
+
+def subject_for(derivation: Derivation, verb: Verb) -> Subject:
+    """Draw a subject that the verb can have."""
+    if verb.human_subject:
+        return human_subject(derivation, verb.subjects)
+    return subject_of(derivation, definite_phrase(derivation, derivation.choose(verb.subjects)))
+
+
+def asked_subject(derivation: Derivation, verb: Verb) -> Subject:
+    """Draw a subject for a question, which is never *I*."""
+    subject = subject_for(derivation, verb)
+    return pronoun_subject(derivation, ASKED) if subject.person == 0 else subject
+
+
+def human_subject(derivation: Derivation, nouns: tuple[Noun, ...]) -> Subject:
+    """Draw a pronoun, a name or one of the nouns."""
+    if derivation.chance(0.5):
+        return pronoun_subject(derivation)
+    if derivation.chance(0.4):
+        return subject_of(derivation, person_name(derivation))
+    return subject_of(derivation, definite_phrase(derivation, derivation.choose(nouns)))
+
+
+def definite_phrase(
+    derivation: Derivation, noun: Noun, *, adjective_rate: float = 0.12, plural_rate: float = 0.3
+) -> NounPhrase:
+    """Return a phrase that points at something known: *the*, *my*, *this* or *Anna's*."""
+    plural = is_plural(derivation, noun, plural_rate)
+    adjective = None
+    if noun.number != "bare" and derivation.chance(adjective_rate):
+        adjective = adjective_for(derivation, noun)
+    if noun.number in ("singular", "bare") and not noun.ownable:
+        return noun_phrase(derivation, noun, "the", adjective=adjective)
+    if noun.noun_class in ("family", "spouse"):
+        owners = _SPOUSE_OWNERS.get(noun.key, _OWNERS)
+        return noun_phrase(derivation, noun, derivation.choose(owners), plural=plural)
+    if noun.ownable and (noun.noun_class == "acquaintance" or derivation.chance(0.35)):
+        return _owned(derivation, noun, plural)
+    word = "the"
+    if noun.number != "mass" and derivation.chance(0.25):
+        word = derivation.choose(("these", "those") if plural else ("this", "that"))
+    return noun_phrase(derivation, noun, word, plural=plural, adjective=adjective)
+
+
+def _owned(derivation: Derivation, noun: Noun, plural: bool) -> NounPhrase:
+    if derivation.chance(0.75):
+        return noun_phrase(derivation, noun, derivation.choose(_OWNERS), plural=plural)
+    owner = person_name(derivation)
+    return possessed(derivation, owner, noun_phrase(derivation, noun, "the", plural=plural))
+
+
+def is_plural(derivation: Derivation, noun: Noun, rate: float) -> bool:
+    """Draw the number of a noun that has both."""
+    return noun.number == "plural" or (noun.number == "count" and derivation.chance(rate))
+
+
+def _object_noun(derivation: Derivation, verb: Verb) -> Noun:
+    noun = derivation.choose(verb.objects)
+    derivation.combine("verb-object", verb.key, noun.key)
+    return noun
+
+
+def known_object(derivation: Derivation, verb: Verb) -> NounPhrase:
+    """Draw an object noun of the verb and point at it."""
+    return definite_phrase(
+        derivation, _object_noun(derivation, verb), plural_rate=_plural_rate(verb)
+    )
+
+
+def _plural_rate(verb: Verb) -> float:
+    return 0 if verb.singular_object else 0.3
+
+
+def object_phrase(derivation: Derivation, verb: Verb, mood: Mood) -> NounPhrase:
+    """Draw an object noun of the verb with a determiner that fits the mood."""
+    noun = _object_noun(derivation, verb)
+    known = (
+        verb.frame == "known"
+        or noun.number in ("singular", "bare")
+        or "human" in noun.groups
+        or derivation.chance(0.6)
+    )
+    rate = _plural_rate(verb)
+    if known:
+        return definite_phrase(derivation, noun, plural_rate=rate)
+    return indefinite_phrase(derivation, noun, mood, plural_rate=rate)
+
+
+def indefinite_phrase(
+    derivation: Derivation, noun: Noun, mood: Mood, *, plural_rate: float = 0.3
+) -> NounPhrase:
+    """Return a phrase that brings in something new: *a*, *some*, *any* or a number."""
+    plural = is_plural(derivation, noun, plural_rate)
+    adjective = adjective_for(derivation, noun) if derivation.chance(0.3) else None
+    if plural and noun.number == "count" and derivation.chance(0.5):
+        words = (*_SMALL_NUMBERS, "many", "many", "few", "few")
+        return noun_phrase(
+            derivation, noun, derivation.choose(words), plural=True, adjective=adjective
+        )
+    word = "a"
+    if plural or noun.number == "mass":
+        word = {Mood.STATEMENT: "a", Mood.NEGATION: "no", Mood.QUESTION: "any"}[mood]
+    return noun_phrase(derivation, noun, word, plural=plural, adjective=adjective)
+
+
+def object_complement(derivation: Derivation, verb: Verb, mood: Mood) -> Complement:
+    """Draw the object of a verb: a noun phrase, or a name where people can be objects."""
+    if verb.human_object and derivation.chance(0.25):
+        phrase = person_name(derivation)
+    else:
+        phrase = object_phrase(derivation, verb, mood)
+    bit = derivation.link()
+    return Complement(phrase.english, phrase.after(verb.italian_preposition, bit))
+
+
+def human_phrase(derivation: Derivation) -> NounPhrase:
+    """Draw somebody known: a name, or a person, profession or relative."""
+    if derivation.chance(0.5):
+        return person_name(derivation)
+    return definite_phrase(derivation, derivation.choose(nouns_of("human")), adjective_rate=0)
+
+
+def with_phrases(complement: Complement, *phrases: Phrase) -> Complement:
+    """Append adverbials to a complement."""
+    english, italian = complement.english, complement.italian
+    for phrase in phrases:
+        english += phrase.english
+        italian += phrase.italian
+    return complement._replace(english=english, italian=italian)

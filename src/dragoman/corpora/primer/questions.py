@@ -1,0 +1,166 @@
+"""Questions with where, who, what, when, why and how many."""
+
+from functools import cache
+
+from . import english
+from .adverbials import place_of
+from .clauses import italian_verb
+from .conjugation import REFLEXIVE_PRONOUNS, conjugate
+from .derivation import Derivation, Sentence, Tokens
+from .english import Mood, Tense
+from .entries import Verb
+from .lexicon import lexicon
+from .participants import (
+    ASKED,
+    Complement,
+    Subject,
+    asked_subject,
+    object_complement,
+    pronoun_subject,
+)
+from .statements import draw_tense
+
+_TENSES = (Tense.PRESENT, Tense.PRESENT, Tense.PRESENT, Tense.PAST)
+_ESSERE = conjugate("essere")
+
+
+def where_or_when(derivation: Derivation) -> Sentence:
+    """Derive pairs like *Where does Marco work?*, *Dove lavora Marco?*."""
+    verb = derivation.choose(_intransitive_verbs())
+    subject = asked_subject(derivation, verb)
+    adverbs = [("when", "quando")]
+    if verb.places and verb.frame != "to":
+        adverbs += [("where", "dove")] * 2
+    if verb.frame == "to":
+        adverbs = [("where", "dove")]
+    if verb.aspect == "state":
+        adverbs = [("where", "dove")]
+    return _asked(derivation, derivation.choose(adverbs), verb, subject, Complement())
+
+
+def when_object(derivation: Derivation) -> Sentence:
+    """Derive pairs like *When will you buy the car?*, *Quando comprerai la macchina?*."""
+    verb = derivation.choose(_transitive_actions())
+    subject = pronoun_subject(derivation, ASKED)
+    complement = object_complement(derivation, verb, Mood.QUESTION)
+    word = derivation.choose((("when", "quando"), ("where", "dove")) if verb.places else _WHEN)
+    return _asked(derivation, word, verb, subject, complement)
+
+
+_WHEN = (("when", "quando"),)
+
+
+def why(derivation: Derivation) -> Sentence:
+    """Derive pairs like *Why is Anna crying?*, *Perché Anna sta piangendo?*."""
+    verb = derivation.choose(_transitive_actions() + _intransitive_verbs())
+    subject = asked_subject(derivation, verb)
+    complement = Complement()
+    if verb.objects:
+        complement = object_complement(derivation, verb, Mood.QUESTION)
+    elif verb.places:
+        place = place_of(derivation, verb)
+        complement = Complement(place.english, place.italian)
+    return _asked(derivation, ("why", "perché"), verb, subject, complement)
+
+
+def what(derivation: Derivation) -> Sentence:
+    """Derive pairs like *What did Anna buy?*, *Che cosa ha comprato Anna?*."""
+    verb = derivation.choose(verbs_with_things())
+    return _asked(
+        derivation, ("what", "che cosa"), verb, asked_subject(derivation, verb), Complement()
+    )
+
+
+def whom(derivation: Derivation) -> Sentence:
+    """Derive pairs like *Who are you looking for?*, *Chi stai cercando?*."""
+    verb = derivation.choose(_verbs_with_people())
+    subject = asked_subject(derivation, verb)
+    chi = f"{verb.italian_preposition} chi".strip()
+    return _asked(derivation, ("who", chi), verb, subject, Complement())
+
+
+def _asked(
+    derivation: Derivation,
+    word: tuple[str, str],
+    verb: Verb,
+    subject: Subject,
+    complement: Complement,
+) -> Sentence:
+    """Build a question; in Italian the subject ends it, after *perché* it stays before the verb."""
+    tense = draw_tense(derivation, verb, subject, Mood.QUESTION)
+    asked = derivation.pair(*word)
+    bit = subject.verb_bit
+    auxiliary, form = english.auxiliary_and_verb(verb.english, subject.person, tense, Mood.QUESTION)
+    if verb.english_preposition and (complement.english or word[0] in ("what", "who")):
+        form += " " + verb.english_preposition
+    finite, rest = italian_verb(verb, subject, tense, None)
+    reflexive: Tokens = ((REFLEXIVE_PRONOUNS[subject.person], bit),) if verb.reflexive else ()
+    verb_words = (*reflexive, (finite, bit), *(((rest, bit),) if rest else ()))
+    if word[0] == "why":
+        italian_words = (*asked.italian, *subject.italian, *verb_words, *complement.italian)
+    else:
+        italian_words = (*asked.italian, *verb_words, *complement.italian, *subject.italian)
+    return Sentence(
+        (*asked.english, (auxiliary, bit), *subject.english, (form, bit), *complement.english),
+        italian_words,
+        "?",
+    )
+
+
+def who(derivation: Derivation) -> Sentence:
+    """Derive pairs like *Who opened the door?*, *Chi ha aperto la porta?*."""
+    verb = derivation.choose(_transitive_actions())
+    bit, verb_bit = derivation.link(), derivation.link()
+    chi = Subject((("who", bit),), (("chi", bit),), 2, "m", False, verb_bit)
+    tense = draw_tense(derivation, verb, chi, Mood.STATEMENT)
+    auxiliary, form = english.auxiliary_and_verb(verb.english, 2, tense, Mood.STATEMENT)
+    complement = object_complement(derivation, verb, Mood.STATEMENT)
+    if verb.english_preposition:
+        form += " " + verb.english_preposition
+    finite, rest = italian_verb(verb, chi, tense, None)
+    auxiliary_tokens: Tokens = ((auxiliary, verb_bit),) if auxiliary else ()
+    return Sentence(
+        (*chi.english, *auxiliary_tokens, (form, verb_bit), *complement.english),
+        (*chi.italian, (spaced(finite, rest), verb_bit), *complement.italian),
+        "?",
+    )
+
+
+def spaced(first: str, second: str) -> str:
+    """Join two texts, the second of which may be empty."""
+    return f"{first} {second}" if second else first
+
+
+@cache
+def _intransitive_verbs() -> tuple[Verb, ...]:
+    return lexicon().verbs_with(lambda verb: not verb.objects)
+
+
+@cache
+def _transitive_actions() -> tuple[Verb, ...]:
+    return lexicon().verbs_with(
+        lambda verb: (
+            bool(verb.objects)
+            and verb.aspect != "state"
+            and verb.human_subject
+            and verb.frame == "-"
+        )
+    )
+
+
+@cache
+def verbs_with_things() -> tuple[Verb, ...]:
+    """Return the verbs whose objects answer *what*."""
+    return lexicon().verbs_with(
+        lambda verb: (
+            bool(verb.objects)
+            and not verb.human_object
+            and not verb.italian_preposition
+            and verb.frame == "-"
+        )
+    )
+
+
+@cache
+def _verbs_with_people() -> tuple[Verb, ...]:
+    return lexicon().verbs_with(lambda verb: verb.human_object and verb.human_subject)

@@ -1,0 +1,58 @@
+"""Spell a derived sentence, count its words and read off its word alignment."""
+
+import re
+from functools import cache
+
+from .derivation import Sentence, Tokens
+
+_ELIDED = "l|un|d|c|dov|com|quest|(?:d|n|s|a|d?a|su)ll|dell|nell|dall|sull|coll|quell|bell|vent|trent|[a-z]+ant"
+_WORD = re.compile(
+    rf"(?P<elided>(?<![\w'])(?:{_ELIDED})')(?=\w)|[^\s.,;:!?]+(?:[.,:](?=\d)[^\s.,;:!?]+)*|[.,;:!?]",
+    re.IGNORECASE,
+)
+
+Alignment = tuple[tuple[int, int], ...]
+
+
+def words(text: str) -> list[str]:
+    """Separate the words that alignments count.
+
+    Punctuation is a word, and so is an elided Italian form.
+
+    >>> words("Non ho visto l'amica di Anna.")
+    ['Non', 'ho', 'visto', "l'", 'amica', 'di', 'Anna', '.']
+    >>> words("I don't know Anna's brother.")
+    ['I', "don't", 'know', "Anna's", 'brother', '.']
+    """
+    return [match.group() for match in _WORD.finditer(text)]
+
+
+def spell(sentence: Sentence) -> tuple[str, str, Alignment]:
+    """Return the English text, the Italian text and the links between their words."""
+    english = _masked_words(sentence.english)
+    italian = _masked_words(sentence.italian)
+    links = [
+        (i, j)
+        for i, source_mask in enumerate(english)
+        for j, target_mask in enumerate(italian)
+        if source_mask & target_mask
+    ]
+    links.append((len(english), len(italian)))
+    source = _text(sentence.english)
+    target = _text(sentence.italian).replace("' ", "'")
+    return source + sentence.mark, target + sentence.mark, tuple(links)
+
+
+def _masked_words(tokens: Tokens) -> list[int]:
+    """Return the mask of each word."""
+    return [mask for text, mask in tokens for _ in range(_count(text))]
+
+
+@cache
+def _count(text: str) -> int:
+    return len(words(text))
+
+
+def _text(tokens: Tokens) -> str:
+    text = " ".join([text for text, _ in tokens]).replace(" ,", ",")
+    return text[0].upper() + text[1:]

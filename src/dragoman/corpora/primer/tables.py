@@ -1,0 +1,47 @@
+"""Read the lexicon's tables: tab-separated files, one concept a file, columns named on line one."""
+
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+
+from dragoman.config import DragomanError
+
+EMPTY = "-"
+
+
+class LexiconError(DragomanError):
+    """A table of the lexicon is not what the grammar needs."""
+
+
+@cache
+def read_table(name: str) -> tuple[dict[str, str], ...]:
+    """Return the rows of one table, each a dictionary from column to text.
+
+    Raises:
+        LexiconError: a row has too few or too many columns, or an empty one.
+    """
+    text = files(__package__).joinpath(name).read_text(encoding="utf-8")
+    return tuple(parse_table(name, text))
+
+
+def parse_table(name: str, text: str) -> Iterator[dict[str, str]]:
+    """Parse a table. Line one is ``# column<TAB>column``, a cell without a value is ``-``.
+
+    Raises:
+        LexiconError: a row has too few or too many columns, or an empty one.
+    """
+    header, *lines = text.rstrip("\n").split("\n")
+    columns = header.removeprefix("# ").split("\t")
+    for number, line in enumerate(lines, start=2):
+        cells = line.split("\t")
+        if len(cells) != len(columns) or not all(cells):
+            raise LexiconError(
+                f"{name}, line {number}: expected {len(columns)} filled columns "
+                f"({', '.join(columns)}), got {line!r}"
+            )
+        yield dict(zip(columns, cells, strict=True))
+
+
+def names_in(cell: str) -> tuple[str, ...]:
+    """Split a cell that lists names, separated by commas."""
+    return () if cell == EMPTY else tuple(cell.split(","))

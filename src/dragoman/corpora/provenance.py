@@ -1,0 +1,94 @@
+"""Where a downloaded corpus comes from, written beside it as `corpus.toml`."""
+
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from dragoman.config import RecipeError, from_table, read_table, to_table
+from dragoman.corpora.download import sha256
+from dragoman.corpora.text_file import CorpusError
+
+FILE_NAME = "corpus.toml"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextFile:
+    """One side of a corpus."""
+
+    language: str
+    name: str
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provenance:
+    """Everything needed to fetch a corpus again and to know that it is the same."""
+
+    name: str
+    version: str
+    pairs: int
+    url: str
+    bytes: int
+    """Size of the archive."""
+
+    sha256: str
+    """Of the archive."""
+
+    date: date
+    """When it was fetched."""
+
+    licence: str | None = None
+    """Name of the file that holds the licence."""
+
+    files: tuple[TextFile, ...]
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages of the files, in their order."""
+        return tuple(file.language for file in self.files)
+
+    def path_of(self, language: str, directory: Path) -> Path:
+        """Return the path of the text in a language.
+
+        Raises:
+            CorpusError: the corpus has no text in it.
+        """
+        for file in self.files:
+            if file.language == language:
+                return directory / file.name
+        raise CorpusError(
+            f"{directory}: a corpus in {' and '.join(self.languages)}, not in {language}"
+        )
+
+    def verify(self, directory: Path) -> None:
+        """Compare the files with what was recorded.
+
+        Raises:
+            CorpusError: a file is missing or was changed.
+        """
+        for file in self.files:
+            path = directory / file.name
+            if not path.is_file() or sha256(path) != file.sha256:
+                raise CorpusError(
+                    f"{path}: not the file whose SHA-256 {FILE_NAME} records; "
+                    f"delete {directory} to download it again"
+                )
+
+    def save(self, directory: Path) -> None:
+        """Write the record into the directory of the corpus."""
+        import tomli_w
+
+        (directory / FILE_NAME).write_text(tomli_w.dumps(to_table(self)), encoding="utf-8")
+
+    @classmethod
+    def load(cls, directory: Path) -> "Provenance":
+        """Read the record from the directory of a corpus.
+
+        Raises:
+            CorpusError: it is not a record as `save` writes it.
+        """
+        path = directory / FILE_NAME
+        try:
+            return from_table(cls, read_table(path))
+        except RecipeError as error:
+            raise CorpusError(f"{path}: {str(error).removeprefix(f'{path}: ')}") from error

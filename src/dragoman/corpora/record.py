@@ -1,0 +1,47 @@
+"""The two sides of a record, as JSON lines and Hugging Face data sets write them."""
+
+from collections.abc import Mapping
+
+from dragoman.corpora.text_file import CorpusError
+
+
+def sides(record: object, languages: tuple[str, str], *, place: str) -> tuple[str, str]:
+    """Return the source and the target of a record.
+
+    The sides stand under their language codes (`{"en": …, "it": …}`), the same inside
+    "translation", or under "source" and "target".
+
+    Args:
+        record: What was read.
+        languages: The codes of the source and of the target.
+        place: The file and the line, for messages.
+
+    Raises:
+        CorpusError: the record has no such sides, or they are not text.
+    """
+    if isinstance(record, Mapping) and "translation" in record:
+        record = record["translation"]
+    if not isinstance(record, Mapping):
+        raise CorpusError(f"{place}: {_kind(record)} stands where a record is expected")
+    for keys in (languages, ("source", "target")):
+        if all(key in record for key in keys):
+            return _text(record, keys[0], place), _text(record, keys[1], place)
+    there = ", ".join(str(key) for key in record) or "nothing"
+    raise CorpusError(
+        f"{place}: a record needs {languages[0]} and {languages[1]}, or source and target, "
+        f"and this one has {there}"
+    )
+
+
+def _text(record: Mapping[str, object], key: str, place: str) -> str:
+    """Return a value that has to be text."""
+    value = record[key]
+    if not isinstance(value, str):
+        raise CorpusError(f"{place}: {key} is {_kind(value)}, not a text")
+    return value
+
+
+def _kind(value: object) -> str:
+    """Name the type of a JSON value."""
+    names = {dict: "an object", list: "a list", str: "a text", bool: "true or false"}
+    return "null" if value is None else names.get(type(value), "a number")

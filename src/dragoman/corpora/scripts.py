@@ -1,0 +1,92 @@
+"""The scripts in which languages are written."""
+
+import re
+
+RANGES = {
+    "Arabic": "\u0600-\u06ff\u0750-\u077f\u08a0-\u08ff\ufb50-\ufdff\ufe70-\ufeff",
+    "Armenian": "\u0531-\u058a\ufb13-\ufb17",
+    "Bengali": "\u0980-\u09ff",
+    "Cyrillic": "\u0400-\u052f\u1c80-\u1c8f\u2de0-\u2dff\ua640-\ua69f",
+    "Devanagari": "\u0900-\u097f\ua8e0-\ua8ff",
+    "Ethiopic": "\u1200-\u139f\u2d80-\u2ddf",
+    "Georgian": "\u10a0-\u10ff\u1c90-\u1cbf\u2d00-\u2d2f",
+    "Greek": "\u0370-\u03ff\u1f00-\u1fff",
+    "Gujarati": "\u0a80-\u0aff",
+    "Gurmukhi": "\u0a00-\u0a7f",
+    "Han": "\u2e80-\u2fdf\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd",
+    "Hangul": "\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff",
+    "Hebrew": "\u0590-\u05ff\ufb1d-\ufb4f",
+    "Kana": "\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f",
+    "Kannada": "\u0c80-\u0cff",
+    "Khmer": "\u1780-\u17ff",
+    "Lao": "\u0e80-\u0eff",
+    "Latin": "A-Za-z\u00aa\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02af\u1e00-\u1eff"
+    "\u2c60-\u2c7f\ua720-\ua7ff\ufb00-\ufb06\uff21-\uff3a\uff41-\uff5a",
+    "Malayalam": "\u0d00-\u0d7f",
+    "Myanmar": "\u1000-\u109f\ua9e0-\ua9ff\uaa60-\uaa7f",
+    "Sinhala": "\u0d80-\u0dff",
+    "Tamil": "\u0b80-\u0bff",
+    "Telugu": "\u0c00-\u0c7f",
+    "Thai": "\u0e00-\u0e7f",
+    "Tibetan": "\u0f00-\u0fff",
+}
+"""Code points of each script, as the inside of a regular expression's brackets."""
+
+LANGUAGES = {
+    "Latin": "af az br bs ca ceb cs cy da de en eo es et eu fi fil fo fr fy ga gd gl ha hr ht hu "
+    "id ig is it jv la lb lt lv mg mi ms mt nb nl nn no oc pl pt ro sk sl so sq sr st su sv sw "
+    "tk tl tr uz vi wo xh yo zu",
+    "Cyrillic": "az ba be bg bs ce cv kk ky mk mn ru sr tg tk tt uk uz",
+    "Arabic": "ar arz ckb fa ps sd ug ur",
+    "Armenian": "hy",
+    "Bengali": "as bn",
+    "Devanagari": "bho hi mai mr ne sa",
+    "Ethiopic": "am ti",
+    "Georgian": "ka",
+    "Greek": "el",
+    "Gujarati": "gu",
+    "Gurmukhi": "pa",
+    "Han": "ja ko yue zh",
+    "Hangul": "ko",
+    "Hebrew": "he iw yi",
+    "Kana": "ja",
+    "Kannada": "kn",
+    "Khmer": "km",
+    "Lao": "lo",
+    "Malayalam": "ml",
+    "Myanmar": "my",
+    "Sinhala": "si",
+    "Tamil": "ta",
+    "Telugu": "te",
+    "Thai": "th",
+    "Tibetan": "bo dz",
+}
+"""Codes of the languages written in each script; a language may have several."""
+
+WIDE = re.compile(f"[{RANGES['Han']}{RANGES['Hangul']}{RANGES['Kana']}]")
+"""A character that says as much as several letters."""
+
+
+def letters_outside(language: str) -> re.Pattern[str] | None:
+    """Return a pattern for a letter of a script in which a language is not written.
+
+    Args:
+        language: An ISO 639 code; a region or script after it (`pt_BR`, `zh-Hant`) is ignored.
+
+    Returns:
+        None if the scripts of the language are not known.
+    """
+    code = re.split("[-_]", language.lower())[0]
+    scripts = [script for script, codes in LANGUAGES.items() if code in codes.split()]
+    if not scripts:
+        return None
+    return re.compile(r"[^\W\d_" + "".join(RANGES[script] for script in scripts) + "]")
+
+
+def share_in_script(text: str, outside: re.Pattern[str]) -> float:
+    """Return the share of the letters of a text that `letters_outside` does not match.
+
+    It is 1 for a text without letters.
+    """
+    num_outside = sum(map(str.isalpha, outside.findall(text)))  # ½ is a \w, and no letter
+    return 1 - num_outside / sum(map(str.isalpha, text)) if num_outside else 1.0

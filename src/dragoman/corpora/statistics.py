@@ -1,0 +1,143 @@
+"""What a corpus is like, in numbers, before anyone trains on it."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from dragoman.corpora.cleaning import CleaningReport, clean
+from dragoman.corpora.config import CleaningConfig, CorpusConfig
+from dragoman.corpora.overlap import normalise
+from dragoman.corpora.parallel_text import Pair, read_pairs
+from dragoman.corpora.seen import hash_texts
+
+BLOCK = 4096  # sources hashed together
+PERCENTILES = (50, 90, 99, 100)
+
+
+@dataclass(frozen=True)
+class SideStatistics:
+    """The text of one language."""
+
+    language: str
+    characters: int
+    words: int
+    character_percentiles: dict[int, int]
+    """Characters that so many per cent of the sentences do not exceed."""
+
+    word_percentiles: dict[int, int]
+
+
+@dataclass(frozen=True)
+class Suspicion:
+    """The pairs that a rule of cleaning finds fault with."""
+
+    count: int
+    lines: list[int]
+    """The first few of them."""
+
+
+@dataclass(frozen=True)
+class CorpusStatistics:
+    """A corpus in numbers."""
+
+    corpus: str
+    pairs: int
+    sides: tuple[SideStatistics, SideStatistics]
+    suspicious: dict[str, Suspicion]
+    """By reason, the most frequent one first. A pair counts for its first reason only."""
+
+    source_hashes: np.ndarray = field(repr=False)
+    """Hashes of the distinct source sentences, sorted."""
+
+
+def measure(
+    corpus: CorpusConfig, *, languages: tuple[str, str], config: CleaningConfig
+) -> CorpusStatistics:
+    """Read a corpus once, and count.
+
+    Memory: 16 bytes a pair, whatever the length of the sentences.
+
+    Args:
+        corpus: What to read.
+        languages: The codes of the source and of the target.
+        config: The thresholds beyond which a pair is suspicious.
+
+    Raises:
+        CorpusError: the corpus cannot be read.
+    """
+    lengths = [_Lengths(language) for language in languages]
+    hashes: list[np.ndarray] = []
+    pairs = _hashed(_measured(read_pairs(corpus, languages=languages), lengths), hashes)
+    report = CleaningReport()
+    for _ in clean(pairs, config, report, languages=languages):
+        pass
+    return CorpusStatistics(
+        corpus=corpus.path or corpus.name,
+        pairs=report.read,
+        sides=(lengths[0].summary(), lengths[1].summary()),
+        suspicious={
+            reason: Suspicion(count, [pair.line for pair in report.examples[reason]])
+            for reason, count in report.dropped.most_common()
+        },
+        source_hashes=np.unique(np.concatenate(hashes)),
+    )
+
+
+def shared_sources(first: CorpusStatistics, second: CorpusStatistics) -> int:
+    """Count the source sentences that two corpora share, but for case and outer punctuation."""
+    shared = np.intersect1d(first.source_hashes, second.source_hashes, assume_unique=True)
+    return len(shared)
+
+
+class _Lengths:
+    """Counts how many sentences of a language have each length."""
+
+    def __init__(self, language: str) -> None:
+        self.language = language
+        self.characters: Counter[int] = Counter()
+        self.words: Counter[int] = Counter()
+
+    def add(self, text: str) -> None:
+        self.characters[len(text)] += 1
+        self.words[len(text.split())] += 1
+
+    def summary(self) -> SideStatistics:
+        return SideStatistics(
+            language=self.language,
+            characters=sum(length * count for length, count in self.characters.items()),
+            words=sum(length * count for length, count in self.words.items()),
+            character_percentiles=_percentiles(self.characters),
+            word_percentiles=_percentiles(self.words),
+        )
+
+
+def _percentiles(counts: Counter[int]) -> dict[int, int]:
+    """Return for each percentile the smallest length that so many sentences do not exceed."""
+    lengths = np.array(sorted(counts))
+    cumulative = np.cumsum([counts[length] for length in lengths.tolist()])
+    ranks = [-(-cumulative[-1] * percentile // 100) for percentile in PERCENTILES]
+    places = np.searchsorted(cumulative, ranks)
+    return dict(zip(PERCENTILES, lengths[places].tolist(), strict=True))
+
+
+def _measured(pairs: Iterable[Pair], lengths: list[_Lengths]) -> Iterator[Pair]:
+    """Measure the pairs that pass."""
+    for pair in pairs:
+        lengths[0].add(pair.source)
+        lengths[1].add(pair.target)
+        yield pair
+
+
+def _hashed(pairs: Iterable[Pair], hashes: list[np.ndarray]) -> Iterator[Pair]:
+    """Collect the hashes of the sources that pass, a block at a time."""
+    sources: list[str] = []
+    for pair in pairs:
+        if source := normalise(pair.source):
+            sources.append(source)
+        if len(sources) == BLOCK:
+            hashes.append(hash_texts(sources))
+            sources.clear()
+        yield pair
+    hashes.append(hash_texts(sources))

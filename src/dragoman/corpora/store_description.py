@@ -1,0 +1,110 @@
+"""What a token store says about itself: `store.json`."""
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dragoman.config import DragomanError, RecipeError, from_table, to_table
+
+FORMAT_VERSION = 1
+DESCRIPTION_NAME = "store.json"
+FILE_NAMES = ("source.tokens", "source.offsets", "target.tokens", "target.offsets")
+TOKEN_DTYPES = ("<u2", "<u4")
+OFFSET_DTYPE = "<i8"
+MEND = "delete the directory, and it is made again"
+
+
+class TokenStoreError(DragomanError):
+    """A token store is missing, damaged, made for something else, or would be empty."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredCorpus:
+    """A corpus: pairs `start` to `stop` (excluded) of the store."""
+
+    name: str
+    start: int
+    stop: int
+    weight: float
+    """How many times an epoch sees each pair."""
+    too_long: int
+    """Pairs left out, because a side has more than `max_length` tokens."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredFile:
+    """A file of integers."""
+
+    name: str
+    dtype: str
+    """In numpy's notation, byte order included."""
+    count: int
+    """Integers in the file."""
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoreDescription:
+    """The contents of `store.json`."""
+
+    format_version: int
+    fingerprint: str
+    """Of all that decides the contents: corpora, cleaning, tokenizers, `max_length`."""
+    max_length: int
+    """Tokens that either side of a pair may have."""
+    pairs: int
+    corpora: tuple[StoredCorpus, ...]
+    files: tuple[StoredFile, ...]
+
+
+def read_description(directory: Path) -> StoreDescription:
+    """Read `store.json` of a store.
+
+    Raises:
+        TokenStoreError: there is none, it is damaged, or it comes from another release.
+    """
+    path = directory / DESCRIPTION_NAME
+    try:
+        table: Any = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise TokenStoreError(f"{directory}: there is no complete token store here") from None
+    except ValueError as error:  # not UTF-8, or not JSON
+        raise TokenStoreError(f"{path}: damaged; {MEND}") from error
+    if not isinstance(table, dict):
+        raise TokenStoreError(f"{path}: damaged; {MEND}")
+    if (version := table.get("format_version")) != FORMAT_VERSION:
+        raise TokenStoreError(
+            f"{path}: has format version {version}, and this release reads {FORMAT_VERSION}; {MEND}"
+        )
+    try:
+        description = from_table(StoreDescription, table)
+    except RecipeError as error:
+        raise TokenStoreError(f"{path}: damaged: {error}; {MEND}") from error
+    if not _is_consistent(description):
+        raise TokenStoreError(f"{path}: damaged; {MEND}")
+    return description
+
+
+def write_description(directory: Path, description: StoreDescription) -> None:
+    """Write `store.json`: the whole of it, or nothing."""
+    path = directory / DESCRIPTION_NAME
+    temporary = path.with_name(path.name + ".tmp")
+    with temporary.open("w", encoding="utf-8") as stream:
+        json.dump(to_table(description), stream, indent=2, ensure_ascii=False)
+        stream.flush()
+        os.fsync(stream.fileno())
+    temporary.replace(path)
+
+
+def _is_consistent(description: StoreDescription) -> bool:
+    """Whether the four files are described, and agree with the number of pairs."""
+    for file in description.files:
+        if file.name.endswith(".offsets"):
+            agrees = file.dtype == OFFSET_DTYPE and file.count == description.pairs + 1
+        else:
+            agrees = file.dtype in TOKEN_DTYPES
+        if not agrees:
+            return False
+    return tuple(file.name for file in description.files) == FILE_NAMES

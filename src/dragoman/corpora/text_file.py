@@ -1,0 +1,136 @@
+"""Lines of UTF-8 text from plain, gzip and Zstandard files, in constant memory."""
+
+import gzip
+import io
+import os
+import re
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from dragoman.config import DragomanError
+
+MAX_LINE_BYTES = 16 * 2**20
+"""No sentence is that long: the file is not text, or its lines do not end in a line feed."""
+
+COMPRESSED_CHUNK = 16 * 2**10  # bytes given to the decompressor at once; bounds its output
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class CorpusError(DragomanError):
+    """A corpus cannot be read, found or used; the message names the file and the line."""
+
+
+def expand(path: str) -> Path:
+    """Replace `~` and `$VARIABLE` in a path.
+
+    Raises:
+        CorpusError: a variable is not defined.
+    """
+    for braced, plain in re.findall(r"\$(?:\{([^}]*)\}|(\w+))", path):
+        if (variable := braced or plain) not in os.environ:
+            raise CorpusError(f"{path}: the environment variable {variable} is not defined")
+    return Path(os.path.expandvars(path)).expanduser()
+
+
+def read_lines(path: Path) -> Iterator[str]:
+    r"""Yield the lines of a text file.
+
+    Lines end in "\n" and in nothing else: U+2028, U+0085 and their kin are text. A "\r" before
+    the line end and a byte order mark at the start of the file are left out.
+
+    Raises:
+        CorpusError: the file cannot be read, is cut short, or a line is not UTF-8 text.
+    """
+    number = 0
+    try:
+        with _open(path) as stream:
+            while line := stream.readline(MAX_LINE_BYTES + 1):
+                number += 1
+                yield _decode(line, path, number)
+    except FileNotFoundError:
+        raise CorpusError(f"{path}: there is no such file") from None
+    except IsADirectoryError:
+        raise CorpusError(f"{path}: a directory stands where a file is expected") from None
+    except EOFError:
+        raise CorpusError(
+            f"{path}: the compressed file is cut short after line {number}; copy it again"
+        ) from None
+    except (OSError, zlib.error) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise CorpusError(f"{path}: cannot be read after line {number}: {reason}") from error
+
+
+def _open(path: Path) -> io.BufferedIOBase:
+    """Open a file for reading its uncompressed bytes."""
+    if path.suffix == ".gz":
+        return gzip.open(path)
+    if path.suffix == ".zst":
+        return io.BufferedReader(_ZstandardReader(path))
+    return path.open("rb")
+
+
+def _decode(line: bytes, path: Path, number: int) -> str:
+    """Turn the bytes of one line into text."""
+    if len(line) > MAX_LINE_BYTES:
+        raise CorpusError(
+            f"{path}:{number}: a line of more than {MAX_LINE_BYTES} bytes; is this text?"
+        )
+    if number == 1:
+        line = line.removeprefix(BYTE_ORDER_MARK)
+    if b"\0" in line:
+        raise CorpusError(f"{path}:{number}: a NUL character, which text does not have; remove it")
+    try:
+        return line.decode("utf-8").removesuffix("\n").removesuffix("\r")
+    except UnicodeDecodeError as error:
+        raise CorpusError(
+            f"{path}:{number}: not UTF-8 (byte 0x{line[error.start]:02x} at position "
+            f"{error.start}); convert the file to UTF-8"
+        ) from None
+
+
+class _ZstandardReader(io.RawIOBase):
+    """The bytes inside a Zstandard file of any number of frames.
+
+    The reader of `zstandard` takes a file that was cut short for a whole one; this one raises
+    EOFError, as gzip does.
+    """
+
+    def __init__(self, path: Path) -> None:
+        import zstandard
+
+        self._decompressor = zstandard.ZstdDecompressor()
+        self._error = zstandard.ZstdError
+        self._file = path.open("rb")
+        self._frame: zstandard.ZstdDecompressionObj | None = None
+        self._output = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        while not self._output:
+            compressed = self._frame.unused_data if self._frame and self._frame.eof else b""
+            if not (compressed := compressed or self._file.read(COMPRESSED_CHUNK)):
+                if self._frame is not None and not self._frame.eof:
+                    raise EOFError
+                return 0
+            self._output = memoryview(self._decompress(compressed))
+        size = min(len(buffer), len(self._output))
+        buffer[:size] = self._output[:size]
+        self._output = self._output[size:]
+        return size
+
+    def _decompress(self, compressed: bytes) -> bytes:
+        """Continue the current frame, or start the next one when it is complete."""
+        if self._frame is None or self._frame.eof:
+            self._frame = self._decompressor.decompressobj()
+        try:
+            return self._frame.decompress(compressed)
+        except self._error as error:
+            raise OSError(str(error)) from None
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()

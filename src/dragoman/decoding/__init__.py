@@ -1,0 +1,1 @@
+"""Model to token ids: greedy search, beam search, sampling."""

@@ -1,0 +1,74 @@
+"""The settings of a search."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchConfig:
+    """How translations are looked for.
+
+    Beam search is the default, with the paper's beam and length penalty (section 6.1). A beam of
+    one is greedy search. A sampling temperature above zero draws from the model instead.
+    """
+
+    beam_size: int = 4
+    """Unfinished translations of a sentence that are followed at once; 1 is greedy search."""
+
+    length_penalty: float = 0.6
+    """Alpha of the length penalty; 0 ranks by log-probability, which favours short ones."""
+
+    n_best: int = 1
+    """Translations returned of each sentence."""
+
+    max_length_ratio: float = 2.0
+    """A translation has at most this many tokens for each source token..."""
+
+    max_length_extra: int = 20
+    """...and this many more, the end of the sentence included."""
+
+    sampling_temperature: float = 0.0
+    """0 searches; above it, tokens are drawn: 1 as the model says, less is closer to greedy."""
+
+    top_k: int = 0
+    """Sampling draws from this many of the most probable tokens; 0 is all of them."""
+
+    top_p: float = 1.0
+    """Sampling draws from the fewest tokens that are at least so probable together."""
+
+    seed: int = 0
+    """Another seed draws other samples."""
+
+    def __post_init__(self) -> None:
+        for name in ("beam_size", "n_best", "max_length_extra"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name}={getattr(self, name)} is not positive")
+        for name in ("length_penalty", "max_length_ratio", "sampling_temperature", "top_k"):
+            if not 0 <= getattr(self, name) < float("inf"):
+                raise ValueError(f"{name}={getattr(self, name)} is negative or infinite")
+        if not 0.0 < self.top_p <= 1.0:
+            raise ValueError(f"top_p={self.top_p} is not in (0, 1]")
+        if not self.samples and self.n_best > self.beam_size:
+            raise ValueError(f"n_best={self.n_best} is more than beam_size={self.beam_size} finds")
+
+    @property
+    def samples(self) -> bool:
+        """Whether tokens are drawn instead of searched."""
+        return self.sampling_temperature > 0.0
+
+    def max_length(self, source_length: int) -> int:
+        """Count the tokens that a translation may have, its end included.
+
+        It depends on the sentence alone, so that a sentence is translated alike in every batch.
+        """
+        return int(self.max_length_ratio * source_length) + self.max_length_extra
+
+    def penalty(self, length: int) -> float:
+        """Compute the length penalty ((5 + length) / 6)^alpha (Wu et al. 2016, equation 14).
+
+        A log-probability is divided by it before it is compared with those of other lengths. The
+        end of the sentence counts, because its probability does.
+
+        >>> round(SearchConfig(length_penalty=0.6).penalty(7), 4)
+        1.5157
+        """
+        return float(((5 + length) / 6) ** self.length_penalty)

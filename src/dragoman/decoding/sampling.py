@@ -1,0 +1,75 @@
+"""Sampling: tokens are drawn from the model's distribution, reshaped or not."""
+
+import hashlib
+from collections.abc import Sequence
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from dragoman.decoding.config import SearchConfig
+from dragoman.decoding.hypothesis import Hypothesis
+from dragoman.decoding.problem import SearchProblem, State
+from dragoman.decoding.single_path import follow_single_path
+
+
+def sample(problem: SearchProblem[State], config: SearchConfig) -> list[list[Hypothesis]]:
+    """Draw `n_best` translations of each sentence, independently of each other.
+
+    Those that end come first, then those that met the length limit, the best scored first of
+    each.
+
+    All the randomness of a sample comes from the seed, the source sentence and the number of the
+    sample. So a sentence gets the same samples in every batch and at every place in a file.
+    Scores and log-probabilities are those of the model, whatever the temperature.
+    """
+    repeated = problem.repeat(config.n_best)
+    noise = _uniform_noise(repeated.sources, config).to(problem.device)
+
+    def draw(log_probabilities: Tensor, rows: Tensor, position: int) -> Tensor:
+        return draw_tokens(log_probabilities, noise[rows, position], config)
+
+    samples = follow_single_path(repeated, config, draw)
+    groups = [samples[i : i + config.n_best] for i in range(0, len(samples), config.n_best)]
+    return [sorted(group, key=lambda found: (not found.finished, -found.score)) for group in groups]
+
+
+def draw_tokens(
+    log_probabilities: Float[Tensor, "rows vocab"],
+    noise: Float[Tensor, " rows"],
+    config: SearchConfig,
+) -> Int[Tensor, " rows"]:
+    """Turn noise, uniform in [0, 1), into tokens: temperature, then top-k, then the nucleus.
+
+    The most probable tokens stand first on the unit interval, each as wide as its probability;
+    the noise says where to point (inverse transform sampling).
+    """
+    ordered, tokens = log_probabilities.sort(dim=1, descending=True, stable=True)
+    if config.top_k:
+        ordered, tokens = ordered[:, : config.top_k], tokens[:, : config.top_k]
+    probabilities = (ordered / config.sampling_temperature).softmax(dim=1)
+    # The nucleus (Holtzman et al. 2020): tokens before which less than top_p has been seen.
+    before = probabilities.cumsum(dim=1) - probabilities
+    probabilities = probabilities.masked_fill(before >= config.top_p, 0.0)
+    upper = probabilities.cumsum(dim=1)
+    target = noise[:, None] * upper[:, -1:]
+    pointed_at = (upper <= target).sum(dim=1, keepdim=True)
+    # Rounding may let the target reach the end of the interval; the last token drawn must still
+    # be one that has a probability.
+    last = (probabilities > 0).sum(dim=1, keepdim=True) - 1
+    return tokens.gather(1, pointed_at.minimum(last))[:, 0]
+
+
+def _uniform_noise(
+    sources: Sequence[Sequence[int]], config: SearchConfig
+) -> Float[Tensor, "rows positions"]:
+    """Draw a number for each position of each row, which stand `n_best` to a sentence."""
+    longest = max((config.max_length(len(source)) for source in sources), default=0)
+    noise = torch.empty(len(sources), longest)
+    for row, source in enumerate(sources):
+        origin = f"{config.seed} {row % config.n_best} {list(source)}"
+        digest = hashlib.blake2b(origin.encode(), digest_size=8).digest()
+        generator = torch.Generator().manual_seed(int.from_bytes(digest, "big", signed=True))
+        length = config.max_length(len(source))
+        noise[row, :length] = torch.rand(length, generator=generator)
+    return noise

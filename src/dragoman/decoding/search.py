@@ -1,0 +1,21 @@
+"""The kind of search that a configuration asks for."""
+
+from dragoman.decoding.beam import beam_search
+from dragoman.decoding.config import SearchConfig
+from dragoman.decoding.greedy import greedy_search
+from dragoman.decoding.hypothesis import Hypothesis
+from dragoman.decoding.problem import SearchProblem, State
+from dragoman.decoding.sampling import sample
+
+
+def search(problem: SearchProblem[State], config: SearchConfig) -> list[list[Hypothesis]]:
+    """Find `n_best` translations of each sentence, or fewer if there are not so many.
+
+    A beam of one is greedy search: it stops at the first end that it meets, where a beam search
+    would still look whether something longer scores better.
+    """
+    if config.samples:
+        return sample(problem, config)
+    if config.beam_size == 1:
+        return greedy_search(problem, config)
+    return beam_search(problem, config)

@@ -1,0 +1,1 @@
+"""Scores of translations, always with their signature."""

@@ -1,0 +1,36 @@
+"""The settings of evaluation."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Tokenization = Literal["13a", "intl", "zh", "ja-mecab", "char", "none"]
+MetricName = Literal["BLEU", "chrF", "chrF++", "TER"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluationConfig:
+    """What is measured and how. The defaults are sacreBLEU's, so that numbers compare."""
+
+    metrics: tuple[MetricName, ...] = ("BLEU", "chrF", "TER")
+    """BLEU (Papineni et al. 2002), chrF (Popović 2015), chrF++ (2017), TER (Snover et al. 2006)."""
+
+    lowercase: bool = False
+    """Compare without regard to case, in BLEU and chrF; TER always does, as sacreBLEU's."""
+
+    tokenize: Tokenization = "13a"
+    """How BLEU splits text into words: `zh` for Chinese, `ja-mecab` for Japanese, `none` for
+    text that is split already."""
+
+    bootstrap_samples: int = 1000
+    """Resampled test sets behind each confidence interval and each p-value; 0 leaves them out."""
+
+    seed: int = 12345
+    """Which test sets are resampled; this one is sacreBLEU's."""
+
+    def __post_init__(self) -> None:
+        if not self.metrics:
+            raise ValueError("metrics is empty")
+        if self.bootstrap_samples < 0:
+            raise ValueError(f"bootstrap_samples={self.bootstrap_samples} is negative")
+        if self.seed < 0:
+            raise ValueError(f"seed={self.seed} is negative")

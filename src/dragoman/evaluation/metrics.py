@@ -1,0 +1,71 @@
+"""Scores of translations, each with its signature and its confidence interval."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dragoman.evaluation.config import EvaluationConfig, MetricName
+from dragoman.evaluation.statistics import EvaluationError, Statistics, collect
+
+_TAIL = 40  # one resampled test set in 40 lies below the 95 % interval, and one above
+
+
+@dataclass(frozen=True)
+class Score:
+    """One number about a translated test set, and what it depends on."""
+
+    name: MetricName
+    value: float
+    """Between 0 and 100 and better if higher; TER is better if lower, and can pass 100."""
+
+    signature: str
+    """sacreBLEU's: numbers compare only if their signatures are equal."""
+
+    low: float | None
+    high: float | None
+    """The 95 % bootstrap interval, if test sets were resampled."""
+
+
+def score(
+    hypotheses: Sequence[str], references: Sequence[str], config: EvaluationConfig
+) -> list[Score]:
+    """Score translations against one reference each, with every metric of the configuration.
+
+    Raises:
+        EvaluationError: there is nothing to compare, or the numbers of sentences differ.
+    """
+    scores = []
+    for name in config.metrics:
+        statistics = collect(name, hypotheses, references, config)
+        scores.append(summarise(name, statistics, statistics.bootstrap(config), config))
+    return scores
+
+
+def summarise(
+    name: MetricName, statistics: Statistics, resampled: np.ndarray, config: EvaluationConfig
+) -> Score:
+    """Put a score, its signature and the interval of its resampled values together."""
+    low = high = None
+    if len(resampled):
+        ordered = np.sort(resampled)
+        tail = len(ordered) // _TAIL
+        low, high = float(ordered[tail]), float(ordered[-tail - 1])
+    return Score(name, statistics.score(), statistics.signature(config), low, high)
+
+
+def exact_match(hypotheses: Sequence[str], references: Sequence[str]) -> float:
+    """Count the hypotheses that equal their reference, in per cent.
+
+    White space at the ends does not count.
+
+    Raises:
+        EvaluationError: there is nothing to compare, or the numbers of sentences differ.
+    """
+    if len(hypotheses) != len(references) or not hypotheses:
+        raise EvaluationError(
+            f"there are {len(hypotheses)} hypotheses and {len(references)} references to match"
+        )
+    pairs = zip(hypotheses, references, strict=True)
+    matches = sum(hypothesis.strip() == reference.strip() for hypothesis, reference in pairs)
+    return 100.0 * matches / len(references)

@@ -1,0 +1,239 @@
+"""Models of Hugging Face's Marian, such as the OPUS-MT ones, turned into ours.
+
+A Marian model is the paper's Transformer with the norm after each sublayer, a bias on the logits
+and sinusoids in Marian's convention, so nothing is approximated: the logits are the same.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor
+
+from dragoman.interop.marian_config import MarianError, read_config
+from dragoman.interop.weight_names import LOGITS_BIAS, marian_block_names, marian_table_names
+from dragoman.model.config import TransformerConfig
+from dragoman.model.transformer import Transformer
+from dragoman.model_directory import ModelDescription, TokenizerDescription, save_model
+from dragoman.tokenizers.marian import MarianTokenizer
+from dragoman.tokenizers.pair import TokenizerPair
+from dragoman.tokenizers.tokenizer import SpecialIds, TokenizerError
+
+
+@dataclass(frozen=True)
+class MarianModel:
+    """A Marian model in our terms."""
+
+    config: TransformerConfig
+    transformer: Transformer
+    tokenizers: TokenizerPair
+
+
+def load_marian(directory: Path, *, language_token: str | None = None) -> MarianModel:
+    """Read what `MarianMTModel.save_pretrained` and `MarianTokenizer.save_pretrained` wrote.
+
+    Args:
+        directory: With config.json, model.safetensors, source.spm, target.spm, vocab.json, and
+            target_vocab.json if the languages have separate vocabularies.
+        language_token: Such as `>>ita<<`: which language a model with several should write.
+
+    Raises:
+        MarianError: a file is missing or damaged, or the model has a property that ours lacks.
+    """
+    table = _read_json(directory / "config.json")
+    weights = _read_weights(directory)
+    config = read_config(table, directory, projection_bias=LOGITS_BIAS in weights)
+    tokenizers = load_tokenizers(directory, table, language_token=language_token)
+    transformer = Transformer(
+        config,
+        source_vocab_size=tokenizers.source.vocab_size,
+        target_vocab_size=tokenizers.target.vocab_size,
+        padding_id=tokenizers.target.special_ids.pad,
+    )
+    _fill(transformer, rename(weights, config, directory), directory)
+    return MarianModel(config, transformer.eval(), tokenizers)
+
+
+def import_marian(
+    directory: Path,
+    output: Path,
+    *,
+    languages: tuple[str, str] | None = None,
+    language_token: str | None = None,
+) -> None:
+    """Turn a Marian directory into a model directory.
+
+    Args:
+        directory: What `load_marian` reads.
+        output: The model directory to write.
+        languages: The codes of source and target; if not given, tokenizer_config.json says them.
+        language_token: What `load_marian` takes.
+
+    Raises:
+        MarianError: the model cannot be imported, or nothing says which languages it is for.
+    """
+    source, target = languages or _read_languages(directory)
+    model = load_marian(directory, language_token=language_token)
+    pair = model.tokenizers
+    description = ModelDescription(
+        source_language=source,
+        target_language=target,
+        model=model.config,
+        tokenizer=TokenizerDescription(
+            kind="marian",
+            joint=pair.joint,
+            lowercase=False,
+            byte_fallback=False,
+            source_vocab_size=pair.source.vocab_size,
+            target_vocab_size=pair.target.vocab_size,
+            source_fingerprint=pair.source.fingerprint,
+            target_fingerprint=pair.target.fingerprint,
+        ),
+        special_ids=pair.target.special_ids,
+        training={"imported_from": directory.resolve().name, "format": "Hugging Face Marian"},
+    )
+    save_model(output, description, pair, dict(model.transformer.named_parameters()))
+
+
+def load_tokenizers(
+    directory: Path, table: Mapping[str, Any], *, language_token: str | None
+) -> TokenizerPair:
+    """Read the tokenizers of both languages.
+
+    Raises:
+        MarianError: a file is missing or damaged, or special tokens of the languages differ.
+    """
+    source = _read_json(directory / "vocab.json")
+    separate = directory / "target_vocab.json"
+    target = _read_json(separate) if separate.exists() else source
+    special_ids = _special_ids(table, directory, source, target)
+    try:
+        return TokenizerPair(
+            MarianTokenizer(
+                _read_bytes(directory / "source.spm"), source, special_ids, prefix=language_token
+            ),
+            MarianTokenizer(_read_bytes(directory / "target.spm"), target, special_ids),
+        )
+    except TokenizerError as error:
+        raise MarianError(f"{directory}: {error}") from error
+
+
+def rename(
+    weights: Mapping[str, Tensor], config: TransformerConfig, directory: Path
+) -> dict[str, Tensor]:
+    """Give Marian's weights our names; tables that are tied appear under each of theirs.
+
+    Raises:
+        MarianError: a weight is missing, or tables that should be one differ.
+    """
+    renamed = {}
+    for ours, theirs in marian_block_names(config).items():
+        if theirs not in weights:
+            raise MarianError(f"{directory}: the weight {theirs} is missing")
+        renamed[ours] = weights[theirs]
+    for ours, names in marian_table_names(config).items():
+        found = [weights[name] for name in names if name in weights]
+        if not found:
+            raise MarianError(f"{directory}: the weight {names[0]} is missing")
+        if not all(torch.equal(found[0], other) for other in found[1:]):
+            raise MarianError(
+                f"{directory}: config.json says that {', '.join(names)} are one table, "
+                "but they differ"
+            )
+        renamed[ours] = found[0]
+    if config.projection_bias:
+        renamed["projection.linear.bias"] = weights[LOGITS_BIAS].flatten()
+    return renamed
+
+
+def _special_ids(
+    table: Mapping[str, Any],
+    directory: Path,
+    source: Mapping[str, int],
+    target: Mapping[str, int],
+) -> SpecialIds:
+    """Find the special ids, which must be the same in both vocabularies.
+
+    The decoder starts from padding, so padding and beginning are one id.
+    """
+    try:
+        ids = SpecialIds(
+            pad=table["pad_token_id"],
+            unk=target["<unk>"],
+            bos=table.get("decoder_start_token_id", table["pad_token_id"]),
+            eos=table["eos_token_id"],
+        )
+        for vocabulary in (source, target):
+            in_vocabulary = (vocabulary["<pad>"], vocabulary["<unk>"], vocabulary["</s>"])
+            if in_vocabulary != (ids.pad, ids.unk, ids.eos):
+                raise MarianError(
+                    f"{directory}: <pad>, <unk> and </s> are {in_vocabulary} in a vocabulary, "
+                    f"but {(ids.pad, ids.unk, ids.eos)} in config.json or in the other one"
+                )
+    except KeyError as missing:
+        raise MarianError(
+            f"{directory}: {missing} is missing in config.json or vocab.json"
+        ) from None
+    return ids
+
+
+def _fill(transformer: Transformer, weights: Mapping[str, Tensor], directory: Path) -> None:
+    """Copy the weights into the model."""
+    expected = transformer.state_dict()
+    for name, value in weights.items():
+        if value.shape != expected[name].shape:
+            raise MarianError(
+                f"{directory}: {name} should be {tuple(expected[name].shape)}, "
+                f"but is {tuple(value.shape)}"
+            )
+    transformer.load_state_dict(weights)
+
+
+def _read_languages(directory: Path) -> tuple[str, str]:
+    """Read the languages that the tokenizer is for."""
+    path = directory / "tokenizer_config.json"
+    table = _read_json(path) if path.exists() else {}
+    source, target = table.get("source_lang"), table.get("target_lang")
+    if not isinstance(source, str) or not isinstance(target, str):
+        raise MarianError(
+            f"{directory}: nothing says which languages it translates; name them, as en-it"
+        )
+    return source, target
+
+
+def _read_weights(directory: Path) -> dict[str, Tensor]:
+    path = directory / "model.safetensors"
+    if not path.exists() and (directory / "pytorch_model.bin").exists():
+        raise MarianError(
+            f"{directory}: pytorch_model.bin is a pickle, which can run code when it is read; "
+            "convert it with transformers: "
+            "MarianMTModel.from_pretrained(DIR).save_pretrained(NEW_DIR)"
+        )
+    try:
+        return {name: value.float() for name, value in load_file(path).items()}
+    except FileNotFoundError:
+        raise MarianError(f"{path}: there is no such file") from None
+    except (SafetensorError, OSError) as error:
+        raise MarianError(f"{path}: not a safetensors file, or a damaged one: {error}") from error
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(_read_bytes(path))
+    except ValueError as error:
+        raise MarianError(f"{path}: not a JSON file: {error}") from error
+    if not isinstance(content, dict):
+        raise MarianError(f"{path}: not a JSON object")
+    return content
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise MarianError(f"{path}: cannot be read: {error.strerror}") from error

@@ -1,0 +1,105 @@
+"""Compare an imported model with what Hugging Face computes from the original."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from dragoman.decoding.config import SearchConfig
+from dragoman.engines.pytorch import PyTorchEngine
+from dragoman.model.transformer import Transformer
+from dragoman.model_directory import ModelDirectory
+from dragoman.tokenizers.pair import TokenizerPair
+from dragoman.tokenizers.tokenizer import Tokenizer
+
+GREEDY = SearchConfig(beam_size=1)
+NUM_SENTENCES = 20
+MOST_PIECES = 12
+TOLERANCE = 1e-3
+"""On a logit: rounding is a hundred times smaller in single precision, mistakes are larger."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agreement:
+    """What came out of a comparison."""
+
+    num_sentences: int
+    num_equal: int
+    """Sentences whose greedy translation is the same, token by token."""
+
+    largest_difference: float
+    """Between two logits."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether both sides compute the same."""
+        return self.num_equal == self.num_sentences and self.largest_difference < TOLERANCE
+
+
+def compare_with_transformers(marian: Path, imported: Path) -> Agreement | None:
+    """Translate sentences with both, which are made of random pieces of the vocabulary.
+
+    Returns:
+        What came out, or None if transformers is not installed.
+    """
+    try:
+        import transformers
+    except ModuleNotFoundError:
+        return None
+    transformers.utils.logging.disable_progress_bar()
+    theirs = transformers.MarianMTModel.from_pretrained(marian, dtype=torch.float32).eval()
+    directory = ModelDirectory(imported)
+    ours, tokenizers = directory.load_transformer(), directory.load_tokenizers()
+    sources = list(draw_sentences(tokenizers.source))
+    special = tokenizers.target.special_ids
+    found = PyTorchEngine(ours, special).search(sources, GREEDY)
+    translations = [list(hypotheses[0].ids) for hypotheses in found]
+    equal, difference = 0, 0.0
+    for source, translation in zip(sources, translations, strict=True):
+        limit = GREEDY.max_length(len(source))
+        expected = generate_greedily(theirs, source, tokenizers, limit)
+        equal += translation[: limit - 1] == expected[: limit - 1]
+        difference = max(
+            difference,
+            compare_logits(ours, theirs, [*source, special.eos], [special.bos, *translation]),
+        )
+    return Agreement(num_sentences=len(sources), num_equal=equal, largest_difference=difference)
+
+
+def draw_sentences(tokenizer: Tokenizer) -> Iterator[list[int]]:
+    """Draw texts of random pieces, the same ones each time, and encode them."""
+    random = np.random.default_rng(0)
+    for _ in range(NUM_SENTENCES):
+        pieces = random.integers(tokenizer.vocab_size, size=random.integers(1, MOST_PIECES + 1))
+        if ids := tokenizer.encode(tokenizer.decode(pieces.tolist())):
+            yield ids
+
+
+def generate_greedily(
+    model: Any, source: list[int], tokenizers: TokenizerPair, limit: int
+) -> list[int]:
+    """Let Hugging Face translate, without the tokens that our search never produces either."""
+    special = tokenizers.target.special_ids
+    with torch.inference_mode():
+        output = model.generate(
+            torch.tensor([[*source, special.eos]]),
+            attention_mask=torch.ones(1, len(source) + 1, dtype=torch.long),
+            num_beams=1,
+            do_sample=False,
+            max_length=None,
+            max_new_tokens=limit,
+            suppress_tokens=sorted({special.pad, special.bos, special.unk}),
+        )
+    tokens: list[int] = output[0, 1:].tolist()
+    return tokens[: tokens.index(special.eos)] if special.eos in tokens else tokens
+
+
+def compare_logits(ours: Transformer, theirs: Any, source: list[int], target: list[int]) -> float:
+    """Find the largest difference between the logits of one sentence pair."""
+    with torch.inference_mode():
+        tokens, prefix = torch.tensor([source]), torch.tensor([target])
+        expected = theirs(input_ids=tokens, decoder_input_ids=prefix).logits
+        return (ours(tokens, prefix) - expected).abs().max().item()

@@ -1,0 +1,121 @@
+"""Scaled dot-product and multi-head attention (section 3.2)."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from dragoman.model.dropout import Dropout
+
+Mask = Bool[Tensor, "#batch #heads #query memory"]
+
+
+@dataclass(frozen=True)
+class KeysAndValues:
+    """A sequence projected to keys and values: what an attention layer looks at."""
+
+    keys: Float[Tensor, "batch heads memory d_head"]
+    values: Float[Tensor, "batch heads memory d_head"]
+
+    def append(self, newer: "KeysAndValues") -> "KeysAndValues":
+        """Extend in time, as decoding does with each token."""
+        return KeysAndValues(
+            keys=torch.cat([self.keys, newer.keys], dim=2),
+            values=torch.cat([self.values, newer.values], dim=2),
+        )
+
+    def select(self, rows: Int[Tensor, " kept"]) -> "KeysAndValues":
+        """Keep these rows of the batch, as beam search does after each token."""
+        return KeysAndValues(
+            keys=self.keys.index_select(0, rows), values=self.values.index_select(0, rows)
+        )
+
+
+def attention_weights(
+    queries: Float[Tensor, "batch heads query d_head"],
+    keys: Float[Tensor, "batch heads memory d_head"],
+    mask: Mask | None,
+) -> Float[Tensor, "batch heads query memory"]:
+    """Compute softmax(Q K^T / sqrt(d_k)), where hidden positions get no weight at all."""
+    scores = queries @ keys.transpose(-2, -1) / math.sqrt(queries.size(-1))
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf)
+    return scores.softmax(dim=-1)
+
+
+class ScaledDotProductAttention(nn.Module):
+    """softmax(Q K^T / sqrt(d_k)) V, equation 1.
+
+    It owns no weight. It is a module so that a hook can see what attends to what: the hook gets
+    queries, keys, values and mask, and calls `attention_weights`, which knows of no dropout.
+    """
+
+    def __init__(self, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.dropout = Dropout(dropout)
+
+    def forward(
+        self,
+        queries: Float[Tensor, "batch heads query d_head"],
+        keys: Float[Tensor, "batch heads memory d_head"],
+        values: Float[Tensor, "batch heads memory d_head"],
+        mask: Mask | None = None,
+    ) -> Float[Tensor, "batch heads query d_head"]:
+        if queries.is_cuda:
+            rate = self.dropout.rate if self.training else 0.0
+            return F.scaled_dot_product_attention(
+                queries, keys, values, attn_mask=mask, dropout_p=rate
+            )
+        return self.dropout(attention_weights(queries, keys, mask)) @ values
+
+
+class MultiHeadAttention(nn.Module):
+    """MultiHead(Q, K, V) = Concat(head_1 ... head_h) W^O, section 3.2.2.
+
+    head_i = Attention(Q W_i^Q, K W_i^K, V W_i^V); the h matrices of a kind stand side by side in
+    one, and the projected vector, not the embedding, is cut into heads. Unlike the paper's, the
+    four projections have biases, as in PyTorch and Marian; they begin at zero.
+
+    Projecting what is attended to and attending are two calls, so that the decoder can keep keys
+    and values from one step to the next. The module itself never keeps any state.
+
+    Raises:
+        ValueError: the heads do not divide d_model.
+    """
+
+    def __init__(self, d_model: int, num_heads: int, *, dropout: float = 0.0) -> None:
+        super().__init__()
+        if d_model % num_heads != 0:
+            raise ValueError(f"d_model={d_model} is not a multiple of num_heads={num_heads}")
+        self.num_heads = num_heads
+        self.query_projection = nn.Linear(d_model, d_model)
+        self.key_projection = nn.Linear(d_model, d_model)
+        self.value_projection = nn.Linear(d_model, d_model)
+        self.output_projection = nn.Linear(d_model, d_model)
+        self.attention = ScaledDotProductAttention(dropout)
+
+    def project(self, sequence: Float[Tensor, "batch memory d_model"]) -> KeysAndValues:
+        """Prepare a sequence to be attended to."""
+        return KeysAndValues(
+            keys=self._split_heads(self.key_projection(sequence)),
+            values=self._split_heads(self.value_projection(sequence)),
+        )
+
+    def forward(
+        self,
+        sequence: Float[Tensor, "batch query d_model"],
+        memory: KeysAndValues,
+        mask: Mask | None = None,
+    ) -> Float[Tensor, "batch query d_model"]:
+        queries = self._split_heads(self.query_projection(sequence))
+        heads = self.attention(queries, memory.keys, memory.values, mask)
+        concatenated = heads.transpose(1, 2).flatten(start_dim=2)  # batch query d_model
+        return self.output_projection(concatenated)
+
+    def _split_heads(
+        self, sequence: Float[Tensor, "batch length d_model"]
+    ) -> Float[Tensor, "batch heads length d_head"]:
+        return sequence.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)

@@ -1,0 +1,102 @@
+"""The hyper-parameters that decide the shape of a model."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransformerConfig:
+    """Everything that shapes a model but the sizes of its vocabularies.
+
+    The sizes are the paper's base model (table 3); the norm stands before each sublayer, which
+    trains more stably, where the paper has it after.
+    """
+
+    d_model: int = 512
+    """Width of the residual stream."""
+
+    d_ff: int = 2048
+    """Width inside the feed-forward layers."""
+
+    num_heads: int = 8
+    """Attention heads in each attention layer; h in the paper."""
+
+    num_encoder_layers: int = 6
+    """Blocks of the encoder; N in the paper."""
+
+    num_decoder_layers: int = 6
+    """Blocks of the decoder; N in the paper."""
+
+    dropout: float = 0.1
+    """Rate on every sublayer output and on embeddings plus positions (section 5.4)."""
+
+    attention_dropout: float = 0.0
+    """Rate on attention weights, which the paper's text does not mention and its code had."""
+
+    feed_forward_dropout: float = 0.0
+    """Rate on the hidden layer of the feed-forward network, as in the paper's code."""
+
+    norm: Literal["before", "after"] = "before"
+    """Normalise before each sublayer and once at the end of each stack, or after, as the paper."""
+
+    layer_norm: Literal["per_feature", "scalar"] = "per_feature"
+    """Gain and bias for each feature, or the one pair of numbers that learners' guides have."""
+
+    layer_norm_epsilon: float = 1e-5
+    """Added to the variance (per feature) or to the deviation (scalar)."""
+
+    activation: Literal["relu", "gelu", "silu"] = "relu"
+    """Between the two matrices of the feed-forward network; ReLU in the paper."""
+
+    positional_encoding: Literal["interleaved", "marian", "tensor2tensor"] = "interleaved"
+    """Which of the three conventions for sinusoids; interleaved is the paper's."""
+
+    tied_embeddings: Literal["all", "target", "none"] = "all"
+    """One table for source, target and projection (section 3.4), for the last two, or none."""
+
+    projection_bias: bool = False
+    """Add a bias to the logits, as Marian does."""
+
+    def __post_init__(self) -> None:
+        for name in ("d_model", "d_ff", "num_heads", "num_encoder_layers", "num_decoder_layers"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name}={getattr(self, name)} is not positive")
+        if self.d_model % self.num_heads != 0:
+            raise ValueError(
+                f"d_model={self.d_model} is not a multiple of num_heads={self.num_heads}"
+            )
+        if self.d_model % 2 != 0:
+            raise ValueError(f"d_model={self.d_model} is odd; sinusoids come in pairs")
+        for name in ("dropout", "attention_dropout", "feed_forward_dropout"):
+            if not 0.0 <= getattr(self, name) < 1.0:
+                raise ValueError(f"{name}={getattr(self, name)} is not in [0, 1)")
+        if not self.layer_norm_epsilon > 0.0:
+            raise ValueError(f"layer_norm_epsilon={self.layer_norm_epsilon} is not positive")
+
+    @property
+    def d_head(self) -> int:
+        """Width of one attention head; d_k and d_v in the paper."""
+        return self.d_model // self.num_heads
+
+
+PRESETS: dict[str, dict[str, int | float]] = {
+    "tiny": {  # Wu et al. 2021, for Multi30k
+        "num_encoder_layers": 4,
+        "num_decoder_layers": 4,
+        "d_model": 128,
+        "d_ff": 256,
+        "num_heads": 4,
+        "dropout": 0.3,
+    },
+    "small": {
+        "num_encoder_layers": 3,
+        "num_decoder_layers": 3,
+        "d_model": 256,
+        "d_ff": 1024,
+        "num_heads": 4,
+        "dropout": 0.1,
+    },
+    "base": {},  # the defaults above, table 3 of the paper
+    "big": {"d_model": 1024, "d_ff": 4096, "num_heads": 16, "dropout": 0.3},  # table 3, last row
+}
+"""What each preset changes of `TransformerConfig`."""

@@ -1,0 +1,41 @@
+"""Dropout (section 5.4), fast where random numbers are the bottleneck."""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+LEVELS = 256  # a random byte decides about an element
+
+
+class Dropout(nn.Module):
+    """Zero each element with probability `rate` in training, and scale the others up to match.
+
+    On a CPU the rate is rounded to the nearest 1/256, because one random byte an element is drawn
+    instead of one float: the plain form, `torch.nn.functional.dropout`, takes longer there than
+    the matrix products of a small model. What is kept is divided by the rounded probability, so
+    the expectation is exact.
+    """
+
+    def __init__(self, rate: float) -> None:
+        super().__init__()
+        self.rate = rate
+
+    def forward(self, x: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+        if not self.training or self.rate == 0.0:
+            return x
+        if x.device.type != "cpu":
+            return F.dropout(x, self.rate)
+        dropped_levels = min(round(self.rate * LEVELS), LEVELS - 1)
+        keep = LEVELS / (LEVELS - dropped_levels)
+        return x * (_random_bytes(x) >= dropped_levels).to(x.dtype).mul_(keep)
+
+    def extra_repr(self) -> str:
+        return f"rate={self.rate}"
+
+
+def _random_bytes(like: Tensor) -> Tensor:
+    """Draw a byte for each element, eight at a time as the words they are generated in."""
+    num_words = (like.numel() + 7) // 8
+    words = torch.empty(num_words, dtype=torch.int64).random_(-(2**63), None)
+    return words.view(torch.uint8)[: like.numel()].view(like.shape)

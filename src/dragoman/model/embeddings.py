@@ -1,0 +1,23 @@
+"""Input embeddings (section 3.4)."""
+
+import math
+
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+
+class InputEmbeddings(nn.Module):
+    """Look up the vector of each token, times sqrt(d_model).
+
+    The table is initialised with variance 1 / d_model, so that the scaled vectors have unit
+    variance, the same order as the sinusoids that are added to them. The row of the padding token
+    is zero and the look-up gives it no gradient.
+    """
+
+    def __init__(self, vocab_size: int, d_model: int, *, padding_id: int) -> None:
+        super().__init__()
+        self.scale = math.sqrt(d_model)
+        self.table = nn.Embedding(vocab_size, d_model, padding_idx=padding_id)
+
+    def forward(self, tokens: Int[Tensor, "batch length"]) -> Float[Tensor, "batch length d_model"]:
+        return self.table(tokens) * self.scale

@@ -1,0 +1,52 @@
+"""The encoder, left half of figure 1 (section 3.1)."""
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from dragoman.model.attention import Mask, MultiHeadAttention
+from dragoman.model.config import TransformerConfig
+from dragoman.model.feed_forward import FeedForward
+from dragoman.model.residual import ResidualConnection, build_norm
+
+
+class EncoderBlock(nn.Module):
+    """Let every source position look at all the others, then think on its own."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.self_attention = MultiHeadAttention(
+            config.d_model, config.num_heads, dropout=config.attention_dropout
+        )
+        self.feed_forward = FeedForward(
+            config.d_model,
+            config.d_ff,
+            activation=config.activation,
+            dropout=config.feed_forward_dropout,
+        )
+        self.around_self_attention = ResidualConnection(config)
+        self.around_feed_forward = ResidualConnection(config)
+
+    def forward(
+        self, x: Float[Tensor, "batch source d_model"], mask: Mask | None
+    ) -> Float[Tensor, "batch source d_model"]:
+        def attend(x: Tensor) -> Tensor:
+            return self.self_attention(x, self.self_attention.project(x), mask)
+
+        x = self.around_self_attention(x, attend)
+        return self.around_feed_forward(x, self.feed_forward)
+
+
+class Encoder(nn.Module):
+    """A stack of N encoder blocks; with the norm before each sublayer, one more at the end."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.blocks = nn.ModuleList(EncoderBlock(config) for _ in range(config.num_encoder_layers))
+        self.norm = build_norm(config) if config.norm == "before" else nn.Identity()
+
+    def forward(
+        self, x: Float[Tensor, "batch source d_model"], mask: Mask | None
+    ) -> Float[Tensor, "batch source d_model"]:
+        for block in self.blocks:
+            x = block(x, mask)
+        return self.norm(x)

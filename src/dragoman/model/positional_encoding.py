@@ -1,0 +1,76 @@
+"""Sinusoidal positional encoding (section 3.5)."""
+
+import math
+from typing import Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+Convention = Literal["interleaved", "marian", "tensor2tensor"]
+
+
+def sinusoids(
+    num_positions: int, d_model: int, convention: Convention = "interleaved"
+) -> Float[Tensor, "positions d_model"]:
+    """Compute the table of positional encodings, a row a position.
+
+    `interleaved` is the paper's: sine in the even dimensions, cosine in the odd ones,
+
+        PE(pos, 2i)     = sin(pos / 10000^(2i / d_model))
+        PE(pos, 2i + 1) = cos(pos / 10000^(2i / d_model))      i = 0 ... d_model/2 - 1
+
+    so the wavelengths run from 2 pi to almost 10000 * 2 pi. `marian` has the same numbers, all
+    the sines first and then all the cosines. `tensor2tensor` is laid out as `marian` and has the
+    exponent i / (d_model/2 - 1), so that the last wavelength is 10000 * 2 pi exactly.
+
+    For d_model = 4 the two divisors are 10000^0 = 1 and 10000^(2/4) = 100:
+
+    >>> print(sinusoids(5, 4).numpy().round(4))
+    [[ 0.      1.      0.      1.    ]
+     [ 0.8415  0.5403  0.01    1.    ]
+     [ 0.9093 -0.4161  0.02    0.9998]
+     [ 0.1411 -0.99    0.03    0.9996]
+     [-0.7568 -0.6536  0.04    0.9992]]
+
+    Raises:
+        ValueError: d_model is odd, so a sine would lack its cosine.
+    """
+    if d_model % 2 != 0:
+        raise ValueError(f"d_model={d_model} is odd; sinusoids come in pairs")
+    half = d_model // 2
+    # In double precision: far positions lose digits in single precision.
+    position = torch.arange(num_positions, dtype=torch.float64).unsqueeze(1)
+    pair = torch.arange(half, dtype=torch.float64)
+    exponent = pair / max(half - 1, 1) if convention == "tensor2tensor" else 2 * pair / d_model
+    angle = position * torch.exp(-math.log(10000.0) * exponent)  # positions half
+    if convention == "interleaved":
+        table = torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(start_dim=1)
+    else:
+        table = torch.cat([angle.sin(), angle.cos()], dim=-1)
+    return table.float()
+
+
+class PositionalEncoding(nn.Module):
+    """Add the encoding of its position to each vector.
+
+    The table is a buffer: it moves with the module, it is not a parameter, and it is not saved,
+    because it can always be computed again. It grows when a longer sequence comes.
+    """
+
+    table: Tensor
+
+    def __init__(self, d_model: int, *, convention: Convention = "interleaved") -> None:
+        super().__init__()
+        self.convention = convention
+        self.register_buffer("table", sinusoids(256, d_model, convention), persistent=False)
+
+    def forward(
+        self, x: Float[Tensor, "batch length d_model"], *, first_position: int = 0
+    ) -> Float[Tensor, "batch length d_model"]:
+        """Encode x, whose first vector stands at `first_position` of its sequence."""
+        end = first_position + x.size(1)
+        if end > self.table.size(0):
+            with torch.inference_mode(False):  # training may use the longer table, too
+                self.table = sinusoids(2 * end, x.size(2), self.convention).to(self.table)
+        return x + self.table[first_position:end]

@@ -1,0 +1,120 @@
+"""The whole model, figure 1."""
+
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from dragoman.model.config import TransformerConfig
+from dragoman.model.decoder import Decoder, DecoderState, SourceMask, TargetMask
+from dragoman.model.dropout import Dropout
+from dragoman.model.embeddings import InputEmbeddings
+from dragoman.model.encoder import Encoder
+from dragoman.model.initialization import initialize
+from dragoman.model.masks import causal_mask, padding_mask
+from dragoman.model.positional_encoding import PositionalEncoding
+from dragoman.model.projection import Projection
+
+
+class Transformer(nn.Module):
+    """An encoder-decoder Transformer: `encode`, `decode`, `project`.
+
+    Raises:
+        ValueError: the embeddings are tied across vocabularies of different sizes.
+    """
+
+    def __init__(
+        self,
+        config: TransformerConfig,
+        *,
+        source_vocab_size: int,
+        target_vocab_size: int,
+        padding_id: int,
+    ) -> None:
+        super().__init__()
+        if config.tied_embeddings == "all" and source_vocab_size != target_vocab_size:
+            raise ValueError(
+                f"source ({source_vocab_size}) and target ({target_vocab_size}) vocabularies "
+                "differ, so tied_embeddings cannot be 'all'"
+            )
+        self.config = config
+        self.padding_id = padding_id
+        self.source_embeddings = InputEmbeddings(
+            source_vocab_size, config.d_model, padding_id=padding_id
+        )
+        self.target_embeddings = (
+            self.source_embeddings
+            if config.tied_embeddings == "all"
+            else InputEmbeddings(target_vocab_size, config.d_model, padding_id=padding_id)
+        )
+        self.positions = PositionalEncoding(config.d_model, convention=config.positional_encoding)
+        self.dropout = Dropout(config.dropout)
+        self.encoder = Encoder(config)
+        self.decoder = Decoder(config)
+        self.projection = Projection(config.d_model, target_vocab_size, bias=config.projection_bias)
+        if config.tied_embeddings != "none":
+            self.projection.tie(self.target_embeddings.table)
+        initialize(self)
+
+    def encode(
+        self, source: Int[Tensor, "batch source"], source_mask: SourceMask
+    ) -> Float[Tensor, "batch source d_model"]:
+        """Read the source."""
+        x = self.dropout(self.positions(self.source_embeddings(source)))
+        return self.encoder(x, source_mask)
+
+    def decode(
+        self,
+        target: Int[Tensor, "batch target"],
+        memory: Float[Tensor, "batch source d_model"],
+        source_mask: SourceMask,
+        target_mask: TargetMask,
+    ) -> Float[Tensor, "batch target d_model"]:
+        """Compute the state at every target position, each from the positions up to it."""
+        states, _ = self._advance(target, self.decoder.start(memory, source_mask), target_mask)
+        return states
+
+    def project(
+        self, states: Float[Tensor, "*positions d_model"]
+    ) -> Float[Tensor, "*positions vocab"]:
+        """Give the logits of the token that follows each state."""
+        return self.projection(states)
+
+    def forward(
+        self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
+    ) -> Float[Tensor, "batch target vocab"]:
+        """Give the logits of every next target token, as training needs them.
+
+        The source ends with EOS; the target begins with BOS and lacks its last token. Both are
+        padded on the right.
+        """
+        return self.project(self.states(source, target))
+
+    def states(
+        self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
+    ) -> Float[Tensor, "batch target d_model"]:
+        """Compute what `forward` projects."""
+        source_mask = padding_mask(source, self.padding_id)
+        target_mask = padding_mask(target, self.padding_id) & causal_mask(
+            target.size(1), target.device
+        )
+        return self.decode(target, self.encode(source, source_mask), source_mask, target_mask)
+
+    def start(self, source: Int[Tensor, "batch source"]) -> DecoderState:
+        """Encode the source and prepare to decode it token by token."""
+        source_mask = padding_mask(source, self.padding_id)
+        return self.decoder.start(self.encode(source, source_mask), source_mask)
+
+    def step(
+        self, tokens: Int[Tensor, " batch"], state: DecoderState
+    ) -> tuple[Float[Tensor, "batch vocab"], DecoderState]:
+        """Give the logits of the tokens that follow these, which follow those in the state."""
+        states, state = self._advance(tokens[:, None], state, target_mask=None)
+        return self.project(states[:, 0]), state
+
+    def _advance(
+        self,
+        target: Int[Tensor, "batch target"],
+        state: DecoderState,
+        target_mask: TargetMask | None,
+    ) -> tuple[Float[Tensor, "batch target d_model"], DecoderState]:
+        x = self.positions(self.target_embeddings(target), first_position=state.length)
+        return self.decoder(self.dropout(x), state, target_mask)

@@ -1,0 +1,101 @@
+"""Write the model directory of a run: weights, description and model card."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from dragoman.config import to_table
+from dragoman.corpora.parallel_text import read_pairs
+from dragoman.corpora.preparation import PreparedText
+from dragoman.evaluation.metrics import score
+from dragoman.evaluation.report import scores_to_table, scores_to_text
+from dragoman.model_directory import ModelDescription, TokenizerDescription, save_model
+from dragoman.pipeline.model_card import model_card
+from dragoman.pipeline.validation import Validator
+from dragoman.recipe import Recipe
+from dragoman.training.averaging import Weights, borrowed_weights
+from dragoman.training.loop import Progress, Trainer, judge
+from dragoman.training.progress import Display
+from dragoman.translator import Translator
+
+CARD = "README.md"
+
+
+class Publisher:
+    """Turns weights into the model directory that people use."""
+
+    def __init__(self, recipe: Recipe, text: PreparedText, directory: Path) -> None:
+        self.recipe = recipe
+        self.text = text
+        self.directory = directory
+
+    def publish(
+        self, weights: Weights, progress: Progress, scores: dict[str, Any] | None = None
+    ) -> None:
+        """Write the model, so that a run can be used before it ends."""
+        tokenizers = self.text.tokenizers
+        description = ModelDescription(
+            source_language=self.recipe.source_language,
+            target_language=self.recipe.target_language,
+            model=self.recipe.model,
+            tokenizer=TokenizerDescription.of(tokenizers, self.recipe.tokenizer),
+            special_ids=tokenizers.target.special_ids,
+            search=to_table(self.recipe.search),
+            training={
+                "updates": progress.update,
+                "target_tokens": progress.tokens,
+                "minutes": round(progress.seconds / 60, 1),
+                "recipe": to_table(self.recipe),
+                "corpora": [asdict(summary) for summary in self.text.summaries],
+                "sha256": self.text.fingerprints,
+                "scores": scores or {},
+            },
+            software={"threads": str(torch.get_num_threads())},
+        )
+        save_model(self.directory, description, tokenizers, weights)
+        card = model_card(description, self.recipe.licence)
+        (self.directory / CARD).write_text(card, encoding="utf-8")
+
+    def finish(self, trainer: Trainer, validator: Validator, display: Display) -> None:
+        """Publish the best weights of a finished run, with its scores on the test sets."""
+        weights = self._best(trainer, validator, display)
+        self.publish(weights, trainer.progress)
+        scores = {}
+        for name, table, text in self._test_scores():
+            display.message(f"{name}: {text}")
+            scores[name] = table
+        if scores:
+            self.publish(weights, trainer.progress, scores)
+        display.message(f"the model is in {self.directory}")
+
+    def _best(self, trainer: Trainer, validator: Validator, display: Display) -> Weights:
+        """Validate the candidates and take the best one."""
+        judged = []
+        for name, weights in trainer.candidates():
+            with borrowed_weights(trainer.transformer, weights):
+                validation = validator.everything(trainer.objective)
+            display.message(f"candidate {name}: {validation.summary()}")
+            judged.append((judge(validation, self.recipe.training.metric), weights))
+        return max(judged, key=lambda candidate: candidate[0])[1]
+
+    def _test_scores(self) -> Iterator[tuple[str, dict[str, Any], str]]:
+        """Translate and score each test set with the model as it was published."""
+        if not self.recipe.corpora.test:
+            return
+        translator = Translator(self.directory, device=self.recipe.training.device)
+        for corpus in self.recipe.corpora.test:
+            pairs = list(read_pairs(corpus, languages=self.recipe.languages))
+            translations = translator([pair.source for pair in pairs])
+            scores = score(translations, [pair.target for pair in pairs], self.recipe.evaluation)
+            yield corpus.name, _without_none(scores_to_table(scores)), scores_to_text(scores)
+
+
+def _without_none(scores: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Leave out the intervals that were not computed: TOML has no word for nothing."""
+    return {
+        name: {key: value for key, value in score.items() if value is not None}
+        for name, score in scores.items()
+    }

@@ -1,0 +1,90 @@
+"""Judge a model while it is trained: its loss, and its translations."""
+
+from collections.abc import Sequence
+
+import torch
+
+from dragoman.corpora.batching import Batches, Position
+from dragoman.corpora.parallel_text import Pair
+from dragoman.decoding.config import SearchConfig
+from dragoman.engines.pytorch import PyTorchEngine
+from dragoman.evaluation.config import EvaluationConfig
+from dragoman.evaluation.metrics import score
+from dragoman.tokenizers.pair import TokenizerPair
+from dragoman.training.progress import Sample, Validation
+from dragoman.training.step import Objective
+from dragoman.translator import Translator
+
+NUM_SAMPLES = 3
+
+
+class Validator:
+    """Validates on a fixed text; called with the objective and the number of the update."""
+
+    def __init__(
+        self,
+        batches: Batches,
+        pairs: Sequence[Pair],
+        tokenizers: TokenizerPair,
+        *,
+        search: SearchConfig,
+        evaluation: EvaluationConfig,
+        search_after: int,
+    ) -> None:
+        self.batches = batches
+        self.pairs = pairs
+        self.tokenizers = tokenizers
+        self.search = search
+        self.evaluation = evaluation
+        self.search_after = search_after
+        """Translate when the update is a multiple of this."""
+
+    def __call__(self, objective: Objective, update: int) -> Validation:
+        """Compute the loss, and on some updates BLEU and chrF of real translations."""
+        if update % self.search_after == 0:
+            return self.everything(objective)
+        return Validation({"loss": self._loss(objective)})
+
+    def everything(self, objective: Objective) -> Validation:
+        """Compute the loss, BLEU and chrF, and show a few translations."""
+        metrics = {"loss": self._loss(objective)}
+        translations = self._translate(objective)
+        references = [pair.target for pair in self.pairs]
+        for result in score(translations, references, self.evaluation):
+            metrics[result.name] = result.value
+        return Validation(metrics, self._samples(translations))
+
+    @torch.no_grad()
+    def _loss(self, objective: Objective) -> float:
+        """Compute the mean cross-entropy of a target token, in nats, without label smoothing."""
+        device = next(objective.parameters()).device
+        loss, tokens = 0.0, 0
+        objective.eval()
+        for update in self.batches.updates(Position(0, 0)):
+            for batch in update.micro_batches:
+                source, target = (
+                    torch.from_numpy(a).to(device) for a in (batch.source, batch.target)
+                )
+                loss += float(objective(source, target))
+            tokens += update.num_target_tokens
+            if update.ends_epoch:
+                break
+        objective.train()
+        return loss / tokens
+
+    def _translate(self, objective: Objective) -> list[str]:
+        """Translate the sources of the validation text as a user would get them."""
+        device = next(objective.parameters()).device
+        special = self.tokenizers.target.special_ids
+        engine = PyTorchEngine(objective.transformer, special)
+        translator = Translator.from_engine(engine, self.tokenizers, search=self.search)
+        with objective.precision(device):
+            return translator([pair.source for pair in self.pairs])
+
+    def _samples(self, translations: Sequence[str]) -> list[Sample]:
+        """Show the same few sentences each time, from across the text."""
+        step = max(1, len(self.pairs) // NUM_SAMPLES)
+        return [
+            Sample(self.pairs[i].source, self.pairs[i].target, translations[i])
+            for i in range(0, len(self.pairs), step)
+        ][:NUM_SAMPLES]

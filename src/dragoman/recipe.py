@@ -1,0 +1,98 @@
+"""All the settings of a run, composed: what a recipe file holds."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dragoman.config import RecipeError, from_table, nearest, read_table, set_key
+from dragoman.corpora.batching_config import BatchingConfig
+from dragoman.corpora.config import CleaningConfig, CorporaConfig
+from dragoman.decoding.config import SearchConfig
+from dragoman.evaluation.config import EvaluationConfig
+from dragoman.model.config import PRESETS, TransformerConfig
+from dragoman.tokenizers.config import TokenizerConfig
+from dragoman.training.config import TrainingConfig
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """Everything that decides what a run produces."""
+
+    source_language: str
+    """A language code, as `en`."""
+
+    target_language: str
+    """A language code, as `it`."""
+
+    corpora: CorporaConfig
+    cleaning: CleaningConfig = field(default_factory=CleaningConfig)
+    tokenizer: TokenizerConfig = field(default_factory=TokenizerConfig)
+    batching: BatchingConfig = field(default_factory=BatchingConfig)
+    model: TransformerConfig = field(default_factory=TransformerConfig)
+    """`model.preset` names what the section starts from: tiny, small, base or big."""
+
+    training: TrainingConfig = field(default_factory=TrainingConfig)
+    search: SearchConfig = field(default_factory=SearchConfig)
+    evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
+
+    seed: int = 1
+    """Decides initial weights, order of batches and dropout."""
+
+    licence: str = ""
+    """Of the training text, for the model card."""
+
+    def __post_init__(self) -> None:
+        if self.tokenizer.joint != (self.model.tied_embeddings == "all"):
+            raise ValueError(
+                f"tokenizer.joint = {str(self.tokenizer.joint).lower()} does not go with "
+                f"model.tied_embeddings = {self.model.tied_embeddings!r}: one vocabulary goes "
+                "with 'all', two with 'target' or 'none'"
+            )
+        if self.seed < 0:
+            raise ValueError(f"seed = {self.seed} should not be negative")
+
+    @property
+    def languages(self) -> tuple[str, str]:
+        """The codes of source and target."""
+        return self.source_language, self.target_language
+
+
+def load_recipe(path: Path, assignments: tuple[str, ...] = ()) -> Recipe:
+    """Read a recipe file and apply `section.key=value` assignments to it.
+
+    Raises:
+        RecipeError: the file or an assignment is wrong; the message names the key.
+    """
+    table = read_table(path)
+    for assignment in assignments:
+        set_key(table, assignment)
+    try:
+        return recipe_from_table(table)
+    except RecipeError as error:
+        raise RecipeError(f"{path}: {error}") from error
+
+
+def recipe_from_table(table: dict[str, Any]) -> Recipe:
+    """Build a recipe from nested tables, resolving `model.preset`."""
+    model = table.get("model", {})
+    if isinstance(model, dict) and "preset" in model:
+        name = model["preset"]
+        if name not in PRESETS:
+            close = nearest(str(name), list(PRESETS))
+            hint = f"did you mean {close!r}?" if close else f"there is {', '.join(PRESETS)}"
+            raise RecipeError(f"unknown model.preset {name!r}; {hint}")
+        rest = {key: value for key, value in model.items() if key != "preset"}
+        table = {**table, "model": {**PRESETS[name], **rest}}
+    return from_table(Recipe, table)
+
+
+def differences(old: dict[str, Any], new: dict[str, Any], at: str = "") -> list[str]:
+    """List the keys in which two nested tables differ, each with both values."""
+    found = []
+    for key in sorted(old.keys() | new.keys()):
+        before, after = old.get(key), new.get(key)
+        if isinstance(before, dict) and isinstance(after, dict):
+            found += differences(before, after, f"{at}{key}.")
+        elif before != after:
+            found.append(f"{at}{key}: {before!r} became {after!r}")
+    return found

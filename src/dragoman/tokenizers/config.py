@@ -1,0 +1,45 @@
+"""The settings of the tokenizers."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenizerConfig:
+    """How text is cut into tokens."""
+
+    kind: Literal["unigram", "bpe", "words"] = "unigram"
+    """Subwords by unigram (Kudo 2018) or BPE (Sennrich et al. 2016), or whole words."""
+
+    joint: bool = True
+    """One vocabulary for both languages, so that the model can share one embedding table."""
+
+    vocab_size: int | None = None
+    """Most entries of a vocabulary, specials included. Left out, the amount of text decides."""
+
+    byte_fallback: bool = True
+    """Spell characters that the vocabulary lacks as UTF-8 bytes, so that nothing is unknown."""
+
+    lowercase: bool = False
+    """Fold upper case away, as some published tables do. Translations come out in lower case."""
+
+    sampling: float = 0.0
+    """Cut the training text differently each epoch; 0 always cuts it the same way.
+
+    For `bpe` this is the rate at which merges are dropped (Provilkov et al. 2020 use 0.1). For
+    `unigram` it is the exponent alpha on the probability of a segmentation (Kudo 2018 uses 0.2):
+    the smaller, the more varied.
+    """
+
+    min_frequency: int = 2
+    """`words` only: a word seen fewer times in the training text is unknown."""
+
+    def __post_init__(self) -> None:
+        if self.vocab_size is not None and self.vocab_size < 1:
+            raise ValueError(f"vocab_size={self.vocab_size} is not positive")
+        if not 0.0 <= self.sampling <= 1.0:
+            raise ValueError(f"sampling={self.sampling} is not in [0, 1]")
+        if self.sampling and self.kind == "words":
+            raise ValueError(f"sampling={self.sampling} needs subwords, but kind is 'words'")
+        if self.min_frequency < 1:
+            raise ValueError(f"min_frequency={self.min_frequency} is not positive")

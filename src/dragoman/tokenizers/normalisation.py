@@ -1,0 +1,20 @@
+"""The one form of a text that tokenizers see."""
+
+import re
+import unicodedata
+
+_UNENCODABLE = re.compile("[\0\ud800-\udfff\uffff]")
+
+
+def normalise(text: str) -> str:
+    r"""Write a text in its normal form, which is what a tokenizer gives back.
+
+    - Code points that no text interchange allows become U+FFFD: NUL, lone surrogates, U+FFFF.
+    - Letters and their marks are composed (Unicode NFC); look-alikes such as ½ or Ａ are kept.
+    - Every run of white space, no-break spaces and line breaks included, becomes one space, and
+      none is left at the ends.
+
+    >>> normalise("  caffe\u0300\u00a0½\n")
+    'caffè ½'
+    """
+    return " ".join(unicodedata.normalize("NFC", _UNENCODABLE.sub("\ufffd", text)).split())

@@ -1,0 +1,63 @@
+"""What a tokenizer is: text to token ids, and back."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from dragoman.config import DragomanError
+
+PAD_ID, UNK_ID, BOS_ID, EOS_ID = 0, 1, 2, 3
+"""The special ids of every vocabulary that is trained here."""
+
+SPECIAL_PIECES = ("<pad>", "<unk>", "<s>", "</s>")
+"""How the special ids are written in vocabulary files; in users' text these are plain text."""
+
+
+class TokenizerError(DragomanError):
+    """A tokenizer cannot be trained, saved or loaded."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpecialIds:
+    """The ids that no text encodes to, except the unknown id. Imported models have their own."""
+
+    pad: int = PAD_ID
+    unk: int = UNK_ID
+    bos: int = BOS_ID
+    eos: int = EOS_ID
+
+
+@runtime_checkable
+class Tokenizer(Protocol):
+    """Text to token ids, and back. Implementations keep no state between calls."""
+
+    @property
+    def vocab_size(self) -> int:
+        """Entries of the vocabulary, specials included; every id is smaller."""
+
+    @property
+    def special_ids(self) -> SpecialIds:
+        """The ids of padding, unknown, beginning and end."""
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the file that `save` writes, in hexadecimal."""
+
+    def encode(self, text: str) -> list[int]:
+        """Cut one text into ids, without beginning or end."""
+
+    def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
+        """Cut several texts, each as `encode` does."""
+
+    def sample(self, texts: Sequence[str], *, seed: int, strength: float) -> list[list[int]]:
+        """Cut each text in one of its possible ways; equal arguments give equal ids."""
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Join ids into one line of text; padding, beginning and end are left out."""
+
+    def pieces(self, ids: Sequence[int]) -> list[str]:
+        """Write each id as the vocabulary does, for pictures."""
+
+    def save(self, path: Path) -> None:
+        """Write the file that the tokenizer loads from."""

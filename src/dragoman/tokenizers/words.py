@@ -1,0 +1,118 @@
+"""Whole words, as learners' guides use them: for teaching and for tiny vocabularies."""
+
+import hashlib
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from dragoman.tokenizers.normalisation import normalise
+from dragoman.tokenizers.tokenizer import SPECIAL_PIECES, UNK_ID, SpecialIds, TokenizerError
+
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+_GLUED_LEFT = frozenset(".,;:!?%)]}»”…")
+_GLUED_RIGHT = frozenset("([{«“¿¡")
+_GLUED_BOTH = frozenset("'’-/")
+_HEADER = "dragoman words 1"
+_LOWERCASE = " lowercase"
+
+
+class WordTokenizer:
+    """A vocabulary of words and punctuation marks; every other word is `<unk>`.
+
+    Decoding is lossy: spacing follows a general rule (none before a full stop, none around an
+    apostrophe or a hyphen), and an unknown word stays `<unk>`.
+    """
+
+    def __init__(self, words: Sequence[str], *, lowercase: bool = False) -> None:
+        """Give the words, in their order, the ids after the special ones."""
+        self._pieces = (*SPECIAL_PIECES, *words)
+        self._ids = {word: i for i, word in enumerate(words, start=len(SPECIAL_PIECES))}
+        self._lowercase = lowercase
+
+    @classmethod
+    def load(cls, path: Path) -> "WordTokenizer":
+        """Read a `.words` file.
+
+        Raises:
+            TokenizerError: there is no such file, or it is not what `save` writes.
+        """
+        try:
+            header, *pieces = path.read_text(encoding="utf-8").split("\n")
+        except OSError as error:
+            raise TokenizerError(f"{path}: cannot be read: {error.strerror}") from error
+        except UnicodeDecodeError:
+            raise TokenizerError(f"{path}: not a list of words: it is not UTF-8 text") from None
+        num_special = len(SPECIAL_PIECES)
+        words = pieces[num_special:-1]
+        if (
+            header not in (_HEADER, _HEADER + _LOWERCASE)
+            or tuple(pieces[:num_special]) != SPECIAL_PIECES
+            or pieces[-1]
+        ):
+            raise TokenizerError(f"{path}: not a list of words that was saved here, or a cut one")
+        if len(set(words)) != len(words):
+            twice = next(word for i, word in enumerate(words) if word in words[:i])
+            raise TokenizerError(f"{path}: the word {twice!r} stands there twice")
+        return cls(words, lowercase=header.endswith(_LOWERCASE))
+
+    @property
+    def vocab_size(self) -> int:
+        """Entries of the vocabulary, specials included."""
+        return len(self._pieces)
+
+    @property
+    def special_ids(self) -> SpecialIds:
+        """The ids of padding, unknown, beginning and end."""
+        return SpecialIds()
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the `.words` file, in hexadecimal."""
+        return hashlib.sha256(self._file()).hexdigest()
+
+    def encode(self, text: str) -> list[int]:
+        """Look each word up."""
+        words = split_words(text, lowercase=self._lowercase)
+        return [self._ids.get(word, UNK_ID) for word in words]
+
+    def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
+        """Look up the words of several texts."""
+        return [self.encode(text) for text in texts]
+
+    def sample(self, texts: Sequence[str], *, seed: int, strength: float) -> list[list[int]]:
+        """Encode: a word can be cut in one way only."""
+        return self.encode_batch(texts)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Join words with the spacing that most European languages use."""
+        special = self.special_ids
+        silent = (special.pad, special.bos, special.eos)
+        text = ""
+        glue = True  # nothing stands before the first word
+        for word in self.pieces([i for i in ids if i not in silent]):
+            glue = glue or word in _GLUED_LEFT or word in _GLUED_BOTH
+            text += word if glue else f" {word}"
+            glue = word in _GLUED_RIGHT or word in _GLUED_BOTH
+        return text
+
+    def pieces(self, ids: Sequence[int]) -> list[str]:
+        """Write each id as the vocabulary does."""
+        return [self._pieces[i] for i in ids]
+
+    def save(self, path: Path) -> None:
+        """Write the `.words` file: a header, then one word a line in the order of their ids."""
+        path.write_bytes(self._file())
+
+    def _file(self) -> bytes:
+        header = _HEADER + (_LOWERCASE if self._lowercase else "")
+        return "".join(f"{line}\n" for line in (header, *self._pieces)).encode()
+
+
+def split_words(text: str, *, lowercase: bool = False) -> list[str]:
+    """Cut a text into words and single punctuation marks.
+
+    >>> split_words("Where's the cat?")
+    ['Where', "'", 's', 'the', 'cat', '?']
+    """
+    text = normalise(text)
+    return _TOKEN.findall(text.lower() if lowercase else text)

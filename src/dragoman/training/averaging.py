@@ -1,0 +1,63 @@
+"""Means of weights: over time while training runs, and over checkpoints at its end."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor, nn
+
+Weights = dict[str, Tensor]
+
+
+def weights_of(model: nn.Module) -> Weights:
+    """Return the parameters by name, each shared one once; they are not copies."""
+    return {name: parameter.detach() for name, parameter in model.named_parameters()}
+
+
+@contextmanager
+def borrowed_weights(model: nn.Module, weights: Weights | None) -> Iterator[None]:
+    """Let a model have other weights for a while; None changes nothing."""
+    if weights is None:
+        yield
+        return
+    own = {name: tensor.clone() for name, tensor in weights_of(model).items()}
+    copy_weights(weights, model)
+    try:
+        yield
+    finally:
+        copy_weights(own, model)
+
+
+def copy_weights(weights: Weights, model: nn.Module) -> None:
+    """Overwrite the parameters of a model."""
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            parameter.copy_(weights[name])
+
+
+def mean_weights(several: Sequence[Weights]) -> Weights:
+    """Average checkpoints (section 6.1), in double precision."""
+    return {
+        name: torch.stack([weights[name].double() for weights in several]).mean(dim=0).float()
+        for name in several[0]
+    }
+
+
+class ExponentialMovingAverage:
+    """A mean of the weights of all updates in which the older ones fade.
+
+    In the first updates the decay is lower, (1 + n) / (10 + n), so that the random beginning is
+    soon forgotten.
+    """
+
+    def __init__(self, model: nn.Module, decay: float) -> None:
+        self.decay = decay
+        self.weights = {name: tensor.clone() for name, tensor in weights_of(model).items()}
+
+    def update(self, model: nn.Module, num_updates: int) -> None:
+        """Move towards the weights that update number `num_updates` has left."""
+        decay = min(self.decay, (1 + num_updates) / (10 + num_updates))
+        current = weights_of(model)
+        torch._foreach_lerp_(
+            list(self.weights.values()), [current[name] for name in self.weights], 1.0 - decay
+        )

@@ -1,0 +1,109 @@
+"""Settings of training."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+_AT_LEAST_ONE = (lambda value: value >= 1, "at least 1")
+_NOT_NEGATIVE = (lambda value: value >= 0, "zero or more")
+_SHARE = (lambda value: 0 <= value < 1, "in [0, 1)")
+_POSITIVE = (lambda value: value > 0, "above zero")
+_CONDITIONS: dict[str, tuple[Callable[[float], bool], str]] = {
+    "updates": _AT_LEAST_ONE,
+    "validate_every": _AT_LEAST_ONE,
+    "search_every": _AT_LEAST_ONE,
+    "search_beam_size": _AT_LEAST_ONE,
+    "average_checkpoints": _AT_LEAST_ONE,
+    "warmup_updates": _NOT_NEGATIVE,
+    "patience": _NOT_NEGATIVE,
+    "weight_decay": _NOT_NEGATIVE,
+    "max_gradient_norm": _NOT_NEGATIVE,
+    "label_smoothing": _SHARE,
+    "ema_decay": _SHARE,
+    "learning_rate": _POSITIVE,
+    "adam_epsilon": _POSITIVE,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingConfig:
+    """How a model is fitted. The defaults suit a small model on one machine."""
+
+    updates: int = 20_000
+    """Changes of the weights, after which training ends at the latest."""
+
+    learning_rate: float = 1e-3
+    """Peak of the schedule; for `paper`, a factor on the paper's formula, where 1 is the paper."""
+
+    schedule: Literal["paper", "inverse_square_root", "cosine", "linear", "constant"] = (
+        "inverse_square_root"
+    )
+    """How the learning rate goes on after the warm-up."""
+
+    warmup_updates: int = 1000
+    """Updates in which the learning rate rises in a line from zero."""
+
+    adam_betas: tuple[float, ...] = (0.9, 0.98)
+    """Decay of the two running means of AdamW (section 5.3)."""
+
+    adam_epsilon: float = 1e-9
+    """Added to AdamW's denominator (section 5.3)."""
+
+    weight_decay: float = 0.0
+    """Pull of AdamW towards zero, on matrices; norms and biases are left alone."""
+
+    label_smoothing: float = 0.1
+    """Probability spread evenly over the vocabulary (section 5.4)."""
+
+    max_gradient_norm: float = 1.0
+    """Longer gradients are shortened to this; 0 switches it off."""
+
+    ema_decay: float = 0.0
+    """Keep an exponential moving average of the weights, and validate and save that; 0 is off."""
+
+    average_checkpoints: int = 1
+    """At the end, try the mean of the weights of so many last checkpoints (section 6.1)."""
+
+    validate_every: int = 500
+    """Updates between validations, each followed by a checkpoint."""
+
+    search_every: int = 1
+    """Validations between those that also translate, for BLEU and chrF."""
+
+    search_beam_size: int = 1
+    """Beam of the translations that validate; 1 is greedy search, the fastest."""
+
+    metric: Literal["loss", "BLEU", "chrF"] = "loss"
+    """What decides which checkpoint is best and when to stop early."""
+
+    patience: int = 0
+    """Stop after so many validations without improvement; 0 never stops early."""
+
+    keep_checkpoints: int = 2
+    """Newest checkpoints on disk; the best one is always kept besides."""
+
+    precision: Literal["auto", "fp32", "bf16"] = "auto"
+    """Of matrix products; `auto` is bf16 where the hardware has it."""
+
+    device: str = "auto"
+    """`auto`, `cpu`, `cuda` or `cuda:N`."""
+
+    def __post_init__(self) -> None:
+        for name, (holds, condition) in _CONDITIONS.items():
+            if not holds(getattr(self, name)):
+                raise ValueError(f"{name} = {getattr(self, name)} should be {condition}")
+        self._check_together()
+
+    def _check_together(self) -> None:
+        """Check the settings that depend on each other."""
+        if len(self.adam_betas) != 2 or not all(0 <= beta < 1 for beta in self.adam_betas):  # noqa: PLR2004
+            raise ValueError(f"adam_betas = {self.adam_betas} should be two numbers in [0, 1)")
+        if self.keep_checkpoints < self.average_checkpoints:
+            raise ValueError(
+                f"keep_checkpoints = {self.keep_checkpoints} is less than"
+                f" average_checkpoints = {self.average_checkpoints}"
+            )
+        if self.schedule == "paper" and self.warmup_updates == 0:
+            raise ValueError("warmup_updates = 0 makes the paper's schedule infinite")
+        if self.metric != "loss" and self.search_every != 1:
+            raise ValueError(f"metric = {self.metric!r} needs search_every = 1")

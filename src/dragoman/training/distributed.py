@@ -1,0 +1,78 @@
+"""The few questions training asks about other processes; every answer also holds for one."""
+
+import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
+
+
+def rank() -> int:
+    """Return the number of this process among those that train together, from 0."""
+    return dist.get_rank() if dist.is_initialized() else 0
+
+
+def world_size() -> int:
+    """Count the processes that train together."""
+    return dist.get_world_size() if dist.is_initialized() else 1
+
+
+def local_rank() -> int:
+    """Return the number of this process on its machine, which is the number of its GPU."""
+    return int(os.environ.get("LOCAL_RANK", "0"))
+
+
+@contextmanager
+def process_group(device: torch.device) -> Iterator[None]:
+    """Join the processes that `torchrun` has started; alone, do nothing."""
+    if "TORCHELASTIC_RUN_ID" not in os.environ:
+        yield
+        return
+    dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
+    try:
+        yield
+    finally:
+        dist.destroy_process_group()
+
+
+def sum_over_ranks(value: Tensor) -> Tensor:
+    """Add up a tensor over all processes."""
+    if world_size() > 1:
+        value = value.clone()
+        dist.all_reduce(value)
+    return value
+
+
+def agree(flag: bool, device: torch.device) -> bool:
+    """Tell whether any process raises this flag, the same on all of them."""
+    return bool(sum_over_ranks(torch.tensor(float(flag), device=device)).item() > 0)
+
+
+def share_from_first(values: list[float], device: torch.device) -> list[float]:
+    """Give every process the numbers that the first one has."""
+    if world_size() == 1:
+        return values
+    tensor = torch.tensor(values, dtype=torch.float64, device=device)
+    dist.broadcast(tensor, src=0)
+    return tensor.tolist()
+
+
+def barrier() -> None:
+    """Wait for all processes."""
+    if world_size() > 1:
+        dist.barrier()
+
+
+def synchronised(module: nn.Module) -> nn.Module:
+    """Wrap a module so that its gradients are averaged over processes."""
+    return DistributedDataParallel(module) if world_size() > 1 else module
+
+
+def without_gradient_sync(module: nn.Module) -> AbstractContextManager[None]:
+    """Let gradients pile up locally until the last micro-batch of an update."""
+    if isinstance(module, DistributedDataParallel):
+        return module.no_sync()
+    return nullcontext()

@@ -1,0 +1,39 @@
+"""`journal.jsonl`: what happened in a run, one JSON object a line."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+
+class Journal:
+    """An append-only file that a resumed run cuts back to its checkpoint.
+
+    A checkpoint stores `size`; what was written after it happened in updates that a resumed run
+    does again, so no event stands twice and none is missing.
+    """
+
+    def __init__(self, path: Path, *, size: int = 0) -> None:
+        path.touch()
+        with path.open("r+b") as file:
+            file.truncate(size)
+        self._file = path.open("a", encoding="utf-8", newline="\n")
+
+    @property
+    def size(self) -> int:
+        """Bytes written so far."""
+        self._file.flush()
+        return self._file.tell()
+
+    def write(self, event: str, **values: Any) -> None:
+        """Append an event."""
+        self._file.write(json.dumps({"event": event, **values}, ensure_ascii=False) + "\n")
+        self._file.flush()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def read_journal(path: Path) -> list[dict[str, Any]]:
+    """Read all the events of a run."""
+    return [json.loads(line) for line in path.read_bytes().split(b"\n") if line]

@@ -1,0 +1,349 @@
+"""Update after update, with validations, checkpoints and a clean stop."""
+
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from dragoman.corpora.batch import Batch
+from dragoman.corpora.batching import Batches, Position, Resample, Update
+from dragoman.model.transformer import Transformer
+from dragoman.training.averaging import (
+    ExponentialMovingAverage,
+    Weights,
+    borrowed_weights,
+    copy_weights,
+    mean_weights,
+    weights_of,
+)
+from dragoman.training.checkpoint import Checkpoint, Checkpoints
+from dragoman.training.config import TrainingConfig
+from dragoman.training.distributed import (
+    agree,
+    barrier,
+    rank,
+    share_from_first,
+    synchronised,
+    world_size,
+)
+from dragoman.training.journal import Journal
+from dragoman.training.precision import choose_precision
+from dragoman.training.progress import Display, Validation
+from dragoman.training.schedule import learning_rate
+from dragoman.training.step import (
+    MicroBatch,
+    Objective,
+    TrainingError,
+    UpdateReport,
+    build_optimizer,
+    update,
+)
+
+Validate = Callable[[Objective, int], Validation]
+"""Judges the model after an update. It is handed in, so that training knows of no search."""
+
+Publish = Callable[[Weights, "Progress"], None]
+"""Is given the weights that are the best so far."""
+
+
+@dataclass
+class Progress:
+    """How far a run is: all its state besides tensors."""
+
+    update: int = 0
+    position: Position = field(default_factory=lambda: Position(0, 0))
+    tokens: int = 0
+    seconds: float = 0.0
+    """Spent on updates, without validations."""
+
+    best: float | None = None
+    best_update: int | None = None
+    validations_without_improvement: int = 0
+    journal_size: int = 0
+
+    @classmethod
+    def from_values(cls, values: dict[str, Any]) -> "Progress":
+        """Read what `asdict` wrote."""
+        return cls(**{**values, "position": Position(**values["position"])})
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a call of `run` ended."""
+
+    progress: Progress
+    finished: bool
+    """False when a signal stopped it."""
+
+
+class Trainer:
+    """Fits a transformer to batches, from where the run in this directory stands."""
+
+    def __init__(
+        self,
+        transformer: Transformer,
+        batches: Batches,
+        config: TrainingConfig,
+        directory: Path,
+        *,
+        seed: int,
+        resample: Resample | None = None,
+        validate: Validate,
+        publish: Publish,
+    ) -> None:
+        self.config = config
+        self.batches = batches
+        self.seed = seed
+        self.resample = resample
+        self.validate = validate
+        self.publish = publish
+        self.transformer = transformer
+        self.device = next(transformer.parameters()).device
+        self.objective = Objective(
+            transformer,
+            label_smoothing=config.label_smoothing,
+            dtype=choose_precision(config.precision, self.device),
+        )
+        self.optimizer = build_optimizer(transformer, config)
+        self.average = (
+            ExponentialMovingAverage(transformer, config.ema_decay) if config.ema_decay else None
+        )
+        self.checkpoints = Checkpoints(directory / "checkpoints")
+        self.journal_path = directory / "journal.jsonl"
+        self.progress = Progress()
+
+    def resume(self) -> list[str]:
+        """Go back to the newest checkpoint that verifies; return complaints about newer ones."""
+        found = self.checkpoints.newest()
+        if found is None:
+            return []
+        _, checkpoint, complaints = found
+        copy_weights(checkpoint.tensors["weights"], self.transformer)
+        self._restore_optimizer(checkpoint)
+        if self.average:
+            for name, tensor in self.average.weights.items():
+                tensor.copy_(checkpoint.tensors["average"][name])
+        self.progress = Progress.from_values(checkpoint.values["progress"])
+        return complaints
+
+    def run(self, display: Display) -> Outcome:
+        """Train until the configuration says stop or a signal does; save in both cases.
+
+        Raises:
+            TrainingError: a loss or gradient is not finite; the message names the batch.
+        """
+        first = rank() == 0
+        journal = Journal(self.journal_path, size=self.progress.journal_size) if first else None
+        start = {"update": self.progress.update, "processes": world_size()}
+        self._write(journal, "resume" if self.progress.update else "start", **start)
+        model = synchronised(self.objective)
+        updates = self.batches.updates(self.progress.position, resample=self.resample)
+        with _stop_on_signals() as stop:
+            while not self._is_finished():
+                if agree(bool(stop), self.device):
+                    self._save(journal, "stop")
+                    return Outcome(self.progress, finished=False)
+                self._one_update(model, next(updates), journal, display)
+                if self._is_time_to_validate():
+                    self._validate(journal, display)
+        self._write(journal, "finish", update=self.progress.update)
+        if journal:
+            journal.close()
+        return Outcome(self.progress, finished=True)
+
+    def candidates(self) -> Iterator[tuple[str, Weights]]:
+        """Yield what could become the model: the best checkpoint, and the mean of the last ones."""
+        group = "average" if self.average else "weights"
+        if self.progress.best_update is not None:
+            best = self.checkpoints.load(self.progress.best_update, groups=[group])
+            yield f"update {self.progress.best_update}", best.tensors[group]
+        last = self.checkpoints.updates()[-self.config.average_checkpoints :]
+        if len(last) > 1:
+            loaded = (self.checkpoints.load(update, groups=["weights"]) for update in last)
+            mean = mean_weights([checkpoint.tensors["weights"] for checkpoint in loaded])
+            yield f"mean of updates {', '.join(map(str, last))}", mean
+
+    def _one_update(
+        self, model: torch.nn.Module, batch: Update, journal: Journal | None, display: Display
+    ) -> None:
+        """Change the weights once and say so."""
+        progress = self.progress
+        began = time.perf_counter()
+        number = progress.update + 1
+        # All randomness of an update follows from its number, so a resumed run needs no more.
+        torch.manual_seed(_mixed_seed(self.seed, number, rank()))
+        rate = learning_rate(number, self.config, self.transformer.config.d_model)
+        try:
+            report = update(
+                model,
+                [self._on_device(micro_batch) for micro_batch in batch.micro_batches],
+                self.optimizer,
+                num_target_tokens=batch.num_target_tokens,
+                learning_rate=rate,
+                max_gradient_norm=self.config.max_gradient_norm,
+            )
+        except TrainingError as error:
+            raise TrainingError(_blame(error, number, batch)) from None
+        if self.average:
+            self.average.update(self.transformer, number)
+        progress.update, progress.position = number, batch.next_position
+        progress.tokens += batch.num_target_tokens
+        seconds = time.perf_counter() - began
+        progress.seconds += seconds
+        self._report(journal, display, report, rate, batch.num_target_tokens / seconds)
+
+    def _report(
+        self,
+        journal: Journal | None,
+        display: Display,
+        report: UpdateReport,
+        rate: float,
+        tokens_per_second: float,
+    ) -> None:
+        self._write(
+            journal,
+            "update",
+            update=self.progress.update,
+            epoch=self.progress.position.epoch,
+            loss=round(report.loss, 5),
+            gradient_norm=round(report.gradient_norm, 4),
+            learning_rate=rate,
+            tokens=self.progress.tokens,
+            tokens_per_second=round(tokens_per_second),
+        )
+        display.progress(self.progress.update, self.config.updates, report.loss, tokens_per_second)
+
+    def _validate(self, journal: Journal | None, display: Display) -> None:
+        """Judge the weights, remember whether they are the best, and save."""
+        progress = self.progress
+        weights = self.average.weights if self.average else None
+        if rank() == 0:
+            with borrowed_weights(self.transformer, weights):
+                validation = self.validate(self.objective, progress.update)
+            score = judge(validation, self.config.metric)
+        else:
+            validation, score = Validation({}), 0.0
+        score = share_from_first([score], self.device)[0]
+        best = progress.best is None or score > progress.best
+        if best:
+            progress.best, progress.best_update = score, progress.update
+            progress.validations_without_improvement = 0
+        else:
+            progress.validations_without_improvement += 1
+        display.validation(progress.update, validation, best=best)
+        samples = [asdict(sample) for sample in validation.samples]
+        self._write(
+            journal,
+            "validation",
+            update=progress.update,
+            **validation.metrics,
+            best=best,
+            samples=samples,
+        )
+        self._save(journal, "checkpoint")
+        if best and rank() == 0:
+            self.publish(weights or weights_of(self.transformer), progress)
+
+    def _save(self, journal: Journal | None, event: str) -> None:
+        """Write a checkpoint; the others wait for the first process."""
+        self._write(journal, event, update=self.progress.update)
+        if journal:
+            self.progress.journal_size = journal.size
+            tensors: dict[str, dict[str, Tensor]] = {
+                "weights": weights_of(self.transformer),
+                "optimizer": _flatten(self.optimizer.state_dict()["state"]),
+            }
+            if self.average:
+                tensors["average"] = self.average.weights
+            values = {"progress": asdict(self.progress), "processes": world_size()}
+            self.checkpoints.save(self.progress.update, tensors, values)
+            self.checkpoints.prune(
+                keep=self.config.keep_checkpoints, best=self.progress.best_update
+            )
+        barrier()
+
+    def _restore_optimizer(self, checkpoint: Checkpoint) -> None:
+        state = self.optimizer.state_dict()
+        state["state"] = _unflatten(checkpoint.tensors["optimizer"])
+        self.optimizer.load_state_dict(state)
+
+    def _is_finished(self) -> bool:
+        waited = self.progress.validations_without_improvement
+        impatient = self.config.patience and waited >= self.config.patience
+        return self.progress.update >= self.config.updates or bool(impatient)
+
+    def _is_time_to_validate(self) -> bool:
+        done = self.progress.update
+        return done % self.config.validate_every == 0 or done == self.config.updates
+
+    def _on_device(self, batch: Batch) -> MicroBatch:
+        mine = batch.shard(rank(), world_size())
+        return MicroBatch(
+            source=torch.from_numpy(np.ascontiguousarray(mine.source)).to(self.device),
+            target=torch.from_numpy(np.ascontiguousarray(mine.target)).to(self.device),
+        )
+
+    def _write(self, journal: Journal | None, event: str, **values: Any) -> None:
+        if journal:
+            journal.write(event, **values)
+
+
+def judge(validation: Validation, metric: str) -> float:
+    """Return the number that should grow."""
+    value = validation.metrics[metric]
+    return -value if metric == "loss" else value
+
+
+def _blame(error: TrainingError, number: int, batch: Update) -> str:
+    """Say which batch made the numbers overflow."""
+    pairs = np.concatenate([micro_batch.indices for micro_batch in batch.micro_batches])
+    shown = ", ".join(map(str, pairs[:8])) + (", ..." if len(pairs) > 8 else "")  # noqa: PLR2004
+    return (
+        f"update {number} (epoch {batch.position.epoch}, update {batch.position.update} of it, "
+        f"{len(pairs)} pairs of the token store: {shown}) gave {error}; the weights are those "
+        "before it; lower training.learning_rate or raise training.warmup_updates"
+    )
+
+
+def _mixed_seed(*numbers: int) -> int:
+    """Make one seed of several numbers, so that neighbours give unrelated streams."""
+    return int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0] >> 1)
+
+
+def _flatten(state: dict[int, dict[str, Tensor]]) -> dict[str, Tensor]:
+    return {f"{index}.{name}": t for index, named in state.items() for name, t in named.items()}
+
+
+def _unflatten(tensors: dict[str, Tensor]) -> dict[int, dict[str, Tensor]]:
+    state: dict[int, dict[str, Tensor]] = {}
+    for key, tensor in tensors.items():
+        index, name = key.split(".", 1)
+        state.setdefault(int(index), {})[name] = tensor
+    return state
+
+
+@contextmanager
+def _stop_on_signals() -> Iterator[Sequence[int]]:
+    """Collect SIGINT and SIGTERM instead of dying of them; the second SIGINT kills as ever."""
+    received: list[int] = []
+
+    def remember(number: int, frame: FrameType | None) -> None:
+        received.append(number)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    previous = {
+        number: signal.signal(number, remember) for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield received
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)

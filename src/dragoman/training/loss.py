@@ -1,0 +1,135 @@
+"""Label-smoothed cross-entropy (section 5.4; Szegedy et al. 2016), summed over tokens."""
+
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+CHUNK_ROWS = 512
+"""Positions whose logits exist at one time: few enough to stay in the cache of a CPU."""
+
+
+def label_smoothed_cross_entropy(
+    logits: Float[Tensor, "positions vocab"],
+    labels: Int[Tensor, " positions"],
+    *,
+    smoothing: float,
+    padding_id: int,
+) -> Float[Tensor, ""]:
+    """Sum -sum_v q(v) log p(v) over the positions that are not padding.
+
+    q gives 1 - epsilon to the label and spreads epsilon evenly over the whole vocabulary, label
+    included: PyTorch's definition. It is a sum, not a mean, so that an update can divide once by
+    all its tokens and not depend on how they were cut into batches.
+    """
+    return F.cross_entropy(
+        logits, labels, ignore_index=padding_id, label_smoothing=smoothing, reduction="sum"
+    )
+
+
+def projected_cross_entropy(
+    states: Float[Tensor, "batch target d_model"],
+    projection: nn.Linear,
+    labels: Int[Tensor, "batch target"],
+    *,
+    smoothing: float,
+    padding_id: int,
+) -> Float[Tensor, ""]:
+    """Compute `label_smoothed_cross_entropy` of the projected states, never holding all logits.
+
+    The logits are the largest tensor of a model by far. A chunk of them is made, turned into its
+    loss and its gradients, and forgotten.
+    """
+    if not torch.is_grad_enabled():
+        return _without_gradients(states, projection, labels, smoothing, padding_id)
+    loss: Tensor = _ChunkedCrossEntropy.apply(  # type: ignore[no-untyped-call]
+        states.flatten(0, 1),
+        projection.weight,
+        projection.bias,
+        labels.flatten(),
+        smoothing,
+        padding_id,
+    )
+    return loss
+
+
+def _without_gradients(
+    states: Tensor, projection: nn.Linear, labels: Tensor, smoothing: float, padding_id: int
+) -> Tensor:
+    """Sum the loss of one chunk after the other."""
+    chunks = zip(
+        states.flatten(0, 1).split(CHUNK_ROWS), labels.flatten().split(CHUNK_ROWS), strict=True
+    )
+    losses = [
+        label_smoothed_cross_entropy(
+            projection(chunk).float(), chunk_labels, smoothing=smoothing, padding_id=padding_id
+        )
+        for chunk, chunk_labels in chunks
+    ]
+    return torch.stack(losses).sum()
+
+
+class _ChunkedCrossEntropy(torch.autograd.Function):
+    """The gradient of the loss in the logits is softmax - q; the rest is the chain rule."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        states: Tensor,
+        weight: Tensor,
+        bias: Tensor | None,
+        labels: Tensor,
+        smoothing: float,
+        padding_id: int,
+    ) -> Tensor:
+        device = states.device.type
+        dtype = (
+            torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else states.dtype
+        )
+        matrix = weight.to(dtype)
+        loss = torch.zeros((), device=states.device)
+        states_gradient = torch.empty_like(states)
+        weight_gradient = torch.zeros_like(weight)
+        bias_gradient = None if bias is None else torch.zeros_like(bias)
+        for first in range(0, labels.numel(), CHUNK_ROWS):
+            rows = slice(first, first + CHUNK_ROWS)
+            chunk = states[rows].to(dtype)
+            logits = (chunk @ matrix.t()).float()
+            if bias is not None:
+                logits += bias
+            chunk_loss, gradient = _loss_and_gradient(logits, labels[rows], smoothing, padding_id)
+            loss += chunk_loss
+            if bias_gradient is not None:
+                bias_gradient += gradient.sum(dim=0)
+            gradient = gradient.to(dtype)
+            states_gradient[rows] = gradient @ matrix
+            weight_gradient += gradient.t() @ chunk
+        ctx.save_for_backward(states_gradient, weight_gradient, bias_gradient)
+        return loss
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        scale = gradients[0]
+        inputs = (None if saved is None else saved * scale for saved in ctx.saved_tensors)
+        return (*inputs, None, None, None)
+
+
+def _loss_and_gradient(
+    logits: Float[Tensor, "rows vocab"],
+    labels: Int[Tensor, " rows"],
+    smoothing: float,
+    padding_id: int,
+) -> tuple[Float[Tensor, ""], Float[Tensor, "rows vocab"]]:
+    """Return the summed loss of a chunk and its gradient in the logits, which it overwrites."""
+    real = (labels != padding_id).to(logits.dtype)
+    vocab_size = logits.size(1)
+    log_normaliser = logits.logsumexp(dim=1)
+    label_logits = logits.gather(1, labels[:, None]).squeeze(1)
+    losses = (
+        log_normaliser - (1.0 - smoothing) * label_logits - smoothing * logits.mean(dim=1)
+    ) * real
+    gradient = logits.sub_(log_normaliser[:, None]).exp_().sub_(smoothing / vocab_size)
+    gradient.scatter_add_(1, labels[:, None], torch.full_like(losses, smoothing - 1.0)[:, None])
+    return losses.sum(), gradient.mul_(real[:, None])

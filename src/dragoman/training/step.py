@@ -1,0 +1,148 @@
+"""One update of the weights."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.optim import AdamW, Optimizer
+
+from dragoman.config import DragomanError
+from dragoman.model.transformer import Transformer
+from dragoman.training.config import TrainingConfig
+from dragoman.training.distributed import (
+    sum_over_ranks,
+    without_gradient_sync,
+    world_size,
+)
+from dragoman.training.loss import projected_cross_entropy
+from dragoman.training.precision import autocast
+
+
+@dataclass(frozen=True)
+class MicroBatch:
+    """Part of an update, on the device; `target` begins with BOS and ends with EOS."""
+
+    source: Int[Tensor, "batch source"]
+    target: Int[Tensor, "batch target"]
+
+
+class TrainingError(DragomanError):
+    """Training cannot go on."""
+
+
+class Objective(nn.Module):
+    """What training minimises: from token ids to the summed loss.
+
+    It is a module so that the processes of a distributed training see all parameters used in one
+    forward pass.
+    """
+
+    def __init__(
+        self, transformer: Transformer, *, label_smoothing: float, dtype: torch.dtype
+    ) -> None:
+        super().__init__()
+        self.transformer = transformer
+        self.label_smoothing = label_smoothing
+        self.dtype = dtype
+
+    def forward(
+        self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
+    ) -> Float[Tensor, ""]:
+        """Sum the loss of predicting each target token from those before it.
+
+        Labels are smoothed in training only, so that a validation loss is a cross-entropy.
+        """
+        with self.precision(source.device):
+            states = self.transformer.states(source, target[:, :-1])
+            return projected_cross_entropy(
+                states,
+                self.transformer.projection.linear,
+                target[:, 1:],
+                smoothing=self.label_smoothing if self.training else 0.0,
+                padding_id=self.transformer.padding_id,
+            )
+
+    def precision(self, device: torch.device) -> AbstractContextManager[None]:
+        """Compute in the number format of this training."""
+        return autocast(device, self.dtype)
+
+
+@dataclass(frozen=True)
+class UpdateReport:
+    """What happened in one update."""
+
+    loss: float
+    """Mean over the target tokens of the update, on all processes; label-smoothed."""
+
+    gradient_norm: float
+    """Norm before clipping."""
+
+
+def build_optimizer(model: nn.Module, config: TrainingConfig) -> AdamW:
+    """AdamW over the parameters in the order of their names; only matrices decay."""
+    parameters = list(model.parameters())
+    groups = [
+        {
+            "params": [p for p in parameters if p.dim() >= 2],  # noqa: PLR2004
+            "weight_decay": config.weight_decay,
+        },
+        {
+            "params": [p for p in parameters if p.dim() < 2],  # noqa: PLR2004
+            "weight_decay": 0.0,
+        },
+    ]
+    first, second = config.adam_betas
+    return AdamW(groups, lr=0.0, betas=(first, second), eps=config.adam_epsilon, fused=True)
+
+
+def update(
+    objective: nn.Module,
+    micro_batches: Sequence[MicroBatch],
+    optimizer: Optimizer,
+    *,
+    num_target_tokens: int,
+    learning_rate: float,
+    max_gradient_norm: float,
+) -> UpdateReport:
+    """Change the weights once, from all the micro-batches of all processes.
+
+    The loss is a mean over the target tokens of the whole update, `num_target_tokens` on all
+    processes: the change is the same however those tokens are cut into micro-batches and spread
+    over processes.
+
+    Raises:
+        TrainingError: the loss or a gradient is not finite; the weights are not changed.
+    """
+    losses = []
+    for number, micro_batch in enumerate(micro_batches, start=1):
+        if number < len(micro_batches):
+            with without_gradient_sync(objective):
+                losses.append(_backward(objective, micro_batch, num_target_tokens))
+        else:
+            losses.append(_backward(objective, micro_batch, num_target_tokens))
+    loss = sum_over_ranks(torch.stack(losses).sum()) / num_target_tokens
+    limit = max_gradient_norm or float("inf")
+    norm = nn.utils.clip_grad_norm_(objective.parameters(), limit)
+    report = UpdateReport(*torch.stack([loss, norm]).tolist())
+    if not (torch.isfinite(loss) and torch.isfinite(norm)):
+        optimizer.zero_grad(set_to_none=True)
+        raise TrainingError(f"loss {report.loss}, gradient norm {report.gradient_norm}")
+    for group in optimizer.param_groups:
+        group["lr"] = learning_rate
+    optimizer.step()
+    optimizer.zero_grad(set_to_none=True)
+    return report
+
+
+def _backward(
+    objective: nn.Module, micro_batch: MicroBatch, num_target_tokens: int
+) -> Float[Tensor, ""]:
+    """Add the gradients of one micro-batch, and return its summed loss."""
+    loss: Tensor = objective(micro_batch.source, micro_batch.target)
+    # Wrapped for several processes, the objective averages gradients over them; we want the sum,
+    # because the tokens are those of all of them.
+    (loss * (world_size() / num_target_tokens)).backward()
+    return loss.detach()

@@ -1,0 +1,192 @@
+"""`dragoman corpus`: what it prints, writes and refuses."""
+
+import io
+import json
+import os
+import threading
+import zipfile
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from cyclopts import CycloptsError
+
+from dragoman.cli.corpus import app
+from dragoman.corpora.config import CorpusConfig
+from dragoman.corpora.opus import STORAGE_VARIABLE
+from dragoman.corpora.parallel_text import CorpusError, read_pairs
+from dragoman.corpora.primer.corpus import words
+
+
+def run(*tokens: str | Path) -> None:
+    app([str(token) for token in tokens], exit_on_error=False, result_action="return_value")
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    path = tmp_path / "train.tsv"
+    path.write_text("The cat.\tIl gatto.\nThe cat.\tIl gatto.\nA dog.\t\nA cow.\tUna mucca.\n")
+    return path
+
+
+# check
+
+
+def test_check_says_sizes_and_suspicious_lines(
+    corpus: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("check", corpus)
+
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert lines[0] == [f"{corpus}:", "4", "pairs"]
+    assert ["en", "28", "8", "6", "8", "8", "8"] in lines
+    assert ["it", "28", "6", "9", "10", "10", "10"] in lines
+    assert ["duplicate", "1", "line", "2"] in lines
+    assert ["empty", "1", "line", "3"] in lines
+
+
+def test_check_says_what_files_share(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "test.tsv"
+    other.write_text("the cat\tla gatta\n")
+
+    run("check", corpus, other)
+
+    assert f"{corpus} and {other} share 1 source sentences" in capsys.readouterr().out
+
+
+def test_check_prints_one_json_object(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "test.jsonl"
+    other.write_text('{"de": "Kuh.", "en": "A cow."}\n')
+    corpus.write_text("Kuh\tA cow\nHund\tA dog\n")
+
+    run("check", corpus, other, "--languages", "de-en", "--json")
+
+    answer = json.loads(capsys.readouterr().out)
+    first, second = answer["corpora"]
+    assert (first["corpus"], first["pairs"], second["pairs"]) == (str(corpus), 2, 1)
+    assert first["sides"][0]["language"] == "de"
+    assert first["sides"][0]["character_percentiles"] == {"50": 3, "90": 4, "99": 4, "100": 4}
+    assert answer["overlaps"] == [{"corpora": [str(corpus), str(other)], "sources": 1}]
+
+
+def test_check_names_the_file_and_line_of_a_broken_corpus(corpus: Path) -> None:
+    corpus.write_text("cat\tgatto\nbroken\n")
+
+    with pytest.raises(CorpusError, match=r"train\.tsv:2: 1 column"):
+        run("check", corpus)
+
+
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        ["check"],
+        ["check", "a.tsv", "--languages", "english"],
+        ["get", "opus:Books"],
+        ["get", "Books", "en-it"],
+        ["get", "opus:Books", "en"],
+        ["primer", "--pairs", "0", "-o", "a.tsv"],
+        ["primer", "--pairs", "3"],
+        ["primer", "--pairs", "3", "-o", "a.tsv", "--split", "dev"],
+    ],
+)
+def test_wrong_use_is_refused_before_any_work(
+    tokens: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(CycloptsError):
+        run(*tokens)
+
+    assert "Error" in "".join(capsys.readouterr())
+    assert list(tmp_path.iterdir()) == []
+
+
+# get
+
+
+def test_get_downloads_says_the_licence_and_check_reads_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    archive = tmp_path / "served" / "OPUS-Toy" / "v2" / "moses" / "en-it.txt.zip"
+    archive.parent.mkdir(parents=True)
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as zipped:
+        zipped.writestr("Toy.en-it.en", "The cat.\nA dog.\n")
+        zipped.writestr("Toy.en-it.it", "Il gatto.\nUn cane.\n")
+        zipped.writestr("LICENSE", "Free \x1b[31mfor all.\n")
+    archive.write_bytes(buffer.getvalue())
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(SimpleHTTPRequestHandler, "log_message", lambda *_: None)
+    handler = partial(SimpleHTTPRequestHandler, directory=str(tmp_path / "served"))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        monkeypatch.setenv(STORAGE_VARIABLE, f"http://127.0.0.1:{server.server_port}")
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        run("get", "opus:Toy/v2", "it-en", "-o", "toy")
+        server.shutdown()
+        thread.join()
+    first = capsys.readouterr().out
+    run("get", "opus:Toy/v2", "it-en", "-o", "toy")
+    second = capsys.readouterr().out
+    run("check", "toy")
+
+    assert "toy: Toy v2, downloaded" in first
+    assert "2 pairs" in first
+    assert "Free [31mfor all." in first
+    assert "toy: Toy v2, was complete, nothing was downloaded" in second
+    assert "toy: 2 pairs" in capsys.readouterr().out
+
+
+# primer
+
+
+def test_primer_writes_pairs_and_their_alignments(tmp_path: Path) -> None:
+    text, alignments = tmp_path / "a.tsv", tmp_path / "a.align"
+
+    run("primer", "--pairs", "30", "-o", text, "--alignments", alignments, "--split", "test")
+
+    pairs = list(read_pairs(CorpusConfig(path=str(text)), languages=("en", "it")))
+    links = alignments.read_text().splitlines()
+    assert len(pairs) == len(links) == 30
+    for pair, line in zip(pairs, links, strict=True):
+        for link in line.split():
+            source, target = map(int, link.split("-"))
+            assert source < len(words(pair.source))
+            assert target < len(words(pair.target))
+    assert all(links)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.align", "a.tsv"]
+
+
+def test_primer_writes_other_pairs_for_another_seed_or_split(tmp_path: Path) -> None:
+    def written(*options: str) -> bytes:
+        run("primer", "--pairs", "20", "-o", tmp_path / "a.tsv", *options)
+        return (tmp_path / "a.tsv").read_bytes()
+
+    test = written("--split", "test")
+
+    assert written("--split", "test") == test
+    assert written("--split", "test", "--seed", "5") != test
+    assert written("--split", "validation") != test
+    assert written() != test
+
+
+def test_primer_writes_into_a_pipe(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    received: list[bytes] = []
+    reader = threading.Thread(target=lambda: received.append(pipe.read_bytes()))
+    reader.start()
+
+    run("primer", "--pairs", "5", "-o", pipe)
+
+    reader.join()
+    assert received[0].count(b"\n") == 5
+    assert pipe.is_fifo()

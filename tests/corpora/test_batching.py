@@ -1,0 +1,369 @@
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import islice, takewhile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dragoman.corpora.batch import Batch, pad
+from dragoman.corpora.batching import Batches, Position, Sentence, Tokens, Update
+from dragoman.corpora.batching_config import BatchingConfig
+from dragoman.corpora.shapes import Shape, choose_shapes, length_histogram
+from dragoman.corpora.token_store import TokenStore
+from dragoman.corpora.token_store_writer import TokenStoreWriter
+
+PAD, BOS, EOS = 0, 2, 3
+FIRST_TOKEN = 4
+Pair = tuple[list[int], list[int]]
+Corpora = list[tuple[float, list[tuple[int, int]]]]  # weight, and the lengths of the pairs
+
+
+def build(
+    directory: Path, corpora: Corpora, *, seed: int = 1, config: BatchingConfig | None = None
+) -> Batches:
+    """Store pairs whose tokens tell which pair they belong to, and choose shapes for them."""
+    config = config or BatchingConfig(
+        tokens_per_update=40, max_tokens_per_micro_batch=32, max_length=12, max_shapes=4
+    )
+    number = 0
+    with TokenStoreWriter(
+        directory, vocab_size=70_000, fingerprint="ours", max_length=config.max_length
+    ) as writer:
+        for name, (weight, lengths) in enumerate(corpora):
+            writer.start_corpus(str(name), weight=weight)
+            for source, target in lengths:
+                token = FIRST_TOKEN + number
+                writer.add([[token] * source], [[token] * target])
+                number += 1
+    store = TokenStore.open(directory, fingerprint="ours")
+    shapes = choose_shapes(length_histogram(store), config)
+    return Batches(store, shapes, config, seed=seed, pad_id=PAD, bos_id=BOS, eos_id=EOS)
+
+
+def one_epoch(batches: Batches, epoch: int = 0) -> list[Update]:
+    updates = batches.updates(Position(epoch, 0))
+    return list(takewhile(lambda update: update.position.epoch == epoch, updates))
+
+
+def seen(updates: list[Update]) -> Counter[int]:
+    return Counter(
+        int(index) for update in updates for b in update.micro_batches for index in b.indices
+    )
+
+
+def contents(update: Update) -> tuple[object, ...]:
+    arrays = [(b.source, b.target, b.indices) for b in update.micro_batches]
+    return (
+        update.position,
+        update.next_position,
+        update.num_target_tokens,
+        [[array.tolist() for array in triple] for triple in arrays],
+    )
+
+
+side = st.integers(0, 12)
+pairs_of_a_corpus = st.lists(st.tuples(side, side), max_size=25)
+some_corpora = st.lists(
+    st.tuples(st.sampled_from([0.25, 0.5, 1.0, 1.5, 2.0, 3.0]), pairs_of_a_corpus), max_size=3
+).map(lambda corpora: [(1.0, [(5, 7), (2, 12), (11, 1)]), *corpora])
+
+
+@settings(max_examples=40, deadline=None)
+@given(some_corpora, st.integers(0, 3))
+def test_an_epoch_sees_each_pair_as_often_as_its_corpus_weighs(
+    corpora: Corpora, epoch: int
+) -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        counts = seen(one_epoch(build(Path(directory), corpora), epoch))
+    start = 0
+    for weight, lengths in corpora:
+        times = [counts.pop(start + i, 0) for i in range(len(lengths))]
+        assert all(int(weight) <= n <= int(weight) + (weight > int(weight)) for n in times)
+        assert abs(sum(times) - weight * len(lengths)) < 1
+        start += len(lengths)
+    assert not counts
+
+
+@settings(max_examples=40, deadline=None)
+@given(some_corpora)
+def test_a_batch_holds_the_sentences_of_its_pairs_and_nothing_else(corpora: Corpora) -> None:
+    lengths = [pair for _, pairs in corpora for pair in pairs]
+    with tempfile.TemporaryDirectory() as directory:
+        updates = one_epoch(build(Path(directory), corpora))
+    for batch in (batch for update in updates for batch in update.micro_batches):
+        assert batch.source.dtype == batch.target.dtype == batch.indices.dtype == np.int64
+        for row, index in enumerate(batch.indices.tolist()):
+            source, target = ([FIRST_TOKEN + index] * length for length in lengths[index])
+            source_row, target_row = batch.source[row].tolist(), batch.target[row].tolist()
+            padding = [PAD] * (len(source_row) - len(source) - 1)
+            assert source_row == [*source, EOS, *padding]
+            padding = [PAD] * (len(target_row) - len(target) - 2)
+            assert target_row == [BOS, *target, EOS, *padding]
+
+
+@settings(max_examples=40, deadline=None)
+@given(some_corpora)
+def test_an_update_ends_as_soon_as_it_has_enough_target_tokens(corpora: Corpora) -> None:
+    lengths = [pair for _, pairs in corpora for pair in pairs]
+    with tempfile.TemporaryDirectory() as directory:
+        updates = one_epoch(build(Path(directory), corpora))
+    for update in updates:
+        tokens = [
+            sum(lengths[index][1] + 1 for index in batch.indices.tolist())
+            for batch in update.micro_batches
+        ]
+        assert update.num_target_tokens == sum(tokens)
+        assert sum(tokens[:-1]) < 40
+        assert sum(tokens) >= 40 or update.ends_epoch
+    assert [update.ends_epoch for update in updates] == [False] * (len(updates) - 1) + [True]
+
+
+@settings(max_examples=25, deadline=None)
+@given(some_corpora, st.integers(0, 60))
+def test_updates_continue_from_any_position_as_if_never_stopped(
+    corpora: Corpora, stop: int
+) -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        batches = build(Path(directory), corpora)
+        whole = list(islice(batches.updates(), stop + 6))
+        resumed = list(islice(batches.updates(whole[stop].next_position), 5))
+    assert [contents(update) for update in resumed] == [contents(u) for u in whole[stop + 1 :]]
+
+
+def test_positions_count_the_updates_of_each_epoch(tmp_path: Path) -> None:
+    batches = build(tmp_path, [(1.0, [(3, 10)] * 9)])
+    number = batches.epoch(0).num_updates
+    updates = list(islice(batches.updates(), number + 1))
+    assert [u.position for u in updates[:-1]] == [Position(0, i) for i in range(number)]
+    assert updates[-1].position == updates[-2].next_position == Position(1, 0)
+    assert number > 1
+
+
+def test_a_position_that_no_epoch_has_is_refused(tmp_path: Path) -> None:
+    batches = build(tmp_path, [(1.0, [(3, 10)] * 9)])
+    last = batches.epoch(4).num_updates
+    with pytest.raises(ValueError, match=f"epoch 4 has {last} updates"):
+        next(batches.updates(Position(4, last)))
+
+
+def test_the_order_changes_with_the_epoch_and_with_the_seed(tmp_path: Path) -> None:
+    corpora: Corpora = [(1.0, [(n % 12 + 1, (n + 2) % 12 + 1) for n in range(60)])]
+    one, other = build(tmp_path / "1", corpora), build(tmp_path / "2", corpora, seed=2)
+    orders = [b.epoch(e).pairs.tolist() for b, e in ((one, 0), (one, 1), (other, 0), (other, 1))]
+    assert len(set(map(tuple, orders))) == 4
+    assert one.epoch(1).pairs.tolist() == orders[1]
+
+
+def test_a_random_half_is_another_half_in_another_epoch(tmp_path: Path) -> None:
+    batches = build(tmp_path, [(0.5, [(3, 4)] * 80)])
+    halves = [frozenset(batches.epoch(epoch).pairs.tolist()) for epoch in range(8)]
+    assert {len(half) for half in halves} == {40}
+    assert len(set(halves)) == 8
+    assert frozenset().union(*halves) > halves[0]
+
+
+def test_a_part_of_one_pair_is_seen_in_a_part_of_the_epochs(tmp_path: Path) -> None:
+    batches = build(tmp_path, [(1.0, [(3, 4)] * 3), (0.25, [(5, 6)])])
+    times = sum(3 in batches.epoch(epoch).pairs for epoch in range(200))
+    assert 30 <= times <= 70
+
+
+def test_micro_batches_of_all_lengths_are_mixed(tmp_path: Path) -> None:
+    batches = build(tmp_path, [(1.0, [(1, 1)] * 160 + [(12, 12)] * 20)])
+    widths = [b.source.shape[1] for u in one_epoch(batches) for b in u.micro_batches]
+    assert sorted(set(widths)) == [2, 13]
+    assert widths not in (sorted(widths), sorted(widths, reverse=True))
+
+
+def test_only_the_last_micro_batch_of_a_shape_is_not_full(tmp_path: Path) -> None:
+    batches = build(tmp_path, [(1.0, [(n % 12 + 1, n % 7 + 1) for n in range(90)])])
+    sizes: dict[tuple[int, int], list[int]] = {}
+    for batch in (b for u in one_epoch(batches) for b in u.micro_batches):
+        key = batch.source.shape[1], batch.target.shape[1]
+        sizes.setdefault(key, []).append(len(batch.indices))
+    for rows in sizes.values():
+        assert sorted(rows)[1:] == [max(rows)] * (len(rows) - 1)
+
+
+REPORT = """
+import sys
+from pathlib import Path
+from dragoman.corpora.batching import Batches
+from dragoman.corpora.batching_config import BatchingConfig
+from dragoman.corpora.shapes import choose_shapes, length_histogram
+from dragoman.corpora.token_store import TokenStore
+store = TokenStore.open(Path(sys.argv[1]), fingerprint="ours")
+config = BatchingConfig(tokens_per_update=40, max_tokens_per_micro_batch=32, max_length=12,
+                        max_shapes=4)
+shapes = choose_shapes(length_histogram(store), config)
+batches = Batches(store, shapes, config, seed=1, pad_id=0, bos_id=2, eos_id=3)
+plan = batches.epoch(3)
+print(batches.fingerprint, plan.pairs.tolist(), plan.begins.tolist(), plan.bounds.tolist())
+"""
+
+
+def test_another_process_makes_the_same_plan(tmp_path: Path) -> None:
+    batches = build(tmp_path, [(1.5, [(n % 12 + 1, (n * 5) % 12 + 1) for n in range(50)])])
+    plan = batches.epoch(3)
+    ours = [plan.pairs.tolist(), plan.begins.tolist(), plan.bounds.tolist()]
+    for hash_seed in ("1", "2"):
+        theirs = subprocess.run(
+            [sys.executable, "-c", REPORT, str(tmp_path)],
+            env={
+                **os.environ,
+                "PYTHONHASHSEED": hash_seed,
+                "PYTHONPATH": os.pathsep.join(sys.path),
+            },
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        assert theirs == " ".join(map(str, [batches.fingerprint, *ours]))
+
+
+def test_the_fingerprint_changes_with_all_that_decides_the_batches(tmp_path: Path) -> None:
+    corpora: Corpora = [(1.0, [(3, 4), (5, 6)])]
+    ours = build(tmp_path / "1", corpora)
+    others = [
+        build(tmp_path / "2", corpora, seed=2),
+        build(tmp_path / "3", [(1.0, [(4, 3), (5, 6)])]),
+        build(tmp_path / "4", [(2.0, [(3, 4), (5, 6)])]),
+        build(tmp_path / "5", corpora, config=BatchingConfig(tokens_per_update=41)),
+    ]
+    assert build(tmp_path / "6", corpora).fingerprint == ours.fingerprint
+    assert len({ours.fingerprint, *(batches.fingerprint for batches in others)}) == 5
+
+
+@pytest.mark.parametrize(
+    ("mean", "spread", "noise"), [(2.5, 0.35, 0.2), (3.1, 0.6, 0.2), (3.1, 0.6, 0.25)]
+)
+def test_nine_cells_of_ten_hold_tokens_at_realistic_lengths(
+    tmp_path: Path, mean: float, spread: float, noise: float
+) -> None:
+    random = np.random.default_rng(5)
+    shared = random.normal(size=20_000)
+    sides = [
+        np.exp(mean + spread * shared + own * random.normal(size=20_000)) for own in (0.05, noise)
+    ]
+    lengths = np.clip(sides, 1, 256).astype(int)
+    config = BatchingConfig()
+    with TokenStoreWriter(tmp_path, vocab_size=9, fingerprint="f", max_length=256) as writer:
+        writer.start_corpus("books", weight=1.0)
+        writer.add(*([[4] * n for n in side] for side in lengths.tolist()))
+    store = TokenStore.open(tmp_path, fingerprint="f")
+    shapes = choose_shapes(length_histogram(store), config)
+    batches = Batches(store, shapes, config, seed=1, pad_id=PAD, bos_id=BOS, eos_id=EOS)
+    made = [b for u in one_epoch(batches) for b in u.micro_batches]
+    real = sum(int((b.source != PAD).sum() + (b.target[:, 1:] != PAD).sum()) for b in made)
+    padded = sum(b.source.size + b.target[:, 1:].size for b in made)
+    assert real / padded >= 0.90
+    assert batches.epoch(0).fill() == pytest.approx(real / padded)
+
+
+def test_shapes_that_do_not_hold_the_store_are_refused(tmp_path: Path) -> None:
+    build(tmp_path, [(1.0, [(3, 4), (5, 6)])])
+    store = TokenStore.open(tmp_path, fingerprint="ours")
+    for shapes in ([Shape(8, 5, 8)], [Shape(8, 6, 7)], [Shape(8, 6, 6), Shape(8, 4, 8)]):
+        with pytest.raises(ValueError, match="longer than all shapes"):
+            Batches(store, shapes, BatchingConfig(), seed=1, pad_id=PAD, bos_id=BOS, eos_id=EOS)
+
+
+# Shards
+
+
+def rows_of(batch: Batch) -> list[tuple[int, list[int], list[int]]]:
+    columns = batch.indices.tolist(), batch.source.tolist(), batch.target.tolist()
+    return list(zip(*columns, strict=True))
+
+
+@given(st.integers(1, 9), st.integers(1, 6))
+def test_the_shards_of_all_ranks_are_the_batch(rows: int, world_size: int) -> None:
+    tokens, lengths = np.arange(4, 4 + 2 * rows), np.full(rows, 2)
+    batch = Batch(
+        source=pad(tokens, lengths, width=5, pad_id=PAD, eos_id=EOS),
+        target=pad(tokens + 50, lengths, width=6, pad_id=PAD, eos_id=EOS, bos_id=BOS),
+        indices=np.arange(7, 7 + rows),
+        pad_id=PAD,
+    )
+    shards = [batch.shard(rank, world_size) for rank in range(world_size)]
+    assert all(len(shard.indices) == len(shard.source) == len(shard.target) for shard in shards)
+    real = [row for shard in shards for row in rows_of(shard) if row[0] != -1]
+    assert sorted(real) == rows_of(batch)
+    assert sum(shard.num_target_tokens for shard in shards) == batch.num_target_tokens == 3 * rows
+    assert max(len(shard.indices) for shard in shards) == -(-rows // world_size)
+    for shard in shards[rows:]:
+        assert shard.indices.tolist() == [-1]
+        assert shard.target.tolist() == [[BOS] + [PAD] * 5]
+        assert (shard.source[0] != PAD).any()
+
+
+def test_a_rank_beyond_the_last_is_refused() -> None:
+    row = np.array([[4, EOS]])
+    batch = Batch(source=row, target=row, indices=np.array([0]), pad_id=PAD)
+    for rank in (-1, 2):
+        with pytest.raises(ValueError, match="between 0 and 1"):
+            batch.shard(rank, 2)
+
+
+# Re-sampling
+
+
+Sampled = tuple[Sequence[Sentence], Sequence[Sentence]]
+
+
+def sampler(calls: list[int], source_length: int) -> Callable[..., Sampled]:
+    def resample(sources: list[Tokens], targets: list[Tokens], seed: int) -> Sampled:
+        calls.append(seed)
+        assert all(
+            set(s.tolist()) == set(t.tolist()) for s, t in zip(sources, targets, strict=True)
+        )
+        return [s.tolist()[:1] * source_length for s in sources], [t[:1] for t in targets]
+
+    return resample
+
+
+def test_resampled_sentences_take_the_place_of_the_stored_ones(tmp_path: Path) -> None:
+    batches = build(tmp_path, [(1.0, [(n % 4 + 1, n % 3 + 5) for n in range(40)])])
+    for update in islice(batches.updates(resample=sampler([], 1)), 5):
+        rows = 0
+        for batch in update.micro_batches:
+            rows += len(batch.indices)
+            for index, source, target in rows_of(batch):
+                token = FIRST_TOKEN + index
+                assert source[:2] == [token, EOS]
+                assert target[:3] == [BOS, token, EOS]
+        assert update.num_target_tokens == 2 * rows
+
+
+def test_a_batch_widens_to_a_multiple_of_eight_for_longer_sentences(tmp_path: Path) -> None:
+    batches = build(tmp_path, [(1.0, [(4, 5)] * 6)])
+    for length, width in ((4, 5), (5, 8), (7, 8), (8, 16)):
+        batch = next(batches.updates(resample=sampler([], length))).micro_batches[0]
+        assert batch.source.shape[1] == width
+        assert batch.target.shape[1] == 7
+        assert (batch.source[:, length] == EOS).all()
+        assert (batch.source[:, length + 1 :] == PAD).all()
+
+
+def test_each_micro_batch_is_resampled_with_a_seed_that_survives_a_stop(tmp_path: Path) -> None:
+    batches = build(tmp_path, [(1.0, [(4, 5)] * 60)])
+    whole: list[int] = []
+    updates = list(islice(batches.updates(resample=sampler(whole, 1)), 12))
+    assert updates[-1].position.epoch > 0
+    assert len(set(whole)) == len(whole)
+    resumed: list[int] = []
+    list(islice(batches.updates(updates[4].next_position, resample=sampler(resumed, 1)), 7))
+    assert resumed == whole[-len(resumed) :]
+
+
+def test_resampling_that_loses_a_sentence_is_refused(tmp_path: Path) -> None:
+    batches = build(tmp_path, [(1.0, [(4, 5)] * 6)])
+    with pytest.raises(ValueError, match="re-sampling made"):
+        next(batches.updates(resample=lambda sources, targets, seed: (sources[1:], targets)))

@@ -1,0 +1,112 @@
+"""Hugging Face data sets: the same pairs, from the hub or from a directory."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from dragoman.corpora.config import CorpusConfig
+from dragoman.corpora.parallel_text import CorpusError, Pair, read_pairs
+
+PAIRS = [("The cat sleeps.", "Il gatto dorme."), ("", "Vuoto."), ("A\nB", "C\u2028D")]
+EXPECTED = [Pair(*pair, line) for line, pair in enumerate(PAIRS, start=1)]
+TRANSLATIONS = [
+    {"id": str(i), "translation": {"en": en, "it": it}} for i, (en, it) in enumerate(PAIRS)
+]
+
+
+def read(path: Path | str) -> list[Pair]:
+    return list(read_pairs(CorpusConfig(path=str(path)), languages=("en", "it")))
+
+
+def test_a_saved_data_set_of_translations_is_read(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    features = datasets.Features(
+        {
+            "id": datasets.Value("string"),
+            "translation": datasets.Translation(languages=["en", "it"]),
+        }
+    )
+    datasets.Dataset.from_list(TRANSLATIONS, features=features).save_to_disk(tmp_path / "saved")
+
+    assert read(tmp_path / "saved") == EXPECTED
+
+
+def test_a_saved_data_set_with_a_column_for_each_language_is_read(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    columns = {"it": [it for _, it in PAIRS], "en": [en for en, _ in PAIRS], "score": [1, 2, 3]}
+    datasets.Dataset.from_dict(columns).save_to_disk(tmp_path)
+
+    assert read(tmp_path) == EXPECTED
+
+
+def test_a_directory_with_several_splits_asks_for_one(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    split = datasets.Dataset.from_list(TRANSLATIONS)
+    datasets.DatasetDict(train=split, test=split).save_to_disk(tmp_path)
+
+    with pytest.raises(CorpusError, match=f"name one, {tmp_path}/train or {tmp_path}/test"):
+        read(tmp_path)
+    assert read(tmp_path / "test") == EXPECTED
+
+
+def test_a_data_set_without_the_languages_is_refused(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    datasets.Dataset.from_list([{"translation": {"de": "a", "en": "b"}}]).save_to_disk(tmp_path)
+
+    with pytest.raises(CorpusError, match=r":1: a record needs en and it, .* has de, en"):
+        read(tmp_path)
+
+
+def test_an_empty_data_set_is_refused(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    datasets.Dataset.from_dict({"en": [], "it": []}).save_to_disk(tmp_path)
+
+    with pytest.raises(CorpusError, match="the data set is empty"):
+        read(tmp_path)
+
+
+def test_a_damaged_data_set_is_refused(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    datasets.Dataset.from_list(TRANSLATIONS).save_to_disk(tmp_path)
+    next(tmp_path.glob("*.arrow")).write_bytes(b"damaged")
+
+    with pytest.raises(CorpusError, match=f"{tmp_path}: the data set cannot be read"):
+        read(tmp_path)
+
+
+def test_an_address_names_a_configuration_and_a_split(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    datasets = pytest.importorskip("datasets")
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    data = tmp_path / "books"
+    for split, rows in {"train": TRANSLATIONS, "test": TRANSLATIONS[:1]}.items():
+        file = data / "en-it" / f"{split}.jsonl"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    (data / "README.md").write_text(
+        "---\nconfigs:\n- config_name: en-it\n  data_files:\n"
+        "  - {split: train, path: en-it/train.jsonl}\n  - {split: test, path: en-it/test.jsonl}\n"
+        "- config_name: other\n  data_files: en-it/test.jsonl\n---\n",
+        encoding="utf-8",
+    )
+
+    assert read(f"hf:{data}:en-it") == EXPECTED
+    assert read(f"hf:{data}:en-it:test") == EXPECTED[:1]
+    assert read(f"hf:{data}:other") == EXPECTED[:1]
+    for address in (f"hf:{data}", f"hf:{data}:en-fr", f"hf:{data}:en-it:dev", f"hf:{data}/none"):
+        with pytest.raises(CorpusError, match=f"{address}: the data set cannot be had: "):
+            read(address)
+
+
+def test_without_the_library_the_message_names_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    (tmp_path / "dataset_info.json").touch()
+
+    for path in ("hf:Helsinki-NLP/opus_books:en-it", tmp_path):
+        with pytest.raises(CorpusError, match=r'pip install "dragoman\[huggingface\]"'):
+            read(path)

@@ -1,0 +1,315 @@
+"""Reading parallel text: every pair arrives, and what is no pair is named by file and line."""
+
+import gzip
+import json
+import os
+import re
+import threading
+from pathlib import Path
+
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dragoman.corpora.config import CorporaConfig, CorpusConfig
+from dragoman.corpora.parallel_text import CorpusError, Pair, read_pairs
+
+LANGUAGES = ("en", "it")
+
+
+def read(path: Path) -> list[Pair]:
+    return list(read_pairs(CorpusConfig(path=str(path)), languages=LANGUAGES))
+
+
+def read_two(source: Path, target: Path) -> list[Pair]:
+    corpus = CorpusConfig(source=str(source), target=str(target))
+    return list(read_pairs(corpus, languages=LANGUAGES))
+
+
+def written(path: Path, content: bytes) -> Path:
+    path.write_bytes(content)
+    return path
+
+
+# What is read
+
+
+def test_a_tsv_line_is_a_pair_with_its_line_number(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.tsv", b"cat\tgatto\ndog\tcane\n\tvuoto\n")
+
+    assert read(path) == [("cat", "gatto", 1), ("dog", "cane", 2), ("", "vuoto", 3)]
+
+
+def test_the_last_line_needs_no_line_feed(tmp_path: Path) -> None:
+    assert len(read(written(tmp_path / "a.tsv", b"cat\tgatto\ndog\tcane"))) == 2
+
+
+def test_byte_order_mark_and_carriage_returns_at_line_ends_are_left_out(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.tsv", b"\xef\xbb\xbfcat\tgatto\r\na\rb\tc\r\n")
+
+    assert read(path) == [("cat", "gatto", 1), ("a\rb", "c", 2)]
+
+
+def test_a_byte_order_mark_later_in_the_file_is_text(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.tsv", b"cat\tgatto\n\xef\xbb\xbfdog\tcane\n")
+
+    assert read(path)[1].source == "\ufeffdog"
+
+
+def test_quotation_marks_are_text(tmp_path: Path) -> None:
+    assert read(written(tmp_path / "a.tsv", b'"cat\tgatto"\n')) == [('"cat', 'gatto"', 1)]
+
+
+def test_two_plain_files_are_read_in_parallel(tmp_path: Path) -> None:
+    source = written(tmp_path / "a.en", b"cat\nred\tdog\n")
+    target = written(tmp_path / "a.it", b"gatto\ncane rosso")
+
+    assert read_two(source, target) == [("cat", "gatto", 1), ("red\tdog", "cane rosso", 2)]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"en": "cat", "it": "gatto", "fr": "chat"},
+        {"id": 3, "translation": {"it": "gatto", "en": "cat"}},
+        {"source": "cat", "target": "gatto"},
+    ],
+)
+def test_json_lines_name_their_sides_by_language_or_by_role(
+    tmp_path: Path, record: dict[str, object]
+) -> None:
+    path = written(tmp_path / "a.jsonl", json.dumps(record).encode() + b"\n")
+
+    assert read(path) == [("cat", "gatto", 1)]
+
+
+def test_compressed_files_are_read_by_their_ending(tmp_path: Path) -> None:
+    text = b"".join(b"cat %d\tgatto %d\n" % (i, i) for i in range(5000))
+    plain = read(written(tmp_path / "a.tsv", text))
+    frames = [zstandard.compress(text[:30_001]), zstandard.compress(text[30_001:])]
+
+    assert len(plain) == 5000
+    assert read(written(tmp_path / "a.tsv.gz", gzip.compress(text))) == plain
+    assert read(written(tmp_path / "a.tsv.zst", zstandard.compress(text))) == plain
+    assert read(written(tmp_path / "b.tsv.zst", b"".join(frames))) == plain
+    json_line = b'{"en": "cat", "it": "gatto"}\n'
+    assert len(read(written(tmp_path / "a.jsonl.zst", zstandard.compress(json_line)))) == 1
+
+
+def test_a_pipe_is_read(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(b"cat\tgatto\ndog\tcane\n",))
+    writer.start()
+
+    assert len(read(pipe)) == 2
+    writer.join()
+
+
+def test_the_first_pair_comes_before_the_last_line_is_read(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.tsv", b"cat\tgatto\n" * 100_000 + b"broken")
+
+    first = next(read_pairs(CorpusConfig(path=str(path)), languages=LANGUAGES))
+
+    assert first == ("cat", "gatto", 1)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            *[st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\t\n\0"))] * 2
+        ).filter(lambda sides: not sides[1].endswith("\r") and not sides[0].startswith("\ufeff")),
+        min_size=1,
+    ),
+)
+def test_any_text_survives_a_tsv_file(
+    tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[str, str]]
+) -> None:
+    path = tmp_path_factory.mktemp("tsv") / "a.tsv"
+    path.write_bytes("".join(f"{source}\t{target}\n" for source, target in pairs).encode())
+
+    assert [pair[:2] for pair in read(path)] == pairs
+
+
+@pytest.mark.parametrize("separator", list("\u2028\u2029\x85\x0b\x0c\x1c\x1d\x1e"))
+def test_only_a_line_feed_ends_a_line(tmp_path: Path, separator: str) -> None:
+    path = written(tmp_path / "a.tsv", f"a{separator}b\tc{separator}d\n".encode())
+
+    assert read(path) == [(f"a{separator}b", f"c{separator}d", 1)]
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.tsv", b"cat\tgatto\ndog\n", "a.tsv:2: 1 column where 2 are expected"),
+        ("a.tsv", b"cat\tgatto\t\n", "a.tsv:1: 3 columns where 2 are expected (source TAB target)"),
+        ("a.tsv", b"", "a.tsv: the file is empty"),
+        ("a.jsonl", b"", "a.jsonl: the file is empty"),
+        ("a.tsv.gz", b"", "a.tsv.gz: the file is empty"),
+        ("a.tsv.zst", b"", "a.tsv.zst: the file is empty"),
+        ("a.tsv", b"a\tb\na\xff\tb\n", "a.tsv:2: not UTF-8 (byte 0xff at position 1)"),
+        ("a.tsv", b"a\tb\nc\xc3", "a.tsv:2: not UTF-8 (byte 0xc3 at position 1)"),
+        ("a.tsv", b"a\tb\0\n", "a.tsv:1: a NUL character"),
+        ("a.jsonl", b'{"en": "a"\n', "a.jsonl:1: not a JSON record"),
+        ("a.jsonl", b"[" * 100_000 + b"\n", "a.jsonl:1: not a JSON record"),
+        ("a.jsonl", b"\n", "a.jsonl:1: not a JSON record"),
+        ("a.jsonl", b'["a", "b"]\n', "a.jsonl:1: a list stands where a record is expected"),
+        (
+            "a.jsonl",
+            b'{"en": "a", "it": "b"}\n{"en": "a", "de": "b"}\n',
+            "a.jsonl:2: a record needs en and it, or source and target, and this one has en, de",
+        ),
+        ("a.jsonl", b'{"en": "a", "it": null}\n', "a.jsonl:1: it is null, not a text"),
+        ("a.jsonl", b'{"translation": 1}\n', "a.jsonl:1: a number stands where"),
+        ("a.tsv.gz", b"not gzip\n", "a.tsv.gz: cannot be read after line 0: Not a gzipped file"),
+        ("a.tsv.zst", b"not zstd\n", "a.tsv.zst: cannot be read after line 0: "),
+    ],
+)
+def test_what_is_no_pair_is_named_by_file_and_line(
+    tmp_path: Path, name: str, content: bytes, message: str
+) -> None:
+    path = written(tmp_path / name, content)
+
+    with pytest.raises(CorpusError, match=re.escape(message)) as caught:
+        read(path)
+
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("name", "compress"), [("gz", gzip.compress), ("zst", zstandard.compress)])
+def test_a_compressed_file_that_is_cut_short_is_refused(
+    tmp_path: Path, name: str, compress: object
+) -> None:
+    assert callable(compress)
+    whole = compress(b"".join(b"cat %d\tgatto\n" % (i * 7919 % 10_007) for i in range(20_000)))
+    path = tmp_path / f"a.tsv.{name}"
+
+    for size in (5, len(whole) // 2, len(whole) - 1):
+        path.write_bytes(whole[:size])
+        with pytest.raises(CorpusError, match="the compressed file is cut short after line"):
+            read(path)
+
+
+@pytest.mark.parametrize(
+    ("sources", "targets", "counts"),
+    [
+        (b"a\nb\nc\nd\n", b"a\nb\n", ("4 lines", "2;")),
+        (b"a\n", b"a\nb\nc\n", ("1 lines", "3;")),
+        (b"", b"a\n", ("0 lines", "1;")),
+        (b"a\n", b"", ("1 lines", "0;")),
+    ],
+)
+def test_two_files_of_different_lengths_are_refused_with_both_counts(
+    tmp_path: Path, sources: bytes, targets: bytes, counts: tuple[str, str]
+) -> None:
+    source, target = written(tmp_path / "a.en", sources), written(tmp_path / "a.it", targets)
+
+    message = f"{source} has {counts[0]} and {target} has {counts[1]}"
+    with pytest.raises(CorpusError, match=re.escape(message)):
+        read_two(source, target)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match=r"nowhere\.tsv: there is no such file"):
+        read(tmp_path / "nowhere.tsv")
+
+
+def test_a_directory_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="a directory stands where a file"):
+        read(tmp_path)
+    with pytest.raises(CorpusError, match="a directory stands where a file is expected"):
+        read_two(tmp_path, tmp_path)
+
+
+def test_a_line_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dragoman.corpora.text_file.MAX_LINE_BYTES", 100)
+    assert len(read(written(tmp_path / "a.tsv", b"a\t" + b"b" * 97 + b"\n"))) == 1
+
+    with pytest.raises(CorpusError, match=r"a\.tsv:1: a line of more than 100 bytes"):
+        read(written(tmp_path / "a.tsv", b"a\t" + b"b" * 99 + b"\n"))
+
+
+@given(
+    content=st.binary(max_size=200) | st.binary(max_size=60).map(zstandard.compress),
+    name=st.sampled_from(["a.tsv", "a.jsonl", "a.tsv.gz", "a.jsonl.zst", "a"]),
+)
+def test_random_bytes_are_read_or_refused_and_never_crash(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes, name: str
+) -> None:
+    path = written(tmp_path_factory.mktemp("random") / name, content)
+
+    try:
+        outcome: object = read(path)
+    except CorpusError as error:
+        outcome = str(error).startswith(str(path))
+
+    assert outcome
+
+
+# Paths and settings
+
+
+def test_a_variable_in_a_path_is_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(tmp_path / "a.tsv", b"cat\tgatto\n")
+    monkeypatch.setenv("CORPORA", str(tmp_path))
+
+    assert len(read(Path("$CORPORA/a.tsv"))) == 1
+    assert len(read(Path("${CORPORA}/a.tsv"))) == 1
+
+
+def test_the_home_directory_is_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(tmp_path / "a.tsv", b"cat\tgatto\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    assert len(read(Path("~/a.tsv"))) == 1
+
+
+def test_an_undefined_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NOWHERE", raising=False)
+
+    with pytest.raises(CorpusError, match="the environment variable NOWHERE is not defined"):
+        read(Path("$NOWHERE/a.tsv"))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"source": "a"},
+        {"target": "a"},
+        {"path": "a", "source": "b", "target": "c"},
+        {"path": "a", "source": "b"},
+    ],
+)
+def test_a_corpus_is_a_path_or_two_files(settings: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="a corpus is either path, or source and target"):
+        CorpusConfig(**settings)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("weight", [0.0, -1.0, float("inf"), float("nan")])
+def test_a_weight_is_a_finite_number_above_zero(weight: float) -> None:
+    with pytest.raises(ValueError, match=f"weight = {weight} should be"):
+        CorpusConfig(path="a.tsv", weight=weight)
+
+
+def test_there_is_something_to_train_on() -> None:
+    with pytest.raises(ValueError, match="train"):
+        CorporaConfig(train=())
+
+
+@pytest.mark.parametrize(
+    ("corpus", "name"),
+    [
+        (CorpusConfig(path="/data/train.tsv.zst"), "train"),
+        (CorpusConfig(path="hf:Helsinki-NLP/opus_books:en-it"), "opus_books:en-it"),
+        (CorpusConfig(source="x/Books.en-it.en", target="x/Books.en-it.it"), "Books.en-it"),
+        (CorpusConfig(source="x/train.en.gz", target="x/train.it.gz"), "train"),
+        (CorpusConfig(source="english.txt", target="italian.txt"), "english.txt"),
+    ],
+)
+def test_a_corpus_has_a_short_name(corpus: CorpusConfig, name: str) -> None:
+    assert corpus.name == name

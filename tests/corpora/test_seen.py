@@ -1,0 +1,51 @@
+"""The set of pairs: it answers as a plain set does, in little memory."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dragoman.corpora.seen import SeenPairs, hash_texts
+
+short = st.text("ab", max_size=3)
+
+
+@given(st.lists(st.lists(st.tuples(short, short), max_size=30), max_size=30))
+def test_it_answers_as_a_set_does(blocks: list[list[tuple[str, str]]]) -> None:
+    seen, expected = SeenPairs(), set[tuple[str, str]]()
+
+    for block in blocks:
+        answers = []
+        for pair in block:
+            answers.append(pair not in expected)
+            expected.add(pair)
+        assert seen.add(block) == answers
+
+    assert len(seen) == len(expected)
+
+
+def test_it_answers_as_a_set_does_when_it_has_grown() -> None:
+    seen = SeenPairs()
+    block = 1000
+    for start in range(0, 100_000, block):
+        assert all(seen.add([(f"{n}", f"{-n}") for n in range(start, start + block)]))
+
+    assert not any(seen.add([(f"{n}", f"{-n}") for n in range(0, 100_000, 7)]))
+    assert len(seen) == 100_000
+
+
+def test_it_needs_little_more_than_eight_bytes_a_pair_and_few_runs() -> None:
+    seen = SeenPairs()
+    for start in range(0, 200_000, 500):
+        seen.add([(f"{n}", "") for n in range(start, start + 500)])
+
+    assert seen._hashes.nbytes <= 1.125 * 8 * 200_000
+    assert len(seen._starts) <= 12
+
+
+def test_the_border_between_the_sides_counts() -> None:
+    assert SeenPairs().add(
+        [("ab", "c"), ("a", "bc"), ("", "abc"), ("a\0b", "c"), ("a", "b\0c")]
+    ) == ([True] * 5)
+
+
+def test_half_a_surrogate_pair_is_hashed() -> None:
+    assert len(set(hash_texts(["\ud800", "\udc00", ""]))) == 3

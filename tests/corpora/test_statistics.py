@@ -1,0 +1,69 @@
+"""Statistics of a corpus: every number can be counted by hand."""
+
+from pathlib import Path
+
+import pytest
+
+from dragoman.corpora.config import CleaningConfig, CorpusConfig
+from dragoman.corpora.parallel_text import CorpusError
+from dragoman.corpora.statistics import CorpusStatistics, measure, shared_sources
+
+
+def measured(path: Path, text: str) -> CorpusStatistics:
+    path.write_text(text, encoding="utf-8")
+    corpus = CorpusConfig(path=str(path))
+    return measure(corpus, languages=("en", "it"), config=CleaningConfig())
+
+
+def test_characters_and_words_of_each_side_are_counted(tmp_path: Path) -> None:
+    statistics = measured(tmp_path / "a.tsv", "a cat\tgattò\nthe red dog\til cane rosso\n")
+
+    source, target = statistics.sides
+    assert statistics.pairs == 2
+    assert (source.language, source.characters, source.words) == ("en", 5 + 11, 2 + 3)
+    assert (target.language, target.characters, target.words) == ("it", 5 + 13, 1 + 3)
+
+
+def test_a_percentile_is_a_length_that_so_many_sentences_do_not_exceed(tmp_path: Path) -> None:
+    rows = [f"{'a' * length}\t{'b' * length} c" for length in range(200, 0, -1)]
+    source, target = measured(tmp_path / "a.tsv", "\n".join(rows)).sides
+
+    assert source.character_percentiles == {50: 100, 90: 180, 99: 198, 100: 200}
+    assert target.character_percentiles == {50: 102, 90: 182, 99: 200, 100: 202}
+    assert source.word_percentiles == {50: 1, 90: 1, 99: 1, 100: 1}
+
+
+def test_the_percentiles_of_three_sentences_are_among_their_lengths(tmp_path: Path) -> None:
+    source, _ = measured(tmp_path / "a.tsv", "aa\tx\nbbbb\tx\nccccccc\tx\n").sides
+
+    assert source.character_percentiles == {50: 4, 90: 7, 99: 7, 100: 7}
+
+
+def test_suspicious_pairs_are_counted_with_their_first_lines(tmp_path: Path) -> None:
+    rows = ["cat\tgatto", *["dog\t"] * 7, "cat\tgatto", "кошка\tgatto"]
+    suspicious = measured(tmp_path / "a.tsv", "\n".join(rows)).suspicious
+
+    assert list(suspicious) == ["empty", "wrong script", "duplicate"]
+    assert (suspicious["empty"].count, suspicious["empty"].lines) == (7, [2, 3, 4, 5, 6])
+    assert (suspicious["duplicate"].count, suspicious["duplicate"].lines) == (1, [9])
+
+
+def test_files_share_the_sources_that_look_the_same(tmp_path: Path) -> None:
+    train = measured(tmp_path / "train.tsv", "The cat.\tx\nthe cat\ty\nA dog.\tz\n…\tw\n")
+    test = measured(tmp_path / "test.tsv", "THE CAT!\tq\nA cow.\tz\n...\tw\n")
+
+    assert shared_sources(train, test) == shared_sources(test, train) == 1
+
+
+def test_many_sentences_are_compared(tmp_path: Path) -> None:
+    many = "".join(f"{number}\tx\n" for number in range(10_000))
+    one = measured(tmp_path / "one.tsv", many)
+    other = measured(tmp_path / "other.tsv", "".join(f"{n}\ty\n" for n in range(9_990, 12_000)))
+
+    assert shared_sources(one, other) == 10
+    assert len(one.source_hashes) == 10_000
+
+
+def test_a_corpus_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="the file is empty"):
+        measured(tmp_path / "a.tsv", "")

@@ -1,0 +1,88 @@
+"""A model whose every probability is written down: the next token depends on the prefix alone."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from dragoman.decoding.problem import SearchProblem
+
+PAD, UNK, BOS, EOS = 0, 1, 2, 3
+
+Logits = Callable[[tuple[int, ...]], Sequence[float]]
+"""From the tokens decoded so far, without BOS, to the logits of the next one."""
+
+
+@dataclass(frozen=True)
+class Prefixes:
+    """A state that remembers all that was decoded, and which sentence a row stands on."""
+
+    rows: tuple[tuple[int, ...], ...]
+    sentences: tuple[int, ...]
+
+    def select(self, rows: Tensor) -> "Prefixes":
+        kept = rows.tolist()
+        return Prefixes(tuple(self.rows[i] for i in kept), tuple(self.sentences[i] for i in kept))
+
+    def reorder(self, rows: Tensor) -> "Prefixes":
+        selected = self.select(rows)
+        assert selected.sentences == self.sentences  # what `reorder` may rely on
+        return selected
+
+
+def problem(
+    models: Sequence[Logits],
+    *,
+    source_lengths: Sequence[int] | None = None,
+    forbidden: tuple[int, ...] = (PAD, UNK, BOS),
+) -> SearchProblem[Prefixes]:
+    """Search in one model for each sentence."""
+
+    def step(tokens: Tensor, state: Prefixes) -> tuple[Tensor, Prefixes]:
+        pairs = zip(state.rows, tokens.tolist(), strict=True)
+        state = replace(state, rows=tuple((*row, token) for row, token in pairs))
+        return torch.tensor(
+            [
+                list(models[sentence](row[1:]))
+                for row, sentence in zip(state.rows, state.sentences, strict=True)
+            ]
+        ), state
+
+    lengths = source_lengths or [1] * len(models)
+    return SearchProblem(
+        step=step,
+        state=Prefixes(((),) * len(models), tuple(range(len(models)))),
+        sources=[[7 + i] * length for i, length in enumerate(lengths)],
+        bos=BOS,
+        eos=EOS,
+        forbidden=forbidden,
+        device=torch.device("cpu"),
+    )
+
+
+def written_down(probabilities: dict[tuple[int, ...], dict[int, float]], vocab_size: int) -> Logits:
+    """Take the probabilities of the next token after each prefix from a table."""
+
+    def logits(prefix: tuple[int, ...]) -> list[float]:
+        # A search may ask about prefixes that it has ruled out, for company of those it has not.
+        row = probabilities.get(prefix, {EOS: 1.0})
+        assert abs(sum(row.values()) - 1.0) < 1e-9
+        return [math.log(row[i]) if i in row else -math.inf for i in range(vocab_size)]
+
+    return logits
+
+
+def random_model(seed: int, *, vocab_size: int, scale: float = 2.0) -> Logits:
+    """Draw the logits after each prefix, always the same ones."""
+
+    def logits(prefix: tuple[int, ...]) -> list[float]:
+        number = seed
+        for token in prefix:
+            number = (number * 31 + token + 1) % 2**32
+        generator = torch.Generator().manual_seed(number)
+        drawn: list[float] = (scale * torch.randn(vocab_size, generator=generator)).tolist()
+        return drawn
+
+    return logits

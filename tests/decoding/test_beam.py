@@ -1,0 +1,268 @@
+"""Beam search: it finds the best, loses nothing, and no sentence knows of the others."""
+
+import itertools
+import math
+
+import pytest
+import torch
+from tests.decoding.table_model import (
+    BOS,
+    EOS,
+    PAD,
+    UNK,
+    Logits,
+    problem,
+    random_model,
+    written_down,
+)
+
+from dragoman.decoding.beam import beam_search, top_candidates
+from dragoman.decoding.config import SearchConfig
+from dragoman.decoding.greedy import greedy_search
+from dragoman.decoding.hypothesis import Hypothesis
+from dragoman.decoding.search import search
+
+A, B, C = 4, 5, 6
+VOCAB = 7
+
+
+def best(model: Logits, config: SearchConfig) -> Hypothesis:
+    return beam_search(problem([model]), config)[0][0]
+
+
+def brute_force(model: Logits, config: SearchConfig, limit: int) -> list[tuple[float, tuple]]:
+    """Score every translation that ends within the limit."""
+    scored = []
+    for length in range(limit):
+        for ids in itertools.product((A, B, C), repeat=length):
+            tokens = (*ids, EOS)
+            log_probability = sum(
+                torch.tensor(model(tokens[:i])).log_softmax(0)[tokens[i]].item()
+                for i in range(len(tokens))
+            )
+            scored.append((log_probability / config.penalty(len(tokens)), ids))
+    return sorted(scored, reverse=True)
+
+
+@pytest.mark.parametrize("length_penalty", [0.0, 0.6, 2.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_beam_that_holds_everything_finds_what_brute_force_finds(
+    seed: int, length_penalty: float
+) -> None:
+    limit, model = 5, random_model(seed, vocab_size=VOCAB)
+    config = SearchConfig(
+        beam_size=200,
+        n_best=7,
+        length_penalty=length_penalty,
+        max_length_ratio=0.0,
+        max_length_extra=limit,
+    )
+
+    found = beam_search(problem([model]), config)[0]
+
+    expected = brute_force(model, config, limit)[:7]
+    assert [hypothesis.ids for hypothesis in found] == [ids for _, ids in expected]
+    assert [hypothesis.score for hypothesis in found] == pytest.approx(
+        [score for score, _ in expected], abs=1e-5
+    )
+    assert all(hypothesis.finished for hypothesis in found)
+
+
+# Greedy search takes A (0.6), after which nothing is likely. B (0.4) ends with certainty.
+GARDEN_PATH = written_down(
+    {
+        (): {A: 0.6, B: 0.4},
+        (A,): {A: 0.3, B: 0.3, EOS: 0.4},
+        (A, A): {EOS: 1.0},
+        (A, B): {EOS: 1.0},
+        (B,): {EOS: 1.0},
+    },
+    vocab_size=6,
+)
+
+
+def test_beam_search_finds_what_greedy_search_misses() -> None:
+    config = SearchConfig(beam_size=2, length_penalty=0.0)
+
+    greedy = greedy_search(problem([GARDEN_PATH]), config)[0][0]
+    found = best(GARDEN_PATH, config)
+
+    assert greedy.ids == (A,)
+    assert greedy.log_probability == pytest.approx(math.log(0.6 * 0.4))
+    assert found.ids == (B,)
+    assert found.log_probability == pytest.approx(math.log(0.4))
+    assert found.token_log_probabilities == pytest.approx((math.log(0.4), 0.0), abs=1e-6)
+
+
+def test_a_translation_that_ended_early_is_not_lost() -> None:
+    # It ends first (0.5); for two more steps the beam is full of live prefixes that each are
+    # less probable than it is, and it must still be there at the end.
+    model = written_down(
+        {
+            (): {EOS: 0.5, A: 0.3, B: 0.2},
+            (A,): {A: 0.9, B: 0.1},
+            (B,): {A: 0.5, B: 0.5},
+            (A, A): {EOS: 1.0},
+            (A, B): {EOS: 1.0},
+            (B, A): {EOS: 1.0},
+            (B, B): {EOS: 1.0},
+        },
+        vocab_size=6,
+    )
+
+    found = beam_search(problem([model]), SearchConfig(beam_size=2, n_best=2, length_penalty=0.0))
+
+    assert [hypothesis.ids for hypothesis in found[0]] == [(), (A, A)]
+    assert [math.exp(hypothesis.log_probability) for hypothesis in found[0]] == pytest.approx(
+        [0.5, 0.27]
+    )
+
+
+def test_the_length_penalty_prefers_the_longer_of_two() -> None:
+    # log 0.45 = -0.80 after 2 tokens, log 0.40 = -0.92 after 5: 0.92 / (10/6) < 0.80 / (7/6).
+    model = written_down(
+        {
+            (): {A: 0.45, B: 0.40, EOS: 0.15},
+            (A,): {EOS: 1.0},
+            (B,): {B: 1.0},
+            (B, B): {B: 1.0},
+            (B, B, B): {B: 1.0},
+            (B, B, B, B): {EOS: 1.0},
+        },
+        vocab_size=6,
+    )
+
+    assert best(model, SearchConfig(beam_size=3, length_penalty=0.0)).ids == (A,)
+    assert best(model, SearchConfig(beam_size=3, length_penalty=1.0)).ids == (B, B, B, B)
+
+
+def test_a_constant_added_to_the_logits_of_a_step_changes_nothing() -> None:
+    model = random_model(5, vocab_size=VOCAB)
+
+    def shifted(prefix: tuple[int, ...]) -> list[float]:
+        return [logit + 10.0 * len(prefix) * sum(prefix) for logit in model(prefix)]
+
+    config = SearchConfig(beam_size=3, n_best=3)
+    plain, moved = (beam_search(problem([m]), config)[0] for m in (model, shifted))
+
+    assert [found.ids for found in moved] == [found.ids for found in plain]
+    assert [found.score for found in moved] == pytest.approx(
+        [found.score for found in plain], abs=1e-4
+    )
+
+
+def test_the_score_is_the_log_probability_over_the_penalty() -> None:
+    config = SearchConfig(beam_size=4, n_best=4)
+
+    for found in beam_search(problem([random_model(9, vocab_size=VOCAB)]), config)[0]:
+        assert found.log_probability == pytest.approx(sum(found.token_log_probabilities))
+        assert len(found.token_log_probabilities) == len(found.ids) + found.finished
+        assert found.score == found.log_probability / config.penalty(
+            len(found.token_log_probabilities)
+        )
+
+
+def test_the_best_translations_are_sorted_different_and_begin_with_the_best() -> None:
+    model = random_model(11, vocab_size=VOCAB)
+    found = beam_search(problem([model]), SearchConfig(beam_size=5, n_best=5))[0]
+
+    assert len({hypothesis.ids for hypothesis in found}) == 5
+    assert [h.score for h in found] == sorted((h.score for h in found), reverse=True)
+    assert found[0] == best(model, SearchConfig(beam_size=5, n_best=1))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_beam_of_one_is_greedy_search(seed: int) -> None:
+    model = random_model(seed, vocab_size=VOCAB)
+    config = SearchConfig(beam_size=1, length_penalty=0.0)
+
+    greedy = greedy_search(problem([model]), config)
+
+    assert beam_search(problem([model]), config) == greedy
+    assert search(problem([model]), SearchConfig(beam_size=1))[0][0].ids == greedy[0][0].ids
+
+
+def test_sentences_of_a_batch_do_not_influence_each_other() -> None:
+    models = [random_model(seed, vocab_size=VOCAB) for seed in range(6)]
+    lengths = [3, 1, 9, 2, 14, 1]
+    config = SearchConfig(beam_size=3, n_best=2, max_length_ratio=1.0, max_length_extra=2)
+    # The table model tells sentences apart by their place, so a permutation moves both.
+    order = [4, 0, 5, 2, 1, 3]
+
+    together = beam_search(problem(models, source_lengths=lengths), config)
+    permuted = beam_search(
+        problem([models[i] for i in order], source_lengths=[lengths[i] for i in order]), config
+    )
+
+    for place, i in enumerate(order):
+        alone = beam_search(problem([models[i]], source_lengths=[lengths[i]]), config)[0]
+        assert together[i] == alone
+        assert permuted[place] == alone
+
+
+def test_a_model_that_never_ends_is_stopped_at_the_limit_and_says_so() -> None:
+    def endless(prefix: tuple[int, ...]) -> list[float]:
+        return [0.0, 0.0, 0.0, -math.inf, 2.0, 1.0]
+
+    config = SearchConfig(beam_size=2, n_best=2, max_length_ratio=2.0, max_length_extra=3)
+    found = beam_search(problem([endless, GARDEN_PATH], source_lengths=[4, 1]), config)
+
+    assert found[0][0].ids == (A,) * 11
+    assert [hypothesis.finished for hypothesis in found[0]] == [False, False]
+    assert len(found[0][0].token_log_probabilities) == 11
+    assert all(hypothesis.finished for hypothesis in found[1])
+
+
+def test_translations_that_ended_stand_before_those_that_were_stopped() -> None:
+    model = written_down({(): {EOS: 0.1, A: 0.9}, (A,): {A: 1.0}, (A, A): {A: 1.0}}, vocab_size=6)
+    config = SearchConfig(beam_size=2, n_best=2, max_length_ratio=0.0, max_length_extra=3)
+
+    first, second = beam_search(problem([model]), config)[0]
+
+    assert (first.ids, first.finished) == ((), True)
+    assert (second.ids, second.finished) == ((A, A, A), False)
+    assert second.score > first.score
+
+
+def test_a_model_that_ends_at_once_gives_an_empty_translation() -> None:
+    def silent(prefix: tuple[int, ...]) -> list[float]:
+        return [0.0, 0.0, 0.0, 50.0, 0.0, 0.0]
+
+    found = best(silent, SearchConfig(beam_size=4))
+
+    assert found.ids == ()
+    assert found.finished
+    assert len(found.token_log_probabilities) == 1
+
+
+def test_a_beam_wider_than_the_vocabulary_finds_all_there_is() -> None:
+    found = beam_search(problem([GARDEN_PATH]), SearchConfig(beam_size=50, n_best=50))[0]
+
+    assert {hypothesis.ids for hypothesis in found} == {(A,), (B,), (A, A), (A, B)}
+    assert all(hypothesis.finished for hypothesis in found)
+
+
+def test_padding_beginning_and_unknown_are_never_produced() -> None:
+    def tempted(prefix: tuple[int, ...]) -> list[float]:
+        return [9.0, 8.0, 7.0, 0.0, 1.0, 0.5]
+
+    for config in (
+        SearchConfig(beam_size=3, n_best=3),
+        SearchConfig(beam_size=1),
+        SearchConfig(sampling_temperature=2.0, n_best=9),
+    ):
+        found = search(problem([tempted]), config)[0]
+        assert not {PAD, UNK, BOS, EOS} & {i for hypothesis in found for i in hypothesis.ids}
+    allowed = search(problem([tempted], forbidden=(PAD, BOS)), SearchConfig(beam_size=1))
+    assert set(allowed[0][0].ids) == {UNK}
+
+
+def test_of_equally_good_candidates_the_first_is_taken() -> None:
+    scores = torch.zeros(2, 100_000)
+    scores[1, 70_000] = 1.0
+    scores[1, 0] = -1.0
+
+    best_scores, places = top_candidates(scores, 3)
+
+    assert places.tolist() == [[0, 1, 2], [70_000, 1, 2]]
+    assert best_scores.tolist() == [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]

@@ -1,0 +1,43 @@
+"""The settings of a search: what they compute, and what they refuse."""
+
+from typing import Any
+
+import pytest
+
+from dragoman.decoding.config import SearchConfig
+
+
+def test_the_length_penalty_is_that_of_the_paper() -> None:
+    config = SearchConfig(length_penalty=0.6)
+
+    assert config.penalty(1) == 1.0
+    assert config.penalty(19) == pytest.approx(4**0.6)
+    assert SearchConfig(length_penalty=0.0).penalty(50) == 1.0
+
+
+def test_the_longest_translation_follows_from_the_source() -> None:
+    assert SearchConfig(max_length_ratio=1.5, max_length_extra=4).max_length(5) == 11
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"beam_size": 0}, "beam_size=0 is not positive"),
+        ({"n_best": 0}, "n_best=0 is not positive"),
+        ({"n_best": 5}, "n_best=5 is more than beam_size=4 finds"),
+        ({"max_length_extra": 0}, "max_length_extra=0 is not positive"),
+        ({"length_penalty": -0.1}, "length_penalty=-0.1 is negative"),
+        ({"length_penalty": float("nan")}, "length_penalty=nan is negative or infinite"),
+        ({"max_length_ratio": float("inf")}, "max_length_ratio=inf is negative or infinite"),
+        ({"sampling_temperature": -1.0}, "sampling_temperature=-1.0 is negative"),
+        ({"top_k": -1}, "top_k=-1 is negative"),
+        ({"top_p": 0.0}, r"top_p=0.0 is not in \(0, 1\]"),
+    ],
+)
+def test_nonsense_is_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        SearchConfig(**settings)
+
+
+def test_more_samples_than_the_beam_may_be_drawn() -> None:
+    assert SearchConfig(sampling_temperature=1.0, n_best=9).samples

@@ -1,0 +1,90 @@
+"""Sampling: it draws what the model says, and a seed decides everything."""
+
+import math
+from collections import Counter
+
+import pytest
+import torch
+from tests.decoding.table_model import problem, random_model
+
+from dragoman.decoding.config import SearchConfig
+from dragoman.decoding.sampling import draw_tokens, sample
+
+PROBABILITIES = [0.05, 0.5, 0.15, 0.3]
+
+
+def drawn(config: SearchConfig) -> dict[int, float]:
+    """Measure how often each token is drawn, with noise spread evenly over [0, 1)."""
+    number = 2000
+    log_probabilities = torch.tensor(PROBABILITIES).log().expand(number, -1)
+    tokens = draw_tokens(log_probabilities, torch.arange(number) / number, config)
+    return {token: count / number for token, count in Counter(tokens.tolist()).items()}
+
+
+def test_tokens_are_drawn_as_often_as_they_are_probable() -> None:
+    expected = dict(enumerate(PROBABILITIES))
+
+    assert drawn(SearchConfig(sampling_temperature=1.0)) == pytest.approx(expected, abs=2e-3)
+
+
+def test_a_temperature_of_one_half_squares_the_probabilities() -> None:
+    squares = [p**2 for p in PROBABILITIES]
+    expected = {i: square / sum(squares) for i, square in enumerate(squares)}
+
+    assert drawn(SearchConfig(sampling_temperature=0.5)) == pytest.approx(expected, abs=2e-3)
+
+
+def test_top_k_draws_from_the_most_probable_tokens() -> None:
+    expected = {1: 0.5 / 0.8, 3: 0.3 / 0.8}
+
+    assert drawn(SearchConfig(sampling_temperature=1.0, top_k=2)) == pytest.approx(
+        expected, abs=2e-3
+    )
+
+
+def test_the_nucleus_is_the_fewest_tokens_that_are_probable_enough() -> None:
+    nucleus = drawn(SearchConfig(sampling_temperature=1.0, top_p=0.81))
+    certain = drawn(SearchConfig(sampling_temperature=1.0, top_p=0.01))
+
+    assert nucleus == pytest.approx({1: 0.5 / 0.95, 3: 0.3 / 0.95, 2: 0.15 / 0.95}, abs=2e-3)
+    assert certain == {1: 1.0}
+
+
+def test_the_largest_noise_still_draws_a_possible_token() -> None:
+    log_probabilities = torch.tensor([[0.0, -math.inf, -math.inf]])
+    largest = torch.tensor([1.0]).nextafter(torch.tensor([0.0]))
+
+    assert draw_tokens(log_probabilities, largest, SearchConfig(sampling_temperature=1.0)) == 0
+
+
+def test_a_seed_gives_a_sentence_the_same_samples_in_every_batch() -> None:
+    config = SearchConfig(sampling_temperature=1.0, n_best=3, seed=4)
+    first, second = random_model(1, vocab_size=9), random_model(2, vocab_size=9)
+
+    alone = sample(problem([first], source_lengths=[5]), config)[0]
+    together = sample(problem([first, second], source_lengths=[5, 2]), config)[0]
+
+    assert together == alone
+    assert len({hypothesis.ids for hypothesis in alone}) > 1
+
+
+def test_another_seed_gives_other_samples() -> None:
+    task = problem([random_model(1, vocab_size=50, scale=0.1)], source_lengths=[5])
+
+    samples = [
+        sample(task, SearchConfig(sampling_temperature=1.0, seed=seed))[0][0] for seed in (0, 1)
+    ]
+
+    assert samples[0].ids != samples[1].ids
+
+
+def test_the_reported_probability_is_the_models_at_every_temperature() -> None:
+    model = random_model(3, vocab_size=9)
+    config = SearchConfig(sampling_temperature=0.3, top_k=2)
+
+    found = sample(problem([model], source_lengths=[5]), config)[0][0]
+
+    tokens = found.ids + (3,) * found.finished
+    for place, token in enumerate(tokens):
+        expected = torch.tensor(model(tokens[:place])).log_softmax(0)[token].item()
+        assert found.token_log_probabilities[place] == pytest.approx(expected, abs=1e-5)

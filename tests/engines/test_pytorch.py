@@ -1,0 +1,150 @@
+"""The PyTorch engine: a real model, searched in batches."""
+
+import pytest
+import torch
+
+from dragoman.config import DragomanError
+from dragoman.decoding.config import SearchConfig
+from dragoman.decoding.hypothesis import EMPTY
+from dragoman.engines.pytorch import PyTorchEngine, choose_device, group_by_length
+from dragoman.model.config import TransformerConfig
+from dragoman.model.transformer import Transformer
+from dragoman.tokenizers.tokenizer import SpecialIds
+
+SPECIAL = SpecialIds()
+VOCAB = 37
+SOURCES = [[9, 10], [11] * 40, [], [5], [30, 31, 32, 33, 34, 35, 36], [6, 7, 8], [12, 4] * 9]
+
+SEARCHES = [
+    SearchConfig(beam_size=1),
+    SearchConfig(beam_size=3, n_best=2),
+    SearchConfig(sampling_temperature=1.0, n_best=2),
+]
+
+
+@pytest.fixture
+def transformer() -> Transformer:
+    config = TransformerConfig(
+        d_model=12, d_ff=20, num_heads=2, num_encoder_layers=2, num_decoder_layers=3
+    )
+    model = Transformer(config, source_vocab_size=VOCAB, target_vocab_size=VOCAB, padding_id=0)
+    with torch.no_grad():  # wide enough apart that rounding decides nothing, and with an end
+        model.projection.linear.weight.mul_(3.0)
+        model.projection.linear.weight[SPECIAL.eos] += 0.3
+    return model
+
+
+@pytest.mark.parametrize("config", SEARCHES)
+def test_a_sentence_is_translated_alike_in_every_batch(
+    transformer: Transformer, config: SearchConfig
+) -> None:
+    engine = PyTorchEngine(transformer, SPECIAL)
+    order = [3, 6, 0, 2, 5, 1, 4]
+
+    together = engine.search(SOURCES, config)
+    reordered = engine.search([SOURCES[i] for i in order], config)
+    crowded = PyTorchEngine(transformer, SPECIAL, tokens_per_batch=60).search(SOURCES, config)
+
+    for place, i in enumerate(order):
+        alone = engine.search([SOURCES[i]], config)[0]
+        for found in (together[i], reordered[place], crowded[i]):
+            assert [h.ids for h in found] == [h.ids for h in alone]
+            assert [h.score for h in found] == pytest.approx([h.score for h in alone], abs=1e-5)
+    assert len({h.ids for found in together for h in found}) > len(SOURCES) - 2
+
+
+@pytest.mark.parametrize("config", SEARCHES)
+def test_the_reported_probability_is_that_of_the_whole_model_at_once(
+    transformer: Transformer, config: SearchConfig
+) -> None:
+    found = PyTorchEngine(transformer, SPECIAL).search(SOURCES, config)
+
+    transformer.eval()
+    for source, hypotheses in zip(SOURCES, found, strict=True):
+        if not source:
+            continue
+        for hypothesis in hypotheses:
+            target = [*hypothesis.ids, *[SPECIAL.eos] * hypothesis.finished]
+            logits = transformer(
+                torch.tensor([[*source, SPECIAL.eos]]), torch.tensor([[SPECIAL.bos, *target[:-1]]])
+            )
+            expected = logits[0].log_softmax(-1)[range(len(target)), target]
+            assert hypothesis.token_log_probabilities == pytest.approx(expected.tolist(), abs=1e-4)
+            assert hypothesis.log_probability == pytest.approx(expected.sum().item(), abs=1e-4)
+
+
+def test_a_sentence_without_tokens_gets_an_empty_translation(transformer: Transformer) -> None:
+    engine = PyTorchEngine(transformer, SPECIAL)
+
+    assert engine.search([[], []], SearchConfig()) == [[EMPTY], [EMPTY]]
+    assert engine.search([], SearchConfig()) == []
+    assert engine.search(SOURCES, SearchConfig())[SOURCES.index([])] == [EMPTY]
+
+
+def test_the_length_limit_is_each_sentences_own(transformer: Transformer) -> None:
+    with torch.no_grad():
+        transformer.projection.linear.weight[SPECIAL.eos] = 0.0
+        transformer.projection.linear.weight.mul_(10.0)
+    config = SearchConfig(beam_size=2, max_length_ratio=1.0, max_length_extra=3)
+
+    found = PyTorchEngine(transformer, SPECIAL).search(SOURCES, config)
+
+    for source, (hypothesis,) in zip(SOURCES, found, strict=True):
+        if not hypothesis.finished:
+            assert len(hypothesis.ids) == len(source) + 3
+    assert not all(hypothesis.finished for (hypothesis,) in found)
+
+
+def test_searching_leaves_a_model_in_training_as_it_was(transformer: Transformer) -> None:
+    transformer.train()
+    weights = [parameter.clone() for parameter in transformer.parameters()]
+    engine = PyTorchEngine(transformer, SPECIAL, dtype=torch.bfloat16)
+
+    engine.search(SOURCES, SearchConfig(beam_size=2))
+
+    assert transformer.training
+    assert all(
+        before.dtype == after.dtype and torch.equal(before, after)
+        for before, after in zip(weights, transformer.parameters(), strict=True)
+    )
+
+
+def test_dropout_is_off_while_a_model_in_training_is_searched(transformer: Transformer) -> None:
+    expected = PyTorchEngine(transformer.eval(), SPECIAL).search(SOURCES, SearchConfig())
+
+    transformer.train()
+
+    assert PyTorchEngine(transformer, SPECIAL).search(SOURCES, SearchConfig()) == expected
+
+
+def test_tokens_that_are_not_forbidden_may_be_produced(transformer: Transformer) -> None:
+    with torch.no_grad():
+        transformer.projection.linear.weight[SPECIAL.unk] = (
+            100 * transformer.projection.linear.weight[20]
+        )
+    free = PyTorchEngine(transformer, SPECIAL, forbidden_ids=(SPECIAL.pad, SPECIAL.bos))
+    strict = PyTorchEngine(transformer, SPECIAL)
+
+    def produced(engine: PyTorchEngine) -> set[int]:
+        found = engine.search(SOURCES, SearchConfig(beam_size=4, n_best=4))
+        return {token for hypotheses in found for h in hypotheses for token in h.ids}
+
+    assert SPECIAL.unk in produced(free)
+    assert not {SPECIAL.pad, SPECIAL.bos, SPECIAL.unk} & produced(strict)
+
+
+def test_batches_hold_every_sentence_once_within_the_budget() -> None:
+    lengths = [3, 0, 25, 4, 4, 1, 9, 0, 2]
+
+    batches = list(group_by_length(lengths, budget=20))
+
+    assert sorted(i for batch in batches for i in batch) == [0, 2, 3, 4, 5, 6, 8]
+    assert batches[0] == [2]
+    for batch in batches[1:]:
+        assert len(batch) * (1 + max(lengths[i] for i in batch)) <= 20
+
+
+def test_a_device_that_is_not_there_is_named() -> None:
+    assert choose_device("cpu") == torch.device("cpu")
+    with pytest.raises(DragomanError, match="device 'toaster' is not there"):
+        choose_device("toaster")

@@ -1,0 +1,114 @@
+"""An imported model directory translates as the original does, and the proof can fail."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from dragoman.decoding.config import SearchConfig
+from dragoman.engines.pytorch import PyTorchEngine
+from dragoman.interop.marian import import_marian
+from dragoman.interop.marian_config import MarianError
+from dragoman.interop.marian_proof import compare_with_transformers
+from dragoman.model_directory import ModelDirectory
+
+EOS = 0
+SaveMarian = Callable[..., Any]
+
+
+@pytest.fixture
+def imported(save_marian: SaveMarian, tmp_path: Path) -> tuple[Any, Path]:
+    """Import a model that likes to end, so that beams have something to choose from."""
+    theirs = save_marian()
+    theirs.final_logits_bias[0, EOS] = 2.5
+    theirs.save_pretrained(tmp_path)
+    import_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
+    return theirs, tmp_path / "imported"
+
+
+def test_the_model_directory_describes_the_model(imported: tuple[Any, Path]) -> None:
+    directory = ModelDirectory(imported[1])
+
+    description = directory.description
+    assert (description.source_language, description.target_language) == ("en", "it")
+    assert description.tokenizer.kind == "marian"
+    assert description.special_ids == directory.load_tokenizers().target.special_ids
+    assert sorted(path.name for path in imported[1].iterdir()) == [
+        "model.safetensors",
+        "model.toml",
+        "tokenizer.source.marian",
+        "tokenizer.target.marian",
+    ]
+
+
+@pytest.mark.parametrize("beam_size", [1, 4])
+def test_search_finds_what_generate_finds(imported: tuple[Any, Path], beam_size: int) -> None:
+    theirs, directory = imported
+    model = ModelDirectory(directory)
+    special = model.description.special_ids
+    sources = [torch.randint(2, special.pad - 1, (n,)).tolist() for n in (1, 3, 4, 6, 8)]
+    engine = PyTorchEngine(model.load_transformer(), special)
+    search = SearchConfig(beam_size=beam_size, length_penalty=0.0, max_length_extra=30)
+
+    for source, found in zip(sources, engine.search(sources, search), strict=True):
+        expected = theirs.generate(
+            torch.tensor([[*source, EOS]]),
+            attention_mask=torch.ones(1, len(source) + 1, dtype=torch.long),
+            num_beams=beam_size,
+            length_penalty=0.0,
+            do_sample=False,
+            max_length=None,
+            max_new_tokens=search.max_length(len(source)),
+            suppress_tokens=[special.unk, special.pad],
+        )[0, 1:].tolist()
+        assert found[0].finished
+        assert [*found[0].ids, EOS] == expected
+
+
+def test_the_proof_holds(imported: tuple[Any, Path], tmp_path: Path) -> None:
+    agreement = compare_with_transformers(tmp_path, imported[1])
+
+    assert agreement is not None
+    assert agreement.num_equal == agreement.num_sentences > 10
+    assert agreement.largest_difference < 1e-5
+    assert agreement.holds
+
+
+def test_the_proof_fails_if_the_original_is_another_model(
+    imported: tuple[Any, Path], tmp_path: Path
+) -> None:
+    theirs, directory = imported
+    with torch.no_grad():
+        theirs.model.decoder.layers[2].fc2.bias += 0.5
+    theirs.save_pretrained(tmp_path)
+
+    agreement = compare_with_transformers(tmp_path, directory)
+
+    assert agreement is not None
+    assert not agreement.holds
+
+
+def test_without_transformers_nothing_is_proved(
+    imported: tuple[Any, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "transformers", None)
+
+    assert compare_with_transformers(tmp_path, imported[1]) is None
+
+
+def test_the_languages_are_those_of_the_tokenizer(save_marian: SaveMarian, tmp_path: Path) -> None:
+    save_marian()
+    with pytest.raises(MarianError, match="nothing says which languages it translates"):
+        import_marian(tmp_path, tmp_path / "imported")
+
+    (tmp_path / "tokenizer_config.json").write_text(
+        json.dumps({"source_lang": "eng", "target_lang": "ita"})
+    )
+    import_marian(tmp_path, tmp_path / "imported")
+
+    description = ModelDirectory(tmp_path / "imported").description
+    assert (description.source_language, description.target_language) == ("eng", "ita")

@@ -1,0 +1,158 @@
+"""The decoder equals PyTorch's, and its state is a value that decoding can cut and reorder."""
+
+from collections.abc import Callable
+from typing import Literal
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from dragoman.model.config import TransformerConfig
+from dragoman.model.decoder import Decoder, DecoderState
+from dragoman.model.masks import causal_mask, padding_mask
+
+Twin = Callable[[nn.Module, TransformerConfig], nn.Module]
+
+SOURCE = torch.tensor([[4, 5, 6, 7, 8, 9, 3], [4, 5, 3, 0, 0, 0, 0], [5, 6, 7, 8, 3, 0, 0]])
+TARGET = torch.tensor([[2, 5, 6, 0, 0], [2, 5, 6, 7, 8], [2, 4, 0, 0, 0]])
+SOURCE_MASK = padding_mask(SOURCE, 0)
+TARGET_MASK = padding_mask(TARGET, 0) & causal_mask(5)
+D_MODEL = 12
+
+
+@pytest.fixture(params=["before", "after"])
+def config(request: pytest.FixtureRequest) -> TransformerConfig:
+    norm: Literal["before", "after"] = request.param
+    return TransformerConfig(
+        d_model=D_MODEL, d_ff=20, num_heads=3, num_decoder_layers=2, dropout=0.0, norm=norm
+    )
+
+
+@pytest.fixture
+def decoder(config: TransformerConfig) -> Decoder:
+    decoder = Decoder(config)
+    with torch.no_grad():
+        for parameter in decoder.parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.3)
+    return decoder.eval()
+
+
+@pytest.fixture
+def x() -> Tensor:
+    return torch.randn(3, 5, D_MODEL)
+
+
+@pytest.fixture
+def memory() -> Tensor:
+    return torch.randn(3, 7, D_MODEL)
+
+
+PYTORCH_MASKS = {
+    "tgt_mask": ~causal_mask(5)[0, 0],
+    "tgt_key_padding_mask": TARGET == 0,
+    "memory_key_padding_mask": SOURCE == 0,
+}
+
+
+def advance(decoder: Decoder, x: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
+    """Decode the positions in x one at a time."""
+    outputs = []
+    for position in x.split(1, dim=1):
+        output, state = decoder(position, state, None)
+        outputs.append(output)
+    return torch.cat(outputs, dim=1), state
+
+
+def test_a_block_equals_the_decoder_layer_of_pytorch(
+    decoder: Decoder, config: TransformerConfig, x: Tensor, memory: Tensor, twin: Twin
+) -> None:
+    block = decoder.blocks[0]
+    state = decoder.start(memory, SOURCE_MASK).blocks[0]
+
+    actual, _ = block(x, state, TARGET_MASK, SOURCE_MASK)
+
+    expected = twin(block, config)(x, memory, **PYTORCH_MASKS)
+    torch.testing.assert_close(actual, expected, atol=1e-5, rtol=0)
+
+
+def test_the_stack_equals_the_decoder_of_pytorch(
+    decoder: Decoder, config: TransformerConfig, x: Tensor, memory: Tensor, twin: Twin
+) -> None:
+    actual, _ = decoder(x, decoder.start(memory, SOURCE_MASK), TARGET_MASK)
+
+    expected = twin(decoder, config)(x, memory, **PYTORCH_MASKS)
+    torch.testing.assert_close(actual, expected, atol=1e-5, rtol=0)
+
+
+def test_one_position_at_a_time_equals_all_positions_at_once(
+    decoder: Decoder, x: Tensor, memory: Tensor
+) -> None:
+    start = decoder.start(memory, SOURCE_MASK)
+    expected, all_at_once = decoder(x, start, causal_mask(5))
+
+    actual, step_by_step = advance(decoder, x, start)
+
+    torch.testing.assert_close(actual, expected, atol=1e-5, rtol=0)
+    assert all_at_once.length == step_by_step.length == 5
+
+
+def test_advancing_leaves_the_earlier_state_as_it_was(
+    decoder: Decoder, x: Tensor, memory: Tensor
+) -> None:
+    _, state = advance(decoder, x[:, :2], decoder.start(memory, SOURCE_MASK))
+
+    once, _ = advance(decoder, x[:, 2:], state)
+    again, _ = advance(decoder, x[:, 2:], state)
+
+    assert state.length == 2
+    assert torch.equal(once, again)
+
+
+def test_select_continues_the_kept_rows_as_if_the_others_had_never_been(
+    decoder: Decoder, x: Tensor, memory: Tensor
+) -> None:
+    rows = torch.tensor([2, 0])
+    _, state = advance(decoder, x[:, :3], decoder.start(memory, SOURCE_MASK))
+
+    actual, _ = advance(decoder, x[rows, 3:], state.select(rows))
+
+    alone = decoder.start(memory[rows], SOURCE_MASK[rows])
+    expected, _ = advance(decoder, x[rows], alone)
+    torch.testing.assert_close(actual, expected[:, 3:], atol=1e-5, rtol=0)
+
+
+def test_select_before_the_first_token_repeats_a_sentence_for_a_beam(
+    decoder: Decoder, x: Tensor, memory: Tensor
+) -> None:
+    rows = torch.tensor([1, 1, 1])
+
+    actual, _ = advance(decoder, x, decoder.start(memory, SOURCE_MASK).select(rows))
+
+    expected, _ = advance(decoder, x, decoder.start(memory[rows], SOURCE_MASK[rows]))
+    torch.testing.assert_close(actual, expected, atol=1e-5, rtol=0)
+
+
+def test_reorder_equals_select_among_rows_of_the_same_sentence(
+    decoder: Decoder, x: Tensor, memory: Tensor
+) -> None:
+    beam_of_each = torch.tensor([0, 0, 2])  # rows 0 and 1 are hypotheses of one sentence
+    start = decoder.start(memory[beam_of_each], SOURCE_MASK[beam_of_each])
+    _, state = advance(decoder, x[:, :3], start)
+    rows = torch.tensor([1, 0, 2])
+
+    reordered, _ = advance(decoder, x[:, 3:], state.reorder(rows))
+    selected, _ = advance(decoder, x[:, 3:], state.select(rows))
+    unchanged, _ = advance(decoder, x[:, 3:], state)
+
+    assert torch.equal(reordered, selected)
+    assert not torch.allclose(reordered[:2], unchanged[:2])
+
+
+def test_reorder_does_not_copy_the_source_side(decoder: Decoder, x: Tensor, memory: Tensor) -> None:
+    _, state = advance(decoder, x, decoder.start(memory, SOURCE_MASK))
+
+    reordered = state.reorder(torch.tensor([0, 1, 2]))
+
+    for before, after in zip(state.blocks, reordered.blocks, strict=True):
+        assert after.source is before.source
+    assert reordered.source_mask is state.source_mask

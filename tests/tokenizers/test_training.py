@@ -1,0 +1,161 @@
+"""Vocabularies are learnt from any amount of text, always the same way."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from dragoman.tokenizers import training
+from dragoman.tokenizers.config import TokenizerConfig
+from dragoman.tokenizers.normalisation import normalise
+from dragoman.tokenizers.tokenizer import TokenizerError
+from dragoman.tokenizers.training import automatic_vocab_size, train_tokenizers
+
+Corpus = list[tuple[str, str]]
+
+
+@pytest.mark.parametrize("lowercase", [False, True])
+@pytest.mark.parametrize("kind", ["unigram", "bpe", "words"])
+def test_the_same_text_gives_the_same_file(
+    corpus: Corpus, tmp_path: Path, kind: Literal["unigram", "bpe", "words"], lowercase: bool
+) -> None:
+    config = TokenizerConfig(kind=kind, lowercase=lowercase)
+    for name in ("once", "and_once_more"):
+        train_tokenizers(config, lambda: iter(corpus), tmp_path / name)
+
+    once, again = (next((tmp_path / name).iterdir()) for name in ("once", "and_once_more"))
+    assert once.read_bytes() == again.read_bytes()
+
+
+@pytest.mark.parametrize("kind", ["unigram", "bpe"])
+def test_a_larger_vocabulary_than_the_text_supports_becomes_smaller(
+    corpus: Corpus, tmp_path: Path, kind: Literal["unigram", "bpe"]
+) -> None:
+    config = TokenizerConfig(kind=kind, vocab_size=30_000)
+
+    tokenizer = train_tokenizers(config, lambda: corpus, tmp_path).source
+
+    assert 260 < tokenizer.vocab_size < 1000
+
+
+def test_one_short_sentence_is_enough(tmp_path: Path) -> None:
+    pair = train_tokenizers(TokenizerConfig(), lambda: [("a", "è")], tmp_path)
+
+    assert pair.source.decode(pair.source.encode("another text")) == "another text"
+
+
+def test_a_vocabulary_that_cannot_hold_the_characters_is_refused(
+    corpus: Corpus, tmp_path: Path
+) -> None:
+    with pytest.raises(TokenizerError, match=r"vocab_size=100 is too small: .* need 2\d\d"):
+        train_tokenizers(TokenizerConfig(vocab_size=100), lambda: corpus, tmp_path)
+
+
+def test_a_chosen_vocabulary_makes_room_for_many_characters(tmp_path: Path) -> None:
+    ideographs = "".join(chr(0x4E00 + i) for i in range(2000))
+
+    tokenizer = train_tokenizers(TokenizerConfig(), lambda: [(ideographs, "a")], tmp_path).source
+
+    assert tokenizer.vocab_size > 2000
+    assert len(tokenizer.encode(ideographs)) < 2100
+
+
+@pytest.mark.parametrize("nothing", [[], [("", " ")]])
+def test_no_text_is_refused(tmp_path: Path, nothing: Corpus) -> None:
+    with pytest.raises(TokenizerError, match="there is no text"):
+        train_tokenizers(TokenizerConfig(), lambda: nothing, tmp_path)
+
+
+def test_separate_vocabularies_each_know_their_own_language(corpus: Corpus, tmp_path: Path) -> None:
+    pair = train_tokenizers(TokenizerConfig(kind="words", joint=False), lambda: corpus, tmp_path)
+
+    assert 1 not in pair.source.encode("My sister sees the house")
+    assert set(pair.target.encode("sister sees the cat")) == {1}
+    assert 1 not in pair.target.encode("Mia sorella vede la casa")
+
+
+def test_a_joint_vocabulary_knows_both_languages(corpus: Corpus, tmp_path: Path) -> None:
+    pair = train_tokenizers(TokenizerConfig(kind="words"), lambda: corpus, tmp_path)
+
+    assert 1 not in pair.source.encode("sister sorella house casa")
+
+
+def test_a_rare_word_is_unknown(tmp_path: Path) -> None:
+    text = [("cat cat dog", "gatto"), ("bird", "gatto dog")]
+    config = TokenizerConfig(kind="words", min_frequency=2)
+
+    words = train_tokenizers(config, lambda: text, tmp_path).source
+
+    assert words.pieces(range(4, words.vocab_size)) == ["cat", "dog", "gatto"]
+
+
+def test_the_most_frequent_words_are_kept(tmp_path: Path) -> None:
+    config = TokenizerConfig(kind="words", vocab_size=6, min_frequency=1)
+
+    words = train_tokenizers(config, lambda: [("b c c a", "b c d")], tmp_path).source
+
+    assert words.pieces(range(4, words.vocab_size)) == ["c", "b"]
+
+
+@pytest.mark.parametrize("kind", ["unigram", "bpe"])
+def test_lower_casing_stays_in_the_file(
+    corpus: Corpus, tmp_path: Path, kind: Literal["unigram", "bpe"]
+) -> None:
+    config = TokenizerConfig(kind=kind, lowercase=True)
+
+    tokenizer = train_tokenizers(config, lambda: corpus, tmp_path).source
+
+    assert tokenizer.encode("THE CAT È ▁ LÀ") == tokenizer.encode("the cat è ▁ là")
+    assert tokenizer.decode(tokenizer.encode("THE CAT È ▁ ½ Ａ")) == "the cat è ▁ ½ ａ"
+
+
+def test_without_byte_fallback_a_new_character_is_unknown(corpus: Corpus, tmp_path: Path) -> None:
+    config = TokenizerConfig(byte_fallback=False)
+
+    tokenizer = train_tokenizers(config, lambda: corpus, tmp_path).source
+
+    assert tokenizer.vocab_size < 256
+    assert tokenizer.encode("日")[-1] == tokenizer.encode("▁")[-1] == 1
+    assert tokenizer.decode(tokenizer.encode("the cat")) == "the cat"
+
+
+def test_one_endless_line_is_learnt_from(tmp_path: Path) -> None:
+    line = "abc defg " * 3000
+
+    tokenizer = train_tokenizers(TokenizerConfig(), lambda: [(line, "xyz")], tmp_path).source
+
+    assert len(tokenizer.encode("abc defg")) < 5
+    assert tokenizer.decode(tokenizer.encode(line)) == normalise(line)
+
+
+def test_a_huge_text_is_thinned_out_evenly_on_both_sides(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(training, "MAX_PAIRS", 5)
+
+    def pairs() -> Iterator[tuple[str, str]]:
+        return ((f"s{i}", f"t{i}") for i in range(10))
+
+    config = TokenizerConfig(kind="words", min_frequency=1)
+    words = train_tokenizers(config, pairs, tmp_path).source
+
+    learnt = {f"{side}{i}" for side in "st" for i in range(0, 10, 2)}
+    assert set(words.pieces(range(4, words.vocab_size))) == learnt
+
+
+def test_the_vocabulary_grows_with_the_text_and_is_bounded() -> None:
+    sizes = [automatic_vocab_size(10**exponent) for exponent in range(13)]
+
+    assert sizes == sorted(sizes)
+    assert (sizes[0], sizes[6], sizes[-1]) == (500, 4000, 32_000)
+
+
+def test_text_that_nobody_chose_a_size_for_gets_the_automatic_one(tmp_path: Path) -> None:
+    syllables = [a + b + c for a in "bcdfg" for b in "aeiou" for c in "lmnrst"]
+    words = [a + b for a in syllables for b in syllables[::7]]
+    text = [(" ".join(words[i::50]), "") for i in range(50)]
+
+    tokenizer = train_tokenizers(TokenizerConfig(kind="bpe"), lambda: text, tmp_path).source
+
+    assert tokenizer.vocab_size == automatic_vocab_size(sum(len(source) for source, _ in text))
