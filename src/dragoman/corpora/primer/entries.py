@@ -87,7 +87,7 @@ class Verb:
     human_object: bool
     places: tuple[Place, ...]
     frame: Literal["-", "to", "manner", "recipient", "known"]
-    """What else the verb asks for; *known* objects are pointed at, not brought in: *I hate this*."""
+    """What else the verb asks for; *known* objects are pointed at: *I hate this*."""
     singular_object: bool
     """Whether the object is one thing: *play the violin*."""
     pastime: bool

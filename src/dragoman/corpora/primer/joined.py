@@ -27,8 +27,7 @@ _SAYING = (("says that", "dice che"), ("knows that", "sa che"))
 
 def buy_and_use(derivation: Derivation) -> Sentence:
     """Derive pairs like *She buys an apple and eats it*, *Compra una mela e la mangia*."""
-    first, second, nouns = derivation.choose(_sequences())
-    noun = derivation.choose(nouns)
+    first, second, noun = derivation.choose(_sequences())
     derivation.combine("verb-object", first.key, noun.key)
     derivation.combine("verb-object", second.key, noun.key)
     subject = human_subject(derivation, nouns_of("person", "profession"))
@@ -145,7 +144,7 @@ def _describing(key: str) -> tuple[Adjective, ...]:
 
 
 @cache
-def _sequences() -> tuple[tuple[Verb, Verb, tuple[Noun, ...]], ...]:
+def _sequences() -> tuple[tuple[Verb, Verb, Noun], ...]:
     found = []
     for row in read_table("sequences.tsv"):
         first, second = _verb(row["first"]), _verb(row["second"])
@@ -156,7 +155,7 @@ def _sequences() -> tuple[tuple[Verb, Verb, tuple[Noun, ...]], ...]:
         )
         if not shared:
             raise LexiconError(f"sequences.tsv: {row['first']} and {row['second']} share no object")
-        found.append((first, second, shared))
+        found.extend((first, second, noun) for noun in shared)
     return tuple(found)
 
 

@@ -88,6 +88,8 @@ def _asked(
 ) -> Sentence:
     """Build a question; in Italian the subject ends it, after *perché* it stays before the verb."""
     tense = draw_tense(derivation, verb, subject, Mood.QUESTION)
+    if word[0] == "when" and tense is Tense.PROGRESSIVE:
+        tense = Tense.FUTURE
     asked = derivation.pair(*word)
     bit = subject.verb_bit
     auxiliary, form = english.auxiliary_and_verb(verb.english, subject.person, tense, Mood.QUESTION)

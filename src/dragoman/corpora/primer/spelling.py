@@ -5,11 +5,11 @@ from functools import cache
 
 from .derivation import Sentence, Tokens
 
-_ELIDED = "l|un|d|c|dov|com|quest|(?:d|n|s|a|d?a|su)ll|dell|nell|dall|sull|coll|quell|bell|vent|trent|[a-z]+ant"
-_WORD = re.compile(
-    rf"(?P<elided>(?<![\w'])(?:{_ELIDED})')(?=\w)|[^\s.,;:!?]+(?:[.,:](?=\d)[^\s.,;:!?]+)*|[.,;:!?]",
-    re.IGNORECASE,
+_ELIDED = (
+    "l|un|d|c|dov|com|quest|quell|bell|dell|all|dall|nell|sull|coll|sant|vent|trent|quarant|"
+    "cinquant|sessant|settant|ottant|novant"
 )
+_WORD = re.compile(rf"(?<![\w'])(?:{_ELIDED})'(?=\w)|[^\s.,;:!?]+|[.,;:!?]", re.IGNORECASE)
 
 Alignment = tuple[tuple[int, int], ...]
 
