@@ -166,12 +166,32 @@ class ModelDirectory:
             ) from error
 
 
+def count_parameters(path: str | Path) -> dict[str, int]:
+    """Count the parameters of each part of a saved model; a table that is shared counts once.
+
+    Raises:
+        ModelError: the weights are missing or damaged.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    weights_path = Path(path) / WEIGHTS_NAME
+    counts: dict[str, int] = {}
+    try:
+        with safe_open(weights_path, framework="numpy") as weights:
+            for name, (_, shape) in _read_header(weights).items():
+                part = name.partition(".")[0]
+                counts[part] = counts.get(part, 0) + math.prod(shape)
+    except (OSError, SafetensorError) as error:
+        raise ModelError(f"{weights_path}: cannot be read: {error}") from error
+    return counts
+
+
 def save_model(
     directory: Path,
     description: ModelDescription,
     tokenizers: TokenizerPair,
     weights: Mapping[str, "Tensor"],
-) -> None:
+) -> ModelDescription:
     """Write a model directory; an earlier model in it is replaced.
 
     Everything is written beside its place first, and flushed to the disk. Then each file is
@@ -183,6 +203,9 @@ def save_model(
         description: `weights_sha256` and `software` are filled in.
         tokenizers: Those the model was trained with.
         weights: `dict(transformer.named_parameters())`, in which a shared table occurs once.
+
+    Returns:
+        The description as it was written.
     """
     from safetensors.torch import save_file
 
@@ -207,6 +230,7 @@ def save_model(
         if path.suffix in (".model", ".words", ".marian") and path.name not in tokenizer_names:
             path.unlink()  # of an earlier model
     staging.rmdir()
+    return description
 
 
 def _software() -> dict[str, str]:

@@ -246,9 +246,10 @@ def test_a_part_of_an_older_file_is_not_continued(server: Server, tmp_path: Path
     (working / "Books-v1.zip.part").write_bytes(b"x" * 5000)
     (working / "Books-v1.zip.part.version").write_text('"older"')
 
-    get(server, tmp_path / "books")
+    corpus = get(server, tmp_path / "books")
 
     assert_complete(tmp_path / "books")
+    assert corpus.provenance.bytes == len(server.files[PATH])  # bytes before a zip do not spoil it
 
 
 def test_a_part_of_unknown_origin_is_not_continued(server: Server, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dragoman.corpora.batching_config import BatchingConfig
@@ -39,6 +39,7 @@ def fill(pairs: Lengths, shapes: tuple[Shape, ...]) -> float:
     return sum(source + 1 + target + 1 for source, target in pairs) / padded
 
 
+@settings(max_examples=30, deadline=None)
 @given(lengths, st.integers(1, 9))
 def test_every_pair_fits_in_one_of_at_most_so_many_shapes(pairs: Lengths, max_shapes: int) -> None:
     shapes = choose_shapes(histogram_of(pairs), config(max_shapes=max_shapes))
@@ -46,6 +47,7 @@ def test_every_pair_fits_in_one_of_at_most_so_many_shapes(pairs: Lengths, max_sh
     assert 0 < fill(pairs, shapes) <= 1  # min() of nothing raises
 
 
+@settings(max_examples=30, deadline=None)
 @given(lengths, st.floats(0.5, 1.0))
 def test_shapes_are_added_until_the_batches_are_full_enough(
     pairs: Lengths, min_fill: float
@@ -81,6 +83,7 @@ def test_weights_of_corpora_decide_where_padding_matters() -> None:
     assert cut == {10, 5}
 
 
+@settings(max_examples=30, deadline=None)
 @given(lengths, st.integers(32, 700))
 def test_a_full_micro_batch_keeps_to_its_budget(pairs: Lengths, max_tokens: int) -> None:
     for shape in choose_shapes(histogram_of(pairs), config(max_tokens=max_tokens)):
@@ -92,6 +95,7 @@ def test_a_full_micro_batch_keeps_to_its_budget(pairs: Lengths, max_tokens: int)
         )
 
 
+@settings(max_examples=30, deadline=None)
 @given(lengths)
 def test_a_pair_is_given_the_smallest_shape_that_holds_it(pairs: Lengths) -> None:
     shapes = choose_shapes(histogram_of(pairs), config(max_shapes=6))

@@ -54,7 +54,7 @@ def problem(
     return SearchProblem(
         step=step,
         state=Prefixes(((),) * len(models), tuple(range(len(models)))),
-        sources=[[7 + i] * length for i, length in enumerate(lengths)],
+        sources=[[7] * length for length in lengths],
         bos=BOS,
         eos=EOS,
         forbidden=forbidden,

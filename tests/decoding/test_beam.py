@@ -30,7 +30,9 @@ def best(model: Logits, config: SearchConfig) -> Hypothesis:
     return beam_search(problem([model]), config)[0][0]
 
 
-def brute_force(model: Logits, config: SearchConfig, limit: int) -> list[tuple[float, tuple]]:
+def brute_force(
+    model: Logits, config: SearchConfig, limit: int
+) -> list[tuple[float, tuple[int, ...]]]:
     """Score every translation that ends within the limit."""
     scored = []
     for length in range(limit):

@@ -62,7 +62,7 @@ def test_a_seed_gives_a_sentence_the_same_samples_in_every_batch() -> None:
     first, second = random_model(1, vocab_size=9), random_model(2, vocab_size=9)
 
     alone = sample(problem([first], source_lengths=[5]), config)[0]
-    together = sample(problem([first, second], source_lengths=[5, 2]), config)[0]
+    together = sample(problem([second, first], source_lengths=[2, 5]), config)[1]
 
     assert together == alone
     assert len({hypothesis.ids for hypothesis in alone}) > 1

@@ -3,11 +3,13 @@
 import json
 import sys
 from collections.abc import Callable
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from torch.nn.utils.rnn import pad_sequence
 
 from dragoman.decoding.config import SearchConfig
 from dragoman.engines.pytorch import PyTorchEngine
@@ -24,7 +26,7 @@ SaveMarian = Callable[..., Any]
 def imported(save_marian: SaveMarian, tmp_path: Path) -> tuple[Any, Path]:
     """Import a model that likes to end, so that beams have something to choose from."""
     theirs = save_marian()
-    theirs.final_logits_bias[0, EOS] = 2.5
+    theirs.final_logits_bias[0, EOS] = 4.0
     theirs.save_pretrained(tmp_path)
     import_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
     return theirs, tmp_path / "imported"
@@ -51,22 +53,25 @@ def test_search_finds_what_generate_finds(imported: tuple[Any, Path], beam_size:
     model = ModelDirectory(directory)
     special = model.description.special_ids
     sources = [torch.randint(2, special.pad - 1, (n,)).tolist() for n in (1, 3, 4, 6, 8)]
-    engine = PyTorchEngine(model.load_transformer(), special)
-    search = SearchConfig(beam_size=beam_size, length_penalty=0.0, max_length_extra=30)
+    search = SearchConfig(
+        beam_size=beam_size, length_penalty=0.0, max_length_ratio=0.0, max_length_extra=30
+    )
+    rows = [torch.tensor([*source, EOS]) for source in sources]
 
-    for source, found in zip(sources, engine.search(sources, search), strict=True):
-        expected = theirs.generate(
-            torch.tensor([[*source, EOS]]),
-            attention_mask=torch.ones(1, len(source) + 1, dtype=torch.long),
-            num_beams=beam_size,
-            length_penalty=0.0,
-            do_sample=False,
-            max_length=None,
-            max_new_tokens=search.max_length(len(source)),
-            suppress_tokens=[special.unk, special.pad],
-        )[0, 1:].tolist()
-        assert found[0].finished
-        assert [*found[0].ids, EOS] == expected
+    found = PyTorchEngine(model.load_transformer(), special).search(sources, search)
+    expected = theirs.generate(
+        pad_sequence(rows, batch_first=True, padding_value=special.pad),
+        attention_mask=pad_sequence([torch.ones_like(row) for row in rows], batch_first=True),
+        num_beams=beam_size,
+        length_penalty=0.0,
+        do_sample=False,
+        max_length=None,
+        max_new_tokens=30,
+        suppress_tokens=[special.unk, special.pad],
+    )
+
+    for hypotheses, row in zip(found, expected[:, 1:].tolist(), strict=True):
+        assert list(hypotheses[0].ids) == list(takewhile(lambda token: token != EOS, row))
 
 
 def test_the_proof_holds(imported: tuple[Any, Path], tmp_path: Path) -> None:
@@ -83,7 +88,7 @@ def test_the_proof_fails_if_the_original_is_another_model(
 ) -> None:
     theirs, directory = imported
     with torch.no_grad():
-        theirs.model.decoder.layers[2].fc2.bias += 0.5
+        theirs.model.decoder.layers[2].fc2.bias[3] += 0.5
     theirs.save_pretrained(tmp_path)
 
     agreement = compare_with_transformers(tmp_path, directory)

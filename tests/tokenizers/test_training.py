@@ -52,13 +52,16 @@ def test_a_vocabulary_that_cannot_hold_the_characters_is_refused(
         train_tokenizers(TokenizerConfig(vocab_size=100), lambda: corpus, tmp_path)
 
 
-def test_a_chosen_vocabulary_makes_room_for_many_characters(tmp_path: Path) -> None:
+def test_the_automatic_vocabulary_makes_room_for_many_characters(
+    corpus: Corpus, tmp_path: Path
+) -> None:
     ideographs = "".join(chr(0x4E00 + i) for i in range(2000))
+    text = [*corpus * 2, (ideographs, "a")]
 
-    tokenizer = train_tokenizers(TokenizerConfig(), lambda: [(ideographs, "a")], tmp_path).source
+    tokenizer = train_tokenizers(TokenizerConfig(kind="bpe"), lambda: text, tmp_path).source
 
-    assert tokenizer.vocab_size > 2000
     assert len(tokenizer.encode(ideographs)) < 2100
+    assert len(tokenizer.encode("My sister remembers")) < 5
 
 
 @pytest.mark.parametrize("nothing", [[], [("", " ")]])

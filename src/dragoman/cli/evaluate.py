@@ -1,6 +1,131 @@
 """`dragoman evaluate`: scores of translations, with signatures and confidence intervals."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from dragoman.evaluation.config import EvaluationConfig
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class ScoringOptions:
+    """How translations are scored."""
+
+    lowercase: Annotated[bool, Parameter(negative=())] = False
+    """Compare without regard to case."""
+
+    tokenize: str = "13a"
+    """How BLEU splits words: 13a, intl, zh, ja-mecab, char, or none for text that is split."""
+
+    bootstrap_samples: int = 1000
+    """Resampled test sets behind intervals and p-values; 0 leaves them out."""
+
+    def settings(self) -> "EvaluationConfig":
+        """Check the options.
+
+        Raises:
+            RecipeError: a value is not known.
+        """
+        from dataclasses import asdict
+
+        from dragoman.config import from_table
+        from dragoman.evaluation.config import EvaluationConfig
+
+        return from_table(EvaluationConfig, asdict(self))
+
+
+def evaluate(
+    model: Path,
+    pairs: Path | None = None,
+    /,
+    *,
+    source: Path | None = None,
+    reference: Path | None = None,
+    compare: Path | None = None,
+    device: str = "auto",
+    json: Annotated[bool, Parameter(negative=())] = False,
+    scoring: ScoringOptions = ScoringOptions(),
+) -> None:
+    """Translate a test set and score it: BLEU, chrF and TER with signature and 95 % interval.
+
+    With --compare, a second model or a file with its translations, one a line, is scored on the
+    same sentences, and the difference is tested by paired bootstrap.
+
+    Parameters
+    ----------
+    model
+        A model directory, or a file with translations, one a line.
+    pairs
+        The test set as TSV or JSON lines; or give --source and --reference.
+    source
+        The source side as a plain text file.
+    reference
+        The reference translations as a plain text file.
+    compare
+        The other model directory or file of translations.
+    device
+        auto, cpu, cuda or cuda:N.
+    json
+        Write JSON, for programs.
+    """
+    from json import dumps
+
+    from dragoman.evaluation import report
+    from dragoman.evaluation.metrics import exact_match, score
+    from dragoman.evaluation.significance import compare as compare_systems
+
+    settings = scoring.settings()
+    sources, references = _read_test_set(pairs, source, reference, model)
+    ours = _translations(model, sources, device)
+    if compare is None:
+        scores = score(ours, references, settings)
+        exact = exact_match(ours, references)
+        table = {"scores": report.scores_to_table(scores), "exact_match": exact}
+        text = f"{report.scores_to_text(scores)}\nexact match {exact:.1f} %"
+    else:
+        theirs = _translations(compare, sources, device)
+        comparisons = compare_systems(ours, theirs, references, settings)
+        table = {"comparisons": report.comparisons_to_table(comparisons)}
+        text = report.comparisons_to_text(comparisons, (str(model), str(compare)))
+    print(dumps({"sentences": len(references), **table}) if json else text)
+
+
+def _read_test_set(
+    pairs: Path | None, source: Path | None, reference: Path | None, model: Path
+) -> tuple[list[str], list[str]]:
+    """Read both sides of a test set."""
+    from dragoman.config import RecipeError
+    from dragoman.corpora.config import CorpusConfig
+    from dragoman.corpora.parallel_text import read_pairs
+
+    if (pairs is None) == (source is None or reference is None):
+        raise RecipeError("give a test set: either PAIRS.tsv, or both --source and --reference")
+    corpus = CorpusConfig(
+        path=str(pairs) if pairs else None,
+        source=str(source) if source else None,
+        target=str(reference) if reference else None,
+    )
+    languages = ("source", "target")
+    if model.is_dir():
+        from dragoman.model_directory import ModelDirectory
+
+        description = ModelDirectory(model).description
+        languages = (description.source_language, description.target_language)
+    read = list(read_pairs(corpus, languages=languages))
+    return [pair.source for pair in read], [pair.target for pair in read]
+
+
+def _translations(system: Path, sources: Sequence[str], device: str) -> list[str]:
+    """Translate with a model directory, or read the translations of a file."""
+    if system.is_dir():
+        from dragoman import Translator
+
+        return Translator(system, device=device)(list(sources))
+    from dragoman.corpora.text_file import read_lines
+
+    return list(read_lines(system))

@@ -5,6 +5,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+PARTS = ("source_embeddings", "target_embeddings", "encoder", "decoder", "projection")
+
 
 def inspect(model: Path, /, *, json: Annotated[bool, Parameter(negative=())] = False) -> None:
     """Show a model: parameters by part, text, scores, fingerprints.
@@ -16,3 +18,47 @@ def inspect(model: Path, /, *, json: Annotated[bool, Parameter(negative=())] = F
     json
         Write JSON, for programs.
     """
+    from json import dumps
+
+    from dragoman.config import to_table
+    from dragoman.model_directory import ModelDirectory, count_parameters
+
+    directory = ModelDirectory(model)
+    parameters = count_parameters(directory.path)
+    table = to_table(directory.description)
+    if json:
+        print(dumps({**table, "parameters": parameters}, ensure_ascii=False))
+        return
+    _print_sections(table, parameters)
+
+
+def _print_sections(table: dict[str, Any], parameters: dict[str, int]) -> None:
+    """Print what people want to know first, then the rest in order."""
+    print(f"{table['source_language']} to {table['target_language']}")
+    print(f"\nparameters  {sum(parameters.values()):,}")
+    for part in PARTS:
+        if count := parameters.get(part):
+            print(f"  {part:<20} {count:>12,}")
+    for section in ("model", "tokenizer", "search", "software"):
+        print(f"\n{section}")
+        for key, value in table[section].items():
+            print(f"  {key:<20} {value}")
+    _print_training(table["training"])
+    print(f"\nweights  sha256 {table['weights_sha256']}")
+
+
+def _print_training(training: dict[str, Any]) -> None:
+    """Print where a model comes from; an imported one has nothing here."""
+    if "updates" in training:
+        print(
+            f"\ntraining  {training['updates']:,} updates, {training['target_tokens']:,} target "
+            f"tokens, {training['minutes']} minutes"
+        )
+    for corpus in training.get("corpora", []):
+        print(f"  {corpus['name']}: {corpus['kept']:,} of {corpus['read']:,} pairs")
+    for path, checksum in training.get("sha256", {}).items():
+        print(f"  {checksum}  {path}")
+    for name, scores in training.get("scores", {}).items():
+        print(f"\n{name}")
+        for metric, result in scores.items():
+            print(f"  {metric:<5} {result['score']:6.2f}  {result['signature']}")

@@ -144,7 +144,6 @@ def _best_cut(counts: npt.NDArray[np.float64], start: int, other_start: int) -> 
     below = rows.cumsum() * (columns + np.maximum.accumulate(reach))
     above = rows[::-1].cumsum()[::-1] * (columns[-1] + np.maximum.accumulate(reach[::-1])[::-1])
     removed = above[0] - below[:-1] - above[1:]
-    removed[rows[:-1] == 0] = 0  # such a cut is the one before it, with more padding
     best = int(removed.argmax())
     return float(max(removed[best], 0)), start + best + 1
 

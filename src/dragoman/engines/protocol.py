@@ -1,12 +1,13 @@
 """What an engine is: the part of a translator between the tokenizers."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import Hypothesis
 
 
+@runtime_checkable
 class Engine(Protocol):
     """Runs a model on token ids. A sentence's result does not depend on the other sentences."""
 

@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
+from operator import eq
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from torch.nn.utils.rnn import pad_sequence
 
 from dragoman.decoding.config import SearchConfig
 from dragoman.engines.pytorch import PyTorchEngine
@@ -15,7 +18,8 @@ from dragoman.model_directory import ModelDirectory
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.tokenizer import Tokenizer
 
-GREEDY = SearchConfig(beam_size=1)
+LENGTH_LIMIT = 40
+GREEDY = SearchConfig(beam_size=1, max_length_ratio=0.0, max_length_extra=LENGTH_LIMIT)
 NUM_SENTENCES = 20
 MOST_PIECES = 12
 TOLERANCE = 1e-3
@@ -57,16 +61,15 @@ def compare_with_transformers(marian: Path, imported: Path) -> Agreement | None:
     special = tokenizers.target.special_ids
     found = PyTorchEngine(ours, special).search(sources, GREEDY)
     translations = [list(hypotheses[0].ids) for hypotheses in found]
-    equal, difference = 0, 0.0
-    for source, translation in zip(sources, translations, strict=True):
-        limit = GREEDY.max_length(len(source))
-        expected = generate_greedily(theirs, source, tokenizers, limit)
-        equal += translation[: limit - 1] == expected[: limit - 1]
-        difference = max(
-            difference,
-            compare_logits(ours, theirs, [*source, special.eos], [special.bos, *translation]),
-        )
-    return Agreement(num_sentences=len(sources), num_equal=equal, largest_difference=difference)
+    expected = generate_greedily(theirs, sources, tokenizers)
+    return Agreement(
+        num_sentences=len(sources),
+        num_equal=sum(map(eq, translations, expected)),
+        largest_difference=max(
+            compare_logits(ours, theirs, [*source, special.eos], [special.bos, *translation])
+            for source, translation in zip(sources, translations, strict=True)
+        ),
+    )
 
 
 def draw_sentences(tokenizer: Tokenizer) -> Iterator[list[int]]:
@@ -79,22 +82,25 @@ def draw_sentences(tokenizer: Tokenizer) -> Iterator[list[int]]:
 
 
 def generate_greedily(
-    model: Any, source: list[int], tokenizers: TokenizerPair, limit: int
-) -> list[int]:
+    model: Any, sources: list[list[int]], tokenizers: TokenizerPair
+) -> list[list[int]]:
     """Let Hugging Face translate, without the tokens that our search never produces either."""
     special = tokenizers.target.special_ids
+    rows = [torch.tensor([*source, special.eos]) for source in sources]
     with torch.inference_mode():
         output = model.generate(
-            torch.tensor([[*source, special.eos]]),
-            attention_mask=torch.ones(1, len(source) + 1, dtype=torch.long),
+            pad_sequence(rows, batch_first=True, padding_value=special.pad),
+            attention_mask=pad_sequence([torch.ones_like(row) for row in rows], batch_first=True),
             num_beams=1,
             do_sample=False,
             max_length=None,
-            max_new_tokens=limit,
+            max_new_tokens=LENGTH_LIMIT,
+            forced_eos_token_id=None,
             suppress_tokens=sorted({special.pad, special.bos, special.unk}),
         )
-    tokens: list[int] = output[0, 1:].tolist()
-    return tokens[: tokens.index(special.eos)] if special.eos in tokens else tokens
+    return [
+        list(takewhile(lambda token: token != special.eos, row)) for row in output[:, 1:].tolist()
+    ]
 
 
 def compare_logits(ours: Transformer, theirs: Any, source: list[int], target: list[int]) -> float:

@@ -55,8 +55,8 @@ class Publisher:
             },
             software={"threads": str(torch.get_num_threads())},
         )
-        save_model(self.directory, description, tokenizers, weights)
-        card = model_card(description, self.recipe.licence)
+        written = save_model(self.directory, description, tokenizers, weights)
+        card = model_card(written, self.recipe.licence)
         (self.directory / CARD).write_text(card, encoding="utf-8")
 
     def finish(self, trainer: Trainer, validator: Validator, display: Display) -> None:

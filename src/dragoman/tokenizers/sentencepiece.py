@@ -3,6 +3,7 @@
 import hashlib
 import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import sentencepiece
@@ -89,23 +90,21 @@ class SentencePieceTokenizer:
         """
         if strength == 0.0:
             return self.encode_batch(texts)
-        samples: list[list[int]] = []
 
-        def draw() -> None:
-            for text in texts:
-                ids = self._processor.encode(
+        def draw() -> list[list[int]]:
+            batch = [
+                self._processor.encode(
                     _escape(text), enable_sampling=True, nbest_size=-1, alpha=strength
                 )
-                samples.append(self._restore(text, ids))
+                for text in texts
+            ]
+            return [self._restore(text, ids) for text, ids in zip(texts, batch, strict=True)]
 
         # SentencePiece has one random generator a thread. Releases before 0.2.3 seed it once, when
         # the thread first draws. Hence a new thread, and no other one meanwhile.
-        with _seeding:
+        with _seeding, ThreadPoolExecutor(max_workers=1) as new_thread:
             sentencepiece.set_random_generator_seed(seed % _LARGEST_SEED)
-            thread = threading.Thread(target=draw)
-            thread.start()
-            thread.join()
-        return samples
+            return new_thread.submit(draw).result()
 
     def decode(self, ids: Sequence[int]) -> str:
         """Join ids into one line of normalised text, whatever the ids."""

@@ -18,7 +18,7 @@ import sentencepiece
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.normalisation import normalise
 from dragoman.tokenizers.pair import TokenizerPair
-from dragoman.tokenizers.sentencepiece import WORD_BOUNDARY, SentencePieceTokenizer
+from dragoman.tokenizers.sentencepiece import SentencePieceTokenizer
 from dragoman.tokenizers.tokenizer import (
     BOS_ID,
     EOS_ID,
@@ -84,14 +84,14 @@ def automatic_vocab_size(characters: int) -> int:
 
     The size grows with the text, more slowly than the text, between 500 and 32000. A corpus of
     Multi30k's size (29 000 pairs of 12 words, 3.8 million characters on both sides together) gets
-    6240 entries; 117 000 pairs of 20 words get 12133, a million such pairs 24857, and ten million
-    32000. These lie between those of published systems: 1000 to 10000 entries for 30 000 pairs,
-    4000 to 16000 for half a million, 32000 and more for several million.
+    6241 entries, 117 000 pairs of 20 words get 12157, a million such pairs 24857 and ten million
+    32000. Published systems take 1000 to 10000 entries for 30 000 pairs, 4000 to 16000 for half a
+    million, 8000 to 32000 for a million, and 32000 or more for several million.
 
     Characters are counted, not words, because not every script puts spaces between its words.
 
-    >>> [automatic_vocab_size(n) for n in (5_000, 3_800_000, 240_000_000, 2_400_000_000)]
-    [683, 6241, 24857, 32000]
+    >>> [automatic_vocab_size(n) for n in (5_000, 3_800_000, 28_080_000, 240_000_000)]
+    [683, 6241, 12157, 24857]
     """
     return min(max(int(40 * math.cbrt(characters)), _SMALLEST), _LARGEST)
 
@@ -174,9 +174,9 @@ def _fit(config: TokenizerConfig, texts: Texts, vocab_size: int) -> SentencePiec
 
 
 def _lines(texts: Iterable[str]) -> Iterator[str]:
-    """Normalise and cut long texts; U+2581 is left out, because in a piece it means a space."""
+    """Normalise, and cut long texts."""
     for text in texts:
-        line = normalise(text).replace(WORD_BOUNDARY, " ")
+        line = normalise(text)
         for start in range(0, len(line), _LONGEST_LINE):
             yield line[start : start + _LONGEST_LINE]
 

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 
 class Journal:
@@ -29,9 +29,26 @@ class Journal:
         self._file.write(json.dumps({"event": event, **values}, ensure_ascii=False) + "\n")
         self._file.flush()
 
-    def close(self) -> None:
-        """Close the file."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
         self._file.close()
+
+
+class NoJournal:
+    """Stands in for the journal in processes that are not the first."""
+
+    size = 0
+
+    def write(self, event: str, **values: Any) -> None:
+        """Write nothing."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        pass
 
 
 def read_journal(path: Path) -> list[dict[str, Any]]:

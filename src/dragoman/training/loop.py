@@ -24,7 +24,7 @@ from dragoman.training.averaging import (
     mean_weights,
     weights_of,
 )
-from dragoman.training.checkpoint import Checkpoint, Checkpoints
+from dragoman.training.checkpoint import Checkpoint, CheckpointError, Checkpoints
 from dragoman.training.config import TrainingConfig
 from dragoman.training.distributed import (
     agree,
@@ -34,7 +34,7 @@ from dragoman.training.distributed import (
     synchronised,
     world_size,
 )
-from dragoman.training.journal import Journal
+from dragoman.training.journal import Journal, NoJournal
 from dragoman.training.precision import choose_precision
 from dragoman.training.progress import Display, Validation
 from dragoman.training.schedule import learning_rate
@@ -46,6 +46,8 @@ from dragoman.training.step import (
     build_optimizer,
     update,
 )
+
+AnyJournal = Journal | NoJournal
 
 Validate = Callable[[Objective, int], Validation]
 """Judges the model after an update. It is handed in, so that training knows of no search."""
@@ -121,11 +123,20 @@ class Trainer:
         self.progress = Progress()
 
     def resume(self) -> list[str]:
-        """Go back to the newest checkpoint that verifies; return complaints about newer ones."""
+        """Go back to the newest checkpoint that verifies; return complaints about newer ones.
+
+        Raises:
+            CheckpointError: no checkpoint verifies, or it belongs to other batches.
+        """
         found = self.checkpoints.newest()
         if found is None:
             return []
-        _, checkpoint, complaints = found
+        update, checkpoint, complaints = found
+        if checkpoint.values["batches"] != self.batches.fingerprint:
+            raise CheckpointError(
+                f"{self.checkpoints.path(update)}: it was trained on other batches; the text or "
+                "its cleaning has changed under the run, so train in another directory"
+            )
         copy_weights(checkpoint.tensors["weights"], self.transformer)
         self._restore_optimizer(checkpoint)
         if self.average:
@@ -141,12 +152,18 @@ class Trainer:
             TrainingError: a loss or gradient is not finite; the message names the batch.
         """
         first = rank() == 0
-        journal = Journal(self.journal_path, size=self.progress.journal_size) if first else None
-        start = {"update": self.progress.update, "processes": world_size()}
-        self._write(journal, "resume" if self.progress.update else "start", **start)
         model = synchronised(self.objective)
         updates = self.batches.updates(self.progress.position, resample=self.resample)
-        with _stop_on_signals() as stop:
+        with (
+            (
+                Journal(self.journal_path, size=self.progress.journal_size)
+                if first
+                else NoJournal()
+            ) as journal,
+            _stop_on_signals() as stop,
+        ):
+            event = "resume" if self.progress.update else "start"
+            journal.write(event, update=self.progress.update, processes=world_size())
             while not self._is_finished():
                 if agree(bool(stop), self.device):
                     self._save(journal, "stop")
@@ -154,9 +171,7 @@ class Trainer:
                 self._one_update(model, next(updates), journal, display)
                 if self._is_time_to_validate():
                     self._validate(journal, display)
-        self._write(journal, "finish", update=self.progress.update)
-        if journal:
-            journal.close()
+            journal.write("finish", update=self.progress.update)
         return Outcome(self.progress, finished=True)
 
     def candidates(self) -> Iterator[tuple[str, Weights]]:
@@ -172,7 +187,7 @@ class Trainer:
             yield f"mean of updates {', '.join(map(str, last))}", mean
 
     def _one_update(
-        self, model: torch.nn.Module, batch: Update, journal: Journal | None, display: Display
+        self, model: torch.nn.Module, batch: Update, journal: AnyJournal, display: Display
     ) -> None:
         """Change the weights once and say so."""
         progress = self.progress
@@ -202,14 +217,13 @@ class Trainer:
 
     def _report(
         self,
-        journal: Journal | None,
+        journal: AnyJournal,
         display: Display,
         report: UpdateReport,
         rate: float,
         tokens_per_second: float,
     ) -> None:
-        self._write(
-            journal,
+        journal.write(
             "update",
             update=self.progress.update,
             epoch=self.progress.position.epoch,
@@ -221,7 +235,7 @@ class Trainer:
         )
         display.progress(self.progress.update, self.config.updates, report.loss, tokens_per_second)
 
-    def _validate(self, journal: Journal | None, display: Display) -> None:
+    def _validate(self, journal: AnyJournal, display: Display) -> None:
         """Judge the weights, remember whether they are the best, and save."""
         progress = self.progress
         weights = self.average.weights if self.average else None
@@ -240,8 +254,7 @@ class Trainer:
             progress.validations_without_improvement += 1
         display.validation(progress.update, validation, best=best)
         samples = [asdict(sample) for sample in validation.samples]
-        self._write(
-            journal,
+        journal.write(
             "validation",
             update=progress.update,
             **validation.metrics,
@@ -252,10 +265,10 @@ class Trainer:
         if best and rank() == 0:
             self.publish(weights or weights_of(self.transformer), progress)
 
-    def _save(self, journal: Journal | None, event: str) -> None:
+    def _save(self, journal: AnyJournal, event: str) -> None:
         """Write a checkpoint; the others wait for the first process."""
-        self._write(journal, event, update=self.progress.update)
-        if journal:
+        journal.write(event, update=self.progress.update)
+        if rank() == 0:
             self.progress.journal_size = journal.size
             tensors: dict[str, dict[str, Tensor]] = {
                 "weights": weights_of(self.transformer),
@@ -263,7 +276,11 @@ class Trainer:
             }
             if self.average:
                 tensors["average"] = self.average.weights
-            values = {"progress": asdict(self.progress), "processes": world_size()}
+            values = {
+                "progress": asdict(self.progress),
+                "batches": self.batches.fingerprint,
+                "processes": world_size(),
+            }
             self.checkpoints.save(self.progress.update, tensors, values)
             self.checkpoints.prune(
                 keep=self.config.keep_checkpoints, best=self.progress.best_update
@@ -290,10 +307,6 @@ class Trainer:
             source=torch.from_numpy(np.ascontiguousarray(mine.source)).to(self.device),
             target=torch.from_numpy(np.ascontiguousarray(mine.target)).to(self.device),
         )
-
-    def _write(self, journal: Journal | None, event: str, **values: Any) -> None:
-        if journal:
-            journal.write(event, **values)
 
 
 def judge(validation: Validation, metric: str) -> float:

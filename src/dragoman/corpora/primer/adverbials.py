@@ -16,9 +16,9 @@ _MINUTES = (
 )
 
 
-def time_of(derivation: Derivation, tense: Tense) -> Phrase:
-    """Draw an expression of time that fits the tense."""
-    english, italian = derivation.choose(_times(tense))
+def time_of(derivation: Derivation, tense: Tense, *, far: bool) -> Phrase:
+    """Draw an expression of time that fits the tense; *last year* and the like only if far."""
+    english, italian = derivation.choose(_times(tense, far))
     return derivation.pair(english, italian)
 
 
@@ -72,12 +72,12 @@ def _manners() -> tuple[tuple[str, str], ...]:
 
 
 @cache
-def _times(tense: Tense) -> tuple[tuple[str, str], ...]:
+def _times(tense: Tense, far: bool) -> tuple[tuple[str, str], ...]:
     wanted = "past" if tense is Tense.PERFECT else tense.value
     found = [
         (row["english"], row["italian"])
         for row in read_table("times.tsv")
-        if wanted in row["tenses"].split(",")
+        if wanted in row["tenses"].split(",") and (far or row["span"] == "near")
     ]
     if wanted == "present":
         found += [(f"on {day['english']}s", day["italian_weekly"]) for day in _days()]

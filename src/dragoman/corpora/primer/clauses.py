@@ -30,14 +30,17 @@ def clause(
     adverb_bit = (derivation.link() if adverb else 0) | (negation_bit if adverb == "never" else 0)
     bit = subject.verb_bit
     auxiliary, form = english.auxiliary_and_verb(verb.english, subject.person, tense, mood)
-    if verb.english_preposition and (complement.english or complement.clitic):
-        form += " " + verb.english_preposition
     middle: Tokens = ((adverb, adverb_bit),) if adverb else ()
     auxiliary_bit = bit | negation_bit if mood is Mood.NEGATION else bit
     before: Tokens = ((auxiliary, auxiliary_bit),) if auxiliary else ()
     question = mood is Mood.QUESTION
     start = before + subject.english if question else subject.english + before
-    english_words = (*start, *middle, (form, bit), *complement.english)
+    english_words = (
+        *start,
+        *middle,
+        *verb_tokens(verb, form, bit, complement),
+        *complement.english,
+    )
     finite, rest = italian_verb(verb, subject, tense, complement.agreement)
     adverb_words: Tokens = ((frequency_adverbs()[adverb], adverb_bit),) if adverb else ()
     rest_words: Tokens = ((rest, bit),) if rest else ()
@@ -51,6 +54,16 @@ def clause(
         *complement.italian,
     )
     return Phrase(english_words, italian_words)
+
+
+def verb_tokens(verb: Verb, form: str, bit: int, complement: Complement) -> Tokens:
+    """Return the English main verb and its preposition, linked with the Italian one."""
+    preposition_bit = complement.preposition_bit
+    if not verb.english_preposition:
+        return ((form, bit | preposition_bit),)
+    if not complement.english and not complement.clitic and not preposition_bit:
+        return ((form, bit),)
+    return ((form, bit), (verb.english_preposition, preposition_bit or bit))
 
 
 def clitics(verb: Verb, subject: Subject, complement: Complement, finite: str) -> Tokens:

@@ -23,7 +23,7 @@ def comparison(derivation: Derivation) -> Sentence:
     else:
         adjective = derivation.choose(_comparable_adjectives())
         one, other = _two_alike(derivation, adjective.nouns)
-        if one is other:
+        if one is other or one.noun_class == "spouse":
             return quality(derivation)
         derivation.combine("adjective-noun", adjective.key, one.key)
         plural = is_plural(derivation, one, 0.3)

@@ -18,6 +18,7 @@ from .participants import (
 from .statements import draw_mood, finished
 from .tables import read_table
 
+_OF_ANY_AGE = ("brother", "sister", "son", "daughter", "cousin", "nephew")
 _ESSERE = conjugate("essere")
 _AVERE = conjugate("avere")
 STATE_TENSES = (Tense.PRESENT,) * 5 + (Tense.PAST,) * 2 + (Tense.FUTURE,)
@@ -63,8 +64,12 @@ def quality(derivation: Derivation) -> Sentence:
     """Derive pairs like *The soup was cold*, *La zuppa era fredda*."""
     if derivation.chance(0.25):
         return _quality_of_person(derivation)
-    noun = derivation.choose(_described_nouns())
-    adjective = derivation.choose(lexicon().adjectives_of[noun.key])
+    if derivation.chance(0.5):
+        noun = derivation.choose(_described_nouns())
+        adjective = derivation.choose(lexicon().adjectives_of[noun.key])
+    else:
+        adjective = derivation.choose(lexicon().adjectives)
+        noun = derivation.choose(adjective.nouns)
     derivation.combine("adjective-noun", adjective.key, noun.key)
     subject = subject_of(derivation, definite_phrase(derivation, noun, adjective_rate=0))
     tense, mood = _tense_for(derivation, adjective), draw_mood(derivation, subject)
@@ -123,7 +128,7 @@ def profession(derivation: Derivation) -> Sentence:
 def feeling(derivation: Derivation) -> Sentence:
     """Derive pairs like *Is Anna hungry?*, *Anna ha fame?*."""
     row = derivation.choose(read_table("feelings.tsv"))
-    subject = _somebody(derivation)
+    subject = _somebody(derivation, ("family", "spouse"))
     predicate = derivation.pair(row["english"], row["italian"])
     tense, mood = derivation.choose(STATE_TENSES), draw_mood(derivation, subject)
     return finished(be_clause(derivation, subject, predicate, tense, mood, _AVERE), mood)
@@ -132,21 +137,19 @@ def feeling(derivation: Derivation) -> Sentence:
 def age(derivation: Derivation) -> Sentence:
     """Derive pairs like *My son is seven years old*, *Mio figlio ha sette anni*."""
     number = derivation.choose(read_table("numbers.tsv"))
-    subject = _somebody(derivation)
+    subject = _somebody(derivation, _OF_ANY_AGE)
     years = italian.before_vowel(number["italian"], "anni")
     predicate = derivation.pair(f"{number['english']} years old", years)
     mood = draw_mood(derivation, subject)
     return finished(be_clause(derivation, subject, predicate, Tense.PRESENT, mood, _AVERE), mood)
 
 
-def _somebody(derivation: Derivation) -> Subject:
+def _somebody(derivation: Derivation, kin: tuple[str, ...]) -> Subject:
     if derivation.chance(0.4):
         return pronoun_subject(derivation)
     if derivation.chance(0.4):
         return subject_of(derivation, person_name(derivation))
-    return subject_of(
-        derivation, definite_phrase(derivation, derivation.choose(nouns_of("family", "spouse")))
-    )
+    return subject_of(derivation, definite_phrase(derivation, derivation.choose(nouns_of(*kin))))
 
 
 @cache

@@ -41,6 +41,7 @@ class Derivation:
         self.combinations: list[str] = []
         self._random = random
         self._next_bit = 1
+        self._drawn: list[object] = []
 
     def link(self) -> int:
         """Return a fresh bit for tokens that translate each other."""
@@ -56,6 +57,13 @@ class Derivation:
     def choose(self, options: Sequence[Item]) -> Item:
         """Draw uniformly."""
         return options[int(self._random.random() * len(options))]
+
+    def choose_new(self, options: Sequence[Item]) -> Item:
+        """Draw uniformly among what this method has not drawn in this derivation."""
+        left = [one for one in options if one not in self._drawn]
+        drawn = self.choose(left)
+        self._drawn.append(drawn)
+        return drawn
 
     def chance(self, probability: float) -> bool:
         """Draw a yes with some probability."""

@@ -88,13 +88,14 @@ def how_is(derivation: Derivation) -> Sentence:
 
 
 def _countable(noun: Noun) -> bool:
-    return noun.number == "count"
+    return noun.number == "count" and "human" not in noun.groups
 
 
 @cache
 def _goods() -> tuple[Noun, ...]:
+    prints = "book novel newspaper magazine dictionary postcard"
     classes = "fruit vegetable dish staple drink clothing jewel device object container furniture"
-    return nouns_of(*classes.split(), "instrument", "vehicle", "text")
+    return nouns_of(*classes.split(), "instrument", "vehicle", *prints.split())
 
 
 @cache

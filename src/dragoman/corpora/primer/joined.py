@@ -93,7 +93,8 @@ def relative(derivation: Derivation) -> Sentence:
     plural = noun.number == "plural" or (noun.number == "count" and derivation.chance(0.3))
     thing = noun_phrase(derivation, noun, "the", plural=plural)
     reader = pronoun_subject(derivation)
-    inner = clause(derivation, reader, verb, Tense.PAST, Mood.STATEMENT, Complement())
+    stranded = Complement(preposition_bit=reader.verb_bit)
+    inner = clause(derivation, reader, verb, Tense.PAST, Mood.STATEMENT, stranded)
     that = derivation.pair("that", "che")
     bit = derivation.link()
     subject = Subject(
@@ -113,9 +114,9 @@ def relative(derivation: Derivation) -> Sentence:
 
 def reported(derivation: Derivation) -> Sentence:
     """Derive pairs like *Anna says that the soup is cold*, *Anna dice che la zuppa è fredda*."""
-    speaker = subject_of(derivation, _speaker(derivation))
-    saying = derivation.pair(*derivation.choose(_SAYING))
     noun = derivation.choose(_described_nouns())
+    speaker = subject_of(derivation, _speaker(derivation, noun))
+    saying = derivation.pair(*derivation.choose(_SAYING))
     adjective = derivation.choose(lexicon().adjectives_of[noun.key])
     derivation.combine("adjective-noun", adjective.key, noun.key)
     subject = subject_of(derivation, definite_phrase(derivation, noun, adjective_rate=0))
@@ -127,10 +128,12 @@ def reported(derivation: Derivation) -> Sentence:
     )
 
 
-def _speaker(derivation: Derivation) -> NounPhrase:
-    if derivation.chance(0.6):
+def _speaker(derivation: Derivation, about: Noun) -> NounPhrase:
+    """Draw who speaks about something else."""
+    speaker = derivation.choose(nouns_of("person", "profession"))
+    if speaker is about or derivation.chance(0.6):
         return person_name(derivation)
-    return noun_phrase(derivation, derivation.choose(nouns_of("person", "profession")), "the")
+    return noun_phrase(derivation, speaker, "the")
 
 
 @cache
@@ -140,12 +143,12 @@ def _described_nouns() -> tuple[Noun, ...]:
 
 @cache
 def _describing(key: str) -> tuple[Adjective, ...]:
-    return lexicon().adjectives_of[key]
+    return tuple(one for one in lexicon().adjectives_of[key] if one.position != "predicate")
 
 
 @cache
 def _sequences() -> tuple[tuple[Verb, Verb, Noun], ...]:
-    found = []
+    found: list[tuple[Verb, Verb, Noun]] = []
     for row in read_table("sequences.tsv"):
         first, second = _verb(row["first"]), _verb(row["second"])
         shared = tuple(

@@ -4,6 +4,7 @@ from functools import cache
 
 from . import english
 from .adverbials import place_of
+from .clauses import verb_tokens
 from .conjugation import REFLEXIVE_PRONOUNS, conjugate
 from .derivation import Derivation, Phrase, Sentence, Tokens
 from .english import Mood
@@ -12,6 +13,7 @@ from .lexicon import lexicon
 from .participants import (
     Complement,
     Subject,
+    governed,
     known_object,
     object_complement,
     subject_for,
@@ -19,6 +21,7 @@ from .participants import (
 )
 from .statements import draw_mood, finished
 
+_SKILLS = ("speak", "play", "sew", "teach")
 _MODALS = (("must", "dovere"), ("can", "potere"), ("want to", "volere"))
 
 
@@ -28,9 +31,11 @@ def modal(derivation: Derivation) -> Sentence:
     subject = subject_for(derivation, verb)
     mood = draw_mood(derivation, subject)
     word, infinitive = derivation.choose(_MODALS)
-    if not verb.human_subject or (word == "must" and mood is not Mood.STATEMENT):
+    if word == "must" and mood is not Mood.STATEMENT:
         word, infinitive = "can", "potere"
-    if verb.pastime and word == "can":  # a skill would be *sapere*
+    if word == "can" and (
+        verb.pastime or verb.english.infinitive in _SKILLS
+    ):  # a skill would be *sapere*
         word, infinitive = "want to", "volere"
     complement = _complement(derivation, verb, mood)
     negation_bit = derivation.link() if mood is Mood.NEGATION else 0
@@ -39,12 +44,10 @@ def modal(derivation: Derivation) -> Sentence:
     start = _modal_words(word, subject, mood, modal_bit, negation_bit)
     non: Tokens = (("non", negation_bit),) if negation_bit else ()
     finite = conjugate(infinitive).present[subject.person]
-    english_verb = verb.english.infinitive
-    if verb.english_preposition and complement.english:
-        english_verb += " " + verb.english_preposition
+    english_verb = verb_tokens(verb, verb.english.infinitive, bit, complement)
     return finished(
         Phrase(
-            (*start, (english_verb, bit), *complement.english),
+            (*start, *english_verb, *complement.english),
             (
                 *subject.italian,
                 *non,
@@ -99,17 +102,15 @@ def imperative(derivation: Derivation) -> Sentence:
     """Derive pairs like *Open the door, please*, *Apri la porta, per favore*."""
     verb = derivation.choose(_orders())
     thing = known_object(derivation, verb)
-    complement = Complement(thing.english, thing.after(verb.italian_preposition, derivation.link()))
+    complement = governed(derivation, verb, thing)
     bit = derivation.link()
-    form = verb.english.infinitive
-    if verb.english_preposition:
-        form += " " + verb.english_preposition
+    english_verb = verb_tokens(verb, verb.english.infinitive, bit, complement)
     if derivation.chance(0.3):
         negation_bit = derivation.link()
-        english_words: Tokens = (("don't", negation_bit), (form, bit))
+        english_words: Tokens = (("don't", negation_bit), *english_verb)
         italian_words: Tokens = (("non", negation_bit), (verb.infinitive, bit))
     else:
-        english_words = ((form, bit),)
+        english_words = english_verb
         italian_words = ((verb.conjugation.imperative, bit),)
     english_words += complement.english
     italian_words += complement.italian
@@ -124,7 +125,11 @@ def imperative(derivation: Derivation) -> Sentence:
 @cache
 def _action_verbs() -> tuple[Verb, ...]:
     return lexicon().verbs_with(
-        lambda verb: verb.aspect == "action" and verb.frame not in ("recipient", "manner")
+        lambda verb: (
+            verb.aspect == "action"
+            and verb.human_subject
+            and verb.frame not in ("recipient", "manner")
+        )
     )
 
 

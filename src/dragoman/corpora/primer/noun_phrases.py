@@ -99,7 +99,8 @@ def noun_phrase(
         determiner = "generic"
     many = plural or noun.number == "mass"
     word = _english_determiner(determiner, english_words[0][0], many)
-    bit = derivation.link() if word else noun_bit
+    # Italian has no word for the *any* of negations: it is linked to the noun
+    bit = derivation.link() if word and determiner != "no" else noun_bit
     if word:
         english_words = ((word, bit), *english_words)
     kin = noun.noun_class in ("family", "spouse") and adjective is None and not plural
@@ -168,8 +169,8 @@ def _people() -> tuple[tuple[str, Gender], ...]:
 
 
 def person_name(derivation: Derivation) -> NounPhrase:
-    """Draw a first name, the same in both languages."""
-    name, gender = derivation.choose(_people())
+    """Draw a first name, the same in both languages and not yet in the sentence."""
+    name, gender = derivation.choose_new(_people())
     bit = derivation.link()
     return NounPhrase(((name, bit),), "", 0, ((name, bit),), gender, False)
 

@@ -33,6 +33,8 @@ class Complement(NamedTuple):
     clitic: Tokens = ()
     agreement: tuple[Gender, bool] | None = None
     """Gender and number of a direct object pronoun, with which participles agree."""
+    preposition_bit: int = 0
+    """Links the preposition that the verb asks for, if it asks for one in Italian."""
 
 
 class Pronoun(NamedTuple):
@@ -116,7 +118,12 @@ def human_subject(derivation: Derivation, nouns: tuple[Noun, ...]) -> Subject:
 
 
 def definite_phrase(
-    derivation: Derivation, noun: Noun, *, adjective_rate: float = 0.12, plural_rate: float = 0.3
+    derivation: Derivation,
+    noun: Noun,
+    *,
+    adjective_rate: float = 0.12,
+    plural_rate: float = 0.3,
+    demonstratives: bool = True,
 ) -> NounPhrase:
     """Return a phrase that points at something known: *the*, *my*, *this* or *Anna's*."""
     plural = is_plural(derivation, noun, plural_rate)
@@ -131,7 +138,7 @@ def definite_phrase(
     if noun.ownable and (noun.noun_class == "acquaintance" or derivation.chance(0.35)):
         return _owned(derivation, noun, plural)
     word = "the"
-    if noun.number != "mass" and derivation.chance(0.25):
+    if demonstratives and noun.number != "mass" and derivation.chance(0.25):
         word = derivation.choose(("these", "those") if plural else ("this", "that"))
     return noun_phrase(derivation, noun, word, plural=plural, adjective=adjective)
 
@@ -181,13 +188,18 @@ def object_phrase(derivation: Derivation, verb: Verb, mood: Mood) -> NounPhrase:
 
 
 def indefinite_phrase(
-    derivation: Derivation, noun: Noun, mood: Mood, *, plural_rate: float = 0.3
+    derivation: Derivation,
+    noun: Noun,
+    mood: Mood,
+    *,
+    plural_rate: float = 0.3,
+    numbers: bool = True,
 ) -> NounPhrase:
     """Return a phrase that brings in something new: *a*, *some*, *any* or a number."""
     plural = is_plural(derivation, noun, plural_rate)
     adjective = adjective_for(derivation, noun) if derivation.chance(0.3) else None
-    if plural and noun.number == "count" and derivation.chance(0.5):
-        words = (*_SMALL_NUMBERS, "many", "many", "few", "few")
+    if numbers and plural and noun.number == "count" and derivation.chance(0.5):
+        words = (*_SMALL_NUMBERS, "many", "many", "few")
         return noun_phrase(
             derivation, noun, derivation.choose(words), plural=True, adjective=adjective
         )
@@ -203,8 +215,14 @@ def object_complement(derivation: Derivation, verb: Verb, mood: Mood) -> Complem
         phrase = person_name(derivation)
     else:
         phrase = object_phrase(derivation, verb, mood)
-    bit = derivation.link()
-    return Complement(phrase.english, phrase.after(verb.italian_preposition, bit))
+    return governed(derivation, verb, phrase)
+
+
+def governed(derivation: Derivation, verb: Verb, phrase: NounPhrase) -> Complement:
+    """Make a noun phrase the object, after the preposition that the verb asks for."""
+    preposition = verb.italian_preposition
+    bit = derivation.link() if preposition else 0
+    return Complement(phrase.english, phrase.after(preposition, bit), preposition_bit=bit)
 
 
 def human_phrase(derivation: Derivation) -> NounPhrase:

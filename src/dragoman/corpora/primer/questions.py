@@ -4,9 +4,9 @@ from functools import cache
 
 from . import english
 from .adverbials import place_of
-from .clauses import italian_verb
+from .clauses import italian_verb, verb_tokens
 from .conjugation import REFLEXIVE_PRONOUNS, conjugate
-from .derivation import Derivation, Sentence, Tokens
+from .derivation import Derivation, Phrase, Sentence, Tokens
 from .english import Mood, Tense
 from .entries import Verb
 from .lexicon import lexicon
@@ -35,18 +35,21 @@ def where_or_when(derivation: Derivation) -> Sentence:
         adverbs = [("where", "dove")]
     if verb.aspect == "state":
         adverbs = [("where", "dove")]
-    return _asked(derivation, derivation.choose(adverbs), verb, subject, Complement())
+    return _asked(
+        derivation, derivation.pair(*derivation.choose(adverbs)), verb, subject, Complement()
+    )
 
 
 def when_object(derivation: Derivation) -> Sentence:
     """Derive pairs like *When will you buy the car?*, *Quando comprerai la macchina?*."""
     verb = derivation.choose(_transitive_actions())
     subject = pronoun_subject(derivation, ASKED)
-    complement = object_complement(derivation, verb, Mood.QUESTION)
+    complement = object_complement(derivation, verb, Mood.STATEMENT)
     word = derivation.choose((("when", "quando"), ("where", "dove")) if verb.places else _WHEN)
-    return _asked(derivation, word, verb, subject, complement)
+    return _asked(derivation, derivation.pair(*word), verb, subject, complement)
 
 
+_NO_ANSWER_TO_WHAT = {"human", "language"}
 _WHEN = (("when", "quando"),)
 
 
@@ -56,54 +59,61 @@ def why(derivation: Derivation) -> Sentence:
     subject = asked_subject(derivation, verb)
     complement = Complement()
     if verb.objects:
-        complement = object_complement(derivation, verb, Mood.QUESTION)
+        complement = object_complement(derivation, verb, Mood.STATEMENT)
     elif verb.places:
         place = place_of(derivation, verb)
         complement = Complement(place.english, place.italian)
-    return _asked(derivation, ("why", "perché"), verb, subject, complement)
+    return _asked(derivation, derivation.pair("why", "perché"), verb, subject, complement)
 
 
 def what(derivation: Derivation) -> Sentence:
     """Derive pairs like *What did Anna buy?*, *Che cosa ha comprato Anna?*."""
     verb = derivation.choose(verbs_with_things())
-    return _asked(
-        derivation, ("what", "che cosa"), verb, asked_subject(derivation, verb), Complement()
-    )
+    subject = asked_subject(derivation, verb)
+    stranded = Complement(preposition_bit=subject.verb_bit)
+    return _asked(derivation, derivation.pair("what", "che cosa"), verb, subject, stranded)
 
 
 def whom(derivation: Derivation) -> Sentence:
     """Derive pairs like *Who are you looking for?*, *Chi stai cercando?*."""
     verb = derivation.choose(_verbs_with_people())
     subject = asked_subject(derivation, verb)
-    chi = f"{verb.italian_preposition} chi".strip()
-    return _asked(derivation, ("who", chi), verb, subject, Complement())
+    asked, bit = derivation.pair("who", "chi"), subject.verb_bit
+    if verb.italian_preposition:
+        bit = derivation.link()
+        asked = Phrase(asked.english, ((verb.italian_preposition, bit), *asked.italian))
+    return _asked(derivation, asked, verb, subject, Complement(preposition_bit=bit))
 
 
 def _asked(
     derivation: Derivation,
-    word: tuple[str, str],
+    asked: Phrase,
     verb: Verb,
     subject: Subject,
     complement: Complement,
 ) -> Sentence:
     """Build a question; in Italian the subject ends it, after *perché* it stays before the verb."""
     tense = draw_tense(derivation, verb, subject, Mood.QUESTION)
-    if word[0] == "when" and tense is Tense.PROGRESSIVE:
+    word = asked.english[0][0]
+    if word == "when" and tense is Tense.PROGRESSIVE:
         tense = Tense.FUTURE
-    asked = derivation.pair(*word)
     bit = subject.verb_bit
     auxiliary, form = english.auxiliary_and_verb(verb.english, subject.person, tense, Mood.QUESTION)
-    if verb.english_preposition and (complement.english or word[0] in ("what", "who")):
-        form += " " + verb.english_preposition
     finite, rest = italian_verb(verb, subject, tense, None)
     reflexive: Tokens = ((REFLEXIVE_PRONOUNS[subject.person], bit),) if verb.reflexive else ()
     verb_words = (*reflexive, (finite, bit), *(((rest, bit),) if rest else ()))
-    if word[0] == "why":
+    if word == "why":
         italian_words = (*asked.italian, *subject.italian, *verb_words, *complement.italian)
     else:
         italian_words = (*asked.italian, *verb_words, *complement.italian, *subject.italian)
     return Sentence(
-        (*asked.english, (auxiliary, bit), *subject.english, (form, bit), *complement.english),
+        (
+            *asked.english,
+            (auxiliary, bit),
+            *subject.english,
+            *verb_tokens(verb, form, bit, complement),
+            *complement.english,
+        ),
         italian_words,
         "?",
     )
@@ -117,12 +127,15 @@ def who(derivation: Derivation) -> Sentence:
     tense = draw_tense(derivation, verb, chi, Mood.STATEMENT)
     auxiliary, form = english.auxiliary_and_verb(verb.english, 2, tense, Mood.STATEMENT)
     complement = object_complement(derivation, verb, Mood.STATEMENT)
-    if verb.english_preposition:
-        form += " " + verb.english_preposition
     finite, rest = italian_verb(verb, chi, tense, None)
     auxiliary_tokens: Tokens = ((auxiliary, verb_bit),) if auxiliary else ()
     return Sentence(
-        (*chi.english, *auxiliary_tokens, (form, verb_bit), *complement.english),
+        (
+            *chi.english,
+            *auxiliary_tokens,
+            *verb_tokens(verb, form, verb_bit, complement),
+            *complement.english,
+        ),
         (*chi.italian, (spaced(finite, rest), verb_bit), *complement.italian),
         "?",
     )

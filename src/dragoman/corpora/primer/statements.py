@@ -70,7 +70,7 @@ def intransitive(derivation: Derivation) -> Sentence:
     complement = Complement()
     if verb.frame == "manner" and derivation.chance(0.5):
         complement = with_phrases(complement, manner(derivation))
-    elif verb.places and (verb.aspect == "state" or derivation.chance(0.7)):
+    elif verb.places and (verb.frame == "at" or verb.aspect == "state" or derivation.chance(0.7)):
         complement = with_phrases(complement, place_of(derivation, verb))
     return _with_time(derivation, subject, verb, mood, complement)
 
@@ -170,14 +170,16 @@ def _with_time(
     """Add a tense and perhaps an expression of time, at either end, or an adverb of frequency."""
     tense = draw_tense(derivation, verb, subject, mood)
     adverb = ""
-    if tense is Tense.PRESENT and verb.aspect != "state" and derivation.chance(0.3):
+    habit = tense is Tense.PRESENT and verb.aspect == "action"
+    if habit and derivation.chance(0.3):
         common = ("always", "often") if mood is not Mood.STATEMENT else _FREQUENCIES
         adverb = derivation.choose(common)
     phrase = clause(derivation, subject, verb, tense, mood, complement, adverb)
-    if adverb or verb.aspect == "state" or not derivation.chance(0.45):
+    timeless = verb.aspect == "state" or (tense is Tense.PRESENT and not habit)
+    if adverb or timeless or not derivation.chance(0.45):
         return finished(phrase, mood)
     clock = not verb.objects and tense is not Tense.PROGRESSIVE and derivation.chance(0.4)
-    time = clock_time(derivation) if clock else time_of(derivation, tense)
+    time = clock_time(derivation) if clock else time_of(derivation, tense, far=not verb.objects)
     if verb.frame == "to" and tense in (Tense.PAST, Tense.FUTURE) and derivation.chance(0.4):
         time = month(derivation)
     if mood is Mood.STATEMENT and not clock and derivation.chance(0.3):
@@ -225,5 +227,7 @@ def _pronoun_verbs() -> tuple[Verb, ...]:
 @cache
 def _action_verbs() -> tuple[Verb, ...]:
     return lexicon().verbs_with(
-        lambda verb: verb.aspect != "state" and verb.frame not in ("to", "manner", "recipient")
+        lambda verb: (
+            verb.aspect != "state" and verb.frame not in ("to", "at", "manner", "recipient")
+        )
     )

@@ -7,28 +7,31 @@ from .adverbials import at
 from .conjugation import conjugate
 from .copulas import STATE_TENSES, be_clause, finite_be
 from .derivation import Derivation, Phrase, Sentence, Tokens
-from .english import Tense
+from .english import Mood, Tense
 from .entries import Noun, Place
+from .italian import agree
 from .lexicon import lexicon
 from .participants import Subject, definite_phrase, indefinite_phrase, subject_of
 from .statements import draw_mood, finished
 
+_FAMILIAR = ("family", "spouse")
+_FIXED = ("building", "outdoor", "dwelling", "room", "furniture", "fixture", "nature")
 _ESSERE = conjugate("essere")
 _ASKED_TENSES = (Tense.PRESENT, Tense.PRESENT, Tense.PRESENT, Tense.PAST)
 
 
 def location(derivation: Derivation) -> Sentence:
     """Derive pairs like *My keys are on the table*, *Le mie chiavi sono sul tavolo*."""
-    place, noun = _place_and_resident(derivation)
+    place, noun = _place_and_resident(derivation, ())
     subject = subject_of(derivation, definite_phrase(derivation, noun, adjective_rate=0))
-    tense, mood = derivation.choose(STATE_TENSES), draw_mood(derivation, subject)
+    tense, mood = _tense_for(derivation, noun), draw_mood(derivation, subject)
     return finished(be_clause(derivation, subject, at(derivation, place), tense, mood), mood)
 
 
 def existence(derivation: Derivation) -> Sentence:
     """Derive pairs like *There are two cats in the garden*, *Ci sono due gatti in giardino*."""
-    place, noun = _place_and_resident(derivation)
-    tense, mood = derivation.choose(STATE_TENSES), draw_mood(derivation)
+    place, noun = _place_and_resident(derivation, _FAMILIAR)
+    tense, mood = _tense_for(derivation, noun), draw_mood(derivation)
     phrase = indefinite_phrase(derivation, noun, mood)
     bit = derivation.link()
     there = Subject(
@@ -62,19 +65,60 @@ def where_is(derivation: Derivation) -> Sentence:
     )
 
 
-def _place_and_resident(derivation: Derivation) -> tuple[Place, Noun]:
+def here_is(derivation: Derivation) -> Sentence:
+    """Derive pairs like *Here are the keys*, *Ecco le chiavi*."""
+    noun = derivation.choose(_findable())
+    thing = definite_phrase(derivation, noun, demonstratives=False)
+    here = derivation.pair("here are" if thing.plural else "here is", "ecco")
+    return Sentence(here.english + thing.english, here.italian + thing.italian)
+
+
+def this_is(derivation: Derivation) -> Sentence:
+    """Derive pairs like *These are my shoes*, *Queste sono le mie scarpe*."""
+    noun = derivation.choose(_findable())
+    if noun.noun_class not in _FAMILIAR and derivation.chance(0.4):
+        thing = indefinite_phrase(derivation, noun, Mood.STATEMENT, numbers=False)
+    else:
+        thing = definite_phrase(derivation, noun, demonstratives=False)
+    bit = derivation.link()
+    questo = agree("questo", thing.gender, thing.plural)
+    this = Subject(
+        (("these" if thing.plural else "this", bit),),
+        ((questo, bit),),
+        5 if thing.plural else 2,
+        thing.gender,
+        thing.plural,
+        derivation.link(),
+    )
+    predicate = Phrase(thing.english, thing.italian)
+    return Sentence(*be_clause(derivation, this, predicate, Tense.PRESENT, Mood.STATEMENT))
+
+
+def _tense_for(derivation: Derivation, noun: Noun) -> Tense:
+    """Draw a tense; what does not move is where it is."""
+    return Tense.PRESENT if noun.noun_class in _FIXED else derivation.choose(STATE_TENSES)
+
+
+def _place_and_resident(
+    derivation: Derivation, excluded_classes: tuple[str, ...]
+) -> tuple[Place, Noun]:
     place = derivation.choose(_inhabited_places())
-    noun = derivation.choose(place.residents)
+    noun = derivation.choose(_residents(place, excluded_classes))
     derivation.combine("noun-place", noun.key, place.key)
     return place, noun
 
 
 @cache
+def _residents(place: Place, excluded_classes: tuple[str, ...]) -> tuple[Noun, ...]:
+    return tuple(one for one in place.residents if one.noun_class not in excluded_classes)
+
+
+@cache
 def _inhabited_places() -> tuple[Place, ...]:
-    return tuple(place for place in lexicon().places if place.residents)
+    return tuple(place for place in lexicon().places if _residents(place, _FAMILIAR))
 
 
 @cache
 def _findable() -> tuple[Noun, ...]:
-    excluded = ("fruit", "insect", "body", "language", "subject", "idea", "meal", "sky", "beast")
+    excluded = ("insect", "body", "language", "subject", "notion", "meal", "sky")
     return tuple(noun for noun in lexicon().nouns if noun.noun_class not in excluded)

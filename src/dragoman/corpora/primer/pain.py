@@ -1,0 +1,53 @@
+"""Where it hurts: *my head hurts*, *mi fa male la testa*."""
+
+from .derivation import Derivation, Phrase, Sentence, Tokens
+from .english import THIRD_SINGULAR, EnglishVerb, Mood, Tense, auxiliary_and_verb
+from .lexicon import nouns_of
+from .noun_phrases import NounPhrase, noun_phrase, person_name, possessed
+from .participants import is_plural, pronouns
+from .statements import finished
+
+_HURT = EnglishVerb(
+    infinitive="hurt", third_singular="hurts", past="hurt", participle="hurt", gerund="hurting"
+)
+_OWNERS = {"I": "my", "you": "your", "he": "his", "she": "her"}
+_MOODS = (Mood.STATEMENT, Mood.STATEMENT, Mood.NEGATION, Mood.QUESTION)
+
+
+def hurt(derivation: Derivation) -> Sentence:
+    """Derive pairs like *My head hurts*, *Mi fa male la testa*."""
+    noun = derivation.choose(nouns_of("body"))
+    plural = is_plural(derivation, noun, 0.5)
+    part = noun_phrase(derivation, noun, "the", plural=plural)
+    if derivation.chance(0.5):
+        one = derivation.choose(tuple(p for p in pronouns() if p.english in _OWNERS))
+        owner_bit = derivation.link()
+        english: Tokens = ((_OWNERS[one.english], owner_bit), *part.english[1:])
+        sufferer: Tokens = ((one.dative, owner_bit),)
+        return _sentence(derivation, part, english, Phrase((), sufferer))
+    owner = person_name(derivation)
+    owned = possessed(derivation, owner, part)
+    bit = owned.english[0][1]
+    sufferer = owner.after("a", bit)
+    return _sentence(derivation, part, owned.english, Phrase(sufferer, ()))
+
+
+def _sentence(
+    derivation: Derivation, part: NounPhrase, english: Tokens, sufferer: Phrase
+) -> Sentence:
+    """Put it together; ``sufferer`` holds a name before *non*, or a pronoun after it."""
+    mood = derivation.choose(_MOODS)
+    negation_bit = derivation.link() if mood is Mood.NEGATION else 0
+    bit = derivation.link()
+    person = 5 if part.plural else THIRD_SINGULAR
+    auxiliary, form = auxiliary_and_verb(_HURT, person, Tense.PRESENT, mood)
+    before: Tokens = ((auxiliary, bit | negation_bit),) if auxiliary else ()
+    start = before + english if mood is Mood.QUESTION else english + before
+    non: Tokens = (("non", negation_bit),) if negation_bit else ()
+    fa_male = "fanno male" if part.plural else "fa male"
+    name, pronoun = sufferer
+    phrase = Phrase(
+        (*start, (form, bit)),
+        (*name, *non, *pronoun, (fa_male, bit), *part.italian),
+    )
+    return finished(phrase, mood)

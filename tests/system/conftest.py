@@ -1,0 +1,89 @@
+"""Run the command line as a user does: another process, real files."""
+
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+REVERSE_RECIPE = """
+source_language = "forward"
+target_language = "backward"
+
+[corpora]
+train = [{ path = "train.tsv" }]
+validation = [{ path = "validation.tsv" }]
+test = [{ path = "test.tsv" }]
+
+[cleaning]
+drop_identical = false
+
+[tokenizer]
+kind = "words"
+min_frequency = 1
+
+[batching]
+tokens_per_update = 1024
+max_length = 32
+
+[model]
+d_model = 64
+d_ff = 128
+num_heads = 4
+num_encoder_layers = 2
+num_decoder_layers = 2
+dropout = 0.0
+
+[training]
+updates = 1000
+learning_rate = 3e-3
+schedule = "cosine"
+warmup_updates = 100
+label_smoothing = 0.0
+validate_every = 500
+"""
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """Make a directory with a recipe and text: sequences of letters, and the same backwards."""
+    letters = random.Random(8)
+    lines = {}
+    while len(lines) < 6400:
+        sequence = [letters.choice("abcdefghij") for _ in range(letters.randint(2, 8))]
+        lines[" ".join(sequence)] = " ".join(reversed(sequence))
+    pairs = [f"{source}\t{target}\n" for source, target in lines.items()]
+    (tmp_path / "train.tsv").write_text("".join(pairs[:6000]))
+    (tmp_path / "validation.tsv").write_text("".join(pairs[6000:6100]))
+    (tmp_path / "test.tsv").write_text("".join(pairs[6100:]))
+    (tmp_path / "reverse.toml").write_text(REVERSE_RECIPE)
+    return tmp_path
+
+
+@pytest.fixture
+def dragoman(workspace: Path) -> Run:
+    """Run a command in the workspace, on one thread."""
+
+    def run(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+        process = subprocess.run(
+            [sys.executable, "-m", "dragoman", *arguments],
+            cwd=workspace,
+            env=environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert process.returncode == code, process.stderr
+        return process
+
+    return run
+
+
+def environment() -> dict[str, str]:
+    """Fix the number of threads, on which the last bits of a sum depend."""
+    return {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "error"}

@@ -1,0 +1,99 @@
+"""Runs that are killed, stopped or doubled, through the command line."""
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from safetensors.numpy import load_file
+
+from dragoman.training.journal import read_journal
+
+from .conftest import environment
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+SHORT = ("--set", "training.updates=60", "--set", "training.validate_every=10")
+DROPOUT = ("--set", "model.dropout=0.3")
+
+pytestmark = pytest.mark.slow
+
+
+def start(workspace: Path, *arguments: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "dragoman", *arguments],
+        cwd=workspace,
+        env=environment(),
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def wait_for_update(workspace: Path, update: int) -> None:
+    journal = workspace / "run" / "journal.jsonl"
+    while not (journal.exists() and f'"update": {update},' in journal.read_text()):
+        time.sleep(0.02)
+
+
+def weights(run: Path) -> dict[str, bytes]:
+    return {name: tensor.tobytes() for name, tensor in load_file(run / "model.safetensors").items()}
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_run_that_was_ended_goes_on_to_the_same_weights(
+    dragoman: Run, workspace: Path, number: int
+) -> None:
+    dragoman("train", "reverse.toml", "-o", "straight", *SHORT, *DROPOUT)
+
+    for update in (7, 33):
+        process = start(workspace, "train", "reverse.toml", "-o", "run", *SHORT, *DROPOUT)
+        wait_for_update(workspace, update)
+        process.send_signal(number)
+        _, errors = process.communicate()
+        assert process.returncode == (-signal.SIGKILL if number == signal.SIGKILL else 130), errors
+    dragoman("train", "reverse.toml", "-o", "run", *SHORT, *DROPOUT)
+
+    assert weights(workspace / "run") == weights(workspace / "straight")
+    events = read_journal(workspace / "run" / "journal.jsonl")
+    assert [e["update"] for e in events if e["event"] == "update"] == list(range(1, 61))
+
+
+def test_a_second_training_in_one_directory_is_refused(dragoman: Run, workspace: Path) -> None:
+    first = start(workspace, "train", "reverse.toml", "-o", "run")
+    wait_for_update(workspace, 1)
+
+    second = dragoman("train", "reverse.toml", "-o", "run", code=1)
+
+    first.kill()
+    first.communicate()
+    assert "another process is training there" in second.stderr
+
+
+def test_another_recipe_in_one_directory_is_refused(dragoman: Run, workspace: Path) -> None:
+    dragoman("train", "reverse.toml", "-o", "run", "--set", "training.updates=2")
+
+    changed = dragoman("train", "reverse.toml", "-o", "run", "--set", "training.updates=3", code=1)
+
+    assert "training.updates: 2 became 3" in changed.stderr
+
+
+def test_text_that_changed_under_a_run_is_refused(dragoman: Run, workspace: Path) -> None:
+    dragoman("train", "reverse.toml", "-o", "run", "--set", "training.updates=2")
+    (workspace / "run" / "finished").unlink()
+    with (workspace / "train.tsv").open("a") as file:
+        file.write("a b c\tc b a\n")
+
+    changed = dragoman("train", "reverse.toml", "-o", "run", "--set", "training.updates=2", code=1)
+
+    assert "run/data/train" in changed.stderr
+
+
+def test_a_finished_run_says_so(dragoman: Run, workspace: Path) -> None:
+    dragoman("train", "reverse.toml", "-o", "run", "--set", "training.updates=2")
+
+    again = dragoman("train", "reverse.toml", "-o", "run", "--set", "training.updates=2")
+
+    assert "this run is finished" in again.stderr

@@ -1,0 +1,284 @@
+"""A model directory: what goes in comes out, and nothing else is let in."""
+
+import hashlib
+import json
+import re
+import struct
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from dragoman.model.config import TransformerConfig
+from dragoman.model.transformer import Transformer
+from dragoman.model_directory import (
+    ModelDescription,
+    ModelDirectory,
+    ModelError,
+    TokenizerDescription,
+    save_model,
+)
+from dragoman.tokenizers.config import TokenizerConfig
+from dragoman.tokenizers.pair import TokenizerPair
+from dragoman.tokenizers.tokenizer import SpecialIds
+from dragoman.tokenizers.words import WordTokenizer
+
+SOURCE = torch.tensor([[4, 6, 5, 3], [5, 3, 0, 0]])
+TARGET = torch.tensor([[2, 5, 4], [2, 6, 6]])
+
+
+def tokenizers(joint: bool = True) -> TokenizerPair:
+    source = WordTokenizer(["cat", "table", "the"])
+    return TokenizerPair(source, source if joint else WordTokenizer(["gatto", "il"]))
+
+
+def build(pair: TokenizerPair) -> tuple[ModelDescription, Transformer]:
+    config = TransformerConfig(
+        d_model=6,
+        d_ff=10,
+        num_heads=3,
+        num_encoder_layers=1,
+        num_decoder_layers=2,
+        tied_embeddings="all" if pair.joint else "target",
+    )
+    description = ModelDescription(
+        source_language="en",
+        target_language="it",
+        model=config,
+        tokenizer=TokenizerDescription.of(pair, TokenizerConfig(kind="words", joint=pair.joint)),
+        special_ids=SpecialIds(),
+        search={"beam_size": 2},
+        training={"updates": 7, "recipe": {"seed": 3}, "scores": [{"name": "BLEU"}]},
+    )
+    return description, Transformer(
+        config,
+        source_vocab_size=pair.source.vocab_size,
+        target_vocab_size=pair.target.vocab_size,
+        padding_id=0,
+    ).eval()
+
+
+def save(path: Path, *, joint: bool = True) -> Transformer:
+    pair = tokenizers(joint)
+    description, transformer = build(pair)
+    save_model(path, description, pair, dict(transformer.named_parameters()))
+    return transformer
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    path = tmp_path / "mödel with spaces"
+    save(path)
+    return path
+
+
+@pytest.mark.parametrize("joint", [True, False])
+def test_a_saved_model_computes_the_same_when_it_is_loaded(tmp_path: Path, joint: bool) -> None:
+    transformer = save(tmp_path, joint=joint)
+
+    loaded = ModelDirectory(tmp_path).load_transformer()
+
+    target = TARGET.clamp(max=5)
+    assert torch.equal(loaded(SOURCE, target), transformer(SOURCE, target))
+    assert (loaded.source_embeddings is loaded.target_embeddings) == joint
+    assert loaded.projection.linear.weight is loaded.target_embeddings.table.weight
+    assert not loaded.training
+
+
+def test_loading_draws_no_random_number(saved: Path) -> None:
+    before = torch.get_rng_state()
+
+    ModelDirectory(saved).load_transformer()
+
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_the_description_and_the_tokenizers_come_back(saved: Path) -> None:
+    directory = ModelDirectory(saved)
+
+    expected, _ = build(tokenizers())
+    description = directory.description
+    assert description.model == expected.model
+    assert description.tokenizer == expected.tokenizer
+    assert description.special_ids == expected.special_ids
+    assert description.search == expected.search
+    assert description.training == expected.training
+    assert description.software["torch"] == torch.__version__
+    assert directory.load_tokenizers().source.encode("the cat") == [6, 4]
+
+
+def test_a_directory_holds_nothing_but_the_model(saved: Path) -> None:
+    names = {path.name for path in saved.iterdir()}
+
+    assert names == {"model.safetensors", "model.toml", "tokenizer.words"}
+
+
+def test_a_model_replaces_an_earlier_one_and_leaves_other_files(saved: Path) -> None:
+    (saved / "README.md").write_text("about")
+    (saved / ".saving").mkdir()
+    (saved / ".saving" / "model.safetensors").write_text("left by an interruption")
+
+    save(saved, joint=False)
+
+    assert {path.name for path in saved.iterdir()} == {
+        "README.md",
+        "model.safetensors",
+        "model.toml",
+        "tokenizer.source.words",
+        "tokenizer.target.words",
+    }
+    ModelDirectory(saved).load_transformer()
+    assert not ModelDirectory(saved).load_tokenizers().joint
+
+
+def use(path: Path) -> None:
+    directory = ModelDirectory(path)
+    directory.load_tokenizers()
+    directory.load_transformer()
+
+
+def edit(pattern: str, replacement: str) -> Callable[[Path], None]:
+    """Change a line of the description."""
+
+    def change(path: Path) -> None:
+        file = path / "model.toml"
+        text, count = re.subn(pattern, replacement, file.read_text(), count=1, flags=re.MULTILINE)
+        assert count == 1
+        file.write_text(text)
+
+    return change
+
+
+def write(name: str, content: bytes) -> Callable[[Path], None]:
+    def change(path: Path) -> None:
+        (path / name).write_bytes(content)
+
+    return change
+
+
+def sign(path: Path) -> None:
+    """Give the description the checksum of the weights, as an attacker would."""
+    digest = hashlib.sha256((path / "model.safetensors").read_bytes()).hexdigest()
+    edit(r'^weights_sha256 = ".*"', f'weights_sha256 = "{digest}"')(path)
+
+
+def reweigh(change: Callable[[dict[str, torch.Tensor]], object]) -> Callable[[Path], None]:
+    """Change the weights, and the checksum with them."""
+
+    def apply(path: Path) -> None:
+        weights = load_file(path / "model.safetensors")
+        change(weights)
+        save_file(weights, path / "model.safetensors")
+        sign(path)
+
+    return apply
+
+
+def forge(content: bytes) -> Callable[[Path], None]:
+    def apply(path: Path) -> None:
+        (path / "model.safetensors").write_bytes(content)
+        sign(path)
+
+    return apply
+
+
+def with_header(header: object, data: bytes = b"") -> bytes:
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
+BIAS = "decoder.norm.bias"
+HUGE = 10**9
+
+
+def transpose(weights: dict[str, torch.Tensor]) -> None:
+    name = "encoder.blocks.0.feed_forward.widen.weight"
+    weights[name] = weights[name].T.contiguous()
+
+
+def poison(weights: dict[str, torch.Tensor]) -> None:
+    weights[BIAS][2] = torch.nan
+
+
+@pytest.mark.parametrize(
+    ("tamper", "message"),
+    [
+        # The description.
+        (lambda path: (path / "model.toml").unlink(), "there is no model here"),
+        (write("model.toml", b"a = "), "model.toml: not a TOML file"),
+        (write("model.toml", b"\xff\xfe"), "model.toml: not a TOML file"),
+        (write("model.toml", b"a = " + b"[" * 100_000), "model.toml: not a TOML file"),
+        (write("model.toml", b"#" * 2**21), "far too large"),
+        (edit(r"^format_version = 1", "format_version = true"), "is not the number of a format"),
+        (edit(r"^source_language = .*", ""), "source_language is missing"),
+        (edit(r"^d_model = 6", "d_modle = 6"), "unknown key model.d_modle; did you mean"),
+        (edit(r"^d_model = 6", 'd_model = "6"'), "model.d_model = '6' should be a whole number"),
+        (edit(r"^dropout = 0.1", "dropout = nan"), "dropout=nan is not in"),
+        (edit(r"^\[search\]", "[searching]"), "unknown key searching"),
+        (edit(r"^format_version", 'weights = "../../etc/passwd"\nformat_version'), "unknown key"),
+        # An architecture that is not that of the weights.
+        (edit(r"^d_model = 6", f"d_model = {6 * HUGE}"), "need at least"),
+        (edit(r"^d_ff = 10", f"d_ff = {HUGE}"), "need at least"),
+        (edit(r"^num_encoder_layers = 1", f"num_encoder_layers = {HUGE}"), "need at least"),
+        (edit(r"^num_encoder_layers = 1", "num_encoder_layers = 2"), "blocks.1.* is missing"),
+        (edit(r"^num_decoder_layers = 2", "num_decoder_layers = 1"), "blocks.1.* is unexpected"),
+        (edit(r"^source_vocab_size = 7", "source_vocab_size = -1"), "tokenizer is not the one"),
+        # The tokenizers.
+        (lambda path: (path / "tokenizer.words").unlink(), "tokenizer.source.words: cannot be"),
+        (lambda path: WordTokenizer(["dog"]).save(path / "tokenizer.words"), "is not the one"),
+        (edit(r"^joint = true", "joint = false"), "it does not describe the tokenizers"),
+        (edit(r"^eos = 3", "eos = 4"), "it does not describe the tokenizers"),
+        # The weights.
+        (lambda path: (path / "model.safetensors").unlink(), "model.safetensors: cannot be read"),
+        (write("model.safetensors", b"junk"), "not the weights that model.toml describes"),
+        (forge(b"junk"), "not a safetensors file"),
+        (forge(b"\x80\x04cos\nsystem\n"), "not a safetensors file"),
+        (forge(struct.pack("<Q", 2**63) + b"{}"), "not a safetensors file"),
+        (forge(struct.pack("<Q", 4) + b"\xff\xff\xff\xff"), "not a safetensors file"),
+        (forge(with_header({"a": {"dtype": "F32", "shape": [HUGE, HUGE], "data_offsets": [0, 4]}})),
+         "not a safetensors file"),
+        (reweigh(lambda weights: weights.pop(BIAS)), f"{BIAS} is missing"),
+        (reweigh(lambda weights: weights.update(more=torch.ones(2))), "more is unexpected"),
+        (reweigh(transpose), r"has shape \[6, 10\] instead of \[10, 6\]"),
+        (reweigh(lambda weights: weights.update({BIAS: torch.ones(6, dtype=torch.int32)})),
+         f"{BIAS} has type I32"),
+        (reweigh(poison), f"{BIAS} holds values that are not numbers"),
+    ],
+)  # fmt: skip
+def test_a_model_that_was_tampered_with_is_refused(
+    saved: Path, tamper: Callable[[Path], None], message: str
+) -> None:
+    use(saved)  # it is good before
+
+    tamper(saved)
+
+    with pytest.raises(ModelError, match=message) as caught:
+        use(saved)
+    assert str(saved) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_newer_format_is_refused_with_the_release_that_reads_it(saved: Path) -> None:
+    edit(r"^format_version = 1", "format_version = 8")(saved)
+    edit(r'^dragoman = ".*"', 'dragoman = "9.1"')(saved)
+    edit(r"^d_model", "width")(saved)
+
+    with pytest.raises(ModelError, match=r"written by dragoman 9\.1, format 8; .* up to format 1"):
+        ModelDirectory(saved)
+
+
+def test_a_directory_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="nowhere: there is no model here"):
+        ModelDirectory(tmp_path / "nowhere")
+
+
+def test_weights_in_half_precision_are_read_in_single_precision(saved: Path) -> None:
+    def halve(weights: dict[str, torch.Tensor]) -> None:
+        weights.update({name: tensor.bfloat16() for name, tensor in weights.items()})
+
+    reweigh(halve)(saved)
+
+    for parameter in ModelDirectory(saved).load_transformer().parameters():
+        assert parameter.dtype == torch.float32

@@ -1,0 +1,50 @@
+"""Averages of weights."""
+
+import torch
+from torch import nn
+
+from dragoman.training.averaging import (
+    ExponentialMovingAverage,
+    borrowed_weights,
+    mean_weights,
+    weights_of,
+)
+
+
+def test_the_mean_of_checkpoints_is_the_mean_of_each_number() -> None:
+    several = [{"a": torch.tensor([1.0, 8.0])}, {"a": torch.tensor([4.0, 0.0])}]
+
+    assert torch.equal(mean_weights(several)["a"], torch.tensor([2.5, 4.0]))
+
+
+def test_the_moving_average_follows_its_formula() -> None:
+    model = nn.Linear(1, 1, bias=False)
+    nn.init.constant_(model.weight, 2.0)
+    average = ExponentialMovingAverage(model, decay=0.9)
+
+    nn.init.constant_(model.weight, 5.0)
+    average.update(model, num_updates=1)  # decay (1 + 1) / (10 + 1), still below 0.9
+    first = 2.0 * 2 / 11 + 5.0 * 9 / 11
+    nn.init.constant_(model.weight, 1.0)
+    average.update(model, num_updates=1000)  # decay 0.9
+
+    expected = 0.9 * first + 0.1 * 1.0
+    torch.testing.assert_close(average.weights["weight"].item(), expected)
+
+
+def test_borrowed_weights_are_given_back() -> None:
+    model = nn.Linear(2, 2)
+    own = {name: tensor.clone() for name, tensor in weights_of(model).items()}
+    other = {name: torch.zeros_like(tensor) for name, tensor in own.items()}
+
+    with borrowed_weights(model, other):
+        assert all(not tensor.any() for tensor in weights_of(model).values())
+
+    assert all(torch.equal(tensor, own[name]) for name, tensor in weights_of(model).items())
+
+
+def test_a_shared_table_is_one_weight() -> None:
+    model = nn.Sequential(nn.Linear(3, 3, bias=False), nn.Linear(3, 3, bias=False))
+    model[1].weight = model[0].weight
+
+    assert list(weights_of(model)) == ["0.weight"]

@@ -1,0 +1,178 @@
+"""A checkpoint is written whole or not at all, and is verified before use."""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from dragoman.training.checkpoint import CheckpointError, Checkpoints
+
+TENSORS = {"weights": {"a": torch.arange(6.0), "b": torch.ones(2, 3)}}
+
+
+def saved(directory: Path, *updates: int) -> Checkpoints:
+    checkpoints = Checkpoints(directory)
+    for update in updates:
+        checkpoints.save(update, TENSORS, {"update": update})
+    return checkpoints
+
+
+def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
+    newest = saved(tmp_path, 7).newest()
+
+    assert newest is not None
+    update, checkpoint, complaints = newest
+    assert (update, complaints) == (7, [])
+    assert checkpoint.values == {"update": 7}
+    assert torch.equal(checkpoint.tensors["weights"]["a"], torch.arange(6.0))
+
+
+def test_the_newest_is_the_one_with_the_highest_number_not_name(tmp_path: Path) -> None:
+    newest = saved(tmp_path, 99_999_999, 100_000_000, 5).newest()
+
+    assert newest is not None
+    assert newest[0] == 100_000_000
+
+
+def test_no_checkpoint_is_no_error(tmp_path: Path) -> None:
+    assert Checkpoints(tmp_path).newest() is None
+
+
+def _truncate(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def _flip_a_bit(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+
+
+def _empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+@pytest.mark.parametrize("file", ["weights.safetensors", "state.json", "manifest.json"])
+@pytest.mark.parametrize("damage", [_truncate, _flip_a_bit, _empty, Path.unlink])
+def test_a_damaged_checkpoint_is_passed_over(tmp_path: Path, file: str, damage) -> None:  # type: ignore[no-untyped-def]
+    checkpoints = saved(tmp_path, 1, 2)
+    damage(checkpoints.path(2) / file)
+
+    newest = checkpoints.newest()
+
+    assert newest is not None
+    assert newest[0] == 1
+    assert "update-00000002" in newest[2][0]
+
+
+def test_swapped_files_are_noticed(tmp_path: Path) -> None:
+    checkpoints = Checkpoints(tmp_path)
+    checkpoints.save(1, {"a": {"t": torch.zeros(3)}, "b": {"t": torch.ones(3)}}, {})
+    one, other = (checkpoints.path(1) / f"{name}.safetensors" for name in "ab")
+    content = one.read_bytes()
+    one.write_bytes(other.read_bytes())
+    other.write_bytes(content)
+
+    with pytest.raises(CheckpointError, match="is damaged"):
+        checkpoints.load(1)
+
+
+def test_no_intact_checkpoint_is_an_error_not_a_new_beginning(tmp_path: Path) -> None:
+    checkpoints = saved(tmp_path, 1, 2)
+    for update in (1, 2):
+        _truncate(checkpoints.path(update) / "weights.safetensors")
+
+    with pytest.raises(CheckpointError, match="no checkpoint is intact"):
+        checkpoints.newest()
+
+
+def test_a_newer_format_is_refused(tmp_path: Path) -> None:
+    checkpoints = saved(tmp_path, 1)
+    path = checkpoints.path(1) / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "format_version": 2}))
+
+    with pytest.raises(CheckpointError, match="format 2; this release reads 1"):
+        checkpoints.load(1)
+
+
+def test_pruning_keeps_the_newest_and_the_best(tmp_path: Path) -> None:
+    checkpoints = saved(tmp_path, 1, 2, 3, 4, 5)
+
+    checkpoints.prune(keep=2, best=1)
+
+    assert checkpoints.updates() == [1, 4, 5]
+
+
+def test_a_full_disk_leaves_the_last_good_checkpoint(tmp_path: Path) -> None:
+    checkpoints = saved(tmp_path, 1)
+    large = {"weights": {"a": torch.zeros(100_000)}}
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, hard))
+    try:
+        with pytest.raises(CheckpointError, match="update-00000002: cannot write"):
+            checkpoints.save(2, large, {})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    newest = checkpoints.newest()
+    assert newest is not None
+    assert newest[0] == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["update-00000001"]
+
+
+KILLED_WHILE_SAVING = """
+import os, signal, sys
+from pathlib import Path
+import torch
+from dragoman.training import checkpoint
+
+calls = 0
+def dies_at(function):
+    def call(*arguments, **settings):
+        global calls
+        calls += 1
+        if calls == int(sys.argv[2]):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return function(*arguments, **settings)
+    return call
+
+checkpoints = checkpoint.Checkpoints(Path(sys.argv[1]))
+checkpoints.save(1, {"weights": {"a": torch.zeros(3)}}, {})
+checkpoint.save_file = dies_at(checkpoint.save_file)
+checkpoint.os.fsync = dies_at(checkpoint.os.fsync)
+Path.rename = dies_at(Path.rename)
+Path.write_text = dies_at(Path.write_text)
+checkpoints.save(2, {"weights": {"a": torch.ones(3)}, "more": {"b": torch.ones(3)}}, {})
+print(calls)
+"""
+
+
+def test_a_kill_at_any_stage_of_a_save_leaves_a_checkpoint_that_verifies(tmp_path: Path) -> None:
+    def save(stage: int) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", KILLED_WHILE_SAVING, str(tmp_path / str(stage))]
+        return subprocess.run([*command, str(stage)], capture_output=True, text=True, check=False)
+
+    num_stages = int(save(0).stdout)
+    assert num_stages >= 10
+    for stage in range(1, num_stages + 1, 3):
+        assert save(stage).returncode == -signal.SIGKILL
+        newest = Checkpoints(tmp_path / str(stage)).newest()
+        assert newest is not None
+        update, checkpoint, _ = newest
+        assert checkpoint.tensors["weights"]["a"].sum() == (0 if update == 1 else 3)
+
+
+def test_nothing_is_a_pickle() -> None:
+    import dragoman
+
+    sources = Path(os.fspath(dragoman.__file__)).parent.rglob("*.py")
+    forbidden = ("import pickle", "torch.load(", "torch.save(", "yaml.load")
+    for path in sources:
+        text = path.read_text(encoding="utf-8")
+        assert not [word for word in forbidden if word in text], path

@@ -1,0 +1,26 @@
+"""The journal of a run."""
+
+from pathlib import Path
+
+from dragoman.training.journal import Journal, read_journal
+
+
+def test_a_resumed_journal_has_each_event_once(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    with Journal(path) as journal:
+        journal.write("update", update=1)
+        size = journal.size
+        journal.write("update", update=2)
+
+    with Journal(path, size=size) as resumed:
+        resumed.write("update", update=2)
+
+    assert [event["update"] for event in read_journal(path)] == [1, 2]
+
+
+def test_separators_inside_a_text_do_not_end_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    with Journal(path) as journal:
+        journal.write("samples", text="one\u2028two\nthree")
+
+    assert read_journal(path) == [{"event": "samples", "text": "one\u2028two\nthree"}]

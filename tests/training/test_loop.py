@@ -1,0 +1,159 @@
+"""A run that stops goes on as if it had never stopped."""
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from dragoman.training.averaging import weights_of
+from dragoman.training.journal import read_journal
+from dragoman.training.loop import Trainer
+from dragoman.training.progress import Silence
+from dragoman.training.step import TrainingError
+
+
+class StopAfter(Silence):
+    """Sends a signal to this process after some updates."""
+
+    def __init__(self, update: int, number: int = signal.SIGTERM) -> None:
+        self.update, self.number = update, number
+
+    def progress(self, update: int, total: int, loss: float, tokens_per_second: float) -> None:
+        if update == self.update:
+            os.kill(os.getpid(), self.number)
+
+
+def weights(trainer: Trainer) -> dict[str, torch.Tensor]:
+    return {name: tensor.clone() for name, tensor in weights_of(trainer.transformer).items()}
+
+
+def assert_same(one: Trainer, other: Trainer) -> None:
+    for name, tensor in weights(one).items():
+        assert torch.equal(tensor, weights(other)[name]), name
+    assert one.average is not None
+    assert other.average is not None
+    for name, tensor in one.average.weights.items():
+        assert torch.equal(tensor, other.average.weights[name]), name
+    ours, theirs = (asdict(trainer.progress) for trainer in (one, other))
+    for measured in ("seconds", "journal_size"):
+        ours.pop(measured)
+        theirs.pop(measured)
+    assert ours == theirs
+
+
+@pytest.mark.parametrize("stop", [1, 3, 4, 7, 11])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_and_the_next_call_goes_on_bit_for_bit(
+    make_trainer: Any, stop: int, number: int
+) -> None:
+    straight = make_trainer("straight")
+    assert straight.run(Silence()).finished
+
+    stopped = make_trainer("stopped").run(StopAfter(stop, number))
+    assert not stopped.finished
+    assert stopped.progress.update == stop
+    resumed = make_trainer("stopped")
+    assert resumed.resume() == []
+    assert resumed.progress.update == stop
+    assert resumed.run(Silence()).finished
+
+    assert_same(resumed, straight)
+
+
+def test_a_lost_checkpoint_costs_updates_not_correctness(make_trainer: Any, tmp_path: Path) -> None:
+    straight = make_trainer("straight")
+    straight.run(Silence())
+    make_trainer("damaged", keep_checkpoints=3).run(Silence())
+    newest = tmp_path / "damaged" / "checkpoints" / "update-00000012" / "weights.safetensors"
+    newest.write_bytes(b"")
+
+    resumed = make_trainer("damaged", keep_checkpoints=3)
+    complaints = resumed.resume()
+    resumed.run(Silence())
+
+    assert len(complaints) == 1
+    assert_same(resumed, straight)
+
+
+def test_the_journal_of_a_resumed_run_tells_every_update_once(
+    make_trainer: Any, tmp_path: Path
+) -> None:
+    make_trainer("run").run(StopAfter(6))
+    trainer = make_trainer("run")
+    trainer.resume()
+    trainer.run(Silence())
+
+    events = read_journal(tmp_path / "run" / "journal.jsonl")
+    updates = [event["update"] for event in events if event["event"] == "update"]
+    validations = [event["update"] for event in events if event["event"] == "validation"]
+    assert updates == list(range(1, 13))
+    assert validations == [4, 8, 12]
+
+
+def test_progress_can_be_written_as_json(make_trainer: Any) -> None:
+    trainer = make_trainer("run")
+    trainer.run(Silence())
+
+    values = json.loads(json.dumps(asdict(trainer.progress)))
+
+    assert type(trainer.progress).from_values(values) == trainer.progress
+
+
+def test_no_improvement_ends_training_early(make_trainer: Any) -> None:
+    # The judge likes small weights, and training makes them larger.
+    trainer = make_trainer("run", updates=400, patience=2, learning_rate=0.05)
+
+    outcome = trainer.run(Silence())
+
+    assert outcome.finished
+    assert outcome.progress.update < 400
+    assert outcome.progress.update == outcome.progress.best_update + 8
+
+
+def test_a_batch_that_breaks_the_numbers_is_named(make_trainer: Any) -> None:
+    trainer = make_trainer("run")
+    trainer.run(StopAfter(5))
+    resumed = make_trainer("run")
+    resumed.resume()
+    layer = resumed.transformer.decoder.blocks[0].feed_forward.widen
+    assert isinstance(layer, nn.Linear)
+    with torch.no_grad():
+        layer.weight[0, 0] = float("nan")
+
+    with pytest.raises(TrainingError, match=r"update 6 \(epoch .*pairs of the token store: \d+"):
+        resumed.run(Silence())
+
+    again = make_trainer("run")
+    again.resume()
+    assert again.progress.update == 5
+    assert all(tensor.isfinite().all() for tensor in weights(again).values())
+
+
+def test_the_best_checkpoint_and_the_mean_of_the_last_are_candidates(make_trainer: Any) -> None:
+    trainer = make_trainer("run", average_checkpoints=2, keep_checkpoints=2, ema_decay=0.0)
+    trainer.run(Silence())
+
+    candidates = dict(trainer.candidates())
+
+    assert list(candidates) == [
+        f"update {trainer.progress.best_update}",
+        "mean of updates 8, 12",
+    ]
+    last = trainer.checkpoints.load(12).tensors["weights"]
+    before = trainer.checkpoints.load(8).tensors["weights"]
+    for name, mean in candidates["mean of updates 8, 12"].items():
+        torch.testing.assert_close(mean, (last[name] + before[name]) / 2)
+
+
+@pytest.fixture(autouse=True)
+def restored_signals() -> Iterator[None]:
+    handlers = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    assert handlers == {n: signal.getsignal(n) for n in handlers}

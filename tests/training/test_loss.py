@@ -1,0 +1,88 @@
+"""The loss is label-smoothed cross-entropy, summed, however it is cut into chunks."""
+
+import math
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from dragoman.training import loss as loss_module
+from dragoman.training.loss import label_smoothed_cross_entropy, projected_cross_entropy
+
+PAD, VOCAB, D_MODEL = 0, 11, 6
+SHAPE = (5, 7)
+
+
+def example(*, bias: bool) -> tuple[Tensor, nn.Linear, Tensor]:
+    states = torch.randn(*SHAPE, D_MODEL, requires_grad=True)
+    labels = torch.randint(1, VOCAB, SHAPE)
+    labels[:, -2:] = PAD
+    return states, nn.Linear(D_MODEL, VOCAB, bias=bias), labels
+
+
+def test_a_loss_worked_by_hand() -> None:
+    # Two classes with logits 0 and log 3: p = 1/4, 3/4. Smoothing 0.2 gives q = 0.9, 0.1 for the
+    # first label: -(0.9 log 1/4 + 0.1 log 3/4).
+    logits = torch.tensor([[0.0, math.log(3.0)]])
+
+    loss = label_smoothed_cross_entropy(logits, torch.tensor([0]), smoothing=0.2, padding_id=-1)
+
+    assert float(loss) == pytest.approx(-(0.9 * math.log(0.25) + 0.1 * math.log(0.75)))
+
+
+def test_padding_adds_nothing() -> None:
+    logits = torch.randn(4, VOCAB)
+    labels = torch.tensor([3, PAD, 5, PAD])
+
+    whole = label_smoothed_cross_entropy(logits, labels, smoothing=0.1, padding_id=PAD)
+    real = label_smoothed_cross_entropy(logits[::2], labels[::2], smoothing=0.1, padding_id=PAD)
+
+    torch.testing.assert_close(whole, real)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("chunk_rows", [1, 8, 1000])
+def test_chunks_give_the_loss_and_the_gradients_of_the_whole(
+    bias: bool, smoothing: float, chunk_rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loss_module, "CHUNK_ROWS", chunk_rows)
+    states, projection, labels = example(bias=bias)
+    inputs = [states, *projection.parameters()]
+
+    logits = projection(states).flatten(0, 1)
+    whole = label_smoothed_cross_entropy(
+        logits, labels.flatten(), smoothing=smoothing, padding_id=PAD
+    )
+    expected = torch.autograd.grad(3.0 * whole, inputs)
+    chunked = projected_cross_entropy(
+        states, projection, labels, smoothing=smoothing, padding_id=PAD
+    )
+    gradients = torch.autograd.grad(3.0 * chunked, inputs)
+
+    torch.testing.assert_close(chunked, whole, atol=1e-4, rtol=1e-5)
+    for gradient, reference in zip(gradients, expected, strict=True):
+        torch.testing.assert_close(gradient, reference, atol=1e-5, rtol=1e-4)
+
+
+def test_without_gradients_the_loss_is_the_same() -> None:
+    states, projection, labels = example(bias=True)
+    learnt = projected_cross_entropy(states, projection, labels, smoothing=0.1, padding_id=PAD)
+
+    with torch.no_grad():
+        judged = projected_cross_entropy(states, projection, labels, smoothing=0.1, padding_id=PAD)
+
+    torch.testing.assert_close(judged, learnt.detach())
+
+
+def test_bf16_products_stay_near_fp32() -> None:
+    states, projection, labels = example(bias=False)
+    exact = projected_cross_entropy(states, projection, labels, smoothing=0.1, padding_id=PAD)
+
+    with torch.autocast("cpu", torch.bfloat16):
+        loss = projected_cross_entropy(states, projection, labels, smoothing=0.1, padding_id=PAD)
+    loss.backward()
+
+    torch.testing.assert_close(loss, exact, rtol=0.02, atol=0.0)
+    assert projection.weight.grad is not None
+    assert projection.weight.grad.dtype == torch.float32

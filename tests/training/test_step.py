@@ -1,0 +1,134 @@
+"""An update depends on its tokens, not on how they are cut into batches."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from dragoman.model.config import TransformerConfig
+from dragoman.model.transformer import Transformer
+from dragoman.training.averaging import weights_of
+from dragoman.training.config import TrainingConfig
+from dragoman.training.step import (
+    MicroBatch,
+    Objective,
+    TrainingError,
+    build_optimizer,
+    update,
+)
+
+VOCAB, PAD = 13, 0
+
+
+def objective() -> Objective:
+    torch.manual_seed(2)
+    config = TransformerConfig(
+        d_model=8, d_ff=10, num_heads=2, num_encoder_layers=1, num_decoder_layers=1, dropout=0.0
+    )
+    model = Transformer(config, source_vocab_size=VOCAB, target_vocab_size=VOCAB, padding_id=PAD)
+    return Objective(model, label_smoothing=0.1, dtype=torch.float32)
+
+
+def sentences() -> tuple[Tensor, Tensor]:
+    torch.manual_seed(3)
+    source = torch.randint(4, VOCAB, (6, 5))
+    target = torch.randint(4, VOCAB, (6, 7))
+    for row in range(6):  # unequal lengths, so that a mean of means differs
+        target[row, 3 + row // 2 :] = PAD
+    return source, target
+
+
+def apply(
+    model: Objective, micro_batches: list[MicroBatch], **settings: float
+) -> dict[str, Tensor]:
+    # Plain gradient descent: Adam would blow up the noise in gradients that are almost zero.
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
+    tokens = sum(int((batch.target[:, 1:] != PAD).sum()) for batch in micro_batches)
+    report = update(
+        model,
+        micro_batches,
+        optimizer,
+        num_target_tokens=tokens,
+        learning_rate=0.1,
+        **{"max_gradient_norm": 1.0, **settings},
+    )
+    assert report.loss > 0
+    return {name: tensor.clone() for name, tensor in weights_of(model).items()}
+
+
+def test_micro_batches_change_nothing() -> None:
+    source, target = sentences()
+
+    whole = apply(objective(), [MicroBatch(source, target)])
+    cuts = (slice(0, 1), slice(1, 5), slice(5, 6))
+    cut = apply(objective(), [MicroBatch(source[rows], target[rows]) for rows in cuts])
+
+    for name in whole:
+        torch.testing.assert_close(cut[name], whole[name], atol=1e-5, rtol=0)
+
+
+def test_a_filler_row_changes_nothing() -> None:
+    source, target = sentences()
+    filler = torch.full((1, 7), PAD)
+    filler[0, 0] = 2
+
+    plain = apply(objective(), [MicroBatch(source, target)])
+    filled = apply(
+        objective(),
+        [MicroBatch(source, target), MicroBatch(source[:1], filler)],
+    )
+
+    for name in plain:
+        torch.testing.assert_close(filled[name], plain[name], atol=1e-5, rtol=0)
+
+
+def test_a_loss_that_is_not_finite_leaves_the_weights_alone() -> None:
+    model = objective()
+    with torch.no_grad():
+        model.transformer.encoder.blocks[0].feed_forward.widen.bias[0] = float("inf")  # type: ignore[union-attr, index]
+    before = {name: tensor.clone() for name, tensor in weights_of(model).items()}
+
+    with pytest.raises(TrainingError, match="nan"):
+        apply(model, [MicroBatch(*sentences())])
+
+    assert all(torch.equal(tensor, before[name]) for name, tensor in weights_of(model).items())
+    assert all(parameter.grad is None for parameter in model.parameters())
+
+
+def test_clipping_bounds_the_gradient() -> None:
+    model = objective()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
+    before = {name: tensor.clone() for name, tensor in weights_of(model).items()}
+    source, target = sentences()
+
+    report = update(
+        model,
+        [MicroBatch(source, target)],
+        optimizer,
+        num_target_tokens=1,  # a gradient that is far too long
+        learning_rate=1.0,
+        max_gradient_norm=0.5,
+    )
+
+    moved = torch.cat([(t - before[n]).flatten() for n, t in weights_of(model).items()])
+    assert report.gradient_norm > 1.0
+    torch.testing.assert_close(moved.norm(), torch.tensor(0.5), rtol=1e-3, atol=0)
+
+
+def test_only_matrices_decay() -> None:
+    groups = build_optimizer(objective(), TrainingConfig(weight_decay=0.25)).param_groups
+
+    assert [group["weight_decay"] for group in groups] == [0.25, 0.0]
+    assert all(parameter.dim() >= 2 for parameter in groups[0]["params"])
+    assert all(parameter.dim() == 1 for parameter in groups[1]["params"])
+
+
+def test_labels_are_smoothed_in_training_only() -> None:
+    model = objective()
+    source, target = sentences()
+
+    trained = model.train()(source, target)
+    judged = model.eval()(source, target)
+    model.label_smoothing = 0.0
+
+    assert not torch.allclose(trained, judged)
+    torch.testing.assert_close(model.train()(source, target), judged)
