@@ -34,5 +34,7 @@ def test_one_batch_is_overfitted(dragoman: Run, workspace: Path) -> None:
 
     dragoman("train", "reverse.toml", "-o", "run", *(x for s in settings for x in ("--set", s)))
 
-    updates = [e for e in read_journal(workspace / "run" / "journal.jsonl") if e["event"] == "update"]
+    updates = [
+        e for e in read_journal(workspace / "run" / "journal.jsonl") if e["event"] == "update"
+    ]
     assert updates[-1]["loss"] < 0.1

@@ -26,7 +26,17 @@ def test_processes_share_the_work_of_one(
 
     launch = ["-m", "torch.distributed.run", f"--nproc-per-node={num_processes}", "--standalone"]
     subprocess.run(
-        [sys.executable, *launch, "-m", "dragoman", "train", "reverse.toml", "-o", "several", *SHORT],
+        [
+            sys.executable,
+            *launch,
+            "-m",
+            "dragoman",
+            "train",
+            "reverse.toml",
+            "-o",
+            "several",
+            *SHORT,
+        ],
         cwd=workspace,
         env={**environment(), "PYTHONWARNINGS": "default"},
         check=True,

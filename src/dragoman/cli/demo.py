@@ -19,9 +19,7 @@ Try next:
   dragoman train my-recipe.toml                  and train on it; recipes/ has examples"""
 
 
-def demo(
-    *, output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("runs/demo")
-) -> int:
+def demo(*, output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("runs/demo")) -> int:
     """Train an English-Italian translator on the embedded corpus, and see how good it is.
 
     The test sentences combine words in ways that the training text never shows. It takes a few

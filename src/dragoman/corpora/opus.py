@@ -72,15 +72,11 @@ class Opus:
             path = f"OPUS-{quote(name)}/{quote(version)}/moses/{first}-{second}.txt.zip"
             url = f"{self.storage}/{path}"
             return Release(name=name, version=version, languages=(first, second), url=url)
-        for entry in self._corpora(corpus=name, source=first, target=second, version="latest"):
-            if entry.get("corpus") == name:
-                return Release(
-                    name=name,
-                    version=str(entry["version"]),
-                    languages=(first, second),
-                    url=str(entry["url"]),
-                )
-        raise CorpusError(self.explain_missing(name, (first, second)))
+        latest = self._corpora(corpus=name, source=first, target=second, version="latest")
+        if not latest:
+            raise CorpusError(self.explain_missing(name, (first, second)))
+        version, url = str(latest[0]["version"]), str(latest[0]["url"])
+        return Release(name=name, version=version, languages=(first, second), url=url)
 
     def explain_missing(self, name: str, languages: tuple[str, str]) -> str:
         """Say what OPUS has instead of a corpus that it does not have."""

@@ -1,0 +1,133 @@
+"""`evaluate` and `inspect`, on a model that a test has made."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from dragoman.cli import main
+from dragoman.model.config import TransformerConfig
+from dragoman.model.transformer import Transformer
+from dragoman.model_directory import ModelDescription, TokenizerDescription, save_model
+from dragoman.tokenizers.config import TokenizerConfig
+from dragoman.tokenizers.training import train_tokenizers
+
+PAIRS = [("the cat", "il gatto"), ("the dog", "il cane"), ("a dog", "un cane")]
+CONFIG = TransformerConfig(
+    d_model=8, d_ff=12, num_heads=2, num_encoder_layers=1, num_decoder_layers=2
+)
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    tokenizer = TokenizerConfig(kind="words", min_frequency=1)
+    pair = train_tokenizers(tokenizer, lambda: iter(PAIRS), tmp_path / "tokenizer")
+    size = pair.source.vocab_size
+    transformer = Transformer(CONFIG, source_vocab_size=size, target_vocab_size=size, padding_id=0)
+    description = ModelDescription(
+        source_language="en",
+        target_language="it",
+        model=CONFIG,
+        tokenizer=TokenizerDescription.of(pair, tokenizer),
+        special_ids=pair.source.special_ids,
+    )
+    save_model(tmp_path / "model", description, pair, dict(transformer.named_parameters()))
+    return tmp_path / "model"
+
+
+@pytest.fixture
+def test_set(tmp_path: Path) -> Path:
+    path = tmp_path / "test.tsv"
+    path.write_text("".join(f"{source}\t{target}\n" for source, target in PAIRS))
+    return path
+
+
+def test_inspect_counts_a_shared_table_once(
+    model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["inspect", str(model), "--json"]) == 0
+
+    counts = json.loads(capsys.readouterr().out)["parameters"]
+    # By hand: attention 4 * (8*8 + 8) = 288, feed-forward 8*12 + 12 + 12*8 + 8 = 212, a norm 16.
+    block = 288 + 212 + 2 * 16
+    assert counts["encoder"] == block + 16
+    assert counts["decoder"] == 2 * (block + 288 + 16) + 16
+    assert counts["source_embeddings"] == 12 * 8  # four specials, four words a language
+    assert set(counts) == {"encoder", "decoder", "source_embeddings"}
+
+
+def test_inspect_is_readable(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["inspect", str(model)])
+
+    shown = capsys.readouterr().out
+    assert shown.startswith("en to it\n")
+    assert "num_decoder_layers   2" in shown
+
+
+def test_evaluate_scores_a_file_of_translations(
+    test_set: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    system = tmp_path / "system.txt"
+    system.write_text("il gatto\nil cane\nuna cane\n")
+
+    assert main(["evaluate", str(system), str(test_set), "--json"]) == 0
+
+    table = json.loads(capsys.readouterr().out)
+    assert table["sentences"] == 3
+    assert table["exact_match"] == pytest.approx(200 / 3)
+    assert "tok:13a" in table["scores"]["BLEU"]["signature"]
+
+
+def test_evaluate_compares_a_model_with_a_file(
+    model: Path, test_set: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    perfect = tmp_path / "perfect.txt"
+    perfect.write_text("".join(f"{target}\n" for _, target in PAIRS))
+
+    assert main(["evaluate", str(model), str(test_set), "--compare", str(perfect), "--json"]) == 0
+
+    comparison = json.loads(capsys.readouterr().out)["comparisons"]["chrF"]
+    assert comparison["b"] == pytest.approx(100.0)
+    assert comparison["delta"] > 0
+
+
+def test_evaluate_refuses_a_file_of_another_length(
+    test_set: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    system = tmp_path / "system.txt"
+    system.write_text("il gatto\n")
+
+    assert main(["evaluate", str(system), str(test_set)]) == 1
+    assert "1" in (message := capsys.readouterr().err)
+    assert "3" in message
+
+
+def test_a_test_set_of_two_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, lines in (("src", "a\nb\n"), ("ref", "x\ny\n"), ("out", "x\ny\n")):
+        (tmp_path / name).write_text(lines)
+
+    code = main(
+        [
+            "evaluate",
+            str(tmp_path / "out"),
+            "--source",
+            str(tmp_path / "src"),
+            "--reference",
+            str(tmp_path / "ref"),
+            "--json",
+        ]
+    )
+
+    assert code == 0
+    assert json.loads(capsys.readouterr().out)["exact_match"] == 100.0
+
+
+def test_a_model_on_the_gpu_needs_a_gpu(
+    model: Path, test_set: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU")
+
+    assert main(["evaluate", str(model), str(test_set), "--device", "cuda"]) == 1
+    assert "cuda" in capsys.readouterr().err

@@ -1,0 +1,38 @@
+"""The pages say what is true."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+COMMANDS = ["corpus", "demo", "evaluate", "import", "inspect", "train", "translate"]
+
+
+def help_of(*words: str) -> str:
+    command = [sys.executable, "-m", "dragoman", *words, "--help"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def test_every_command_has_help_and_stands_in_the_readme() -> None:
+    overview = help_of()
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+
+    for command in COMMANDS:
+        assert re.search(rf"^│ {command} ", overview, re.MULTILINE), command
+        assert f"dragoman {command}" in readme, command
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_files_that_a_page_names_exist(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    links = re.findall(r"\]\((?!http)([^)#]+)\)", text)
+    sources = re.findall(
+        r"`((?:model|corpora|tokenizers|decoding|training|evaluation)/[\w/.]+)`", text
+    )
+
+    assert not [link for link in links if not (page.parent / link).exists()]
+    assert not [name for name in sources if not (ROOT / "src" / "dragoman" / name).exists()]

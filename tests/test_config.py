@@ -1,0 +1,88 @@
+"""TOML becomes configurations, and what they do not declare is refused."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+
+from dragoman.config import RecipeError, from_table, read_table, set_key, to_table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inner:
+    rate: float = 0.5
+    kind: Literal["a", "b"] = "a"
+
+    def __post_init__(self) -> None:
+        if self.rate < 0:
+            raise ValueError(f"rate = {self.rate} should not be negative")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outer:
+    name: str
+    size: int | None = None
+    inner: Inner = Inner()
+    several: tuple[Inner, ...] = ()
+
+
+def test_tables_become_configurations_and_back() -> None:
+    table = {"name": "x", "size": 3, "inner": {"rate": 1, "kind": "b"}, "several": [{"rate": 2.0}]}
+
+    outer = from_table(Outer, table)
+
+    assert outer == Outer(
+        name="x", size=3, inner=Inner(rate=1.0, kind="b"), several=(Inner(rate=2.0),)
+    )
+    assert from_table(Outer, to_table(outer)) == outer
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ({"nmae": "x"}, "unknown key nmae; did you mean name?"),
+        ({"name": "x", "inner": {"rtae": 1}}, "unknown key inner.rtae; did you mean inner.rate?"),
+        ({"name": "x", "zzz": 1}, "unknown key zzz; there is name, size, inner, several"),
+        ({}, "name is missing"),
+        ({"name": 3}, "name = 3 should be a text"),
+        ({"name": "x", "size": "5"}, "size = '5' should be a whole number"),
+        ({"name": "x", "size": True}, "size = True should be a whole number"),
+        ({"name": "x", "inner": {"kind": "c"}}, "inner.kind = 'c' should be one of 'a', 'b'"),
+        ({"name": "x", "inner": 3}, "inner = 3 should be a section"),
+        ({"name": "x", "inner": {"rate": -1}}, "inner.rate = -1.0 should not be negative"),
+        ({"name": "x", "several": {"rate": 1}}, "several = {'rate': 1} should be a list"),
+        ({"name": "x", "several": [{"rate": "1"}]}, r"several[0].rate = '1' should be a number"),
+    ],
+)
+def test_the_bad_key_is_named(table: dict[str, Any], message: str) -> None:
+    with pytest.raises(RecipeError) as error:
+        from_table(Outer, table)
+
+    assert str(error.value) == message
+
+
+def test_assignments_are_toml_or_text() -> None:
+    table: dict[str, Any] = {"inner": {"rate": 0.1}}
+
+    set_key(table, "inner.rate=2")
+    set_key(table, "name=plain text")
+    set_key(table, 'several=[{kind="b"}]')
+
+    assert table == {"inner": {"rate": 2}, "name": "plain text", "several": [{"kind": "b"}]}
+
+
+@pytest.mark.parametrize("assignment", ["name", "inner.rate.deeper=1"])
+def test_an_assignment_that_leads_nowhere_is_refused(assignment: str) -> None:
+    with pytest.raises(RecipeError, match="--set"):
+        set_key({"inner": {"rate": 0.1}}, assignment)
+
+
+def test_a_file_that_is_not_toml_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "recipe.toml"
+    path.write_text("= 3")
+
+    with pytest.raises(RecipeError, match=r"recipe\.toml: not a TOML file"):
+        read_table(path)
+    with pytest.raises(RecipeError, match="there is no such file"):
+        read_table(tmp_path / "missing.toml")

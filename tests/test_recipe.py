@@ -1,0 +1,68 @@
+"""Recipes compose all settings, and say which key is wrong."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dragoman.config import RecipeError, to_table
+from dragoman.recipe import Recipe, differences, load_recipe, recipe_from_table
+
+ROOT = Path(__file__).parents[1]
+SMALLEST: dict[str, Any] = {
+    "source_language": "en",
+    "target_language": "it",
+    "corpora": {"train": [{"path": "pairs.tsv"}]},
+}
+
+
+def test_a_recipe_needs_languages_and_text_only() -> None:
+    recipe = recipe_from_table(SMALLEST)
+
+    assert recipe.languages == ("en", "it")
+    assert recipe.model.d_model == 512
+
+
+def test_a_preset_is_a_start_that_other_keys_change() -> None:
+    recipe = recipe_from_table({**SMALLEST, "model": {"preset": "small", "d_ff": 512}})
+
+    assert (recipe.model.num_encoder_layers, recipe.model.d_model, recipe.model.d_ff) == (
+        3,
+        256,
+        512,
+    )
+
+
+@pytest.mark.parametrize(
+    ("section", "message"),
+    [
+        ({"model": {"preset": "smal"}}, "unknown model.preset 'smal'; did you mean 'small'?"),
+        ({"model": {"dropuot": 0.1}}, "unknown key model.dropuot; did you mean model.dropout?"),
+        ({"tokenizer": {"joint": False}}, "tokenizer.joint = false does not go with"),
+        ({"training": {"metric": "BLEU", "search_every": 2}}, "needs search_every = 1"),
+        ({"model": {"d_model": 6, "num_heads": 4}}, "d_model=6 is not a multiple of num_heads=4"),
+    ],
+)
+def test_the_bad_key_is_named(section: dict[str, Any], message: str) -> None:
+    with pytest.raises(RecipeError) as error:
+        recipe_from_table({**SMALLEST, **section})
+
+    assert message in str(error.value)
+
+
+def test_a_recipe_survives_being_written() -> None:
+    recipe = recipe_from_table({**SMALLEST, "model": {"preset": "tiny"}})
+
+    assert recipe_from_table(to_table(recipe)) == recipe
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "recipes").glob("*.toml")), ids=lambda p: p.stem)
+def test_every_recipe_of_the_project_can_be_read(path: Path) -> None:
+    assert isinstance(load_recipe(path), Recipe)
+
+
+def test_differences_name_both_values() -> None:
+    old = {"a": 1, "b": {"c": 2, "d": 3}}
+    new = {"a": 1, "b": {"c": 5}, "e": 4}
+
+    assert differences(old, new) == ["b.c: 2 became 5", "b.d: 3 became None", "e: None became 4"]
