@@ -29,7 +29,7 @@ def outcome(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, s
         (["import", "marian", "nowhere", "-o", "x"], 1, "nowhere"),
     ],
 )
-def test_a_mistake_gives_a_sentence_and_an_exit_code(  # noqa: PLR0913
+def test_a_mistake_gives_a_sentence_and_an_exit_code(
     arguments: list[str],
     code: int,
     message: str,

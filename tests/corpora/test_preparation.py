@@ -13,8 +13,8 @@ from dragoman.corpora.store_description import TokenStoreError
 from dragoman.corpora.text_file import CorpusError
 from dragoman.tokenizers.config import TokenizerConfig
 
-NUMBERS = "one two three four five six seven eight nine ten".split()
-NUMERI = "uno due tre quattro cinque sei sette otto nove dieci".split()
+NUMBERS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+NUMERI = ["uno", "due", "tre", "quattro", "cinque", "sei", "sette", "otto", "nove", "dieci"]
 
 Prepare = Callable[..., PreparedText]
 

@@ -53,7 +53,7 @@ validate_every = 500
 def workspace(tmp_path: Path) -> Path:
     """Make a directory with a recipe and text: sequences of letters, and the same backwards."""
     letters = random.Random(8)
-    lines = {}
+    lines: dict[str, str] = {}
     while len(lines) < 6400:
         sequence = [letters.choice("abcdefghij") for _ in range(letters.randint(2, 8))]
         lines[" ".join(sequence)] = " ".join(reversed(sequence))

@@ -72,7 +72,6 @@ def make_trainer(tmp_path: Path) -> MakeTrainer:
             batches,
             TrainingConfig(**{**defaults, **settings}),
             tmp_path / name,
-            seed=5,
             validate=weight_sum,
             publish=lambda weights, progress: None,
         )

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
+import dragoman
 from dragoman.training.checkpoint import CheckpointError, Checkpoints
 
 TENSORS = {"weights": {"a": torch.arange(6.0), "b": torch.ones(2, 3)}}
@@ -169,8 +170,6 @@ def test_a_kill_at_any_stage_of_a_save_leaves_a_checkpoint_that_verifies(tmp_pat
 
 
 def test_nothing_is_a_pickle() -> None:
-    import dragoman
-
     sources = Path(os.fspath(dragoman.__file__)).parent.rglob("*.py")
     forbidden = ("import pickle", "torch.load(", "torch.save(", "yaml.load")
     for path in sources:

@@ -56,10 +56,15 @@ def _settings() -> dict[str, Any]:
 def _write_text(directory: Path) -> dict[str, Path]:
     """Write the embedded corpus as three TSV files, as `dragoman corpus primer` does."""
     from dragoman.corpora.primer.corpus import generate
+    from dragoman.corpora.primer.splits import Split
 
     directory.mkdir(parents=True, exist_ok=True)
-    sizes = {"train": TRAIN_PAIRS, "validation": EVALUATION_PAIRS, "test": EVALUATION_PAIRS}
-    paths = {}
+    sizes: dict[Split, int] = {
+        "train": TRAIN_PAIRS,
+        "validation": EVALUATION_PAIRS,
+        "test": EVALUATION_PAIRS,
+    }
+    paths: dict[str, Path] = {}
     for split, num_pairs in sizes.items():
         path = paths[split] = directory / f"{split}.tsv"
         if not path.exists():

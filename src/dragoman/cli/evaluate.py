@@ -39,13 +39,24 @@ class ScoringOptions:
         return from_table(EvaluationConfig, asdict(self))
 
 
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class TestSetFiles:
+    """A test set in two plain text files, a sentence a line."""
+
+    source: Path | None = None
+    """The source side."""
+
+    reference: Path | None = None
+    """The reference translations."""
+
+
 def evaluate(
     model: Path,
     pairs: Path | None = None,
     /,
     *,
-    source: Path | None = None,
-    reference: Path | None = None,
+    files: TestSetFiles = TestSetFiles(),
     compare: Path | None = None,
     device: str = "auto",
     json: Annotated[bool, Parameter(negative=())] = False,
@@ -62,16 +73,16 @@ def evaluate(
         A model directory, or a file with translations, one a line.
     pairs
         The test set as TSV or JSON lines; or give --source and --reference.
-    source
-        The source side as a plain text file.
-    reference
-        The reference translations as a plain text file.
+    files
+        The test set in two files.
     compare
         The other model directory or file of translations.
     device
         auto, cpu, cuda or cuda:N.
     json
         Write JSON, for programs.
+    scoring
+        How translations are scored.
     """
     from json import dumps
 
@@ -80,7 +91,7 @@ def evaluate(
     from dragoman.evaluation.significance import compare as compare_systems
 
     settings = scoring.settings()
-    sources, references = _read_test_set(pairs, source, reference, model)
+    sources, references = _read_test_set(pairs, files, model)
     ours = _translations(model, sources, device)
     if compare is None:
         scores = score(ours, references, settings)
@@ -96,19 +107,19 @@ def evaluate(
 
 
 def _read_test_set(
-    pairs: Path | None, source: Path | None, reference: Path | None, model: Path
+    pairs: Path | None, files: TestSetFiles, model: Path
 ) -> tuple[list[str], list[str]]:
     """Read both sides of a test set."""
     from dragoman.config import RecipeError
     from dragoman.corpora.config import CorpusConfig
     from dragoman.corpora.parallel_text import read_pairs
 
-    if (pairs is None) == (source is None or reference is None):
+    if (pairs is None) == (files.source is None or files.reference is None):
         raise RecipeError("give a test set: either PAIRS.tsv, or both --source and --reference")
     corpus = CorpusConfig(
         path=str(pairs) if pairs else None,
-        source=str(source) if source else None,
-        target=str(reference) if reference else None,
+        source=str(files.source) if files.source else None,
+        target=str(files.reference) if files.reference else None,
     )
     languages = ("source", "target")
     if model.is_dir():

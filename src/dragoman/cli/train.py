@@ -19,8 +19,8 @@ def train(
 
     Interrupt it at any time: it saves, and the same command goes on from there.
 
-    Examples:
-        dragoman train recipes/reverse.toml
+    For example:
+
         dragoman train my.toml -o runs/mine --set training.updates=2000 --set model.dropout=0.2
         torchrun --nproc-per-node 2 -m dragoman train my.toml
 

@@ -88,7 +88,7 @@ class Batches:
         self._store = store
         self._shapes = tuple(shapes)
         self._config = config
-        self._seed = seed
+        self.seed = seed
         self._pad_id, self._bos_id, self._eos_id = pad_id, bos_id, eos_id
         self._planner = Planner(store, self._shapes, tokens_per_update=config.tokens_per_update)
 
@@ -96,7 +96,7 @@ class Batches:
     def fingerprint(self) -> str:
         """A checksum of all that decides the batches; a position means nothing without it."""
         decisive = (self._store.description, self._shapes, self._config.tokens_per_update)
-        return hashlib.sha256(repr((*decisive, self._seed)).encode()).hexdigest()
+        return hashlib.sha256(repr((*decisive, self.seed)).encode()).hexdigest()
 
     def epoch(self, epoch: int) -> EpochPlan:
         """Plan an epoch; a function of (seed, epoch) alone."""
@@ -177,7 +177,7 @@ class Batches:
 
     def _sequence(self, *key: int) -> np.random.SeedSequence:
         """Return the source of random numbers for an epoch, or for a micro-batch of it."""
-        return np.random.SeedSequence(self._seed, spawn_key=key)
+        return np.random.SeedSequence(self.seed, spawn_key=key)
 
 
 def _cut(tokens: Tokens, lengths: Lengths) -> list[Tokens]:

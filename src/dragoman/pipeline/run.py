@@ -151,7 +151,6 @@ def _trainer(
         _batches(recipe, text.store, text),
         recipe.training,
         directory,
-        seed=recipe.seed,
         resample=_resample(recipe, text),
         validate=validator,
         publish=publisher.publish,

@@ -96,14 +96,12 @@ class Trainer:
         config: TrainingConfig,
         directory: Path,
         *,
-        seed: int,
         resample: Resample | None = None,
         validate: Validate,
         publish: Publish,
     ) -> None:
         self.config = config
         self.batches = batches
-        self.seed = seed
         self.resample = resample
         self.validate = validate
         self.publish = publish
@@ -194,7 +192,7 @@ class Trainer:
         began = time.perf_counter()
         number = progress.update + 1
         # All randomness of an update follows from its number, so a resumed run needs no more.
-        torch.manual_seed(_mixed_seed(self.seed, number, rank()))
+        torch.manual_seed(_mixed_seed(self.batches.seed, number, rank()))
         rate = learning_rate(number, self.config, self.transformer.config.d_model)
         try:
             report = update(
