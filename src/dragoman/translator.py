@@ -12,6 +12,7 @@ from dragoman.decoding.hypothesis import EMPTY, Hypothesis
 from dragoman.engines.protocol import Engine
 from dragoman.model_directory import DESCRIPTION_NAME, ModelDirectory
 from dragoman.tokenizers.pair import TokenizerPair
+from dragoman.tokenizers.tokenizer import SpecialIds
 
 CHUNK = 2048
 """Texts that are read ahead; among so many, there are enough of similar length for a batch."""
@@ -143,7 +144,11 @@ def _build_engine(directory: ModelDirectory, device: str) -> Engine:
     return PyTorchEngine(
         directory.load_transformer(str(chosen)),
         special,
-        forbidden_ids=(special.pad, special.bos)
-        if directory.description.tokenizer.kind == "words"
-        else None,
+        forbidden_ids=forbidden_ids(directory.description.tokenizer.kind, special),
     )
+
+
+def forbidden_ids(kind: str, special: SpecialIds) -> tuple[int, ...]:
+    """List the tokens that a translation never has; whole words need the unknown one."""
+    markers = (special.pad, special.bos)
+    return markers if kind == "words" else (*markers, special.unk)

@@ -11,10 +11,11 @@ class BatchingConfig:
     """How pairs of sentences become batches and updates."""
 
     tokens_per_update: int = 4096
-    """Target tokens (padding excluded) that one optimizer update sees at least."""
+    """Target tokens (padding excluded) that one optimizer update sees, on average."""
 
     max_tokens_per_micro_batch: int = 4096
-    """Padded tokens of the longer side of a micro-batch; bounds memory, not the result."""
+    """Padded tokens of the longer side of a micro-batch at most; bounds memory, not the result. A
+    micro-batch is never larger than an update, save for a sentence that is longer by itself."""
 
     max_length: int = 256
     """Tokens of a sentence, on either side; longer pairs are counted and left out of the store."""

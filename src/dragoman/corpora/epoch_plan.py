@@ -78,8 +78,8 @@ class Planner:
         """Draw the pairs of an epoch, shuffle them, and pack them.
 
         Pairs are shuffled and fill the micro-batches of their shape in that order; the last
-        micro-batch of a shape may have fewer rows. Micro-batches are shuffled and fill updates in
-        that order; the last update may have fewer tokens.
+        micro-batch of a shape may have fewer rows. Micro-batches are shuffled and cut into updates
+        in that order; the last update may have fewer tokens.
         """
         drawn = _draw(self._corpora, generator)
         generator.shuffle(drawn)
@@ -159,11 +159,13 @@ def _sums(lengths: npt.NDArray[np.uint16], begins: npt.NDArray[np.int64]) -> npt
 
 
 def _group(tokens: npt.NDArray[np.int64], tokens_per_update: int) -> npt.NDArray[np.int64]:
-    """Cut a sequence of micro-batches, each with its tokens, as soon as an update has enough."""
-    bounds = [0]
+    """Cut a sequence of micro-batches, each with its tokens, into updates of about equal size.
+
+    The sequence is a line that is marked every `tokens_per_update` tokens; a micro-batch belongs to
+    the update in which its middle lies. So an update has as many tokens on average as it should,
+    and a remainder of less than half a micro-batch joins the last one.
+    """
     ends = tokens.cumsum()
-    while bounds[-1] < len(tokens):
-        before = ends[bounds[-1] - 1] if bounds[-1] else 0
-        enough = int(np.searchsorted(ends, before + tokens_per_update))
-        bounds.append(min(enough + 1, len(tokens)))
-    return np.array(bounds, dtype=np.int64)
+    update_of = ((ends - tokens / 2) // tokens_per_update).astype(np.int64)
+    first_of_each = np.flatnonzero(np.diff(update_of, prepend=-1))
+    return np.append(first_of_each, len(tokens))

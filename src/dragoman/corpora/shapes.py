@@ -64,8 +64,8 @@ def choose_shapes(histogram: npt.NDArray[np.float64], config: BatchingConfig) ->
 
     Returns:
         Shapes by growing number of cells a row. Every pair of the histogram fits in one of them.
-        A shape has as many rows as `max_tokens_per_micro_batch` allows on its longer side, rounded
-        down to a multiple of eight where it is eight or more.
+        A shape has as many rows as `max_tokens_per_micro_batch` and `tokens_per_update` allow on
+        its longer side, rounded down to a multiple of eight where it is eight or more.
     """
     source, target = np.indices(histogram.shape)
     real_cells = float((histogram * (source + target + 2)).sum())
@@ -77,7 +77,8 @@ def choose_shapes(histogram: npt.NDArray[np.float64], config: BatchingConfig) ->
             break
         leaves.remove(worst)
         leaves += _split(histogram, worst)
-    shapes = {_shape(leaf, config.max_tokens_per_micro_batch) for leaf in leaves}
+    max_tokens = min(config.max_tokens_per_micro_batch, config.tokens_per_update)
+    shapes = {_shape(leaf, max_tokens) for leaf in leaves}
     return tuple(sorted(shapes, key=_size))
 
 

@@ -23,6 +23,7 @@ from dragoman.training.distributed import barrier, process_group, rank, world_si
 from dragoman.training.loop import Trainer
 from dragoman.training.precision import choose_device
 from dragoman.training.progress import Display, Silence
+from dragoman.translator import forbidden_ids
 
 RECIPE_FILE = "recipe.toml"
 FINISHED_FILE = "finished"
@@ -125,6 +126,7 @@ def _validator(recipe: Recipe, text: PreparedText) -> Validator:
         _batches(recipe, text.validation_store, text),
         text.validation,
         text.tokenizers,
+        forbidden_ids=forbidden_ids(recipe.tokenizer.kind, text.tokenizers.target.special_ids),
         search=replace(recipe.search, beam_size=recipe.training.search_beam_size, n_best=1),
         evaluation=replace(recipe.evaluation, metrics=("BLEU", "chrF"), bootstrap_samples=0),
         search_after=recipe.training.validate_every * recipe.training.search_every,

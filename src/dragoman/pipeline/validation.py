@@ -27,6 +27,7 @@ class Validator:
         pairs: Sequence[Pair],
         tokenizers: TokenizerPair,
         *,
+        forbidden_ids: Sequence[int],
         search: SearchConfig,
         evaluation: EvaluationConfig,
         search_after: int,
@@ -34,6 +35,7 @@ class Validator:
         self.batches = batches
         self.pairs = pairs
         self.tokenizers = tokenizers
+        self.forbidden_ids = forbidden_ids
         self.search = search
         self.evaluation = evaluation
         self.search_after = search_after
@@ -76,7 +78,7 @@ class Validator:
         """Translate the sources of the validation text as a user would get them."""
         device = next(objective.parameters()).device
         special = self.tokenizers.target.special_ids
-        engine = PyTorchEngine(objective.transformer, special)
+        engine = PyTorchEngine(objective.transformer, special, forbidden_ids=self.forbidden_ids)
         translator = Translator.from_engine(engine, self.tokenizers, search=self.search)
         with objective.precision(device):
             return translator([pair.source for pair in self.pairs])

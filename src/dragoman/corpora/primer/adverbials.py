@@ -2,11 +2,11 @@
 
 from functools import cache
 
-from .derivation import NOTHING, Derivation, Phrase
-from .english import Tense
-from .entries import Place, Verb
-from .italian import euphonic
-from .tables import read_table
+from dragoman.corpora.primer.derivation import NOTHING, Derivation, Phrase
+from dragoman.corpora.primer.english import Tense
+from dragoman.corpora.primer.entries import Place, Verb
+from dragoman.corpora.primer.italian import euphonic
+from dragoman.corpora.primer.tables import read_table
 
 _MINUTES = (
     ("at half past {english}", "{italian} e mezza"),

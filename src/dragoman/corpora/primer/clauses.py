@@ -2,14 +2,14 @@
 
 from functools import cache
 
-from . import english
-from .conjugation import REFLEXIVE_PRONOUNS, Conjugation, conjugate
-from .derivation import Derivation, Phrase, Tokens
-from .english import Mood, Tense
-from .entries import Verb
-from .italian import agree
-from .participants import Complement, Subject
-from .tables import read_table
+from dragoman.corpora.primer import english
+from dragoman.corpora.primer.conjugation import REFLEXIVE_PRONOUNS, Conjugation, conjugate
+from dragoman.corpora.primer.derivation import Derivation, Phrase, Tokens
+from dragoman.corpora.primer.english import Mood, Tense
+from dragoman.corpora.primer.entries import Verb
+from dragoman.corpora.primer.italian import agree
+from dragoman.corpora.primer.participants import Complement, Subject
+from dragoman.corpora.primer.tables import read_table
 
 _ESSERE = conjugate("essere")
 _AVERE = conjugate("avere")

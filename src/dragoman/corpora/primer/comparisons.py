@@ -2,15 +2,15 @@
 
 from functools import cache
 
-from . import italian
-from .copulas import be_clause, quality
-from .derivation import Derivation, Phrase, Sentence
-from .english import Tense
-from .entries import Adjective, Noun
-from .lexicon import lexicon
-from .noun_phrases import NounPhrase, noun_phrase, person_name
-from .participants import Subject, is_plural, subject_of
-from .statements import draw_mood, finished
+from dragoman.corpora.primer import italian
+from dragoman.corpora.primer.copulas import be_clause, quality
+from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence
+from dragoman.corpora.primer.english import Tense
+from dragoman.corpora.primer.entries import Adjective, Noun
+from dragoman.corpora.primer.lexicon import lexicon
+from dragoman.corpora.primer.noun_phrases import NounPhrase, noun_phrase, person_name
+from dragoman.corpora.primer.participants import Subject, is_plural, subject_of
+from dragoman.corpora.primer.statements import draw_mood, finished
 
 
 def comparison(derivation: Derivation) -> Sentence:

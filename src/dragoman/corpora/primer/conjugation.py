@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cache
 
-from .tables import EMPTY, read_table
+from dragoman.corpora.primer.tables import EMPTY, read_table
 
 Persons = tuple[str, ...]
 """Six forms: io, tu, lui or lei, noi, voi, loro."""

@@ -2,21 +2,21 @@
 
 from functools import cache
 
-from . import english, italian
-from .conjugation import Conjugation, conjugate
-from .derivation import Derivation, Phrase, Sentence, Tokens
-from .english import Mood, Tense
-from .entries import Adjective, Noun
-from .lexicon import lexicon, nouns_of
-from .noun_phrases import person_name
-from .participants import (
+from dragoman.corpora.primer import english, italian
+from dragoman.corpora.primer.conjugation import Conjugation, conjugate
+from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence, Tokens
+from dragoman.corpora.primer.english import Mood, Tense
+from dragoman.corpora.primer.entries import Adjective, Noun
+from dragoman.corpora.primer.lexicon import lexicon, nouns_of
+from dragoman.corpora.primer.noun_phrases import person_name
+from dragoman.corpora.primer.participants import (
     Subject,
     definite_phrase,
     pronoun_subject,
     subject_of,
 )
-from .statements import draw_mood, finished
-from .tables import read_table
+from dragoman.corpora.primer.statements import draw_mood, finished
+from dragoman.corpora.primer.tables import read_table
 
 _OF_ANY_AGE = ("brother", "sister", "son", "daughter", "cousin", "nephew")
 _ESSERE = conjugate("essere")

@@ -11,10 +11,10 @@ from random import Random
 
 from dragoman.config import DragomanError
 
-from .grammar import derive
-from .phrasebook import phrasebook
-from .spelling import Alignment, spell, words
-from .splits import Split, split_of_sentence
+from dragoman.corpora.primer.grammar import derive
+from dragoman.corpora.primer.phrasebook import phrasebook
+from dragoman.corpora.primer.spelling import Alignment, spell, words
+from dragoman.corpora.primer.splits import Split, split_of_sentence
 
 __all__ = ["AlignedPair", "PrimerError", "generate", "words"]
 

@@ -2,11 +2,11 @@
 
 from functools import cache
 
-from .adverbials import at, day_name, month
-from .derivation import NOTHING, Derivation, Sentence
-from .entries import Place
-from .lexicon import lexicon
-from .tables import read_table
+from dragoman.corpora.primer.adverbials import at, day_name, month
+from dragoman.corpora.primer.derivation import NOTHING, Derivation, Sentence
+from dragoman.corpora.primer.entries import Place
+from dragoman.corpora.primer.lexicon import lexicon
+from dragoman.corpora.primer.tables import read_table
 
 
 def calendar(derivation: Derivation) -> Sentence:

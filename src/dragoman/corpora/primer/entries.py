@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from .conjugation import Conjugation
-from .english import EnglishVerb
-from .italian import Gender
+from dragoman.corpora.primer.conjugation import Conjugation
+from dragoman.corpora.primer.english import EnglishVerb
+from dragoman.corpora.primer.italian import Gender
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, slots=True)

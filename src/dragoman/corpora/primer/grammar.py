@@ -5,7 +5,7 @@ from collections.abc import Callable
 from itertools import accumulate
 from random import Random
 
-from . import (
+from dragoman.corpora.primer import (
     comparisons,
     copulas,
     days_and_weather,
@@ -18,7 +18,7 @@ from . import (
     statements,
     whereabouts,
 )
-from .derivation import Derivation, Sentence
+from dragoman.corpora.primer.derivation import Derivation, Sentence
 
 Construction = Callable[[Derivation], Sentence]
 

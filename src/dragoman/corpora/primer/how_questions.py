@@ -2,17 +2,23 @@
 
 from functools import cache
 
-from . import english
-from .clauses import italian_verb
-from .conjugation import conjugate
-from .derivation import Derivation, Sentence
-from .english import Mood, Tense
-from .entries import Noun, Verb
-from .lexicon import nouns_of
-from .noun_phrases import noun_phrase, person_name
-from .participants import ASKED, asked_subject, definite_phrase, pronoun_subject, subject_of
-from .questions import spaced, verbs_with_things
-from .statements import draw_tense
+from dragoman.corpora.primer import english
+from dragoman.corpora.primer.clauses import italian_verb
+from dragoman.corpora.primer.conjugation import conjugate
+from dragoman.corpora.primer.derivation import Derivation, Sentence
+from dragoman.corpora.primer.english import Mood, Tense
+from dragoman.corpora.primer.entries import Noun, Verb
+from dragoman.corpora.primer.lexicon import nouns_of
+from dragoman.corpora.primer.noun_phrases import noun_phrase, person_name
+from dragoman.corpora.primer.participants import (
+    ASKED,
+    asked_subject,
+    definite_phrase,
+    pronoun_subject,
+    subject_of,
+)
+from dragoman.corpora.primer.questions import spaced, verbs_with_things
+from dragoman.corpora.primer.statements import draw_tense
 
 
 def how_many(derivation: Derivation) -> Sentence:

@@ -2,15 +2,15 @@
 
 from functools import cache
 
-from .clauses import clause
-from .conjugation import conjugate
-from .copulas import be_clause
-from .derivation import Derivation, Phrase, Sentence
-from .english import THIRD_SINGULAR, Mood, Tense
-from .entries import Adjective, Noun, Verb
-from .lexicon import lexicon, nouns_of
-from .noun_phrases import NounPhrase, noun_phrase, person_name
-from .participants import (
+from dragoman.corpora.primer.clauses import clause
+from dragoman.corpora.primer.conjugation import conjugate
+from dragoman.corpora.primer.copulas import be_clause
+from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence
+from dragoman.corpora.primer.english import THIRD_SINGULAR, Mood, Tense
+from dragoman.corpora.primer.entries import Adjective, Noun, Verb
+from dragoman.corpora.primer.lexicon import lexicon, nouns_of
+from dragoman.corpora.primer.noun_phrases import NounPhrase, noun_phrase, person_name
+from dragoman.corpora.primer.participants import (
     Complement,
     Subject,
     definite_phrase,
@@ -19,7 +19,7 @@ from .participants import (
     pronouns,
     subject_of,
 )
-from .tables import LexiconError, read_table
+from dragoman.corpora.primer.tables import LexiconError, read_table
 
 _SHORT_LIVED = ("fruit", "vegetable", "dish", "staple", "ingredient", "drink", "meal")
 _SAYING = (("says that", "dice che"), ("knows that", "sa che"))

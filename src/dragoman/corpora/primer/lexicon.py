@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, cast
 
-from .conjugation import conjugate, reflexive_base
-from .english import EnglishVerb
-from .entries import Adjective, Noun, Place, Verb
-from .italian import Gender
-from .tables import EMPTY, LexiconError, names_in, read_table
+from dragoman.corpora.primer.conjugation import conjugate, reflexive_base
+from dragoman.corpora.primer.english import EnglishVerb
+from dragoman.corpora.primer.entries import Adjective, Noun, Place, Verb
+from dragoman.corpora.primer.italian import Gender
+from dragoman.corpora.primer.tables import EMPTY, LexiconError, names_in, read_table
 
 Row = dict[str, str]
 

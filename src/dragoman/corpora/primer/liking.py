@@ -2,16 +2,16 @@
 
 from functools import cache
 
-from . import english
-from .conjugation import conjugate
-from .derivation import Derivation, Phrase, Sentence, Tokens
-from .english import EnglishVerb, Mood, Tense
-from .entries import Noun, Verb
-from .italian import agree
-from .lexicon import lexicon, nouns_of
-from .noun_phrases import NounPhrase, noun_phrase, person_name
-from .participants import Subject, definite_phrase, pronouns
-from .statements import draw_mood, finished
+from dragoman.corpora.primer import english
+from dragoman.corpora.primer.conjugation import conjugate
+from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence, Tokens
+from dragoman.corpora.primer.english import EnglishVerb, Mood, Tense
+from dragoman.corpora.primer.entries import Noun, Verb
+from dragoman.corpora.primer.italian import agree
+from dragoman.corpora.primer.lexicon import lexicon, nouns_of
+from dragoman.corpora.primer.noun_phrases import NounPhrase, noun_phrase, person_name
+from dragoman.corpora.primer.participants import Subject, definite_phrase, pronouns
+from dragoman.corpora.primer.statements import draw_mood, finished
 
 _PIACERE = conjugate("piacere")
 _ESSERE = conjugate("essere")

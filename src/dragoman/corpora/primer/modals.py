@@ -2,15 +2,15 @@
 
 from functools import cache
 
-from . import english
-from .adverbials import place_of
-from .clauses import verb_tokens
-from .conjugation import REFLEXIVE_PRONOUNS, conjugate
-from .derivation import Derivation, Phrase, Sentence, Tokens
-from .english import Mood
-from .entries import Verb
-from .lexicon import lexicon
-from .participants import (
+from dragoman.corpora.primer import english
+from dragoman.corpora.primer.adverbials import place_of
+from dragoman.corpora.primer.clauses import verb_tokens
+from dragoman.corpora.primer.conjugation import REFLEXIVE_PRONOUNS, conjugate
+from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence, Tokens
+from dragoman.corpora.primer.english import Mood
+from dragoman.corpora.primer.entries import Verb
+from dragoman.corpora.primer.lexicon import lexicon
+from dragoman.corpora.primer.participants import (
     Complement,
     Subject,
     governed,
@@ -19,7 +19,7 @@ from .participants import (
     subject_for,
     with_phrases,
 )
-from .statements import draw_mood, finished
+from dragoman.corpora.primer.statements import draw_mood, finished
 
 _SKILLS = ("speak", "play", "sew", "teach")
 _MODALS = (("must", "dovere"), ("can", "potere"), ("want to", "volere"))

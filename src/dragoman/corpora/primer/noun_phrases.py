@@ -3,12 +3,12 @@
 from functools import cache
 from typing import NamedTuple
 
-from . import english, italian
-from .derivation import Derivation, Token, Tokens
-from .entries import Adjective, Noun
-from .italian import Gender
-from .lexicon import lexicon
-from .tables import EMPTY, read_table
+from dragoman.corpora.primer import english, italian
+from dragoman.corpora.primer.derivation import Derivation, Token, Tokens
+from dragoman.corpora.primer.entries import Adjective, Noun
+from dragoman.corpora.primer.italian import Gender
+from dragoman.corpora.primer.lexicon import lexicon
+from dragoman.corpora.primer.tables import EMPTY, read_table
 
 
 class NounPhrase(NamedTuple):

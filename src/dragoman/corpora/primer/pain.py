@@ -1,11 +1,17 @@
 """Where it hurts: *my head hurts*, *mi fa male la testa*."""
 
-from .derivation import Derivation, Phrase, Sentence, Tokens
-from .english import THIRD_SINGULAR, EnglishVerb, Mood, Tense, auxiliary_and_verb
-from .lexicon import nouns_of
-from .noun_phrases import NounPhrase, noun_phrase, person_name, possessed
-from .participants import is_plural, pronouns
-from .statements import finished
+from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence, Tokens
+from dragoman.corpora.primer.english import (
+    THIRD_SINGULAR,
+    EnglishVerb,
+    Mood,
+    Tense,
+    auxiliary_and_verb,
+)
+from dragoman.corpora.primer.lexicon import nouns_of
+from dragoman.corpora.primer.noun_phrases import NounPhrase, noun_phrase, person_name, possessed
+from dragoman.corpora.primer.participants import is_plural, pronouns
+from dragoman.corpora.primer.statements import finished
 
 _HURT = EnglishVerb(
     infinitive="hurt", third_singular="hurts", past="hurt", participle="hurt", gerund="hurting"

@@ -3,13 +3,19 @@
 from functools import cache
 from typing import NamedTuple
 
-from .derivation import Derivation, Phrase, Tokens
-from .english import Mood
-from .entries import Noun, Verb
-from .italian import Gender
-from .lexicon import nouns_of
-from .noun_phrases import NounPhrase, adjective_for, noun_phrase, person_name, possessed
-from .tables import read_table
+from dragoman.corpora.primer.derivation import Derivation, Phrase, Tokens
+from dragoman.corpora.primer.english import Mood
+from dragoman.corpora.primer.entries import Noun, Verb
+from dragoman.corpora.primer.italian import Gender
+from dragoman.corpora.primer.lexicon import nouns_of
+from dragoman.corpora.primer.noun_phrases import (
+    NounPhrase,
+    adjective_for,
+    noun_phrase,
+    person_name,
+    possessed,
+)
+from dragoman.corpora.primer.tables import read_table
 
 
 class Subject(NamedTuple):
@@ -55,7 +61,10 @@ ASKED = ("you", "he", "she", "they")
 
 _OWNERS = ("my", "your", "his", "her", "our", "their")
 _SPOUSE_OWNERS = {"husband": ("my", "your", "her"), "wife": ("my", "your", "his")}
-_SMALL_NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_COUNTS = (
+    *("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+    *("many", "many"),
+)
 
 
 @cache
@@ -99,7 +108,8 @@ def subject_for(derivation: Derivation, verb: Verb) -> Subject:
     """Draw a subject that the verb can have."""
     if verb.human_subject:
         return human_subject(derivation, verb.subjects)
-    return subject_of(derivation, definite_phrase(derivation, derivation.choose(verb.subjects)))
+    noun = derivation.choose_new(verb.subjects)
+    return subject_of(derivation, definite_phrase(derivation, noun))
 
 
 def asked_subject(derivation: Derivation, verb: Verb) -> Subject:
@@ -114,7 +124,7 @@ def human_subject(derivation: Derivation, nouns: tuple[Noun, ...]) -> Subject:
         return pronoun_subject(derivation)
     if derivation.chance(0.4):
         return subject_of(derivation, person_name(derivation))
-    return subject_of(derivation, definite_phrase(derivation, derivation.choose(nouns)))
+    return subject_of(derivation, definite_phrase(derivation, derivation.choose_new(nouns)))
 
 
 def definite_phrase(
@@ -156,7 +166,7 @@ def is_plural(derivation: Derivation, noun: Noun, rate: float) -> bool:
 
 
 def _object_noun(derivation: Derivation, verb: Verb) -> Noun:
-    noun = derivation.choose(verb.objects)
+    noun = derivation.choose_new(verb.objects)
     derivation.combine("verb-object", verb.key, noun.key)
     return noun
 
@@ -199,7 +209,7 @@ def indefinite_phrase(
     plural = is_plural(derivation, noun, plural_rate)
     adjective = adjective_for(derivation, noun) if derivation.chance(0.3) else None
     if numbers and plural and noun.number == "count" and derivation.chance(0.5):
-        words = (*_SMALL_NUMBERS, "many", "many", "few")
+        words = (*_COUNTS, "a few") if mood is Mood.STATEMENT else _COUNTS
         return noun_phrase(
             derivation, noun, derivation.choose(words), plural=True, adjective=adjective
         )
@@ -229,7 +239,8 @@ def human_phrase(derivation: Derivation) -> NounPhrase:
     """Draw somebody known: a name, or a person, profession or relative."""
     if derivation.chance(0.5):
         return person_name(derivation)
-    return definite_phrase(derivation, derivation.choose(nouns_of("human")), adjective_rate=0)
+    noun = derivation.choose_new(nouns_of("human"))
+    return definite_phrase(derivation, noun, adjective_rate=0)
 
 
 def with_phrases(complement: Complement, *phrases: Phrase) -> Complement:

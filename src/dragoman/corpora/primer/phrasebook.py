@@ -3,7 +3,7 @@
 from functools import cache
 from importlib.resources import files
 
-from .tables import LexiconError
+from dragoman.corpora.primer.tables import LexiconError
 
 
 @cache

@@ -2,15 +2,15 @@
 
 from functools import cache
 
-from . import english
-from .adverbials import place_of
-from .clauses import italian_verb, verb_tokens
-from .conjugation import REFLEXIVE_PRONOUNS, conjugate
-from .derivation import Derivation, Phrase, Sentence, Tokens
-from .english import Mood, Tense
-from .entries import Verb
-from .lexicon import lexicon
-from .participants import (
+from dragoman.corpora.primer import english
+from dragoman.corpora.primer.adverbials import place_of
+from dragoman.corpora.primer.clauses import italian_verb, verb_tokens
+from dragoman.corpora.primer.conjugation import REFLEXIVE_PRONOUNS, conjugate
+from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence, Tokens
+from dragoman.corpora.primer.english import Mood, Tense
+from dragoman.corpora.primer.entries import Verb
+from dragoman.corpora.primer.lexicon import lexicon
+from dragoman.corpora.primer.participants import (
     ASKED,
     Complement,
     Subject,
@@ -18,26 +18,26 @@ from .participants import (
     object_complement,
     pronoun_subject,
 )
-from .statements import draw_tense
+from dragoman.corpora.primer.statements import draw_tense
 
 _TENSES = (Tense.PRESENT, Tense.PRESENT, Tense.PRESENT, Tense.PAST)
-_ESSERE = conjugate("essere")
+_WHEN, _WHERE = ("when", "quando"), ("where", "dove")
 
 
 def where_or_when(derivation: Derivation) -> Sentence:
     """Derive pairs like *Where does Marco work?*, *Dove lavora Marco?*."""
     verb = derivation.choose(_intransitive_verbs())
     subject = asked_subject(derivation, verb)
-    adverbs = [("when", "quando")]
-    if verb.places and verb.frame != "to":
-        adverbs += [("where", "dove")] * 2
-    if verb.frame == "to":
-        adverbs = [("where", "dove")]
-    if verb.aspect == "state":
-        adverbs = [("where", "dove")]
-    return _asked(
-        derivation, derivation.pair(*derivation.choose(adverbs)), verb, subject, Complement()
-    )
+    word = derivation.pair(*derivation.choose(_askable_adverbs(verb)))
+    return _asked(derivation, word, verb, subject, Complement())
+
+
+def _askable_adverbs(verb: Verb) -> tuple[tuple[str, str], ...]:
+    if verb.aspect == "state" or verb.english.infinitive == "go":
+        return (_WHERE,)
+    if verb.places and verb.frame != "to":  # *where do you come* would be wrong
+        return (_WHEN, _WHERE, _WHERE)
+    return (_WHEN,)
 
 
 def when_object(derivation: Derivation) -> Sentence:
@@ -45,12 +45,8 @@ def when_object(derivation: Derivation) -> Sentence:
     verb = derivation.choose(_transitive_actions())
     subject = pronoun_subject(derivation, ASKED)
     complement = object_complement(derivation, verb, Mood.STATEMENT)
-    word = derivation.choose((("when", "quando"), ("where", "dove")) if verb.places else _WHEN)
+    word = derivation.choose((_WHEN, _WHERE) if verb.places else (_WHEN,))
     return _asked(derivation, derivation.pair(*word), verb, subject, complement)
-
-
-_NO_ANSWER_TO_WHAT = {"human", "language"}
-_WHEN = (("when", "quando"),)
 
 
 def why(derivation: Derivation) -> Sentence:
@@ -168,7 +164,7 @@ def verbs_with_things() -> tuple[Verb, ...]:
     """Return the verbs whose objects answer *what*."""
     return lexicon().verbs_with(
         lambda verb: (
-            bool(verb.objects)
+            any("human" not in noun.groups for noun in verb.objects)
             and not verb.human_object
             and not verb.italian_preposition
             and verb.frame == "-"

@@ -3,7 +3,7 @@
 import re
 from functools import cache
 
-from .derivation import Sentence, Tokens
+from dragoman.corpora.primer.derivation import Sentence, Tokens
 
 _ELIDED = (
     "l|un|d|c|dov|com|quest|quell|bell|dell|all|dall|nell|sull|coll|sant|vent|trent|quarant|"

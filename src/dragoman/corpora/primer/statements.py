@@ -2,14 +2,14 @@
 
 from functools import cache
 
-from .adverbials import clock_time, manner, month, place_of, time_of
-from .clauses import clause
-from .derivation import Derivation, Phrase, Sentence
-from .english import THIRD_SINGULAR, Mood, Tense
-from .entries import Verb
-from .lexicon import lexicon
-from .noun_phrases import person_name
-from .participants import (
+from dragoman.corpora.primer.adverbials import clock_time, manner, month, place_of, time_of
+from dragoman.corpora.primer.clauses import clause
+from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence
+from dragoman.corpora.primer.english import THIRD_SINGULAR, Mood, Tense
+from dragoman.corpora.primer.entries import Verb
+from dragoman.corpora.primer.lexicon import lexicon
+from dragoman.corpora.primer.noun_phrases import person_name
+from dragoman.corpora.primer.participants import (
     Complement,
     Pronoun,
     Subject,

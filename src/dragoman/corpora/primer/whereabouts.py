@@ -2,17 +2,22 @@
 
 from functools import cache
 
-from . import english
-from .adverbials import at
-from .conjugation import conjugate
-from .copulas import STATE_TENSES, be_clause, finite_be
-from .derivation import Derivation, Phrase, Sentence, Tokens
-from .english import Mood, Tense
-from .entries import Noun, Place
-from .italian import agree
-from .lexicon import lexicon
-from .participants import Subject, definite_phrase, indefinite_phrase, subject_of
-from .statements import draw_mood, finished
+from dragoman.corpora.primer import english
+from dragoman.corpora.primer.adverbials import at
+from dragoman.corpora.primer.conjugation import conjugate
+from dragoman.corpora.primer.copulas import STATE_TENSES, be_clause, finite_be
+from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence, Tokens
+from dragoman.corpora.primer.english import Mood, Tense
+from dragoman.corpora.primer.entries import Noun, Place
+from dragoman.corpora.primer.italian import agree
+from dragoman.corpora.primer.lexicon import lexicon
+from dragoman.corpora.primer.participants import (
+    Subject,
+    definite_phrase,
+    indefinite_phrase,
+    subject_of,
+)
+from dragoman.corpora.primer.statements import draw_mood, finished
 
 _FAMILIAR = ("family", "spouse")
 _FIXED = ("building", "outdoor", "dwelling", "room", "furniture", "fixture", "nature")
@@ -67,7 +72,7 @@ def where_is(derivation: Derivation) -> Sentence:
 
 def here_is(derivation: Derivation) -> Sentence:
     """Derive pairs like *Here are the keys*, *Ecco le chiavi*."""
-    noun = derivation.choose(_findable())
+    noun = derivation.choose(_presentable())
     thing = definite_phrase(derivation, noun, demonstratives=False)
     here = derivation.pair("here are" if thing.plural else "here is", "ecco")
     return Sentence(here.english + thing.english, here.italian + thing.italian)
@@ -120,5 +125,10 @@ def _inhabited_places() -> tuple[Place, ...]:
 
 @cache
 def _findable() -> tuple[Noun, ...]:
-    excluded = ("insect", "body", "language", "subject", "notion", "meal", "sky")
+    excluded = ("insect", "body", "language", "subject", "notion", "meal", "unique")
     return tuple(noun for noun in lexicon().nouns if noun.noun_class not in excluded)
+
+
+@cache
+def _presentable() -> tuple[Noun, ...]:
+    return tuple(noun for noun in _findable() if noun.noun_class != "event")

@@ -1,13 +1,10 @@
-"""Mistakes with layer norm and the feed-forward network, each put into the model and caught.
-
-How to read this file is said in test_mistakes.py.
-"""
+"""Mistakes with norms, and the checks that notice them."""
 
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 import torch
+from tests.model.mistakes.shared import SOURCE, Build, Mistake, differ
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -17,23 +14,8 @@ from dragoman.model.encoder import Encoder
 from dragoman.model.feed_forward import FeedForward
 from dragoman.model.layer_norm import LayerNormalization
 from dragoman.model.residual import ResidualConnection
-from dragoman.model.transformer import Transformer
-
-Build = Callable[..., Transformer]
-Check = Callable[[Build], None]
 
 D_MODEL, D_FF, PADDING = 12, 20, 0
-
-SOURCE = torch.tensor([[4, 5, 6, 7, 8, 9, 3], [14, 5, 3, 0, 0, 0, 0]])
-TARGET = torch.tensor([[2, 5, 6, 0, 0], [2, 5, 16, 7, 8]])
-
-
-def differ(one: Tensor, other: Tensor) -> bool:
-    return not torch.allclose(one, other, atol=1e-5, rtol=0)
-
-
-def name_of(check: Check) -> str:
-    return check.__name__
 
 
 def check_layer_norm_equals_pytorch(build: Build) -> None:
@@ -131,7 +113,7 @@ def without_last_norm(self: Encoder, config: TransformerConfig) -> None:
     self.norm = nn.Identity()
 
 
-MISTAKES: list[tuple[str, Any, str, Any, Check]] = [
+MISTAKES: list[Mistake] = [
     (
         "guides 001:125 and 004:221, scalar gain and bias",
         LayerNormalization,
@@ -224,27 +206,3 @@ MISTAKES: list[tuple[str, Any, str, Any, Check]] = [
         check_the_stack_ends_in_a_norm,
     ),
 ]
-
-
-@pytest.mark.parametrize("check", dict.fromkeys(row[-1] for row in MISTAKES), ids=name_of)
-def test_a_check_passes_on_the_model_as_it_is(check: Check, build: Build) -> None:
-    check(build)
-
-
-@pytest.mark.parametrize(
-    ("owner", "attribute", "mistake", "check"),
-    [row[1:] for row in MISTAKES],
-    ids=[row[0] for row in MISTAKES],
-)
-def test_a_check_fails_on_the_model_with_the_mistake(
-    owner: Any,
-    attribute: str,
-    mistake: Any,
-    check: Check,
-    build: Build,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(owner, attribute, mistake)
-
-    with pytest.raises(AssertionError):
-        check(build)

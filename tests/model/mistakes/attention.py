@@ -1,36 +1,18 @@
-"""Mistakes with attention, each put into the model and caught.
-
-How to read this file is said in test_mistakes.py.
-"""
+"""Mistakes with attention, and the checks that notice them."""
 
 import math
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 import torch
+from tests.model.mistakes.shared import SOURCE, TARGET, Build, Mistake, differ
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from dragoman.model import attention
 from dragoman.model.attention import KeysAndValues, MultiHeadAttention, ScaledDotProductAttention
-from dragoman.model.transformer import Transformer
-
-Build = Callable[..., Transformer]
-Check = Callable[[Build], None]
 
 D_MODEL, NUM_HEADS, PADDING = 8, 2, 0
-
-SOURCE = torch.tensor([[4, 5, 6, 7, 8, 9, 3], [14, 5, 3, 0, 0, 0, 0]])
-TARGET = torch.tensor([[2, 5, 6, 0, 0], [2, 5, 16, 7, 8]])
-
-
-def differ(one: Tensor, other: Tensor) -> bool:
-    return not torch.allclose(one, other, atol=1e-5, rtol=0)
-
-
-def name_of(check: Check) -> str:
-    return check.__name__
 
 
 def check_attention_equals_pytorch(build: Build) -> None:
@@ -146,7 +128,7 @@ def without_dropout(self: MultiHeadAttention, d_model: int, num_heads: int, **_:
     original_attention(self, d_model, num_heads)
 
 
-MISTAKES: list[tuple[str, Any, str, Any, Check]] = [
+MISTAKES: list[Mistake] = [
     (
         "guide 003:61, no transpose",
         attention,
@@ -218,27 +200,3 @@ MISTAKES: list[tuple[str, Any, str, Any, Check]] = [
         check_token_by_token_equals_training,
     ),
 ]
-
-
-@pytest.mark.parametrize("check", dict.fromkeys(row[-1] for row in MISTAKES), ids=name_of)
-def test_a_check_passes_on_the_model_as_it_is(check: Check, build: Build) -> None:
-    check(build)
-
-
-@pytest.mark.parametrize(
-    ("owner", "attribute", "mistake", "check"),
-    [row[1:] for row in MISTAKES],
-    ids=[row[0] for row in MISTAKES],
-)
-def test_a_check_fails_on_the_model_with_the_mistake(
-    owner: Any,
-    attribute: str,
-    mistake: Any,
-    check: Check,
-    build: Build,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(owner, attribute, mistake)
-
-    with pytest.raises(AssertionError):
-        check(build)

@@ -1,36 +1,16 @@
-"""Mistakes with embeddings, each put into the model and caught.
-
-How to read this file is said in test_mistakes.py.
-"""
+"""Mistakes with embeddings, and the checks that notice them."""
 
 import math
-from collections.abc import Callable
-from typing import Any
 
-import pytest
 import torch
-from torch import Tensor, nn
+from tests.model.mistakes.shared import Build, Mistake
+from torch import nn
 
 from dragoman.model import transformer
 from dragoman.model.embeddings import InputEmbeddings
 from dragoman.model.projection import Projection
-from dragoman.model.transformer import Transformer
-
-Build = Callable[..., Transformer]
-Check = Callable[[Build], None]
 
 D_MODEL, VOCAB, PADDING = 12, 23, 0
-
-SOURCE = torch.tensor([[4, 5, 6, 7, 8, 9, 3], [14, 5, 3, 0, 0, 0, 0]])
-TARGET = torch.tensor([[2, 5, 6, 0, 0], [2, 5, 16, 7, 8]])
-
-
-def differ(one: Tensor, other: Tensor) -> bool:
-    return not torch.allclose(one, other, atol=1e-5, rtol=0)
-
-
-def name_of(check: Check) -> str:
-    return check.__name__
 
 
 def check_embeddings_have_unit_variance(build: Build) -> None:
@@ -75,7 +55,7 @@ def copy_of_the_table(self: Projection, table: nn.Embedding) -> None:
     self.linear.weight = nn.Parameter(table.weight.detach().clone())
 
 
-MISTAKES: list[tuple[str, Any, str, Any, Check]] = [
+MISTAKES: list[Mistake] = [
     (
         "guide 004:30, no sqrt(d_model)",
         InputEmbeddings,
@@ -113,27 +93,3 @@ MISTAKES: list[tuple[str, Any, str, Any, Check]] = [
     ),
     ("tied by copying", Projection, "tie", copy_of_the_table, check_tied_tables_are_one_parameter),
 ]
-
-
-@pytest.mark.parametrize("check", dict.fromkeys(row[-1] for row in MISTAKES), ids=name_of)
-def test_a_check_passes_on_the_model_as_it_is(check: Check, build: Build) -> None:
-    check(build)
-
-
-@pytest.mark.parametrize(
-    ("owner", "attribute", "mistake", "check"),
-    [row[1:] for row in MISTAKES],
-    ids=[row[0] for row in MISTAKES],
-)
-def test_a_check_fails_on_the_model_with_the_mistake(
-    owner: Any,
-    attribute: str,
-    mistake: Any,
-    check: Check,
-    build: Build,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(owner, attribute, mistake)
-
-    with pytest.raises(AssertionError):
-        check(build)

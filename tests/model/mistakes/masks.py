@@ -1,36 +1,18 @@
-"""Mistakes with masks, each put into the model and caught.
-
-How to read this file is said in test_mistakes.py.
-"""
+"""Mistakes with masks, and the checks that notice them."""
 
 import math
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 import torch
+from tests.model.mistakes.shared import SOURCE, TARGET, Build, Mistake, differ
 from torch import Tensor
 from torch.nn import functional as F
 
 from dragoman.model import attention, transformer
 from dragoman.model.masks import causal_mask
-from dragoman.model.transformer import Transformer
-
-Build = Callable[..., Transformer]
-Check = Callable[[Build], None]
 
 D_MODEL, NUM_HEADS, PADDING = 8, 2, 0
-
-SOURCE = torch.tensor([[4, 5, 6, 7, 8, 9, 3], [14, 5, 3, 0, 0, 0, 0]])
-TARGET = torch.tensor([[2, 5, 6, 0, 0], [2, 5, 16, 7, 8]])
-
-
-def differ(one: Tensor, other: Tensor) -> bool:
-    return not torch.allclose(one, other, atol=1e-5, rtol=0)
-
-
-def name_of(check: Check) -> str:
-    return check.__name__
 
 
 def check_the_future_is_invisible(build: Build) -> None:
@@ -140,7 +122,7 @@ def only_itself(length: int, device: Any = None) -> Tensor:
     return torch.eye(length, dtype=torch.bool)[None, None]
 
 
-MISTAKES: list[tuple[str, Any, str, Any, Check]] = [
+MISTAKES: list[Mistake] = [
     (
         "guide 004:396, the masked scores are dropped",
         attention,
@@ -194,27 +176,3 @@ MISTAKES: list[tuple[str, Any, str, Any, Check]] = [
         check_a_row_of_padding_is_harmless,
     ),
 ]
-
-
-@pytest.mark.parametrize("check", dict.fromkeys(row[-1] for row in MISTAKES), ids=name_of)
-def test_a_check_passes_on_the_model_as_it_is(check: Check, build: Build) -> None:
-    check(build)
-
-
-@pytest.mark.parametrize(
-    ("owner", "attribute", "mistake", "check"),
-    [row[1:] for row in MISTAKES],
-    ids=[row[0] for row in MISTAKES],
-)
-def test_a_check_fails_on_the_model_with_the_mistake(
-    owner: Any,
-    attribute: str,
-    mistake: Any,
-    check: Check,
-    build: Build,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(owner, attribute, mistake)
-
-    with pytest.raises(AssertionError):
-        check(build)
