@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: install demo test quick check format clean
+.PHONY: install demo test quick check format docs clean
 
 install: $(INSTALLED)
 
@@ -18,10 +18,10 @@ demo: install          ## train, evaluate and use a translator
 	$(BIN)/dragoman demo
 
 test: install          ## all tests
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n 2
 
 quick: install         ## the tests that learn nothing
-	$(BIN)/python -m pytest -q -m "not slow"
+	$(BIN)/python -m pytest -q -n 2 -m "not slow"
 
 check: install         ## format, lint, types, import rules
 	$(BIN)/ruff format --check .
@@ -32,6 +32,9 @@ check: install         ## format, lint, types, import rules
 format: install        ## write what `check` wants to read
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+docs: install          ## write the pages that are made from the code
+	$(BIN)/python docs/write_settings.py
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache

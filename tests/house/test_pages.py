@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from docs.write_settings import PAGE, page
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -36,3 +37,7 @@ def test_files_that_a_page_names_exist(page: Path) -> None:
 
     assert not [link for link in links if not (page.parent / link).exists()]
     assert not [name for name in sources if not (ROOT / "src" / "dragoman" / name).exists()]
+
+
+def test_the_page_of_settings_is_what_the_code_says() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page(), "run `make docs`"

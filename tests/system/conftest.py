@@ -40,12 +40,12 @@ num_decoder_layers = 2
 dropout = 0.0
 
 [training]
-updates = 1000
-learning_rate = 3e-3
+updates = 400
+learning_rate = 4e-3
 schedule = "cosine"
 warmup_updates = 100
 label_smoothing = 0.0
-validate_every = 500
+validate_every = 200
 """
 
 

@@ -56,8 +56,9 @@ def _subject_and_be(subject: Tokens, form: str, bit: int, mood: Mood) -> Tokens:
 
 def finite_be(verb: Conjugation, person: int, tense: Tense) -> str:
     """Return the form for a state: its past is the imperfetto."""
-    forms = {Tense.PAST: verb.imperfect, Tense.FUTURE: verb.future}.get(tense, verb.present)
-    return forms[person]
+    if tense is Tense.PAST:
+        return verb.imperfect[person]
+    return verb.future[person] if tense is Tense.FUTURE else verb.present[person]
 
 
 def quality(derivation: Derivation) -> Sentence:

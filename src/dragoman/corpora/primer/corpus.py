@@ -6,11 +6,10 @@ of their sentences combines two words that no training sentence combines, see ``
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from random import Random
+from typing import NamedTuple
 
 from dragoman.config import DragomanError
-
 from dragoman.corpora.primer.grammar import derive
 from dragoman.corpora.primer.phrasebook import phrasebook
 from dragoman.corpora.primer.spelling import Alignment, spell, words
@@ -26,8 +25,7 @@ class PrimerError(DragomanError):
     """The embedded corpus cannot give what is asked."""
 
 
-@dataclass(frozen=True, slots=True)
-class AlignedPair:
+class AlignedPair(NamedTuple):
     """A sentence and its translation."""
 
     source: str

@@ -39,7 +39,7 @@ class Derivation:
 
     def __init__(self, random: Random) -> None:
         self.combinations: list[str] = []
-        self._random = random
+        self._uniform = random.random
         self._next_bit = 1
         self._drawn: list[object] = []
 
@@ -56,18 +56,22 @@ class Derivation:
 
     def choose(self, options: Sequence[Item]) -> Item:
         """Draw uniformly."""
-        return options[int(self._random.random() * len(options))]
+        return options[int(self._uniform() * len(options))]
 
     def choose_new(self, options: Sequence[Item]) -> Item:
-        """Draw uniformly among what this method has not drawn in this derivation."""
-        left = [one for one in options if one not in self._drawn]
-        drawn = self.choose(left)
+        """Draw uniformly among what this method has not drawn in this derivation.
+
+        One such option must be left.
+        """
+        drawn = self.choose(options)
+        while drawn in self._drawn:
+            drawn = self.choose(options)
         self._drawn.append(drawn)
         return drawn
 
     def chance(self, probability: float) -> bool:
         """Draw a yes with some probability."""
-        return self._random.random() < probability
+        return self._uniform() < probability
 
     def combine(self, kind: str, first: str, second: str) -> None:
         """Record that the sentence combines two lexemes."""

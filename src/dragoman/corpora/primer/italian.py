@@ -1,5 +1,6 @@
 """Italian articles, articulated prepositions and agreement."""
 
+from functools import cache
 from typing import Literal
 
 Gender = Literal["m", "f"]
@@ -32,6 +33,7 @@ def takes_lo(word: str) -> bool:
     return len(lower) > 1 and lower[0] == "s" and not starts_with_vowel(lower[1:])
 
 
+@cache
 def definite_article(next_word: str, gender: Gender, plural: bool) -> str:
     """Return il, lo, l', la, i, gli or le, whichever the next word asks for."""
     vowel = starts_with_vowel(next_word)
@@ -90,6 +92,13 @@ def bello(next_word: str, gender: Gender, plural: bool) -> str:
 def quello(next_word: str, gender: Gender, plural: bool) -> str:
     """Return the form of *quello* before a noun; it follows *bello*."""
     return "que" + _AFTER_STEM[definite_article(next_word, gender, plural)]
+
+
+def questo(next_word: str, gender: Gender, plural: bool) -> str:
+    """Return the form of *questo* before a noun; it elides before vowels: *quest'uomo*."""
+    if not plural and starts_with_vowel(next_word):
+        return "quest'"
+    return agree("questo", gender, plural)
 
 
 def buono(next_word: str, gender: Gender, plural: bool) -> str:

@@ -47,9 +47,17 @@ class Determiner(NamedTuple):
     kind: str
 
 
+_DEMONSTRATIVES = {
+    "this": italian.questo,
+    "these": italian.questo,
+    "that": italian.quello,
+    "those": italian.quello,
+}
+
+
 @cache
 def determiners() -> dict[str, Determiner]:
-    """Return possessives, demonstratives, quantifiers and cardinal numbers by English word."""
+    """Return possessives, quantifiers and cardinal numbers by English word."""
     columns = [
         f"italian_{gender}_{number}"
         for number in ("singular", "plural")
@@ -82,8 +90,9 @@ def noun_phrase(
     """Build a noun phrase.
 
     ``determiner`` is an English word of ``determiners.tsv`` or ``numbers.tsv``, or one of *the*,
-    *a* (*some* in the plural and with mass nouns), *any* in questions, *no* for the *any* of
-    negations, which Italian leaves out, and *generic*: *cats*, *i gatti*.
+    *this*, *these*, *that*, *those*, *a* (*some* in the plural and with mass nouns), *any* in
+    questions, *no* for the *any* of negations, which Italian leaves out, and *generic*: *cats*,
+    *i gatti*.
     """
     noun_bit = derivation.link()
     gender = noun.plural_gender if plural else noun.gender
@@ -146,8 +155,8 @@ def _italian_determiner(
         return "", ""
     if determiner in ("a", "any"):
         return "", _indefinite(next_word, gender, plural, many)
-    if determiner in ("that", "those"):
-        return "", italian.quello(next_word, gender, plural)
+    if determiner in _DEMONSTRATIVES:
+        return "", _DEMONSTRATIVES[determiner](next_word, gender, plural)
     row = determiners()[determiner]
     form = row.forms[2 * plural + (gender == "f")]
     if row.kind != "possessive" or (kin and determiner != "their"):

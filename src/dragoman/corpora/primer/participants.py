@@ -61,6 +61,11 @@ ASKED = ("you", "he", "she", "they")
 
 _OWNERS = ("my", "your", "his", "her", "our", "their")
 _SPOUSE_OWNERS = {"husband": ("my", "your", "her"), "wife": ("my", "your", "his")}
+_INDEFINITES = {Mood.STATEMENT: "a", Mood.NEGATION: "no", Mood.QUESTION: "any"}
+
+_SCHOOLING = ("parlare", "studiare", "insegnare")
+"""Verbs after which languages and school subjects have no article: *studio italiano*."""
+
 _COUNTS = (
     *("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
     *("many", "many"),
@@ -173,9 +178,14 @@ def _object_noun(derivation: Derivation, verb: Verb) -> Noun:
 
 def known_object(derivation: Derivation, verb: Verb) -> NounPhrase:
     """Draw an object noun of the verb and point at it."""
-    return definite_phrase(
-        derivation, _object_noun(derivation, verb), plural_rate=_plural_rate(verb)
-    )
+    return _known(derivation, verb, _object_noun(derivation, verb))
+
+
+def _known(derivation: Derivation, verb: Verb, noun: Noun) -> NounPhrase:
+    phrase = definite_phrase(derivation, noun, plural_rate=_plural_rate(verb))
+    if verb.infinitive in _SCHOOLING and noun.noun_class in ("language", "subject"):
+        return phrase._replace(article="")
+    return phrase
 
 
 def _plural_rate(verb: Verb) -> float:
@@ -191,10 +201,9 @@ def object_phrase(derivation: Derivation, verb: Verb, mood: Mood) -> NounPhrase:
         or "human" in noun.groups
         or derivation.chance(0.6)
     )
-    rate = _plural_rate(verb)
     if known:
-        return definite_phrase(derivation, noun, plural_rate=rate)
-    return indefinite_phrase(derivation, noun, mood, plural_rate=rate)
+        return _known(derivation, verb, noun)
+    return indefinite_phrase(derivation, noun, mood, plural_rate=_plural_rate(verb))
 
 
 def indefinite_phrase(
@@ -215,7 +224,7 @@ def indefinite_phrase(
         )
     word = "a"
     if plural or noun.number == "mass":
-        word = {Mood.STATEMENT: "a", Mood.NEGATION: "no", Mood.QUESTION: "any"}[mood]
+        word = _INDEFINITES[mood]
     return noun_phrase(derivation, noun, word, plural=plural, adjective=adjective)
 
 

@@ -5,7 +5,7 @@ from functools import cache
 from dragoman.corpora.primer import english
 from dragoman.corpora.primer.adverbials import place_of
 from dragoman.corpora.primer.clauses import italian_verb, verb_tokens
-from dragoman.corpora.primer.conjugation import REFLEXIVE_PRONOUNS, conjugate
+from dragoman.corpora.primer.conjugation import REFLEXIVE_PRONOUNS
 from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence, Tokens
 from dragoman.corpora.primer.english import Mood, Tense
 from dragoman.corpora.primer.entries import Verb

@@ -29,28 +29,24 @@ def words(text: str) -> list[str]:
 
 def spell(sentence: Sentence) -> tuple[str, str, Alignment]:
     """Return the English text, the Italian text and the links between their words."""
-    english = _masked_words(sentence.english)
-    italian = _masked_words(sentence.italian)
-    links = [
-        (i, j)
-        for i, source_mask in enumerate(english)
-        for j, target_mask in enumerate(italian)
-        if source_mask & target_mask
-    ]
+    english = _masks(sentence.english)
+    italian = _masks(sentence.italian)
+    numbered = list(enumerate(italian))
+    links = [(i, j) for i, mask in enumerate(english) for j, other in numbered if mask & other]
     links.append((len(english), len(italian)))
     source = _text(sentence.english)
     target = _text(sentence.italian).replace("' ", "'")
     return source + sentence.mark, target + sentence.mark, tuple(links)
 
 
-def _masked_words(tokens: Tokens) -> list[int]:
+def _masks(tokens: Tokens) -> list[int]:
     """Return the mask of each word."""
-    return [mask for text, mask in tokens for _ in range(_count(text))]
+    return [mask for text, mask in tokens for _ in _spots(text)]
 
 
 @cache
-def _count(text: str) -> int:
-    return len(words(text))
+def _spots(text: str) -> range:
+    return range(len(words(text)))
 
 
 def _text(tokens: Tokens) -> str:

@@ -172,8 +172,7 @@ def _with_time(
     adverb = ""
     habit = tense is Tense.PRESENT and verb.aspect == "action"
     if habit and derivation.chance(0.3):
-        common = ("always", "often") if mood is not Mood.STATEMENT else _FREQUENCIES
-        adverb = derivation.choose(common)
+        adverb = derivation.choose(_FREQUENCIES[mood])
     phrase = clause(derivation, subject, verb, tense, mood, complement, adverb)
     timeless = verb.aspect == "state" or (tense is Tense.PRESENT and not habit)
     if adverb or timeless or not derivation.chance(0.45):
@@ -187,7 +186,11 @@ def _with_time(
     return finished(Phrase(phrase.english + time.english, phrase.italian + time.italian), mood)
 
 
-_FREQUENCIES = ("always", "often", "never", "rarely")
+_FREQUENCIES = {
+    Mood.STATEMENT: ("always", "often", "never", "rarely"),
+    Mood.NEGATION: ("often",),  # not *I don't always eat any apples*
+    Mood.QUESTION: ("always", "often"),
+}
 
 
 @cache
