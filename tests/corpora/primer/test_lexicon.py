@@ -69,6 +69,11 @@ def test_nouns_have_the_forms_of_their_number() -> None:
         assert forms == (expected, expected), noun.key
 
 
+def test_a_class_shares_its_name_with_no_noun_of_another_meaning() -> None:
+    classes = {row["class"] for row in read_table("classes.tsv")}
+    assert classes & {noun.key for noun in lexicon().nouns} == {"fruit"}
+
+
 def test_irregular_nouns_keep_their_plurals() -> None:
     forms = {noun.key: (noun.english[1], noun.italian[1]) for noun in lexicon().nouns}
     assert forms["man"] == ("men", "uomini")

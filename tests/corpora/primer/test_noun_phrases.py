@@ -51,6 +51,8 @@ PHRASES = [
     ("tree", "that", False, None, "that tree", "quell'albero"),
     ("student", "those", True, None, "those students", "quegli studenti"),
     ("student", "these", True, None, "these students", "questi studenti"),
+    ("man", "this", False, None, "this man", "quest'uomo"),
+    ("book", "a few", True, None, "a few books", "alcuni libri"),
     ("book", "three", True, None, "three books", "tre libri"),
     ("house", "many", True, None, "many houses", "molte case"),
     ("tree", "a", False, "bello", "a beautiful tree", "un bell'albero"),
@@ -94,6 +96,17 @@ def test_a_preposition_joins_the_article_of_its_phrase() -> None:
         for phrase, preposition in [(market, "a"), (mother, "di"), (book, "in"), (market, "con")]
     ]
     assert joined == ["al mercato", "di mia madre", "nel mio libro", "con il mercato"]
+
+
+def test_a_partitive_disappears_after_di() -> None:
+    derivation = Derivation(Random(1))
+    phrases = [
+        noun_phrase(derivation, noun("key"), "a", plural=True),
+        noun_phrase(derivation, noun("sugar"), "any"),
+        noun_phrase(derivation, noun("key"), "the", plural=True),
+    ]
+    after_di = [" ".join(text for text, _ in phrase.after("di", 0)) for phrase in phrases]
+    assert after_di == ["di chiavi", "di zucchero", "delle chiavi"]
 
 
 def test_the_owner_follows_in_italian() -> None:

@@ -1,12 +1,13 @@
 """Italian articles, articulated prepositions and agreement."""
 
-from functools import cache
 from typing import Literal
 
 Gender = Literal["m", "f"]
 
 VOWELS = "aeiouàèéìòùh"
 """Letters before which articles elide; h is silent."""
+
+PARTITIVES = ("del", "dello", "dell'", "della", "dei", "degli", "delle")
 
 _ARTICULATED = {"di": "de", "a": "a", "da": "da", "in": "ne", "su": "su"}
 _AFTER_STEM = {
@@ -33,7 +34,6 @@ def takes_lo(word: str) -> bool:
     return len(lower) > 1 and lower[0] == "s" and not starts_with_vowel(lower[1:])
 
 
-@cache
 def definite_article(next_word: str, gender: Gender, plural: bool) -> str:
     """Return il, lo, l', la, i, gli or le, whichever the next word asks for."""
     vowel = starts_with_vowel(next_word)

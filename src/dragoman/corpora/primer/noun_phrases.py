@@ -29,11 +29,17 @@ class NounPhrase(NamedTuple):
         return ((self.article, self.article_bit), *self.rest) if self.article else self.rest
 
     def after(self, preposition: str, bit: int) -> Tokens:
-        """Return the Italian words after a preposition, joined with the article: *della casa*."""
+        """Return the Italian words after a preposition, joined with the article: *della casa*.
+
+        A partitive article disappears after *di*: *delle chiavi*, but *ho bisogno di chiavi*.
+        """
         if not preposition:
             return self.italian
+        first, first_bit = self.rest[0]
+        if preposition == "di" and first in italian.PARTITIVES:
+            return ((preposition, bit | first_bit), *self.rest[1:])
         if not self.article:
-            return ((italian.euphonic(preposition, self.rest[0][0]), bit), *self.rest)
+            return ((italian.euphonic(preposition, first), bit), *self.rest)
         joined = italian.articulated(preposition, self.article)
         return ((joined, bit | self.article_bit), *self.rest)
 
@@ -114,7 +120,7 @@ def noun_phrase(
         english_words = ((word, bit), *english_words)
     kin = noun.noun_class in ("family", "spouse") and adjective is None and not plural
     article, before = _italian_determiner(
-        determiner, italian_words[0][0], gender, plural, many=many, kin=kin
+        determiner, italian_words[0][0], gender, plural, many, kin
     )
     if before:
         italian_words = ((before, bit), *italian_words)
@@ -145,8 +151,9 @@ def _english_determiner(determiner: str, next_word: str, many: bool) -> str:
     return "any" if determiner == "no" else determiner
 
 
+@cache
 def _italian_determiner(
-    determiner: str, next_word: str, gender: Gender, plural: bool, *, many: bool, kin: bool
+    determiner: str, next_word: str, gender: Gender, plural: bool, many: bool, kin: bool
 ) -> tuple[str, str]:
     """Return the definite article, or nothing, and the other word before adjective and noun."""
     if determiner in ("the", "generic"):

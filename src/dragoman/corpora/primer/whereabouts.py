@@ -80,7 +80,7 @@ def here_is(derivation: Derivation) -> Sentence:
 
 def this_is(derivation: Derivation) -> Sentence:
     """Derive pairs like *These are my shoes*, *Queste sono le mie scarpe*."""
-    noun = derivation.choose(_findable())
+    noun = derivation.choose(_presentable())
     if noun.noun_class not in _FAMILIAR and derivation.chance(0.4):
         thing = indefinite_phrase(derivation, noun, Mood.STATEMENT, numbers=False)
     else:
