@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import re
 import struct
 from collections.abc import Callable
@@ -113,6 +114,37 @@ def test_a_directory_holds_nothing_but_the_model(saved: Path) -> None:
     names = {path.name for path in saved.iterdir()}
 
     assert names == {"model.safetensors", "model.toml", "tokenizer.words"}
+
+
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o007, 0o660)])
+def test_whoever_may_read_the_users_files_may_read_all_of_a_model(
+    tmp_path: Path, umask: int, mode: int
+) -> None:
+    before = os.umask(umask)
+    try:
+        save(tmp_path)
+    finally:
+        os.umask(before)
+
+    assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {mode}
+
+
+def test_the_new_names_of_a_model_are_flushed_to_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flushed: dict[int, list[str]] = {}
+    fsync = os.fsync
+
+    def remember(descriptor: int) -> None:
+        flushed[os.fstat(descriptor).st_ino] = sorted(path.name for path in tmp_path.iterdir())
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", remember)
+    save(tmp_path)
+
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert {path.stat().st_ino for path in tmp_path.iterdir()} < set(flushed)
+    assert flushed[tmp_path.stat().st_ino] == names
 
 
 def test_a_model_replaces_an_earlier_one_and_leaves_other_files(saved: Path) -> None:

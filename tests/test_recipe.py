@@ -50,6 +50,33 @@ def test_the_bad_key_is_named(section: dict[str, Any], message: str) -> None:
     assert message in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("language", "tokenize"),
+    [("zh", "zh"), ("zh_CN", "zh"), ("jav", "13a"), ("it", "13a"), ("zza", "13a")],
+)
+def test_bleu_splits_words_as_the_target_language_needs(language: str, tokenize: str) -> None:
+    recipe = recipe_from_table({**SMALLEST, "target_language": language})
+
+    assert recipe.evaluation.tokenize == tokenize
+
+
+@pytest.mark.parametrize(("installed", "tokenize"), [(True, "ja-mecab"), (False, "char")])
+def test_japanese_is_split_into_words_where_mecab_is_installed(
+    installed: bool, tokenize: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dragoman.recipe.find_spec", lambda name: installed or None)
+
+    recipe = recipe_from_table({**SMALLEST, "target_language": "ja"})
+
+    assert recipe.evaluation.tokenize == tokenize
+
+
+def test_a_recipe_may_choose_how_bleu_splits_words() -> None:
+    table = {**SMALLEST, "target_language": "zh", "evaluation": {"tokenize": "char"}}
+
+    assert recipe_from_table(table).evaluation.tokenize == "char"
+
+
 def test_a_recipe_survives_being_written() -> None:
     recipe = recipe_from_table({**SMALLEST, "model": {"preset": "tiny"}})
 

@@ -18,7 +18,7 @@ from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.tokenizer import SpecialIds
 from dragoman.tokenizers.training import train_tokenizers
-from dragoman.translator import CHUNK, Translator
+from dragoman.translator import CHUNK, MAX_SOURCE_TOKENS, Translator
 
 SENTENCES = [
     ("The cat is on the table.", "Il gatto è sul tavolo."),
@@ -26,7 +26,7 @@ SENTENCES = [
     ("Where is the cat?", "Dov'è il gatto?"),
     ("I see a dog and a cat.", "Vedo un cane e un gatto."),
 ]
-SEARCH: dict[str, Any] = {"beam_size": 2, "max_length_ratio": 1.0, "max_length_extra": 3}
+SEARCH: dict[str, Any] = {"beam_size": 2, "max_length_ratio": 0.1, "max_length_extra": 3}
 
 
 class Copier:
@@ -132,6 +132,65 @@ def test_alternatives_carry_their_scores(copying: Translator) -> None:
     assert [found.score for found in translation.alternatives] == [0.0, -0.5, -1.0]
     assert [found.finished for found in translation.alternatives] == [True, False, False]
     assert translation.score == 0.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The cat is on the table. Where is the dog? " * 90,
+        "the cat and the dog " * 150,
+        "cat" * 1000,
+        "cat" * 1000 + " dog." + " the" * 2000,
+    ],
+    ids=["sentences", "words", "one word", "mixed"],
+)
+def test_a_text_that_is_too_long_is_translated_in_parts_and_nothing_is_lost(
+    tokenizers: TokenizerPair, text: str
+) -> None:
+    engine = Copier()
+    translator = Translator.from_engine(engine, tokenizers)
+
+    before, translation, after = translator.translate(["a dog", text, "a cat"])
+
+    assert (before.text, after.text) == ("a dog", "a cat")
+    assert translation.source == text
+    assert translation.text.replace(" ", "") == text.replace(" ", "")
+    assert (before.parts, after.parts) == (1, 1)
+    assert translation.parts == len(engine.asked[0]) - 2 > 1
+    assert max(map(len, engine.asked[0])) <= MAX_SOURCE_TOKENS
+
+
+def test_a_text_of_as_many_tokens_as_fit_is_not_cut(tokenizers: TokenizerPair) -> None:
+    engine = Copier()
+    text = " the" * (MAX_SOURCE_TOKENS // 2)
+    assert len(tokenizers.source.encode(text)) == MAX_SOURCE_TOKENS
+
+    (translation,) = Translator.from_engine(engine, tokenizers).translate([text])
+
+    assert translation.parts == 1
+    assert len(engine.asked[0]) == 1
+
+
+def test_a_text_is_cut_between_sentences(tokenizers: TokenizerPair) -> None:
+    engine = Copier()
+    text = "The cat is on the table. " * 101 + "Where is (the dog?) " * 40
+
+    list(Translator.from_engine(engine, tokenizers).translate([text]))
+
+    parts = [tokenizers.target.decode(ids) for ids in engine.asked[0]]
+    assert {part[-1] for part in parts} <= {".", ")"}
+    assert {part.split()[0] for part in parts} <= {"The", "Where"}
+
+
+def test_the_alternatives_of_parts_are_joined_in_order(tokenizers: TokenizerPair) -> None:
+    translator = Translator.from_engine(Copier(), tokenizers)
+
+    (translation,) = translator.translate(["the cat " * 600], SearchConfig(n_best=2))
+
+    assert translation.parts == 2
+    assert [found.score for found in translation.alternatives] == [0.0, 2 * -0.5]
+    assert [found.finished for found in translation.alternatives] == [True, False]
+    assert translation.alternatives[1].text == "the cat " * 599 + "the cat"
 
 
 def test_any_number_of_texts_is_translated_as_they_come(tokenizers: TokenizerPair) -> None:

@@ -77,16 +77,16 @@ def set_key(table: dict[str, Any], assignment: str) -> None:
     """Apply one `section.key=value` to a table in place; the value is TOML, or else a string.
 
     Raises:
-        RecipeError: there is no equals sign, or the path leads through a value.
+        RecipeError: there is no equals sign or no key, or the path leads through a value.
     """
     path, equals, text = assignment.partition("=")
-    if not equals:
+    *sections, key = path.strip().split(".")
+    if not (equals and key and all(sections)):
         raise RecipeError(f"--set {assignment}: write it as section.key=value")
     try:
         value = tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         value = text
-    *sections, key = path.strip().split(".")
     for section in sections:
         table = table.setdefault(section, {})
         if not isinstance(table, dict):

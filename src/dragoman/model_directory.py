@@ -13,6 +13,7 @@ import math
 import os
 import platform
 import shutil
+import stat
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -195,8 +196,9 @@ def save_model(
     """Write a model directory; an earlier model in it is replaced.
 
     Everything is written beside its place first, and flushed to the disk. Then each file is
-    renamed, the description last. An interruption leaves the earlier model, or at worst, between
-    two renames, one whose checksum is refused; never one that is taken for another.
+    renamed, the description last, and the new names are flushed. An interruption leaves the earlier
+    model, or at worst, between two renames, one whose checksum is refused; never one that is taken
+    for another.
 
     Args:
         directory: Made if it is missing. Other files in it are left alone.
@@ -221,16 +223,27 @@ def save_model(
         software={**_software(), **description.software},
     )
     (staging / DESCRIPTION_NAME).write_bytes(tomli_w.dumps(to_table(description)).encode())
+    usual_mode = stat.S_IMODE((staging / DESCRIPTION_NAME).stat().st_mode)
+    (staging / WEIGHTS_NAME).chmod(usual_mode)  # safetensors lets only the owner read
     for name in (*tokenizer_names, WEIGHTS_NAME, DESCRIPTION_NAME):
-        with (staging / name).open("rb") as stream:
-            os.fsync(stream.fileno())
+        _flush(staging / name)
     for name in (*tokenizer_names, WEIGHTS_NAME, DESCRIPTION_NAME):
         (staging / name).replace(directory / name)
     for path in directory.glob("tokenizer*"):
         if path.suffix in (".model", ".words", ".marian") and path.name not in tokenizer_names:
             path.unlink()  # of an earlier model
     staging.rmdir()
+    _flush(directory)
     return description
+
+
+def _flush(path: Path) -> None:
+    """Bring a file, or the names in a directory, to the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _software() -> dict[str, str]:

@@ -1,6 +1,7 @@
 """All the settings of a run, composed: what a recipe file holds."""
 
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ from dragoman.config import RecipeError, from_table, nearest, read_table, set_ke
 from dragoman.corpora.batching_config import BatchingConfig
 from dragoman.corpora.config import CleaningConfig, CorporaConfig
 from dragoman.decoding.config import SearchConfig
-from dragoman.evaluation.config import EvaluationConfig
+from dragoman.evaluation.config import EvaluationConfig, Tokenization
 from dragoman.model.config import PRESETS, TransformerConfig
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.training.config import TrainingConfig
@@ -73,7 +74,11 @@ def load_recipe(path: Path, assignments: tuple[str, ...] = ()) -> Recipe:
 
 
 def recipe_from_table(table: dict[str, Any]) -> Recipe:
-    """Build a recipe from nested tables, resolving `model.preset`."""
+    """Build a recipe from nested tables.
+
+    `model.preset` is resolved; `evaluation.tokenize` is chosen by the target language where it is
+    left out.
+    """
     model = table.get("model", {})
     if isinstance(model, dict) and "preset" in model:
         name = model["preset"]
@@ -83,7 +88,21 @@ def recipe_from_table(table: dict[str, Any]) -> Recipe:
             raise RecipeError(f"unknown model.preset {name!r}; {hint}")
         rest = {key: value for key, value in model.items() if key != "preset"}
         table = {**table, "model": {**PRESETS[name], **rest}}
+    evaluation = table.get("evaluation", {})
+    if isinstance(evaluation, dict) and "tokenize" not in evaluation:
+        tokenize = _tokenization(str(table.get("target_language", "")))
+        table = {**table, "evaluation": {"tokenize": tokenize, **evaluation}}
     return from_table(Recipe, table)
+
+
+def _tokenization(language: str) -> Tokenization:
+    """Choose how BLEU finds words: Chinese and Japanese put no spaces between them."""
+    language = language.replace("_", "-").partition("-")[0].lower()
+    if language in ("zh", "zho"):
+        return "zh"
+    if language in ("ja", "jpn"):
+        return "ja-mecab" if find_spec("MeCab") and find_spec("ipadic") else "char"
+    return EvaluationConfig.tokenize
 
 
 def differences(old: dict[str, Any], new: dict[str, Any], at: str = "") -> list[str]:

@@ -11,11 +11,15 @@ from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY, Hypothesis
 from dragoman.engines.protocol import Engine
 from dragoman.model_directory import DESCRIPTION_NAME, ModelDirectory
+from dragoman.tokenizers.cutting import encode_in_parts
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.tokenizer import SpecialIds
 
 CHUNK = 2048
 """Texts that are read ahead; among so many, there are enough of similar length for a batch."""
+
+MAX_SOURCE_TOKENS = 1024
+"""Tokens that are translated at once; the memory that a search takes grows with them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +42,9 @@ class Translation:
     alternatives: tuple[Alternative, ...]
     """The best first; as many as `n_best`, or fewer if there are not so many."""
 
+    parts: int = 1
+    """In how many parts the text was translated; more than one if it is too long for one."""
+
     @property
     def text(self) -> str:
         """The best translation."""
@@ -59,6 +66,10 @@ class Translator:
 
     A text is one line: line breaks inside it are spaces. An empty or blank text is translated to
     an empty one. A text's translation does not depend on the others it is given with.
+
+    A text of more than `MAX_SOURCE_TOKENS` tokens is cut, between sentences if it can be, and its
+    parts are translated each for itself. Its first translation joins the first ones of the parts,
+    its second the second ones, up to the part that has the fewest; their scores are added.
 
     Args:
         path: A model directory.
@@ -104,20 +115,36 @@ class Translator:
         """Translate any number of texts in constant memory; one comes out for each, in order."""
         remaining = iter(texts)
         while chunk := list(islice(remaining, CHUNK)):
-            sources = self._tokenizers.source.encode_batch(chunk)
-            found = self._engine.search(sources, search or self.search)
-            for text, hypotheses in zip(chunk, found, strict=True):
-                yield self._read(text, hypotheses or [EMPTY])
+            encoded = self._encode(chunk)
+            sources = [part for parts in encoded for part in parts]
+            found = iter(self._engine.search(sources, search or self.search))
+            for text, parts in zip(chunk, encoded, strict=True):
+                yield self._read(text, [next(found) or [EMPTY] for _ in parts])
 
-    def _read(self, source: str, hypotheses: list[Hypothesis]) -> Translation:
-        """Put tokens back into text."""
+    def _encode(self, texts: list[str]) -> list[list[list[int]]]:
+        """Turn each text into tokens: those of the whole, or of its parts if it is too long."""
+        tokenizer = self._tokenizers.source
+        return [
+            [ids]
+            if len(ids) <= MAX_SOURCE_TOKENS
+            else encode_in_parts(text, tokenizer, limit=MAX_SOURCE_TOKENS)
+            for text, ids in zip(texts, tokenizer.encode_batch(texts), strict=True)
+        ]
+
+    def _read(self, source: str, parts: list[list[Hypothesis]]) -> Translation:
+        """Put the hypotheses of each part back into text, and the parts together."""
         decode = self._tokenizers.target.decode
         return Translation(
             source=source,
             alternatives=tuple(
-                Alternative(text=decode(found.ids), score=found.score, finished=found.finished)
-                for found in hypotheses
+                Alternative(
+                    text=" ".join(filter(None, (decode(part.ids) for part in joined))),
+                    score=sum(part.score for part in joined),
+                    finished=all(part.finished for part in joined),
+                )
+                for joined in zip(*parts, strict=False)
             ),
+            parts=len(parts),
         )
 
 

@@ -39,7 +39,8 @@ def test_check_says_sizes_and_suspicious_lines(
     run("check", corpus)
 
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert lines[0] == [f"{corpus}:", "4", "pairs"]
+    assert lines[0][:5] == [f"{corpus}:", "4", "pairs,", "languages", "en-it"]
+    assert lines[0][5:] == ["(change", "with", "--languages)"]
     assert ["en", "28", "8", "6", "8", "8", "8"] in lines
     assert ["it", "28", "6", "9", "10", "10", "10"] in lines
     assert ["duplicate", "1", "line", "2"] in lines
@@ -55,6 +56,20 @@ def test_check_says_what_files_share(
     run("check", corpus, other)
 
     assert f"{corpus} and {other} share 1 source sentences" in capsys.readouterr().out
+
+
+def test_check_reads_a_corpus_in_two_files(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, target = tmp_path / "test.en", tmp_path / "test.it"
+    source.write_text("A cow.\nA cat.\n")
+    target.write_text("Una mucca.\nUn gatto.\n")
+
+    run("check", corpus, "--source", source, "--target", target)
+
+    printed = capsys.readouterr().out
+    assert "\ntest: 2 pairs" in printed
+    assert f"{corpus} and test share 1 source sentences" in printed
 
 
 def test_check_prints_one_json_object(
@@ -84,7 +99,6 @@ def test_check_names_the_file_and_line_of_a_broken_corpus(corpus: Path) -> None:
 @pytest.mark.parametrize(
     "tokens",
     [
-        ["check"],
         ["check", "a.tsv", "--languages", "english"],
         ["get", "opus:Books"],
         ["get", "Books", "en-it"],

@@ -1,8 +1,12 @@
 """The command line as a whole: exit codes, and errors in one sentence."""
 
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 
 from dragoman.cli import main
 
@@ -23,6 +27,10 @@ def outcome(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, s
         (["translate", "nowhere"], 1, "nowhere: there is no model here"),
         (["inspect", "nowhere"], 1, "nowhere: there is no model here"),
         (["evaluate", "nowhere"], 2, "give a test set"),
+        (["evaluate", "nowhere", "x.tsv", "--source", "f"], 2, "give a test set"),
+        (["evaluate", "nowhere", "--reference", "f"], 2, "give a test set"),
+        (["corpus", "check"], 2, "name what to check"),
+        (["corpus", "check", "--source", "f"], 2, "takes both --source and --target"),
         (["evaluate", "nowhere", "x.tsv", "--tokenize", "14a"], 2, "tokenize = '14a'"),
         (["evaluate", "nowhere", "missing.tsv"], 1, "missing.tsv"),
         (["corpus", "check", "missing.tsv"], 1, "missing.tsv"),
@@ -44,6 +52,77 @@ def test_a_mistake_gives_a_sentence_and_an_exit_code(
     assert result == code
     assert message in printed
     assert "Traceback" not in printed
+
+
+@pytest.mark.parametrize("assignment", ["=5", "model.=5", ".seed=5", "model..d_ff=5"])
+def test_a_setting_without_a_key_is_not_blamed_on_the_recipe(
+    assignment: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "recipe.toml").write_text("")
+
+    result, printed = outcome(capsys, "train", str(tmp_path / "recipe.toml"), "--set", assignment)
+
+    assert (result, printed) == (
+        2,
+        f"dragoman: --set {assignment}: write it as section.key=value\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("module", "importer", "arguments"),
+    [
+        ("torch", "dragoman.pipeline.run", ["train", "x.toml"]),
+        ("torch", "dragoman.interop.marian", ["import", "marian", "x", "-o", "y"]),
+        ("sacrebleu.metrics", "dragoman.evaluation.metrics", ["evaluate", "x.txt", "x.tsv"]),
+    ],
+)
+def test_a_package_that_is_not_installed_is_named_with_the_way_to_install_it(
+    module: str,
+    importer: str,
+    arguments: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("x.txt").write_text("il gatto\n")
+    Path("x.tsv").write_text("the cat\til gatto\n")
+    monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.delitem(sys.modules, importer, raising=False)  # it is imported again
+    package = module.partition(".")[0]
+
+    assert outcome(capsys, *arguments) == (
+        1,
+        f'dragoman: this command needs {package}: pip install "dragoman[train]" installs it\n',
+    )
+
+
+@pytest.mark.parametrize("allocate", [torch.empty, np.empty], ids=["torch", "numpy"])
+def test_too_little_memory_gives_a_sentence(
+    allocate: Callable[[int], object],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def train() -> None:
+        allocate(2**55)
+
+    monkeypatch.setattr("dragoman.cli.train.train", train)
+
+    code, printed = outcome(capsys, "train")
+
+    assert code == 1
+    assert printed.startswith("dragoman: the memory is not enough; ")
+    assert printed.count("\n") == 1
+
+
+def test_a_mistake_of_ours_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    def train() -> None:
+        torch.zeros(2) @ torch.zeros(3)
+
+    monkeypatch.setattr("dragoman.cli.train.train", train)
+
+    with pytest.raises(RuntimeError, match="size"):
+        main(["train"])
 
 
 def test_debug_shows_the_traceback(tmp_path: Path) -> None:

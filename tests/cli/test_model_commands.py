@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -21,6 +22,10 @@ CONFIG = TransformerConfig(
 
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
+    return build_model(tmp_path)
+
+
+def build_model(tmp_path: Path, *, training: dict[str, Any] | None = None) -> Path:
     tokenizer = TokenizerConfig(kind="words", min_frequency=1)
     pair = train_tokenizers(tokenizer, lambda: iter(PAIRS), tmp_path / "tokenizer")
     size = pair.source.vocab_size
@@ -31,6 +36,7 @@ def model(tmp_path: Path) -> Path:
         model=CONFIG,
         tokenizer=TokenizerDescription.of(pair, tokenizer),
         special_ids=pair.source.special_ids,
+        training=training or {},
     )
     save_model(tmp_path / "model", description, pair, dict(transformer.named_parameters()))
     return tmp_path / "model"
@@ -90,6 +96,45 @@ def test_evaluate_compares_a_model_with_a_file(
     comparison = json.loads(capsys.readouterr().out)["comparisons"]["chrF"]
     assert comparison["b"] == pytest.approx(100.0)
     assert comparison["delta"] > 0
+
+
+@pytest.mark.parametrize(
+    ("options", "case", "tokens"),
+    [
+        ([], "lc", "char"),
+        (["--tokenize", "intl"], "lc", "intl"),
+        (["--no-lowercase"], "mixed", "char"),
+    ],
+)
+def test_a_model_is_evaluated_as_its_recipe_says_where_no_option_differs(
+    options: list[str],
+    case: str,
+    tokens: str,
+    tmp_path: Path,
+    test_set: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    settings = {"metrics": ["BLEU"], "lowercase": True, "tokenize": "char", "bootstrap_samples": 0}
+    model = build_model(tmp_path, training={"recipe": {"evaluation": settings}})
+
+    assert main(["evaluate", str(model), str(test_set), *options, "--json"]) == 0
+
+    scores = json.loads(capsys.readouterr().out)["scores"]
+    assert list(scores) == ["BLEU"]
+    assert f"case:{case}|" in scores["BLEU"]["signature"]
+    assert f"tok:{tokens}|" in scores["BLEU"]["signature"]
+
+
+@pytest.mark.parametrize(
+    "recipe", [3, {"evaluation": 3}, {"evaluation": {"tokenize": 3}}, {"evaluation": {"x": 3}}]
+)
+def test_a_recorded_evaluation_that_makes_no_sense_names_the_file(
+    recipe: object, tmp_path: Path, test_set: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = build_model(tmp_path, training={"recipe": recipe})
+
+    assert main(["evaluate", str(model), str(test_set)]) == 1
+    assert f"dragoman: {model / 'model.toml'}: " in capsys.readouterr().err
 
 
 def test_evaluate_refuses_a_file_of_another_length(

@@ -1,10 +1,10 @@
 """`dragoman translate`: as many lines out as in, whatever is in them."""
 
+import io
 import json
 import os
-import subprocess
 import sys
-from collections.abc import Sequence
+import threading
 from pathlib import Path
 
 import pytest
@@ -22,15 +22,6 @@ from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.tokenizer import SpecialIds
 from dragoman.tokenizers.words import WordTokenizer
 from dragoman.translator import Translator
-
-PROGRAM = (
-    "import sys\n"
-    "from cyclopts import App\n"
-    "from dragoman.cli.translate import translate\n"
-    "app = App()\n"
-    "app.command(translate)\n"
-    "sys.exit(app(['translate', *sys.argv[1:]], result_action='return_value'))"
-)
 
 
 @pytest.fixture(scope="module")
@@ -79,15 +70,6 @@ def run(*arguments: str | Path) -> int:
     return code
 
 
-def pipe(arguments: Sequence[str | Path], text: bytes) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [sys.executable, "-c", PROGRAM, *arguments, "--device", "cpu"],
-        input=text,
-        capture_output=True,
-        check=False,
-    )
-
-
 def test_every_line_keeps_its_place_and_its_ending(model: Path, tmp_path: Path) -> None:
     lines = ["the cat", "", "the\u2028dog", "a\x85 \x0b b\x0c\x1c", "\ufeff", "\r", "the \r table"]
     endings = ["\n", "\r\n", "\n", "\r\n", "\n", "\n", ""]
@@ -127,39 +109,66 @@ def test_files_follow_each_other_on_standard_output(
     assert capfd.readouterr().out == "".join(f"{line}\n" for line in expected)
 
 
-def test_standard_input_is_translated_to_standard_output(model: Path) -> None:
-    result = pipe([model], b"the cat\n\nthe dog")
+def test_a_file_without_a_last_line_feed_does_not_run_into_the_next(
+    model: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a").write_bytes(b"the cat\nthe dog")
+    (tmp_path / "b").write_bytes(b"table\r")
+    (tmp_path / "c").write_bytes(b"the cat")
+
+    run(model, tmp_path / "a", tmp_path / "b", tmp_path / "c")
+
+    expected = Translator(model, device="cpu")(["the cat", "the dog", "table", "the cat"])
+    assert capfd.readouterr().out == "{}\n{}\n{}\r\n{}".format(*expected)
+
+
+def test_standard_input_is_translated_to_standard_output(
+    model: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"the cat\n\nthe dog")))
+
+    run(model)
 
     expected = Translator(model, device="cpu")(["the cat", "", "the dog"])
-    assert result.stdout.decode() == "\n".join(expected)
+    assert capfd.readouterr().out == "\n".join(expected)
 
 
-def test_a_slow_writer_gets_each_line_at_once(model: Path) -> None:
-    command = [sys.executable, "-c", PROGRAM, str(model), "--device", "cpu"]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        expected = Translator(model, device="cpu")
+def test_a_slow_writer_gets_each_line_at_once(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (to_read, to_write), (answer, output) = os.pipe(), os.pipe()
+    expected = Translator(model, device="cpu")
+    with (
+        os.fdopen(to_read) as stdin,
+        os.fdopen(output, "w") as stdout,
+        os.fdopen(answer) as answers,
+    ):
+        monkeypatch.setattr(sys, "stdin", stdin)
+        monkeypatch.setattr(sys, "stdout", stdout)
+        command = threading.Thread(target=run, args=(model,), daemon=True)
+        command.start()
         for text in ("the cat", "the dog"):  # the second is written after the first is read
-            process.stdin.write(f"{text}\n".encode())
-            process.stdin.flush()
-            assert process.stdout.readline().decode() == expected(text) + "\n"
-        process.stdin.close()
+            os.write(to_write, f"{text}\n".encode())
+            assert answers.readline() == expected(text) + "\n"
+        os.close(to_write)
+        command.join()
 
 
-def test_a_reader_that_has_seen_enough_ends_it_quietly(model: Path, tmp_path: Path) -> None:
+def test_a_reader_that_has_seen_enough_ends_it_quietly(
+    model: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     source = tmp_path / "in.txt"
-    source.write_text("\n" * 100_000)  # more than a pipe holds
-    command = [sys.executable, "-c", PROGRAM, str(model), str(source), "--device", "cpu"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdout.read(1)
-        process.stdout.close()
-        assert process.stderr.read() == b""
-    assert process.returncode == 0
+    source.write_text("\n" * 10_000)  # more than is buffered
+    answer, output = os.pipe()
+    os.close(answer)
+    with os.fdopen(output, "w") as stdout:
+        monkeypatch.setattr(sys, "stdout", stdout)
+        code = run(model, source)
+        stdout.write("what is written when the interpreter ends")
+
+    assert code == 0
+    assert capfd.readouterr().err == ""
 
 
 def test_a_list_of_the_best_has_the_format_of_moses(
@@ -225,6 +234,28 @@ def test_a_translation_that_was_stopped_is_warned_of(
     warning = f"warning: {tmp_path / 'in'}:1: the translation stopped at the length limit\n"
     assert not expected.finished
     assert capfd.readouterr().err == warning
+
+
+def test_a_line_that_is_too_long_stays_one_line_and_is_warned_of(
+    model: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("dragoman.translator.MAX_SOURCE_TOKENS", 4)
+    source, output = tmp_path / "in", tmp_path / "out"
+    source.write_text("the cat\nthe dog the cat the table\nthe dog\n")
+
+    run(model, source, "-o", output, "--beam-size", "1")
+
+    warning = (
+        f"warning: {source}:2: the line has more than 4 tokens, so it was translated in 2 parts\n"
+    )
+    assert capfd.readouterr().err.count(warning) == 1
+    lines = output.read_text().split("\n")
+    parts = Translator(model, device="cpu")(["the dog the", "cat the table"])
+    assert lines[1] == " ".join(parts)
+    assert len(lines) == 4
 
 
 def test_text_that_is_not_utf_8_is_refused_with_its_place(model: Path, tmp_path: Path) -> None:

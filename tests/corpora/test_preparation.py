@@ -8,8 +8,8 @@ import pytest
 
 from dragoman.corpora.config import CleaningConfig, CorporaConfig, CorpusConfig
 from dragoman.corpora.overlap import OverlapError
-from dragoman.corpora.preparation import PreparedText, TextPreparation
-from dragoman.corpora.store_description import TokenStoreError
+from dragoman.corpora.preparation import PreparationError, TextPreparation
+from dragoman.corpora.prepared_text import PreparedText
 from dragoman.corpora.text_file import CorpusError
 from dragoman.tokenizers.config import TokenizerConfig
 
@@ -27,8 +27,17 @@ def sentences(first: int, last: int) -> list[str]:
     ]
 
 
+def interrupt(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
 @pytest.fixture
-def prepare(tmp_path: Path) -> Prepare:
+def said() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def prepare(tmp_path: Path, said: list[str]) -> Prepare:
     def write(name: str, lines: list[str]) -> CorpusConfig:
         path = tmp_path / f"{name}.tsv"
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
@@ -40,6 +49,8 @@ def prepare(tmp_path: Path) -> Prepare:
         validation: list[str] | None = None,
         test: list[str] | None = None,
         more: list[str] | None = None,
+        replace_other: bool = True,
+        max_length: int = 32,
         **settings: str,
     ) -> PreparedText:
         corpora = CorporaConfig(
@@ -57,9 +68,9 @@ def prepare(tmp_path: Path) -> Prepare:
             corpora=corpora,
             cleaning=CleaningConfig(),
             tokenizer=TokenizerConfig(kind="bpe", vocab_size=400),
-            max_length=32,
+            max_length=max_length,
         )
-        return preparation.prepare(lambda message: None)
+        return preparation.prepare(said.append, replace_other=replace_other)
 
     return call
 
@@ -87,7 +98,7 @@ def test_what_is_read_is_kept_or_counted(prepare: Prepare) -> None:
 
     text = prepare(lines, validation=sentences(200, 205), test=sentences(300, 301), overlap="drop")
 
-    summary = text.summaries[0]
+    summary = text.summary.corpora[0]
     assert summary.dropped == {"duplicate": 3, "empty": 1, "identical sides": 1}
     assert (summary.overlap, summary.kept, len(text.store)) == (1, 51, 51)
     assert summary.read == summary.kept + summary.overlap + sum(summary.dropped.values())
@@ -96,7 +107,7 @@ def test_what_is_read_is_kept_or_counted(prepare: Prepare) -> None:
 def test_duplicates_are_found_across_corpora(prepare: Prepare) -> None:
     text = prepare(sentences(100, 150), more=sentences(140, 160), validation=sentences(200, 205))
 
-    assert [summary.kept for summary in text.summaries] == [50, 10]
+    assert [summary.kept for summary in text.summary.corpora] == [50, 10]
     assert [(corpus.start, corpus.stop, corpus.weight) for corpus in text.store.corpora] == [
         (0, 50, 1.0),
         (50, 60, 2.0),
@@ -108,17 +119,80 @@ def test_evaluation_sentences_in_the_training_text_are_refused(prepare: Prepare)
         prepare([*sentences(100, 150), *sentences(300, 302)], test=sentences(300, 302))
 
 
-def test_without_validation_text_some_of_the_training_text_is_held_out(prepare: Prepare) -> None:
-    text = prepare(sentences(1000, 2000))
+def test_without_validation_text_some_of_the_training_text_is_held_out(
+    prepare: Prepare, said: list[str]
+) -> None:
+    text = prepare(sentences(1000, 1999))
 
     held_out = {pair.source for pair in text.validation}
     learnt = {
         text.tokenizers.source.decode(text.store.source(i).tolist()) for i in range(len(text.store))
     }
-    assert 25 <= len(held_out) <= 75
-    assert len(held_out) + len(learnt) == 1000
+    assert len(held_out) == 50
+    assert len(held_out) + len(learnt) == 999
     assert not held_out & learnt
-    assert text.summaries[0].held_out == len(held_out)
+    assert text.summary.corpora[0].held_out == 50
+    assert "no validation corpus is named: one sentence in 20 is held out for validation" in said
+
+
+@pytest.mark.parametrize("count", [2, 3, 7])
+def test_however_few_pairs_there_are_some_learn_and_one_validates(
+    prepare: Prepare, count: int
+) -> None:
+    text = prepare(sentences(100, 100 + count))
+
+    assert (len(text.validation), len(text.store)) == (1, count - 1)
+
+
+@pytest.mark.parametrize("lines", [["one two\tuno due"], ["two\tdue", "Two!\tecco due"]])
+def test_a_text_of_one_source_cannot_be_held_out(prepare: Prepare, lines: list[str]) -> None:
+    with pytest.raises(CorpusError, match=r"too few pairs .* corpora\.validation"):
+        prepare(lines)
+
+
+def test_variants_of_a_sentence_are_held_out_together(prepare: Prepare) -> None:
+    variants = [
+        f"{source}\t{target}"
+        for line in sentences(1000, 1200)
+        for source, target in [line.split("\t")]
+        for source in (source, source.removesuffix(".").upper())
+    ]
+
+    text = prepare(variants)
+
+    held_out = [pair.source.removesuffix(".").lower() for pair in text.validation]
+    assert len(held_out) == 20
+    assert all(held_out.count(source) == 2 for source in held_out)
+
+
+def test_held_out_pairs_are_counted_for_the_corpus_that_they_leave(prepare: Prepare) -> None:
+    text = prepare(sentences(100, 150), more=sentences(200, 290))
+
+    held_out = {pair.source for pair in text.validation}
+    for summary, mine in zip(
+        text.summary.corpora, (sentences(100, 150), sentences(200, 290)), strict=True
+    ):
+        assert summary.held_out == sum(line.split("\t")[0] in held_out for line in mine)
+        assert summary.kept + summary.held_out == len(mine)
+
+
+def test_pairs_with_too_many_tokens_are_counted_and_said(prepare: Prepare, said: list[str]) -> None:
+    lengthy = " ".join(["one two three"] * 30) + "\t" + " ".join(["uno due tre"] * 30)
+
+    text = prepare(
+        [*sentences(100, 150), lengthy],
+        validation=[*sentences(200, 205), lengthy + " x", "six\t "],
+        overlap="allow",
+    )
+
+    (summary,) = text.summary.corpora
+    assert summary.dropped == {"too many tokens": 1}
+    assert (summary.read, summary.kept, len(text.store)) == (51, 50, 50)
+    assert "train: 1 pair with more than 32 tokens on a side left out" in said
+    assert (len(text.validation), len(text.validation_store)) == (6, 5)
+    assert (text.summary.validation.too_long, text.summary.validation.blank) == (1, 1)
+    assert "validation: 1 pair with more than 32 tokens on a side left out of the loss" in said
+    assert "validation: 1 pair with a blank side left out" in said
 
 
 def test_prepared_text_is_opened_not_made_again(prepare: Prepare, tmp_path: Path) -> None:
@@ -130,11 +204,97 @@ def test_prepared_text_is_opened_not_made_again(prepare: Prepare, tmp_path: Path
     assert (tmp_path / "data" / "train" / "store.json").stat().st_mtime_ns == before
 
 
-def test_other_text_than_was_prepared_is_refused(prepare: Prepare) -> None:
+def test_other_text_is_refused_where_it_must_not_be_replaced(prepare: Prepare) -> None:
     prepare(sentences(100, 160), validation=sentences(200, 205))
 
-    with pytest.raises(TokenStoreError):
-        prepare(sentences(100, 161), validation=sentences(200, 205))
+    with pytest.raises(PreparationError, match=r"data/train: .*train\.tsv changed since"):
+        prepare(sentences(100, 161), validation=sentences(200, 205), replace_other=False)
+
+
+def test_other_text_is_prepared_again_where_nothing_depends_on_it(prepare: Prepare) -> None:
+    prepare(sentences(100, 160), validation=sentences(200, 205))
+
+    text = prepare(sentences(100, 161), validation=sentences(200, 205))
+
+    assert len(text.store) == 61
+
+
+def test_another_setting_prepares_the_text_again(prepare: Prepare) -> None:
+    validation = sentences(200, 205)
+    prepare(sentences(100, 160), validation=validation, test=sentences(100, 110), overlap="allow")
+
+    text = prepare(
+        sentences(100, 160), validation=validation, test=sentences(100, 110), overlap="drop"
+    )
+
+    assert len(text.store) == 50
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "summary.json",
+        "validation.tsv",
+        "tokenizer.model",
+        "train/store.json",
+        "validation/source.tokens",
+    ],
+)
+@pytest.mark.parametrize("damage", ["torn", "gone"])
+def test_what_is_missing_or_torn_is_made_again_as_it_was(
+    prepare: Prepare, tmp_path: Path, name: str, damage: str
+) -> None:
+    before = prepare(sentences(100, 160), validation=sentences(200, 205))
+    path = tmp_path / "data" / name
+    whole = path.read_bytes()
+    path.unlink()
+    if damage == "torn":
+        path.write_bytes(whole[: len(whole) // 2])
+
+    after = prepare(sentences(100, 160), validation=sentences(200, 205), replace_other=False)
+
+    assert path.read_bytes() == whole
+    assert after.store.description == before.store.description
+
+
+def test_an_interrupted_preparation_is_not_taken_for_the_one_before(
+    prepare: Prepare, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare(sentences(100, 160), validation=sentences(200, 205))
+    with monkeypatch.context() as patch:
+        patch.setattr("dragoman.corpora.preparation.encode", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            prepare(sentences(100, 260), validation=sentences(300, 305))
+
+    text = prepare(sentences(100, 160), validation=sentences(200, 205))
+
+    assert [pair.source for pair in text.validation] == [
+        line.split("\t")[0] for line in sentences(200, 205)
+    ]
+
+
+def test_the_same_files_in_another_place_are_the_same_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpora = CorporaConfig(train=(CorpusConfig(path="$NUMBERS/train.tsv"),))
+    preparation = TextPreparation(
+        tmp_path / "data",
+        languages=("en", "it"),
+        corpora=corpora,
+        cleaning=CleaningConfig(),
+        tokenizer=TokenizerConfig(kind="words"),
+        max_length=32,
+    )
+    for place in ("here", "there"):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "train.tsv").write_text("\n".join(sentences(100, 150)))
+
+    monkeypatch.setenv("NUMBERS", str(tmp_path / "here"))
+    preparation.prepare(lambda message: None, replace_other=False)
+    monkeypatch.setenv("NUMBERS", str(tmp_path / "there"))
+    text = preparation.prepare(lambda message: None, replace_other=False)
+
+    assert set(text.summary.files) == {"$NUMBERS/train.tsv"}
 
 
 def test_nothing_left_after_cleaning_is_an_error(prepare: Prepare) -> None:

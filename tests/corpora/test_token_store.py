@@ -44,8 +44,8 @@ def test_pairs_come_back_as_they_were_written(
         writer.start_corpus("books", weight=1.0)
         writer.add(sources, [[], [2, 4]])
     store = TokenStore.open(tmp_path, fingerprint="ours")
-    assert [store.source(i).tolist() for i in range(len(store))] == sources
-    assert [store.target(i).tolist() for i in range(len(store))] == [[], [2, 4]]
+    assert [store.sources[i].tolist() for i in range(len(store))] == sources
+    assert [store.targets[i].tolist() for i in range(len(store))] == [[], [2, 4]]
     assert (tmp_path / "source.tokens").stat().st_size == 3 * bytes_per_token
     store.verify()
 
@@ -53,8 +53,8 @@ def test_pairs_come_back_as_they_were_written(
 def test_blocks_and_corpora_follow_each_other(tmp_path: Path) -> None:
     write(tmp_path)
     store = TokenStore.open(tmp_path, fingerprint="ours")
-    assert [store.source(i).tolist() for i in range(3)] == SOURCES
-    assert [store.target(i).tolist() for i in range(3)] == TARGETS
+    assert [store.sources[i].tolist() for i in range(3)] == SOURCES
+    assert [store.targets[i].tolist() for i in range(3)] == TARGETS
     ranges = [(corpus.name, corpus.start, corpus.stop, corpus.weight) for corpus in store.corpora]
     assert ranges == [("books", 0, 2, 2.0), ("talks", 2, 3, 0.5)]
 
@@ -76,7 +76,7 @@ def test_gathered_sentences_come_in_the_order_asked_for(tmp_path: Path) -> None:
 
 def test_sentences_are_views_of_the_memory_mapped_file(tmp_path: Path) -> None:
     write(tmp_path)
-    sentence = TokenStore.open(tmp_path, fingerprint="ours").source(0)
+    sentence = TokenStore.open(tmp_path, fingerprint="ours").sources[0]
     owner: object = sentence
     while isinstance(owner, np.ndarray) and not isinstance(owner, np.memmap):
         owner = owner.base
@@ -89,7 +89,7 @@ def test_there_is_no_sentence_beyond_the_last(tmp_path: Path) -> None:
     store = TokenStore.open(tmp_path, fingerprint="ours")
     for index in (-1, 3):
         with pytest.raises(IndexError):
-            store.source(index)
+            store.sources[index]
 
 
 def test_pairs_with_a_side_that_is_too_long_are_counted_by_corpus(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_pairs_with_a_side_that_is_too_long_are_counted_by_corpus(tmp_path: Path
         writer.start_corpus("talks", weight=1.0)
         writer.add([[7], [8]], [[1] * 4, [2] * 5])
     store = TokenStore.open(tmp_path, fingerprint="ours")
-    assert [store.source(i).tolist() for i in range(len(store))] == [[1, 1, 1], [3]]
+    assert [store.sources[i].tolist() for i in range(len(store))] == [[1, 1, 1], [3]]
     assert [corpus.too_long for corpus in store.corpora] == [1, 2]
     assert (store.corpora[1].start, store.corpora[1].stop) == (2, 2)
 

@@ -1,5 +1,6 @@
 """The PyTorch engine: a real model, searched in batches."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,12 +13,13 @@ from dragoman.engines.pytorch import PyTorchEngine, choose_device, group_by_leng
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.tokenizers.tokenizer import SpecialIds
+from dragoman.training import precision
 
 SPECIAL = SpecialIds()
 VOCAB = 37
 SOURCES = [[9, 10], [11] * 17, [], [5], [30, 31, 32, 33, 34, 35, 36], [6, 7, 8], [12, 4] * 5]
 
-SHORT: dict[str, Any] = {"max_length_ratio": 0.5, "max_length_extra": 4}
+SHORT: dict[str, Any] = {"max_length_ratio": 0.3, "max_length_extra": 3}
 SEARCHES = [
     SearchConfig(beam_size=1, **SHORT),
     SearchConfig(beam_size=3, n_best=2, **SHORT),
@@ -149,5 +151,18 @@ def test_batches_hold_every_sentence_once_within_the_budget() -> None:
 
 def test_a_device_that_is_not_there_is_named() -> None:
     assert choose_device("cpu") == torch.device("cpu")
-    with pytest.raises(DragomanError, match="device 'toaster' is not there"):
+    with pytest.raises(DragomanError, match="device 'toaster': write auto, cpu, cuda or cuda:N"):
         choose_device("toaster")
+    with pytest.raises(DragomanError, match="device 'cuda:99': PyTorch finds no"):
+        choose_device("cuda:99")
+
+
+def test_training_and_translating_refuse_a_device_in_the_same_words() -> None:
+    def refusal(choose: Callable[[str], torch.device], name: str) -> str:
+        with pytest.raises(DragomanError) as refused:
+            choose(name)
+        return str(refused.value)
+
+    names = ["toaster"] if torch.cuda.is_available() else ["toaster", "cuda:0", "cuda:3"]
+    for name in names:
+        assert refusal(choose_device, name) == refusal(precision.choose_device, name)

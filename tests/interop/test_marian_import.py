@@ -13,6 +13,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from dragoman.decoding.config import SearchConfig
 from dragoman.engines.pytorch import PyTorchEngine
+from dragoman.interop import marian_proof
 from dragoman.interop.marian import import_marian
 from dragoman.interop.marian_config import MarianError
 from dragoman.interop.marian_proof import compare_with_transformers
@@ -23,12 +24,15 @@ SaveMarian = Callable[..., Any]
 
 
 @pytest.fixture
-def imported(save_marian: SaveMarian, tmp_path: Path) -> tuple[Any, Path]:
+def imported(
+    save_marian: SaveMarian, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> tuple[Any, Path]:
     """Import a model that likes to end, so that beams have something to choose from."""
     theirs = save_marian()
     theirs.final_logits_bias[0, EOS] = 4.0
     theirs.save_pretrained(tmp_path)
     import_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
+    monkeypatch.setattr(marian_proof, "NUM_SENTENCES", 6)
     return theirs, tmp_path / "imported"
 
 
@@ -52,7 +56,7 @@ def test_search_finds_what_generate_finds(imported: tuple[Any, Path], beam_size:
     theirs, directory = imported
     model = ModelDirectory(directory)
     special = model.description.special_ids
-    sources = [torch.randint(2, special.pad - 1, (n,)).tolist() for n in (1, 3, 4, 6, 8)]
+    sources = [torch.randint(2, special.pad - 1, (n,)).tolist() for n in (1, 4, 7)]
     search = SearchConfig(
         beam_size=beam_size, length_penalty=0.0, max_length_ratio=0.0, max_length_extra=30
     )
@@ -78,7 +82,7 @@ def test_the_proof_holds(imported: tuple[Any, Path], tmp_path: Path) -> None:
     agreement = compare_with_transformers(tmp_path, imported[1])
 
     assert agreement is not None
-    assert agreement.num_equal == agreement.num_sentences > 10
+    assert agreement.num_equal == agreement.num_sentences > 4
     assert agreement.largest_difference < 1e-5
     assert agreement.holds
 

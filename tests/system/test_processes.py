@@ -13,7 +13,8 @@ from .conftest import environment
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
-SHORT = ("--set", "training.updates=5", "--set", "training.schedule=constant")
+SETTINGS = ("training.updates=5", "training.validate_every=2", "training.schedule=constant")
+SHORT = tuple(word for setting in SETTINGS for word in ("--set", setting))
 
 pytestmark = pytest.mark.slow
 
@@ -22,6 +23,8 @@ pytestmark = pytest.mark.slow
 def test_processes_share_the_work_of_one(
     dragoman: Run, workspace: Path, num_processes: int
 ) -> None:
+    with (workspace / "validation.tsv").open("a") as file:  # longer than the table of positions
+        file.write(" ".join("ab" * 150) + "\t" + " ".join("ba" * 150) + "\n")
     dragoman("train", "reverse.toml", "-o", "one", *SHORT)
 
     launch = ["-m", "torch.distributed.run", f"--nproc-per-node={num_processes}", "--standalone"]

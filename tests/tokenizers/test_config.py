@@ -13,6 +13,7 @@ from dragoman.tokenizers.config import TokenizerConfig
         ({"vocab_size": 0}, "vocab_size=0 is not positive"),
         ({"sampling": 1.5}, r"sampling=1.5 is not in \[0, 1\]"),
         ({"sampling": 0.1, "kind": "words"}, "sampling=0.1 needs subwords"),
+        ({"sampling": 0.1, "byte_fallback": False}, "sampling=0.1 needs byte_fallback=true"),
         ({"min_frequency": 0}, "min_frequency=0 is not positive"),
     ],
 )

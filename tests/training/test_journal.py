@@ -24,3 +24,15 @@ def test_separators_inside_a_text_do_not_end_a_line(tmp_path: Path) -> None:
         journal.write("samples", text="one\u2028two\nthree")
 
     assert read_journal(path) == [{"event": "samples", "text": "one\u2028two\nthree"}]
+
+
+def test_a_journal_that_lost_its_end_is_not_filled_up(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    with Journal(path) as journal:
+        journal.write("update", update=1)
+        size = journal.size
+
+    with Journal(path, size=size + 100) as resumed:
+        resumed.write("update", update=2)
+
+    assert [event["update"] for event in read_journal(path)] == [1, 2]

@@ -48,8 +48,10 @@ def assert_same(one: Trainer, other: Trainer) -> None:
     assert ours == theirs
 
 
-@pytest.mark.parametrize("stop", [1, 3, 4, 7, 11])
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("stop", "number"),
+    [(1, signal.SIGINT), (3, signal.SIGTERM), (4, signal.SIGTERM), (11, signal.SIGINT)],
+)
 def test_a_signal_stops_and_the_next_call_goes_on_bit_for_bit(
     make_trainer: Any, stop: int, number: int
 ) -> None:
@@ -79,6 +81,60 @@ def test_a_lost_checkpoint_costs_updates_not_correctness(make_trainer: Any, tmp_
     resumed.run(Silence())
 
     assert len(complaints) == 1
+    assert_same(resumed, straight)
+
+
+def test_a_damaged_checkpoint_is_never_the_newest_again(make_trainer: Any, tmp_path: Path) -> None:
+    make_trainer("run", keep_checkpoints=1).run(Silence())
+    checkpoints = tmp_path / "run" / "checkpoints"
+    damaged = checkpoints / "update-00000012" / "weights.safetensors"
+    damaged.write_bytes(b"")
+    resumed = make_trainer("run", keep_checkpoints=1)
+    resumed.resume()
+    best = resumed.progress.update
+
+    resumed.run(StopAfter(best + 1))
+
+    again = make_trainer("run", keep_checkpoints=1)
+    assert again.resume() == []
+    assert again.progress.update == best + 1
+
+
+def test_stops_do_not_change_what_is_averaged(make_trainer: Any) -> None:
+    settings = {"average_checkpoints": 3, "keep_checkpoints": 3, "ema_decay": 0.0}
+    straight = make_trainer("straight", **settings)
+    straight.run(Silence())
+    for stop in (3, 10):
+        stopped = make_trainer("stopped", **settings)
+        stopped.resume()
+        stopped.run(StopAfter(stop))
+    resumed = make_trainer("stopped", **settings)
+    resumed.resume()
+    resumed.run(Silence())
+
+    ours, theirs = dict(resumed.candidates()), dict(straight.candidates())
+
+    assert list(ours) == list(theirs)
+    for name, candidate in ours.items():
+        for weight, tensor in candidate.items():
+            assert torch.equal(tensor, theirs[name][weight])
+
+
+def test_the_last_update_is_searched_wherever_it_falls(make_trainer: Any) -> None:
+    trainer = make_trainer("run", updates=10, metric="BLEU")
+
+    assert trainer.run(Silence()).progress.update == 10
+
+
+def test_bf16_goes_on_bit_for_bit(make_trainer: Any) -> None:
+    straight = make_trainer("straight", precision="bf16")
+    straight.run(Silence())
+    make_trainer("stopped", precision="bf16").run(StopAfter(5))
+    resumed = make_trainer("stopped", precision="bf16")
+    resumed.resume()
+    resumed.run(Silence())
+
+    assert resumed.objective.dtype == torch.bfloat16
     assert_same(resumed, straight)
 
 

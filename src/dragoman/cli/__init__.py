@@ -12,6 +12,9 @@ WRONG_USE = 2
 FAILED = 1
 INTERRUPTED = 130
 
+TRAIN_PACKAGES = ("torch", "jaxtyping", "sacrebleu", "filelock")
+"""What `pip install "dragoman[train]"` brings."""
+
 
 def build_app() -> App:
     """Put the commands together; their heavy imports happen when they run."""
@@ -44,16 +47,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return WRONG_USE  # the message is printed already
     except KeyboardInterrupt:
         return INTERRUPTED
-    except (DragomanError, OSError) as error:
-        if debug:
+    except Exception as error:
+        sentence = _one_sentence(error)
+        if debug or sentence is None:
             raise
-        print(f"dragoman: {_one_sentence(error)}", file=sys.stderr)
+        print(f"dragoman: {sentence}", file=sys.stderr)
         return WRONG_USE if isinstance(error, RecipeError) else FAILED
     return code if isinstance(code, int) else 0
 
 
-def _one_sentence(error: Exception) -> str:
-    """Say what went wrong, naming the file where the system knows it."""
+def _one_sentence(error: Exception) -> str | None:
+    """Say what went wrong if a user can mend it; None stands for a mistake of ours."""
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
-    return str(error)
+    if isinstance(error, DragomanError | OSError):
+        return str(error)
+    if isinstance(error, ModuleNotFoundError):
+        package = (error.name or "").partition(".")[0]
+        if package in TRAIN_PACKAGES:
+            return f'this command needs {package}: pip install "dragoman[train]" installs it'
+    if _is_out_of_memory(error):
+        return (
+            "the memory is not enough; a smaller --beam-size needs less to translate, and a "
+            "smaller batching.max_tokens_per_micro_batch to train"
+        )
+    return None
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    """Recognise the errors of Python and of PyTorch, which need not be there to be asked."""
+    text = str(error).lower()
+    return isinstance(error, MemoryError) or (
+        isinstance(error, RuntimeError) and ("tried to allocate" in text or "out of memory" in text)
+    )

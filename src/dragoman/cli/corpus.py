@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 from cyclopts import App, Parameter, validators
 
 if TYPE_CHECKING:
+    from dragoman.corpora.config import CorpusConfig
     from dragoman.corpora.statistics import CorpusStatistics
 
 app = App(name="corpus", help="Look at parallel text, fetch it, or write the embedded one.")
@@ -32,9 +33,11 @@ Output = Parameter(name=["--output", "-o"])
 
 @app.command
 def check(
-    files: list[str],
+    files: list[str] | None = None,
     /,
     *,
+    source: str | None = None,
+    target: str | None = None,
     languages: Languages = "en-it",
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:
@@ -44,6 +47,7 @@ def check(
 
         dragoman corpus check train.tsv test.tsv
         dragoman corpus check Books.en-it
+        dragoman corpus check test.tsv --source train.en --target train.it
         dragoman corpus check memory.jsonl.zst --languages de-en --json
 
     Parameters
@@ -51,20 +55,26 @@ def check(
     files
         What a recipe reads: TSV or JSON lines, plain or compressed; the directory of a downloaded
         corpus; a Hugging Face data set.
+    source
+        A plain text file, a sentence a line, for a corpus in two files.
+    target
+        The translation of each line of the source.
     languages
-        The codes of the source and of the target.
+        The codes of the source and of the target. They decide which script a sentence should
+        have, and under which keys JSON lines hold it.
     json
         Print one JSON object, for programs.
     """
     from itertools import combinations
 
-    from dragoman.corpora.config import CleaningConfig, CorpusConfig
+    from dragoman.corpora.config import CleaningConfig
     from dragoman.corpora.opus import parse_languages
     from dragoman.corpora.statistics import measure, shared_sources
 
     pair = parse_languages(languages)
     measured = [
-        measure(CorpusConfig(path=file), languages=pair, config=CleaningConfig()) for file in files
+        measure(corpus, languages=pair, config=CleaningConfig())
+        for corpus in _corpora(files or [], source, target)
     ]
     shared = [
         (first.corpus, second.corpus, shared_sources(first, second))
@@ -163,6 +173,21 @@ def primer(
                 links.write(" ".join(f"{i}-{j}" for i, j in pair.alignment) + "\n")
 
 
+def _corpora(files: list[str], source: str | None, target: str | None) -> "list[CorpusConfig]":
+    """List what to check: each of the files, and the one that is in two files."""
+    from dragoman.config import RecipeError
+    from dragoman.corpora.config import CorpusConfig
+
+    if (source is None) != (target is None):
+        raise RecipeError("a corpus in two files takes both --source and --target")
+    corpora = [CorpusConfig(path=file) for file in files]
+    if source is not None:
+        corpora.append(CorpusConfig(source=source, target=target))
+    if not corpora:
+        raise RecipeError("name what to check: FILES, or --source and --target")
+    return corpora
+
+
 @contextlib.contextmanager
 def _written(path: Path) -> Iterator[TextIO]:
     """Open a file that appears under its name only when it is complete."""
@@ -193,7 +218,11 @@ def _print_json(measured: list["CorpusStatistics"], shared: list[tuple[str, str,
 
 def _print_statistics(statistics: "CorpusStatistics") -> None:
     """Print what a person wants to know of a corpus."""
-    print(f"{statistics.corpus}: {statistics.pairs:,} pairs")
+    languages = "-".join(side.language for side in statistics.sides)
+    print(
+        f"{statistics.corpus}: {statistics.pairs:,} pairs, languages {languages} "
+        "(change with --languages)"
+    )
     print(
         "             characters       words   characters a sentence: median   90 %   99 %    most"
     )

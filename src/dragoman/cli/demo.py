@@ -57,6 +57,7 @@ def _write_text(directory: Path) -> dict[str, Path]:
     """Write the embedded corpus as three TSV files, as `dragoman corpus primer` does."""
     from dragoman.corpora.primer.corpus import generate
     from dragoman.corpora.primer.splits import Split
+    from dragoman.durable import write_atomically
 
     directory.mkdir(parents=True, exist_ok=True)
     sizes: dict[Split, int] = {
@@ -70,7 +71,7 @@ def _write_text(directory: Path) -> dict[str, Path]:
         if not path.exists():
             pairs = generate(num_pairs, seed=1, split=split)
             lines = "".join(f"{pair.source}\t{pair.target}\n" for pair in pairs)
-            path.write_text(lines, encoding="utf-8", newline="\n")
+            write_atomically(path, lines)
     return paths
 
 

@@ -14,29 +14,28 @@ if TYPE_CHECKING:
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class ScoringOptions:
-    """How translations are scored."""
+    """What differs from the evaluation in the model's recipe; a file has the defaults."""
 
-    lowercase: Annotated[bool, Parameter(negative=())] = False
+    lowercase: bool | None = None
     """Compare without regard to case."""
 
-    tokenize: str = "13a"
+    tokenize: str | None = None
     """How BLEU splits words: 13a, intl, zh, ja-mecab, char, or none for text that is split."""
 
-    bootstrap_samples: int = 1000
+    bootstrap_samples: int | None = None
     """Resampled test sets behind intervals and p-values; 0 leaves them out."""
 
-    def settings(self) -> "EvaluationConfig":
-        """Check the options.
+    def settings(self, model: Path) -> "EvaluationConfig":
+        """Complete the options with what the model's recipe says.
 
         Raises:
             RecipeError: a value is not known.
         """
-        from dataclasses import asdict
-
-        from dragoman.config import from_table
+        from dragoman.config import from_table, to_table
         from dragoman.evaluation.config import EvaluationConfig
 
-        return from_table(EvaluationConfig, asdict(self))
+        given = {name: value for name, value in vars(self).items() if value is not None}
+        return from_table(EvaluationConfig, {**to_table(_recorded_settings(model)), **given})
 
 
 @Parameter(name="*")
@@ -82,7 +81,7 @@ def evaluate(
     json
         Write JSON, for programs.
     scoring
-        How translations are scored.
+        What differs from the evaluation in the model's recipe; a file has the defaults.
     """
     from json import dumps
 
@@ -90,7 +89,9 @@ def evaluate(
     from dragoman.evaluation.metrics import exact_match, score
     from dragoman.evaluation.significance import compare as compare_systems
 
-    settings = scoring.settings()
+    settings = scoring.settings(model)
+    import sacrebleu.metrics  # noqa: F401 - missing, it is missed before the long work
+
     sources, references = _read_test_set(pairs, files, model)
     ours = _translations(model, sources, device)
     if compare is None:
@@ -106,6 +107,25 @@ def evaluate(
     print(dumps({"sentences": len(references), **table}) if json else text)
 
 
+def _recorded_settings(model: Path) -> "EvaluationConfig":
+    """Read how the recipe of a model scores it; a file of translations has no recipe."""
+    from dragoman.config import DragomanError, RecipeError, from_table
+    from dragoman.evaluation.config import EvaluationConfig
+    from dragoman.model_directory import DESCRIPTION_NAME, ModelDirectory
+
+    if not model.is_dir():
+        return EvaluationConfig()
+    table = ModelDirectory(model).description.training
+    try:
+        for section in ("recipe", "evaluation"):
+            table = table.get(section, {})  # an imported model has no recipe
+            if not isinstance(table, dict):
+                raise RecipeError(f"{section} = {table!r} should be a section")
+        return from_table(EvaluationConfig, table, at="evaluation.")
+    except RecipeError as error:
+        raise DragomanError(f"{model / DESCRIPTION_NAME}: {error}") from error
+
+
 def _read_test_set(
     pairs: Path | None, files: TestSetFiles, model: Path
 ) -> tuple[list[str], list[str]]:
@@ -114,7 +134,8 @@ def _read_test_set(
     from dragoman.corpora.config import CorpusConfig
     from dragoman.corpora.parallel_text import read_pairs
 
-    if (pairs is None) == (files.source is None or files.reference is None):
+    given = [path is not None for path in (pairs, files.source, files.reference)]
+    if given not in ([True, False, False], [False, True, True]):
         raise RecipeError("give a test set: either PAIRS.tsv, or both --source and --reference")
     corpus = CorpusConfig(
         path=str(pairs) if pairs else None,

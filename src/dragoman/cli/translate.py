@@ -85,7 +85,10 @@ def translate(
     As many lines come out as went in, in the same order; a blank line stays blank. With --n-best
     above 1 the translations of a line are written one a line as `number ||| text ||| score`,
     where the number is that of the input line, from 0. With --json each input line gives one
-    object with `line` (from 1), `source`, `text`, `score`, `finished` and `alternatives`.
+    object with `line` (from 1), `source`, `text`, `score`, `finished`, `parts` and `alternatives`.
+
+    A line that is too long to be translated at once is cut between sentences if it can be, and
+    its parts are translated each for itself, which a warning says.
 
     A file: dragoman translate runs/en-it news.en -o news.it
 
@@ -141,12 +144,22 @@ def _translate_lines(
         for line, translation in zip(lines, translations, strict=True):
             stream.write(write(number, line, translation).encode())
             number += 1
-            if not translation.finished:
-                print(
-                    f"warning: {line.place}: the translation stopped at the length limit",
-                    file=sys.stderr,
-                )
+            for warning in _warnings(translation):
+                print(f"warning: {line.place}: {warning}", file=sys.stderr)
         stream.flush()
+
+
+def _warnings(translation: "Translation") -> Iterator[str]:
+    """Say what a reader of the translation should know."""
+    from dragoman.translator import MAX_SOURCE_TOKENS
+
+    if translation.parts > 1:
+        yield (
+            f"the line has more than {MAX_SOURCE_TOKENS:,} tokens, so it was translated in "
+            f"{translation.parts} parts"
+        )
+    if not translation.finished:
+        yield "the translation stopped at the length limit"
 
 
 def _writer(
@@ -180,6 +193,7 @@ def _as_json(number: int, line: Line, translation: "Translation") -> str:
         "text": translation.text,
         "score": translation.score,
         "finished": translation.finished,
+        "parts": translation.parts,
         "alternatives": [vars(alternative) for alternative in translation.alternatives],
     }
     return json.dumps(table, ensure_ascii=False) + "\n"
@@ -189,13 +203,16 @@ def _read_chunks(files: tuple[Path, ...]) -> Iterator[list[Line]]:
     """Read the lines of the files, or of standard input, as they become available."""
     if not files:
         yield from _lines(cast(BufferedReader, sys.stdin.buffer), "standard input")
-    for path in files:
+    for number, path in enumerate(files, start=1):
         with path.open("rb") as stream:
-            yield from _lines(stream, str(path))
+            yield from _lines(stream, str(path), last_ending="" if number == len(files) else "\n")
 
 
-def _lines(stream: BufferedReader, name: str) -> Iterator[list[Line]]:
-    """Cut a stream at line feeds, and at nothing else; give the complete lines of each read."""
+def _lines(stream: BufferedReader, name: str, *, last_ending: str = "") -> Iterator[list[Line]]:
+    """Cut a stream at line feeds, and at nothing else; give the complete lines of each read.
+
+    A last line without a line feed gets `last_ending`, which keeps the next file's first apart.
+    """
     from dragoman.corpora.text_file import MAX_LINE_BYTES, CorpusError
 
     number, rest = 1, b""
@@ -209,7 +226,7 @@ def _lines(stream: BufferedReader, name: str) -> Iterator[list[Line]]:
                 f"{name}:{number}: a line of more than {MAX_LINE_BYTES} bytes; is this text?"
             )
     if rest:
-        yield [_decode(rest, "", name, number)]
+        yield [_decode(rest, last_ending, name, number)]
 
 
 def _decode(content: bytes, ending: str, name: str, number: int) -> Line:

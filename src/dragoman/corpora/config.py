@@ -17,12 +17,13 @@ class CorpusConfig:
     """One parallel corpus: either `path`, or `source` and `target`.
 
     `~` and `$VARIABLE` in a path are expanded when the file is read, so that a recipe does not
-    depend on the machine.
+    depend on the machine. A relative path starts at the working directory, not at the recipe.
     """
 
     path: str | None = None
     """A `.tsv` or `.jsonl` file, also `.gz` or `.zst`; a directory written by `dragoman corpus get`
-    or `datasets.save_to_disk`; or `hf:NAME[:CONFIG[:SPLIT]]` from the Hugging Face hub."""
+    or `datasets.save_to_disk`; or `hf:NAME[:CONFIG[:SPLIT]]` from the Hugging Face hub. A relative
+    path starts at the working directory."""
 
     source: str | None = None
     """A plain text file with one source sentence a line."""

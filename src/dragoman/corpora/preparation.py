@@ -3,60 +3,42 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
-from itertools import islice
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from dragoman.config import to_table
-from dragoman.corpora import huggingface
+from dragoman.config import DragomanError, to_table
 from dragoman.corpora.cleaning import CleaningReport, clean
-from dragoman.corpora.config import CleaningConfig, CorporaConfig, CorpusConfig
+from dragoman.corpora.config import CleaningConfig, CorporaConfig
+from dragoman.corpora.encoding import encode
+from dragoman.corpora.fingerprint import fingerprint_files
+from dragoman.corpora.held_out import hold_out
 from dragoman.corpora.overlap import EvaluationSentences, OverlapReport, check
-from dragoman.corpora.parallel_text import Pair, read_pairs
+from dragoman.corpora.parallel_text import read_pairs
+from dragoman.corpora.prepared_text import (
+    SUMMARY_NAME,
+    TRAIN_STORE,
+    VALIDATION_NAME,
+    VALIDATION_STORE,
+    CorpusSummary,
+    PreparedText,
+    Summary,
+    ValidationSummary,
+    read_tsv,
+)
 from dragoman.corpora.seen import SeenPairs
-from dragoman.corpora.text_file import CorpusError, expand, read_lines
-from dragoman.corpora.token_store import TokenStore
-from dragoman.corpora.token_store_writer import TokenStoreWriter
+from dragoman.corpora.text_file import CorpusError
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.normalisation import normalise
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.training import train_tokenizers
 
-ENCODED_AT_ONCE = 10_000
-HELD_OUT_PAIRS = 1000
-"""Validation pairs taken from the training text where a recipe names none, at most 5 % of it."""
+TOO_LONG = "too many tokens"
 
-HELD_OUT_SHARE = 0.05
+Say = Callable[[str], None]
 
 
-@dataclass(frozen=True)
-class CorpusSummary:
-    """What became of one training corpus."""
-
-    name: str
-    weight: float
-    read: int
-    kept: int
-    dropped: dict[str, int]
-    overlap: int
-    """Pairs whose source is an evaluation sentence."""
-
-    held_out: int = 0
-    """Pairs that were moved to the validation text."""
-
-
-@dataclass(frozen=True)
-class PreparedText:
-    """All that training needs of the text."""
-
-    tokenizers: TokenizerPair
-    store: TokenStore
-    validation_store: TokenStore
-    validation: tuple[Pair, ...]
-    summaries: tuple[CorpusSummary, ...]
-    fingerprints: dict[str, str]
-    """SHA-256 of each file that was read."""
+class PreparationError(DragomanError):
+    """Text that a run depends on is not what it was."""
 
 
 class TextPreparation:
@@ -79,64 +61,65 @@ class TextPreparation:
         self.tokenizer = tokenizer
         self.max_length = max_length
 
-    def prepare(self, say: Callable[[str], None]) -> PreparedText:
-        """Prepare the text, or open it if it is as the settings and the files want it.
+    def prepare(self, say: Say, *, replace_other: bool) -> PreparedText:
+        """Open the text if it stands there whole, or prepare it.
+
+        Args:
+            say: Is told what is done.
+            replace_other: Whether text that was prepared from other files or settings is replaced,
+                or refused.
 
         Raises:
             CorpusError: a corpus cannot be read, or overlaps with the evaluation text.
-            TokenStoreError: the text was prepared from other files or settings.
+            PreparationError: other text stands there, and must not be replaced.
         """
-        fingerprints = self._fingerprint_files()
+        files = fingerprint_files(self.corpora)
         settings = [to_table(self.corpora), to_table(self.cleaning), to_table(self.tokenizer)]
-        decisive = [settings, fingerprints, self.languages, self.max_length]
+        decisive = [settings, files, self.languages, self.max_length]
         fingerprint = hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
-        if not (self.directory / "summary.json").exists():
-            self._prepare(fingerprint, say)
-        validation = _read_text(self.directory / "validation.tsv")
-        summary = json.loads((self.directory / "summary.json").read_bytes())
-        return PreparedText(
-            tokenizers=TokenizerPair.load(self.directory, self.tokenizer.kind),
-            store=TokenStore.open(self.directory / "train", fingerprint=fingerprint),
-            validation_store=TokenStore.open(
-                self.directory / "validation", fingerprint=fingerprint
-            ),
-            validation=tuple(Pair(*pair, line) for line, pair in enumerate(validation, start=1)),
-            summaries=tuple(CorpusSummary(**corpus) for corpus in summary),
-            fingerprints=fingerprints,
-        )
+        try:
+            text = self.open()
+        except DragomanError:  # missing, or damaged
+            text = None
+        if text is None or (replace_other and text.summary.fingerprint != fingerprint):
+            self._prepare(fingerprint, files, say)
+            return self.open()
+        if text.summary.fingerprint != fingerprint:
+            raise PreparationError(self._refusal(text.summary.files, files))
+        return text
 
-    def _prepare(self, fingerprint: str, say: Callable[[str], None]) -> None:
+    def open(self) -> PreparedText:
+        """Open the text as it was prepared; the files that it comes from are not looked at.
+
+        Raises:
+            DragomanError: a part is missing or damaged.
+        """
+        return PreparedText.open(self.directory, self.tokenizer.kind)
+
+    def _prepare(self, fingerprint: str, files: dict[str, str], say: Say) -> None:
         self.directory.mkdir(parents=True, exist_ok=True)
-        summaries = self._clean(say)
+        (self.directory / SUMMARY_NAME).unlink(missing_ok=True)
+        text, validation = self.directory / "train.tsv", self.directory / VALIDATION_NAME
+        summaries = self._clean(text, say)
+        blank = 0
         if self.corpora.validation:
-            self._write_validation()
+            blank = self._write_validation(validation)
         else:
-            summaries = self._hold_out(summaries)
-            say(
-                "no validation corpus is named: every sentence in "
-                f"{round(1 / _held_out_share(summaries))} is held out for validation"
-            )
-        text = self.directory / "train.tsv"
+            total = sum(summary.kept for summary in summaries)
+            summaries = _hold_out(text, validation, summaries)
+            rate = round(total / sum(summary.held_out for summary in summaries))
+            say(f"no validation corpus is named: one sentence in {rate} is held out for validation")
         say("learning the vocabulary")
-        tokenizers = train_tokenizers(self.tokenizer, lambda: _read_text(text), self.directory)
+        tokenizers = train_tokenizers(self.tokenizer, lambda: read_tsv(text), self.directory)
         say(f"encoding, {_spoken_sizes(tokenizers)} vocabulary entries")
-        weights = [(summary.name, summary.weight, summary.kept) for summary in summaries]
-        self._encode(text, tokenizers, weights, self.directory / "train", fingerprint)
-        validation = self.directory / "validation.tsv"
-        count = sum(1 for _ in _read_text(validation))
-        self._encode(
-            validation,
-            tokenizers,
-            [("validation", 1.0, count)],
-            self.directory / "validation",
-            fingerprint,
-        )
+        summaries = self._encode_training(text, tokenizers, summaries, fingerprint)
+        validated = self._encode_validation(validation, tokenizers, blank, fingerprint)
         text.unlink()
-        (self.directory / "summary.json").write_text(
-            json.dumps([asdict(summary) for summary in summaries]), encoding="utf-8"
-        )
+        for line in self._losses(summaries, validated):
+            say(line)
+        Summary(fingerprint, files, tuple(summaries), validated).write(self.directory)
 
-    def _clean(self, say: Callable[[str], None]) -> list[CorpusSummary]:
+    def _clean(self, text: Path, say: Say) -> list[CorpusSummary]:
         """Write the training text worth learning from as one TSV file, corpus after corpus."""
         evaluation = EvaluationSentences(
             pair
@@ -145,7 +128,7 @@ class TextPreparation:
         )
         seen = SeenPairs()
         summaries = []
-        with (self.directory / "train.tsv").open("w", encoding="utf-8", newline="\n") as file:
+        with text.open("w", encoding="utf-8", newline="\n") as file:
             for corpus in self.corpora.train:
                 cleaned = CleaningReport()
                 overlap = OverlapReport(corpus.name)
@@ -163,117 +146,93 @@ class TextPreparation:
                     dropped=dict(cleaned.dropped),
                     overlap=overlap.sources,
                 )
-                say(describe(summary, self.corpora.overlap))
+                notes = summary.notes(self.corpora.overlap)
+                say(
+                    f"{summary.name}: {summary.read:,} pairs read, {summary.kept:,} kept"
+                    + (f" ({notes})" if notes else "")
+                )
                 summaries.append(summary)
         if not any(summary.kept for summary in summaries):
             raise CorpusError("cleaning leaves no training pair; loosen the thresholds of cleaning")
         return summaries
 
-    def _write_validation(self) -> None:
-        """Write the validation pairs that the recipe names."""
-        with (self.directory / "validation.tsv").open("w", encoding="utf-8", newline="\n") as file:
+    def _write_validation(self, path: Path) -> int:
+        """Write the validation pairs that the recipe names, and count the blank ones."""
+        blank = 0
+        with path.open("w", encoding="utf-8", newline="\n") as file:
             for corpus in self.corpora.validation:
                 for pair in read_pairs(corpus, languages=self.languages):
-                    if pair.source.strip() and pair.target.strip():
-                        file.write(f"{normalise(pair.source)}\t{normalise(pair.target)}\n")
+                    source, target = normalise(pair.source), normalise(pair.target)
+                    if source and target:
+                        file.write(f"{source}\t{target}\n")
+                    else:
+                        blank += 1
+        return blank
 
-    def _hold_out(self, summaries: list[CorpusSummary]) -> list[CorpusSummary]:
-        """Move a small random part of the training text to the validation text.
-
-        A hash of the source decides, so that pairs with equal sources stay together.
-        """
-        share = _held_out_share(summaries)
-        everything, kept = self.directory / "train.tsv", self.directory / "kept.tsv"
-        pairs = _read_text(everything)
-        left = []
-        with (
-            kept.open("w", encoding="utf-8", newline="\n") as train,
-            (self.directory / "validation.tsv").open("w", encoding="utf-8", newline="\n") as held,
-        ):
-            for summary in summaries:
-                count = 0
-                for source, target in islice(pairs, summary.kept):
-                    is_held = _hash_share(source) < share
-                    count += not is_held
-                    (held if is_held else train).write(f"{source}\t{target}\n")
-                left.append(replace(summary, kept=count, held_out=summary.kept - count))
-        kept.replace(everything)
-        return left
-
-    def _encode(
+    def _encode_training(
         self,
         text: Path,
         tokenizers: TokenizerPair,
-        corpora: list[tuple[str, float, int]],
-        directory: Path,
+        summaries: list[CorpusSummary],
         fingerprint: str,
-    ) -> None:
-        """Write a token store of (name, weight, pairs), whose pairs follow each other in a file."""
-        pairs = _read_text(text)
-        vocab_size = max(tokenizers.source.vocab_size, tokenizers.target.vocab_size)
-        with TokenStoreWriter(
-            directory, vocab_size=vocab_size, fingerprint=fingerprint, max_length=self.max_length
-        ) as writer:
-            for name, weight, count in corpora:
-                writer.start_corpus(name, weight)
-                mine = islice(pairs, count)
-                while block := list(islice(mine, ENCODED_AT_ONCE)):
-                    sources, targets = zip(*block, strict=True)
-                    writer.add(
-                        tokenizers.source.encode_batch(sources),
-                        tokenizers.target.encode_batch(targets),
-                    )
+    ) -> list[CorpusSummary]:
+        """Write the store of the training text, and count what does not fit in it."""
+        corpora = [(summary.name, summary.weight, summary.kept) for summary in summaries]
+        store = self.directory / TRAIN_STORE
+        too_long = encode(
+            text, tokenizers, corpora, store, fingerprint=fingerprint, max_length=self.max_length
+        )
+        return [
+            replace(
+                summary,
+                kept=summary.kept - count,
+                dropped={**summary.dropped, TOO_LONG: count} if count else summary.dropped,
+            )
+            for summary, count in zip(summaries, too_long, strict=True)
+        ]
 
-    def _fingerprint_files(self) -> dict[str, str]:
-        """Take the SHA-256 of every file of the corpora."""
-        used = (*self.corpora.train, *self.corpora.validation, *self.corpora.test)
-        return {str(path): _sha256(path) for corpus in used for path in _files_of(corpus)}
+    def _encode_validation(
+        self, text: Path, tokenizers: TokenizerPair, blank: int, fingerprint: str
+    ) -> ValidationSummary:
+        """Write the store of the validation text, and count what does not fit in it."""
+        pairs = sum(1 for _ in read_tsv(text))
+        corpora = [("validation", 1.0, pairs)]
+        store = self.directory / VALIDATION_STORE
+        (too_long,) = encode(
+            text, tokenizers, corpora, store, fingerprint=fingerprint, max_length=self.max_length
+        )
+        return ValidationSummary(pairs, blank, too_long)
 
+    def _losses(
+        self, summaries: list[CorpusSummary], validation: ValidationSummary
+    ) -> Iterator[str]:
+        """Say what was lost after cleaning, and of the validation text."""
+        limit = f"with more than {self.max_length} tokens on a side"
+        for summary in summaries:
+            if count := summary.dropped.get(TOO_LONG, 0):
+                yield f"{summary.name}: {_pairs(count)} {limit} left out"
+        if validation.blank:
+            yield f"validation: {_pairs(validation.blank)} with a blank side left out"
+        if validation.too_long:
+            yield f"validation: {_pairs(validation.too_long)} {limit} left out of the loss"
 
-def describe(summary: CorpusSummary, policy: str) -> str:
-    """Say in a line what became of a corpus."""
-    reasons = [f"{count:,} {reason}" for reason, count in summary.dropped.items()]
-    if summary.overlap:
-        verb = "dropped" if policy == "drop" else "kept"
-        reasons.append(f"{summary.overlap:,} evaluation sentences {verb}")
-    left_out = f" ({'; '.join(reasons)})" if reasons else ""
-    return f"{summary.name}: {summary.read:,} pairs read, {summary.kept:,} kept{left_out}"
-
-
-def _held_out_share(summaries: list[CorpusSummary]) -> float:
-    """Choose which share of the training text validates."""
-    total = sum(summary.kept + summary.held_out for summary in summaries)
-    return min(HELD_OUT_SHARE, HELD_OUT_PAIRS / total)
-
-
-def _hash_share(text: str) -> float:
-    """Map a text to a number in [0, 1) that looks random and is always the same."""
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()) / 2**64
-
-
-def _read_text(path: Path) -> Iterator[tuple[str, str]]:
-    """Read what was written here; white space is normal, so each line has one tab."""
-    for line in read_lines(path):
-        source, _, target = line.partition("\t")
-        yield source, target
-
-
-def _files_of(corpus: CorpusConfig) -> list[Path]:
-    """List the files of a corpus; one on the hub has none here."""
-    if corpus.path is None:
-        return [expand(corpus.source or ""), expand(corpus.target or "")]
-    if corpus.path.startswith(huggingface.PREFIX):
-        return []
-    path = expand(corpus.path)
-    return sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+    def _refusal(self, before: dict[str, str], now: dict[str, str]) -> str:
+        """Say what has changed since the text was prepared, and how to go on."""
+        changed = [name for name in now if before.get(name) != now[name]]
+        return (
+            f"{self.directory / TRAIN_STORE}: prepared from other text, and checkpoints depend on "
+            f"it ({', '.join(changed) or 'a setting'} changed since); undo the change, or name "
+            "another directory with -o"
+        )
 
 
-def _sha256(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise CorpusError(f"{path}: cannot be read: {error.strerror}") from error
+def _hold_out(text: Path, validation: Path, summaries: list[CorpusSummary]) -> list[CorpusSummary]:
+    """Take the validation text from the training text."""
+    held_out = hold_out(text, validation, [summary.kept for summary in summaries])
+    return [
+        replace(summary, kept=summary.kept - count, held_out=count)
+        for summary, count in zip(summaries, held_out, strict=True)
+    ]
 
 
 def _spoken_sizes(tokenizers: TokenizerPair) -> str:
@@ -282,6 +241,5 @@ def _spoken_sizes(tokenizers: TokenizerPair) -> str:
     return f"{tokenizers.source.vocab_size:,} and {tokenizers.target.vocab_size:,}"
 
 
-def state_of(summaries: tuple[CorpusSummary, ...]) -> list[dict[str, Any]]:
-    """Return the summaries as plain values, for `model.toml`."""
-    return [asdict(summary) for summary in summaries]
+def _pairs(count: int) -> str:
+    return f"{count:,} pair{'' if count == 1 else 's'}"

@@ -1,12 +1,12 @@
 """What a token store says about itself: `store.json`."""
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dragoman.config import DragomanError, RecipeError, from_table, to_table
+from dragoman.durable import write_atomically
 
 FORMAT_VERSION = 1
 DESCRIPTION_NAME = "store.json"
@@ -89,13 +89,8 @@ def read_description(directory: Path) -> StoreDescription:
 
 def write_description(directory: Path, description: StoreDescription) -> None:
     """Write `store.json`: the whole of it, or nothing."""
-    path = directory / DESCRIPTION_NAME
-    temporary = path.with_name(path.name + ".tmp")
-    with temporary.open("w", encoding="utf-8") as stream:
-        json.dump(to_table(description), stream, indent=2, ensure_ascii=False)
-        stream.flush()
-        os.fsync(stream.fileno())
-    temporary.replace(path)
+    text = json.dumps(to_table(description), indent=2, ensure_ascii=False)
+    write_atomically(directory / DESCRIPTION_NAME, text)
 
 
 def _is_consistent(description: StoreDescription) -> bool:

@@ -132,10 +132,15 @@ def choose_device(name: str = "auto") -> torch.device:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         device = torch.device(name)
+    except RuntimeError:
+        raise DragomanError(f"device {name!r}: write auto, cpu, cuda or cuda:N") from None
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise DragomanError(f"device {name!r}: PyTorch finds no GPU here; write auto or cpu")
+    try:
         torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:
+    except (RuntimeError, AssertionError):
         raise DragomanError(
-            f"device {name!r} is not there ({str(error).splitlines()[0]}); use cpu or auto"
+            f"device {name!r}: PyTorch finds no such device here; write auto or cpu"
         ) from None
     return device
 

@@ -1,8 +1,16 @@
 """The README of a trained model, written so that nobody has to."""
 
+import json
 from typing import Any
 
+from dragoman.corpora.prepared_text import CorpusSummary
 from dragoman.model_directory import ModelDescription
+
+PRIVATE = """## What to leave out when you share it
+
+Training keeps `data/`, `checkpoints/` and `journal.jsonl` in this directory. `data/` holds the text
+that the model learnt from, `journal.jsonl` quotes validation sentences, and `checkpoints/` serves
+only to go on with the training. A translator needs none of them."""
 
 
 def model_card(description: ModelDescription, licence: str) -> str:
@@ -20,18 +28,19 @@ def model_card(description: ModelDescription, licence: str) -> str:
         _data(training, licence),
         _scores(training),
         _model(description),
+        PRIVATE,
     ]
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
 def _front_matter(description: ModelDescription, licence: str) -> str:
-    """Write what model hubs read."""
+    """Write what model hubs read: YAML, where `no` without quotes is not Norwegian but false."""
     lines = [
         "---",
         "language:",
-        f"- {description.source_language}",
-        f"- {description.target_language}",
-        *([f"license: {licence}"] if licence else []),
+        f"- {_quoted(description.source_language)}",
+        f"- {_quoted(description.target_language)}",
+        *([f"license: {_quoted(licence)}"] if licence else []),
         "library_name: dragoman",
         "pipeline_tag: translation",
         "tags:",
@@ -43,16 +52,13 @@ def _front_matter(description: ModelDescription, licence: str) -> str:
 
 def _data(training: dict[str, Any], licence: str) -> str:
     """Say what the model has learnt from."""
-    rows = ["## Training text", "", "| corpus | weight | pairs read | pairs kept | left out |"]
+    rows = ["## Training text", "", _row("corpus", "weight", "pairs read", "pairs kept", "notes")]
     rows.append("|---|---|---|---|---|")
-    for corpus in training["corpora"]:
-        dropped = ", ".join(f"{count} {reason}" for reason, count in corpus["dropped"].items())
-        overlap = corpus["overlap"]
-        notes = [dropped, f"{overlap} evaluation sentences seen" if overlap else ""]
-        rows.append(
-            f"| {corpus['name']} | {corpus['weight']:g} | {corpus['read']} | {corpus['kept']} | "
-            f"{'; '.join(note for note in notes if note) or '-'} |"
-        )
+    policy = training["recipe"]["corpora"]["overlap"]
+    for table in training["corpora"]:
+        corpus = CorpusSummary(**table)
+        counts = f"{corpus.weight:g}", str(corpus.read), str(corpus.kept)
+        rows.append(_row(corpus.name, *counts, corpus.notes(policy) or "-"))
     rows += ["", f"Licence of the text: {licence or 'not stated in the recipe'}."]
     return "\n".join(rows)
 
@@ -61,16 +67,25 @@ def _scores(training: dict[str, Any]) -> str:
     """Write the scores, each with its interval and signature."""
     if not training["scores"]:
         return ""
-    rows = ["## Scores", "", "| test set | metric | score | 95 % interval | signature |"]
+    rows = ["## Scores", "", _row("test set", "metric", "score", "95 % interval", "signature")]
     rows.append("|---|---|---|---|---|")
     for name, table in training["scores"].items():
         for metric, result in table.items():
             interval = f"{result['low']:.1f} to {result['high']:.1f}" if "low" in result else "-"
-            rows.append(
-                f"| {name} | {metric} | {result['score']:.2f} | {interval} | "
-                f"`{result['signature']}` |"
-            )
+            signature = f"`{result['signature']}`"
+            rows.append(_row(name, metric, f"{result['score']:.2f}", interval, signature))
     return "\n".join(rows)
+
+
+def _row(*cells: str) -> str:
+    """Write a row of a table, in which a bar would end its cell."""
+    escaped = (cell.replace("|", r"\|") for cell in cells)
+    return f"| {' | '.join(escaped)} |"
+
+
+def _quoted(text: str) -> str:
+    """Write a text as YAML does between quotes, which is as JSON does."""
+    return json.dumps(text, ensure_ascii=False)
 
 
 def _model(description: ModelDescription) -> str:

@@ -1,15 +1,17 @@
 """Write the model directory of a run: weights, description and model card."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import torch
 
 from dragoman.config import to_table
+from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.parallel_text import read_pairs
-from dragoman.corpora.preparation import PreparedText
+from dragoman.corpora.prepared_text import PreparedText
+from dragoman.durable import write_atomically
 from dragoman.evaluation.metrics import score
 from dragoman.evaluation.report import scores_to_table, scores_to_text
 from dragoman.model_directory import ModelDescription, TokenizerDescription, save_model
@@ -49,15 +51,14 @@ class Publisher:
                 "target_tokens": progress.tokens,
                 "minutes": round(progress.seconds / 60, 1),
                 "recipe": to_table(self.recipe),
-                "corpora": [asdict(summary) for summary in self.text.summaries],
-                "sha256": self.text.fingerprints,
+                "corpora": [asdict(corpus) for corpus in self.text.summary.corpora],
+                "sha256": self.text.summary.files,
                 "scores": scores or {},
             },
             software={"threads": str(torch.get_num_threads())},
         )
         written = save_model(self.directory, description, tokenizers, weights)
-        card = model_card(written, self.recipe.licence)
-        (self.directory / CARD).write_text(card, encoding="utf-8")
+        write_atomically(self.directory / CARD, model_card(written, self.recipe.licence))
 
     def finish(self, trainer: Trainer, validator: Validator, display: Display) -> None:
         """Publish the best weights of a finished run, with its scores on the test sets."""
@@ -76,7 +77,7 @@ class Publisher:
         judged = []
         for name, weights in trainer.candidates():
             with borrowed_weights(trainer.transformer, weights):
-                validation = validator.everything(trainer.objective)
+                validation = validator(trainer.objective, True)
             display.message(f"candidate {name}: {validation.summary()}")
             judged.append((judge(validation, self.recipe.training.metric), weights))
         return max(judged, key=lambda candidate: candidate[0])[1]
@@ -86,11 +87,26 @@ class Publisher:
         if not self.recipe.corpora.test:
             return
         translator = Translator(self.directory, device=self.recipe.training.device)
-        for corpus in self.recipe.corpora.test:
+        corpora = self.recipe.corpora.test
+        for name, corpus in zip(unique_names(corpora), corpora, strict=True):
             pairs = list(read_pairs(corpus, languages=self.recipe.languages))
             translations = translator([pair.source for pair in pairs])
             scores = score(translations, [pair.target for pair in pairs], self.recipe.evaluation)
-            yield corpus.name, _without_none(scores_to_table(scores)), scores_to_text(scores)
+            yield name, _without_none(scores_to_table(scores)), scores_to_text(scores)
+
+
+def unique_names(corpora: Sequence[CorpusConfig]) -> list[str]:
+    """Name corpora by their files; those that share a name by their directory, too."""
+    names = [corpus.name for corpus in corpora]
+    shared = {name for name in names if names.count(name) > 1}
+    for i, corpus in enumerate(corpora):
+        if names[i] in shared:
+            parent = PurePath(corpus.path or corpus.source or "").parent.name
+            names[i] = f"{parent}/{names[i]}".lstrip("/")
+    return [
+        name if names.count(name) == 1 else f"{name} ({number})"
+        for number, name in enumerate(names, start=1)
+    ]
 
 
 def _without_none(scores: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:

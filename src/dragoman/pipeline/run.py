@@ -1,36 +1,27 @@
 """Train what a recipe describes, or go on with it."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import tomli_w
 import torch
-from filelock import FileLock, Timeout
 
-from dragoman.config import DragomanError, read_table, to_table
 from dragoman.corpora.batching import Batches, Resample
-from dragoman.corpora.preparation import PreparedText, TextPreparation
+from dragoman.corpora.preparation import TextPreparation
+from dragoman.corpora.prepared_text import PreparedText
 from dragoman.corpora.shapes import choose_shapes, length_histogram
 from dragoman.corpora.token_store import TokenStore
+from dragoman.evaluation.config import EvaluationConfig
 from dragoman.model.transformer import Transformer
+from dragoman.pipeline.claim import FINISHED_FILE, claim, has_trained, only_one
 from dragoman.pipeline.publication import Publisher
 from dragoman.pipeline.validation import Validator
-from dragoman.recipe import Recipe, differences
+from dragoman.recipe import Recipe
 from dragoman.training.distributed import barrier, process_group, rank, world_size
 from dragoman.training.loop import Trainer
 from dragoman.training.precision import choose_device
 from dragoman.training.progress import Display, Silence
 from dragoman.translator import forbidden_ids
-
-RECIPE_FILE = "recipe.toml"
-FINISHED_FILE = "finished"
-
-
-class RunError(DragomanError):
-    """A run cannot be started or gone on with in this directory."""
 
 
 def train_model(recipe: Recipe, directory: Path, display: Display) -> bool:
@@ -44,10 +35,12 @@ def train_model(recipe: Recipe, directory: Path, display: Display) -> bool:
     """
     device = choose_device(recipe.training.device)
     directory.mkdir(parents=True, exist_ok=True)
-    with process_group(device), _only_one(directory):
+    with process_group(device), only_one(directory):
         if rank() > 0:
             display = Silence()
-        _claim(recipe, directory)
+        else:
+            claim(recipe, directory)
+        barrier()
         if (directory / FINISHED_FILE).exists():
             display.message(f"{directory}: this run is finished; nothing is left to do")
             return True
@@ -55,6 +48,8 @@ def train_model(recipe: Recipe, directory: Path, display: Display) -> bool:
         validator = _validator(recipe, text)
         publisher = Publisher(recipe, text, directory)
         trainer = _trainer(recipe, text, directory, device, validator, publisher)
+        for complaint in trainer.resume():
+            display.message(f"warning: {complaint}; an older checkpoint is used")
         _announce(recipe, trainer, text, display)
         with display:
             outcome = trainer.run(display)
@@ -71,38 +66,6 @@ def train_model(recipe: Recipe, directory: Path, display: Display) -> bool:
     return True
 
 
-@contextmanager
-def _only_one(directory: Path) -> Iterator[None]:
-    """Keep a second training out of a directory; the lock dies with its process."""
-    if rank() > 0:
-        yield
-        return
-    lock = FileLock(directory / ".lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise RunError(f"{directory}: another process is training there; wait or stop it") from None
-    try:
-        yield
-    finally:
-        lock.release()
-
-
-def _claim(recipe: Recipe, directory: Path) -> None:
-    """Write the recipe into a new directory, or compare it with the one that is there."""
-    path = directory / RECIPE_FILE
-    table = to_table(recipe)
-    if path.exists():
-        if changed := differences(read_table(path), table):
-            raise RunError(
-                f"{directory}: it holds the run of another recipe ({'; '.join(changed)}); "
-                "undo the change, or name another directory with -o"
-            )
-    elif rank() == 0:
-        path.write_text(tomli_w.dumps(table), encoding="utf-8")
-    barrier()
-
-
 def _prepare_text(recipe: Recipe, directory: Path, display: Display) -> PreparedText:
     """Clean, learn subwords, encode; the first process does it and the others open it."""
     preparation = TextPreparation(
@@ -114,11 +77,11 @@ def _prepare_text(recipe: Recipe, directory: Path, display: Display) -> Prepared
         max_length=recipe.batching.max_length,
     )
     if rank() == 0:
-        text = preparation.prepare(display.message)
+        text = preparation.prepare(display.message, replace_other=not has_trained(directory))
         barrier()
         return text
     barrier()
-    return preparation.prepare(display.message)
+    return preparation.open()
 
 
 def _validator(recipe: Recipe, text: PreparedText) -> Validator:
@@ -129,7 +92,6 @@ def _validator(recipe: Recipe, text: PreparedText) -> Validator:
         forbidden_ids=forbidden_ids(recipe.tokenizer.kind, text.tokenizers.target.special_ids),
         search=replace(recipe.search, beam_size=recipe.training.search_beam_size, n_best=1),
         evaluation=replace(recipe.evaluation, metrics=("BLEU", "chrF"), bootstrap_samples=0),
-        search_after=recipe.training.validate_every * recipe.training.search_every,
     )
 
 
@@ -196,9 +158,6 @@ def _resample(recipe: Recipe, text: PreparedText) -> Resample | None:
 
 def _announce(recipe: Recipe, trainer: Trainer, text: PreparedText, display: Display) -> None:
     """Say what is about to be trained, on what, and from where."""
-    complaints = trainer.resume()
-    for complaint in complaints:
-        display.message(f"warning: {complaint}; an older checkpoint is used")
     parameters = sum(p.numel() for p in trainer.transformer.parameters())
     dtype = str(trainer.objective.dtype).removeprefix("torch.")
     plan = trainer.batches.epoch(0)
@@ -208,5 +167,7 @@ def _announce(recipe: Recipe, trainer: Trainer, text: PreparedText, display: Dis
         f"{trainer.device}, {torch.get_num_threads()} threads, {dtype}"
         + (f", {world_size()} processes" if world_size() > 1 else "")
     )
+    if (tokenize := recipe.evaluation.tokenize) != EvaluationConfig.tokenize:
+        display.message(f"BLEU splits {recipe.target_language} as evaluation.tokenize = {tokenize}")
     if trainer.progress.update:
         display.message(f"going on after update {trainer.progress.update}")

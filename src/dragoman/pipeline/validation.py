@@ -19,7 +19,7 @@ NUM_SAMPLES = 3
 
 
 class Validator:
-    """Validates on a fixed text; called with the objective and the number of the update."""
+    """Validates on a fixed text; called by the trainer."""
 
     def __init__(
         self,
@@ -30,7 +30,6 @@ class Validator:
         forbidden_ids: Sequence[int],
         search: SearchConfig,
         evaluation: EvaluationConfig,
-        search_after: int,
     ) -> None:
         self.batches = batches
         self.pairs = pairs
@@ -38,18 +37,12 @@ class Validator:
         self.forbidden_ids = forbidden_ids
         self.search = search
         self.evaluation = evaluation
-        self.search_after = search_after
-        """Translate when the update is a multiple of this."""
 
-    def __call__(self, objective: Objective, update: int) -> Validation:
-        """Compute the loss, and on some updates BLEU and chrF of real translations."""
-        if update % self.search_after == 0:
-            return self.everything(objective)
-        return Validation({"loss": self._loss(objective)})
-
-    def everything(self, objective: Objective) -> Validation:
-        """Compute the loss, BLEU and chrF, and show a few translations."""
+    def __call__(self, objective: Objective, search: bool) -> Validation:
+        """Compute the loss and, if asked to search, BLEU and chrF of real translations."""
         metrics = {"loss": self._loss(objective)}
+        if not search:
+            return Validation(metrics)
         translations = self._translate(objective)
         references = [pair.target for pair in self.pairs]
         for result in score(translations, references, self.evaluation):

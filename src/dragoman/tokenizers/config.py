@@ -41,5 +41,10 @@ class TokenizerConfig:
             raise ValueError(f"sampling={self.sampling} is not in [0, 1]")
         if self.sampling and self.kind == "words":
             raise ValueError(f"sampling={self.sampling} needs subwords, but kind is 'words'")
+        if self.sampling and not self.byte_fallback:
+            raise ValueError(
+                f"sampling={self.sampling} needs byte_fallback=true: sampling reads the text back "
+                "from its tokens, and unknown characters would be lost"
+            )
         if self.min_frequency < 1:
             raise ValueError(f"min_frequency={self.min_frequency} is not positive")

@@ -11,7 +11,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -59,19 +59,20 @@ class Checkpoints:
     def save(
         self, update: int, tensors: Mapping[str, Mapping[str, Tensor]], values: Mapping[str, Any]
     ) -> None:
-        """Write a checkpoint and make it durable.
+        """Write a checkpoint and make it durable; one that is there already stays as it is.
 
         Raises:
             CheckpointError: it could not be written; the older ones are untouched.
         """
         final = self.path(update)
+        if final.exists():
+            return
         unfinished = final.with_suffix(".tmp")
         try:
             self._require_space(tensors)
             shutil.rmtree(unfinished, ignore_errors=True)
             unfinished.mkdir()
             _write_files(unfinished, tensors, values)
-            shutil.rmtree(final, ignore_errors=True)
             unfinished.rename(final)
             _flush_directory(self.directory)
         except (OSError, SafetensorError) as error:
@@ -81,13 +82,21 @@ class Checkpoints:
                 "so make space and run the same command again"
             ) from error
 
-    def prune(self, *, keep: int, best: int | None) -> None:
-        """Delete all but the newest `keep` and the best; call it once a newer one is durable."""
-        for update in self.updates()[:-keep]:
-            if update != best:
+    def prune(self, keep: Collection[int]) -> None:
+        """Delete all but some; call it once the newest is durable."""
+        for update in self.updates():
+            if update not in keep:
                 shutil.rmtree(self.path(update))
         for leftover in self.directory.glob("*.tmp"):
             shutil.rmtree(leftover, ignore_errors=True)
+
+    def set_aside_after(self, update: int) -> None:
+        """Rename the checkpoints after this one, so that a damaged one never counts as newest."""
+        for damaged in self.updates():
+            if damaged > update:
+                path = self.path(damaged)
+                shutil.rmtree(path.with_suffix(".damaged"), ignore_errors=True)
+                path.rename(path.with_suffix(".damaged"))
 
     def newest(self) -> tuple[int, Checkpoint, list[str]] | None:
         """Load the newest checkpoint that verifies, and say what is wrong with those after it.

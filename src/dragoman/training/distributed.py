@@ -3,11 +3,14 @@
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import timedelta
 
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
+
+LONGEST_WAIT = timedelta(days=7)
 
 
 def rank() -> int:
@@ -27,11 +30,17 @@ def local_rank() -> int:
 
 @contextmanager
 def process_group(device: torch.device) -> Iterator[None]:
-    """Join the processes that `torchrun` has started; alone, do nothing."""
+    """Join the processes that `torchrun` has started; alone, do nothing.
+
+    The others wait for the first process while it prepares text or validates, which may take
+    hours; a process that dies is noticed by `torchrun` and not by this time limit.
+    """
     if "TORCHELASTIC_RUN_ID" not in os.environ:
         yield
         return
-    dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
+    if device.type == "cuda":
+        torch.cuda.set_device(device)
+    dist.init_process_group("nccl" if device.type == "cuda" else "gloo", timeout=LONGEST_WAIT)
     try:
         yield
     finally:
@@ -67,8 +76,13 @@ def barrier() -> None:
 
 
 def synchronised(module: nn.Module) -> nn.Module:
-    """Wrap a module so that its gradients are averaged over processes."""
-    return DistributedDataParallel(module) if world_size() > 1 else module
+    """Wrap a module so that its gradients are averaged over processes.
+
+    Buffers are left alone: the table of positions may have grown on one process only.
+    """
+    if world_size() == 1:
+        return module
+    return DistributedDataParallel(module, broadcast_buffers=False)
 
 
 def without_gradient_sync(module: nn.Module) -> AbstractContextManager[None]:

@@ -1,6 +1,7 @@
 """`journal.jsonl`: what happened in a run, one JSON object a line."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,14 +15,15 @@ class Journal:
 
     def __init__(self, path: Path, *, size: int = 0) -> None:
         path.touch()
-        with path.open("r+b") as file:
-            file.truncate(size)
+        with path.open("r+b") as file:  # shorter than at the checkpoint after a loss of power
+            file.truncate(min(size, path.stat().st_size))
         self._file = path.open("a", encoding="utf-8", newline="\n")
 
     @property
     def size(self) -> int:
-        """Bytes written so far."""
+        """Bytes written so far, all of which are on the disk."""
         self._file.flush()
+        os.fsync(self._file.fileno())
         return self._file.tell()
 
     def write(self, event: str, **values: Any) -> None:

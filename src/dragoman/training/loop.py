@@ -49,8 +49,9 @@ from dragoman.training.step import (
 
 AnyJournal = Journal | NoJournal
 
-Validate = Callable[[Objective, int], Validation]
-"""Judges the model after an update. It is handed in, so that training knows of no search."""
+Validate = Callable[[Objective, bool], Validation]
+"""Judges the model, by translations too if the flag says so. It is handed in, so that training
+knows of no search."""
 
 Publish = Callable[[Weights, "Progress"], None]
 """Is given the weights that are the best so far."""
@@ -135,6 +136,8 @@ class Trainer:
                 f"{self.checkpoints.path(update)}: it was trained on other batches; the text or "
                 "its cleaning has changed under the run, so train in another directory"
             )
+        if rank() == 0:
+            self.checkpoints.set_aside_after(update)
         copy_weights(checkpoint.tensors["weights"], self.transformer)
         self._restore_optimizer(checkpoint)
         if self.average:
@@ -178,7 +181,7 @@ class Trainer:
         if self.progress.best_update is not None:
             best = self.checkpoints.load(self.progress.best_update, groups=[group])
             yield f"update {self.progress.best_update}", best.tensors[group]
-        last = self.checkpoints.updates()[-self.config.average_checkpoints :]
+        last = self._validated()[-self.config.average_checkpoints :]
         if len(last) > 1:
             loaded = (self.checkpoints.load(update, groups=["weights"]) for update in last)
             mean = mean_weights([checkpoint.tensors["weights"] for checkpoint in loaded])
@@ -239,7 +242,7 @@ class Trainer:
         weights = self.average.weights if self.average else None
         if rank() == 0:
             with borrowed_weights(self.transformer, weights):
-                validation = self.validate(self.objective, progress.update)
+                validation = self.validate(self.objective, self._is_time_to_search())
             score = judge(validation, self.config.metric)
         else:
             validation, score = Validation({}), 0.0
@@ -274,15 +277,11 @@ class Trainer:
             }
             if self.average:
                 tensors["average"] = self.average.weights
-            values = {
-                "progress": asdict(self.progress),
-                "batches": self.batches.fingerprint,
-                "processes": world_size(),
-            }
-            self.checkpoints.save(self.progress.update, tensors, values)
-            self.checkpoints.prune(
-                keep=self.config.keep_checkpoints, best=self.progress.best_update
-            )
+            progress = self.progress
+            values = {"progress": asdict(progress), "batches": self.batches.fingerprint}
+            self.checkpoints.save(progress.update, tensors, values)
+            newest = self._validated()[-self.config.keep_checkpoints :]
+            self.checkpoints.prune({*newest, progress.update, progress.best_update or 0})
         barrier()
 
     def _restore_optimizer(self, checkpoint: Checkpoint) -> None:
@@ -296,8 +295,18 @@ class Trainer:
         return self.progress.update >= self.config.updates or bool(impatient)
 
     def _is_time_to_validate(self) -> bool:
-        done = self.progress.update
-        return done % self.config.validate_every == 0 or done == self.config.updates
+        return self._validates(self.progress.update)
+
+    def _is_time_to_search(self) -> bool:
+        done, often = self.progress.update, self.config.validate_every * self.config.search_every
+        return done % often == 0 or done == self.config.updates
+
+    def _validates(self, update: int) -> bool:
+        return update % self.config.validate_every == 0 or update == self.config.updates
+
+    def _validated(self) -> list[int]:
+        """List the checkpoints of validations, without those of stops: these depend on chance."""
+        return [update for update in self.checkpoints.updates() if self._validates(update)]
 
     def _on_device(self, batch: Batch) -> MicroBatch:
         mine = batch.shard(rank(), world_size())
@@ -320,7 +329,8 @@ def _blame(error: TrainingError, number: int, batch: Update) -> str:
     return (
         f"update {number} (epoch {batch.position.epoch}, update {batch.position.update} of it, "
         f"{len(pairs)} pairs of the token store: {shown}) gave {error}; the weights are those "
-        "before it; lower training.learning_rate or raise training.warmup_updates"
+        "before it; train in another directory (-o) with a lower training.learning_rate "
+        "or more training.warmup_updates"
     )
 
 

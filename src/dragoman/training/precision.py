@@ -9,19 +9,25 @@ from dragoman.training.distributed import local_rank
 
 
 def choose_device(name: str) -> torch.device:
-    """Resolve `auto` to the GPU of this process if there is one, else to the CPU.
+    """Resolve `auto` and `cuda` to the GPU of this process; `auto` takes the CPU without one.
 
     Raises:
         DragomanError: a GPU is asked for and there is none.
     """
     if name == "auto":
-        name = f"cuda:{local_rank()}" if torch.cuda.is_available() else "cpu"
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    if name == "cuda":
+        name = f"cuda:{local_rank()}"
     try:
         device = torch.device(name)
     except RuntimeError:
         raise DragomanError(f"device {name!r}: write auto, cpu, cuda or cuda:N") from None
     if device.type == "cuda" and not torch.cuda.is_available():
         raise DragomanError(f"device {name!r}: PyTorch finds no GPU here; write auto or cpu")
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise DragomanError(
+            f"device {name!r}: there are {torch.cuda.device_count()} GPUs; start as many processes"
+        )
     return device
 
 

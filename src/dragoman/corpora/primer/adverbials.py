@@ -27,9 +27,9 @@ def clock_time(derivation: Derivation) -> Phrase:
     return derivation.pair(*derivation.choose(_clock_times()))
 
 
-def month(derivation: Derivation) -> Phrase:
-    """Draw a month as a date: *in April*, *ad aprile*."""
-    row = derivation.choose(read_table("months.tsv"))
+def month(derivation: Derivation, season: str = "any") -> Phrase:
+    """Draw a month of a season, *cold*, *warm* or *any*, as a date: *in April*, *ad aprile*."""
+    row = derivation.choose(_months(season))
     name = row["italian"]
     return derivation.pair(f"in {row['english']}", f"{euphonic('a', name)} {name}")
 
@@ -63,6 +63,11 @@ def manner(derivation: Derivation) -> Phrase:
 def maybe(derivation: Derivation, phrase: Phrase, probability: float) -> Phrase:
     """Keep a phrase with some probability."""
     return phrase if derivation.chance(probability) else NOTHING
+
+
+@cache
+def _months(season: str) -> tuple[dict[str, str], ...]:
+    return tuple(row for row in read_table("months.tsv") if season in ("any", row["season"]))
 
 
 @cache

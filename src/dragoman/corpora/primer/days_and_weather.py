@@ -28,7 +28,7 @@ def weather(derivation: Derivation) -> Sentence:
     phrase = derivation.pair(row["english"], row["italian"])
     where, when = at(derivation, derivation.choose(_large_places())), NOTHING
     if row["tense"] != "progressive" and derivation.chance(0.5):
-        when = month(derivation)
+        when = month(derivation, row["season"])
     return Sentence(
         phrase.english + where.english + when.english,
         phrase.italian + where.italian + when.italian,

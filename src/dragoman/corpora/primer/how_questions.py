@@ -100,7 +100,7 @@ def _countable(noun: Noun) -> bool:
 @cache
 def _goods() -> tuple[Noun, ...]:
     prints = "book novel newspaper magazine dictionary postcard"
-    classes = "fruit vegetable dish staple drink clothing jewel device object container furniture"
+    classes = "fruits vegetable dish staple drink clothing jewel device object container furniture"
     return nouns_of(*classes.split(), "instrument", "vehicle", *prints.split())
 
 

@@ -21,7 +21,7 @@ from dragoman.corpora.primer.participants import (
 )
 from dragoman.corpora.primer.tables import LexiconError, read_table
 
-_SHORT_LIVED = ("fruit", "vegetable", "dish", "staple", "ingredient", "drink", "meal")
+_SHORT_LIVED = ("fruits", "vegetable", "dish", "staple", "ingredient", "drink", "meal")
 _SAYING = (("says that", "dice che"), ("knows that", "sa che"))
 
 

@@ -19,7 +19,7 @@ _LIKE = EnglishVerb(
     infinitive="like", third_singular="likes", past="liked", participle="liked", gerund="liking"
 )
 _LOVED_IN_GENERAL = (
-    *("pet", "beast", "fruit", "vegetable", "dish", "staple", "drink", "clothing", "jewel"),
+    *("pet", "beast", "fruits", "vegetable", "dish", "staple", "drink", "clothing", "jewel"),
     *("instrument", "event", "work"),
 )
 _SPECIFIC_TENSES = (Tense.PRESENT,) * 3 + (Tense.PAST,) * 2 + (Tense.FUTURE,)

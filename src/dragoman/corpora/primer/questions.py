@@ -21,6 +21,7 @@ from dragoman.corpora.primer.participants import (
 from dragoman.corpora.primer.statements import draw_tense
 
 _TENSES = (Tense.PRESENT, Tense.PRESENT, Tense.PRESENT, Tense.PAST)
+_NO_ANSWER_TO_WHAT = {"human", "language"}
 _WHEN, _WHERE = ("when", "quando"), ("where", "dove")
 
 
@@ -164,7 +165,7 @@ def verbs_with_things() -> tuple[Verb, ...]:
     """Return the verbs whose objects answer *what*."""
     return lexicon().verbs_with(
         lambda verb: (
-            any("human" not in noun.groups for noun in verb.objects)
+            any(not noun.groups & _NO_ANSWER_TO_WHAT for noun in verb.objects)
             and not verb.human_object
             and not verb.italian_preposition
             and verb.frame == "-"

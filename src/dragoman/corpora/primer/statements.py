@@ -177,7 +177,8 @@ def _with_time(
     timeless = verb.aspect == "state" or (tense is Tense.PRESENT and not habit)
     if adverb or timeless or not derivation.chance(0.45):
         return finished(phrase, mood)
-    clock = not verb.objects and tense is not Tense.PROGRESSIVE and derivation.chance(0.4)
+    momentary = not verb.objects and verb.frame != "at" and tense is not Tense.PROGRESSIVE
+    clock = momentary and derivation.chance(0.4)
     time = clock_time(derivation) if clock else time_of(derivation, tense, far=not verb.objects)
     if verb.frame == "to" and tense in (Tense.PAST, Tense.FUTURE) and derivation.chance(0.4):
         time = month(derivation)

@@ -1,0 +1,45 @@
+"""Checksums of the files of corpora, to notice when they change."""
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from dragoman.corpora import huggingface
+from dragoman.corpora.config import CorporaConfig, CorpusConfig
+from dragoman.corpora.text_file import CorpusError, expand
+
+
+def fingerprint_files(corpora: CorporaConfig) -> dict[str, str]:
+    """Take the SHA-256 of every file of the corpora.
+
+    The keys are the paths as the recipe writes them, variables included, so that the same files
+    elsewhere give the same answer. Corpora on the Hugging Face hub have no files here.
+
+    Raises:
+        CorpusError: a file cannot be read.
+    """
+    used = (*corpora.train, *corpora.validation, *corpora.test)
+    return {name: _sha256(path) for corpus in used for name, path in _files_of(corpus)}
+
+
+def _files_of(corpus: CorpusConfig) -> Iterator[tuple[str, Path]]:
+    """List the files of a corpus, each after its name in the recipe."""
+    if corpus.path is not None and corpus.path.startswith(huggingface.PREFIX):
+        return
+    for name in (corpus.path, corpus.source, corpus.target):
+        if name is None:
+            continue
+        path = expand(name)
+        if path.is_dir():
+            for file in sorted(p for p in path.rglob("*") if p.is_file()):
+                yield f"{name}/{file.relative_to(path).as_posix()}", file
+        else:
+            yield name, path
+
+
+def _sha256(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise CorpusError(f"{path}: cannot be read: {error.strerror}") from error

@@ -1,0 +1,72 @@
+"""Validation text taken from the training text, where a recipe names none."""
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from dragoman.corpora.overlap import normalise
+from dragoman.corpora.seen import hash_texts
+from dragoman.corpora.text_file import CorpusError, read_lines
+
+MOST_PAIRS = 1000
+SHARE = 0.05
+"""Of the training text, where that is fewer than `MOST_PAIRS`."""
+
+HASHED_AT_ONCE = 10_000
+
+
+def hold_out(text: Path, validation: Path, counts: Sequence[int]) -> list[int]:
+    """Move some of the training text to the validation text.
+
+    Args:
+        text: Lines of source, tab and target; what is left of them is written over it.
+        validation: Where the others are written.
+        counts: Lines of each corpus; the corpora follow each other.
+
+    Returns:
+        The lines that each corpus has lost.
+
+    Raises:
+        CorpusError: there are too few different sources to hold some out.
+    """
+    is_held_out = choose(line.partition("\t")[0] for line in read_lines(text))
+    left = text.with_name(text.name + ".left")
+    with (
+        left.open("w", encoding="utf-8", newline="\n") as train,
+        validation.open("w", encoding="utf-8", newline="\n") as held_out,
+    ):
+        for line, is_held in zip(read_lines(text), is_held_out, strict=True):
+            (held_out if is_held else train).write(f"{line}\n")
+    left.replace(text)
+    ends = np.cumsum(counts)[:-1]
+    return [int(part.sum()) for part in np.split(is_held_out, ends)]
+
+
+def choose(sources: Iterator[str]) -> npt.NDArray[np.bool_]:
+    """Choose the pairs whose sources have the smallest hashes; it takes eight bytes a pair.
+
+    A hash looks random and is always the same. Sources that differ only in case or punctuation
+    have the same one, so that none is learnt while another validates.
+
+    Raises:
+        CorpusError: there are too few different sources.
+    """
+    blocks = []
+    while block := list(islice(sources, HASHED_AT_ONCE)):
+        blocks.append(hash_texts([normalise(source) for source in block]))
+    hashes = np.concatenate(blocks)
+    wanted = min(math.ceil(SHARE * len(hashes)), MOST_PAIRS)
+    threshold = np.partition(hashes, wanted - 1)[wanted - 1]
+    if threshold == hashes.max():  # nearly all have one source: leave it to training
+        below = hashes[hashes < threshold]
+        if not below.size:
+            raise CorpusError(
+                "too few pairs to hold some out for validation; name a validation text in "
+                "corpora.validation"
+            )
+        threshold = below.max()
+    return hashes <= threshold

@@ -1,0 +1,137 @@
+"""What is left of the corpora when they are prepared, and the summary that says it is whole."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from dragoman.corpora.config import OverlapPolicy
+from dragoman.corpora.parallel_text import Pair
+from dragoman.corpora.store_description import MEND, TokenStoreError
+from dragoman.corpora.text_file import read_lines
+from dragoman.corpora.token_store import TokenStore
+from dragoman.durable import write_atomically
+from dragoman.tokenizers.pair import Kind, TokenizerPair
+
+SUMMARY_NAME = "summary.json"
+VALIDATION_NAME = "validation.tsv"
+TRAIN_STORE, VALIDATION_STORE = "train", "validation"
+
+
+@dataclass(frozen=True)
+class CorpusSummary:
+    """What became of one training corpus."""
+
+    name: str
+    weight: float
+    read: int
+    kept: int
+    dropped: dict[str, int]
+    overlap: int
+    """Pairs whose source is an evaluation sentence."""
+
+    held_out: int = 0
+    """Pairs that were moved to the validation text."""
+
+    def notes(self, policy: OverlapPolicy) -> str:
+        """Say what was not learnt from, and what should not have been."""
+        notes = [f"{count:,} {reason}" for reason, count in self.dropped.items()]
+        if self.overlap:
+            noun = "evaluation sentence" if self.overlap == 1 else "evaluation sentences"
+            fate = "left out" if policy == "drop" else "kept"
+            notes.append(f"{self.overlap:,} {noun} {fate}")
+        if self.held_out:
+            notes.append(f"{self.held_out:,} held out for validation")
+        return "; ".join(notes)
+
+
+@dataclass(frozen=True)
+class ValidationSummary:
+    """What became of the validation text."""
+
+    pairs: int
+    """Pairs that are translated."""
+
+    blank: int
+    """Pairs that were left out, because a side is blank."""
+
+    too_long: int
+    """Pairs that are translated but do not count in the loss: they have too many tokens."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The contents of `summary.json`, which is written last."""
+
+    fingerprint: str
+    """Of all that decides the text: settings and files."""
+
+    files: dict[str, str]
+    """SHA-256 of each file that was read, under the name that the recipe has for it."""
+
+    corpora: tuple[CorpusSummary, ...]
+    validation: ValidationSummary
+
+    def write(self, directory: Path) -> None:
+        """Write `summary.json`."""
+        write_atomically(directory / SUMMARY_NAME, json.dumps(asdict(self), indent=2))
+
+    @classmethod
+    def read(cls, directory: Path) -> "Summary":
+        """Read `summary.json`.
+
+        Raises:
+            TokenStoreError: it is missing or damaged.
+        """
+        path = directory / SUMMARY_NAME
+        try:
+            table: dict[str, Any] = json.loads(path.read_bytes())
+            return cls(
+                fingerprint=table["fingerprint"],
+                files=table["files"],
+                corpora=tuple(CorpusSummary(**corpus) for corpus in table["corpora"]),
+                validation=ValidationSummary(**table["validation"]),
+            )
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise TokenStoreError(f"{path}: missing or damaged; {MEND}") from error
+
+
+@dataclass(frozen=True)
+class PreparedText:
+    """All that training needs of the text."""
+
+    tokenizers: TokenizerPair
+    store: TokenStore
+    validation_store: TokenStore
+    validation: tuple[Pair, ...]
+    summary: Summary
+
+    @classmethod
+    def open(cls, directory: Path, kind: Kind) -> "PreparedText":
+        """Open text that was prepared before.
+
+        Raises:
+            DragomanError: a part is missing or damaged.
+        """
+        summary = Summary.read(directory)
+        path = directory / VALIDATION_NAME
+        validation = tuple(Pair(*pair, line) for line, pair in enumerate(read_tsv(path), start=1))
+        if len(validation) != summary.validation.pairs:
+            raise TokenStoreError(f"{path}: damaged; {MEND}")
+        return cls(
+            tokenizers=TokenizerPair.load(directory, kind),
+            store=TokenStore.open(directory / TRAIN_STORE, fingerprint=summary.fingerprint),
+            validation_store=TokenStore.open(
+                directory / VALIDATION_STORE, fingerprint=summary.fingerprint
+            ),
+            validation=validation,
+            summary=summary,
+        )
+
+
+def read_tsv(path: Path) -> Iterator[tuple[str, str]]:
+    """Read text whose white space is normal, so that each line has one tab."""
+    for line in read_lines(path):
+        source, _, target = line.partition("\t")
+        yield source, target

@@ -1,0 +1,88 @@
+"""Which run a directory belongs to: one recipe, and one process at a time."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+from filelock import FileLock, Timeout
+
+from dragoman.config import DragomanError, read_table, to_table
+from dragoman.durable import write_atomically
+from dragoman.pipeline.publication import CARD
+from dragoman.recipe import Recipe, differences
+from dragoman.training.checkpoint import Checkpoints
+from dragoman.training.distributed import rank
+
+RECIPE_FILE = "recipe.toml"
+FINISHED_FILE = "finished"
+MARK = "# The recipe of the run in this directory, written by dragoman train.\n"
+"""Begins `recipe.toml`, and tells it from one that a person wrote."""
+
+WRITTEN = ("data", "model.toml", "model.safetensors", CARD, "checkpoints", "journal.jsonl")
+"""What a run writes over."""
+
+MAY_CHANGE: tuple[str, ...] = ("licence:", "training.device:", "training.keep_checkpoints:")
+"""Settings that do not touch the weights, so that a run can go on with others."""
+
+
+class RunError(DragomanError):
+    """A run cannot be started or gone on with in this directory."""
+
+
+@contextmanager
+def only_one(directory: Path) -> Iterator[None]:
+    """Keep a second training out of a directory; the lock dies with its process."""
+    if rank() > 0:
+        yield
+        return
+    lock = FileLock(directory / ".lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise RunError(f"{directory}: another process is training there; wait or stop it") from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def claim(recipe: Recipe, directory: Path) -> None:
+    """Write the recipe into a directory that is new, or whose run it is.
+
+    Until there is a checkpoint, nothing is lost by another recipe, and it replaces the old one.
+    """
+    path = directory / RECIPE_FILE
+    table = to_table(recipe)
+    if not _is_of_a_run(path):
+        if taken := [name for name in (RECIPE_FILE, *WRITTEN) if (directory / name).exists()]:
+            raise RunError(
+                f"{directory}: no run has made {taken[0]}, which training would write over; "
+                "name an empty directory with -o"
+            )
+    elif has_trained(directory) and (changed := _refused_changes(read_table(path), table)):
+        raise RunError(
+            f"{directory}: it holds the run of another recipe ({'; '.join(changed)}); "
+            "undo the change, or name another directory with -o"
+        )
+    write_atomically(path, MARK + tomli_w.dumps(table))
+
+
+def _is_of_a_run(path: Path) -> bool:
+    """Tell the recipe that a run wrote from any other file, or none."""
+    return path.is_file() and path.read_bytes().startswith(MARK.encode())
+
+
+def has_trained(directory: Path) -> bool:
+    """Tell whether there is something that belongs to the recipe."""
+    checkpoints = Checkpoints(directory / "checkpoints")
+    return bool(checkpoints.updates()) or (directory / FINISHED_FILE).exists()
+
+
+def _refused_changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+    """List the differences that a run cannot go on with."""
+    free = MAY_CHANGE
+    if new["training"]["metric"] == "loss":  # else it decides which weights are best
+        free += ("evaluation.",)
+    return [change for change in differences(old, new) if not change.startswith(free)]

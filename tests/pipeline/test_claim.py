@@ -1,0 +1,135 @@
+"""A run writes only into a directory that is new or its own."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from dragoman.config import DragomanError, to_table
+from dragoman.pipeline.claim import MARK, RunError, claim
+from dragoman.pipeline.run import train_model
+
+from .conftest import Listener, MakeRecipe
+
+
+def checkpoint(directory: Path) -> None:
+    (directory / "checkpoints" / "update-00000002").mkdir(parents=True)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "data/train.tsv",
+        "model.toml",
+        "model.safetensors",
+        "README.md",
+        "checkpoints/mine",
+        "journal.jsonl",
+        "recipe.toml",
+    ],
+)
+def test_what_somebody_else_wrote_is_not_written_over(
+    name: str, make_recipe: MakeRecipe, tmp_path: Path, display: Listener
+) -> None:
+    path = tmp_path / "mine" / name
+    taken = Path(name).parts[0]
+    path.parent.mkdir(parents=True)
+    path.write_text("mine\n")
+
+    with pytest.raises(RunError, match=rf"no run has made {taken}.*-o"):
+        train_model(make_recipe(), tmp_path / "mine", display)
+
+    assert path.read_text() == "mine\n"
+    assert {p.name for p in (tmp_path / "mine").iterdir()} == {".lock", taken}
+
+
+def test_other_files_are_no_obstacle(make_recipe: MakeRecipe, tmp_path: Path) -> None:
+    (tmp_path / "text" / "notes.txt").write_text("mine\n")
+
+    claim(make_recipe(), tmp_path / "text")
+
+    assert (tmp_path / "text" / "recipe.toml").read_text().startswith(MARK)
+
+
+def test_until_there_is_a_checkpoint_another_recipe_replaces_the_old_one(
+    make_recipe: MakeRecipe, tmp_path: Path
+) -> None:
+    claim(make_recipe(), tmp_path)
+    changed = make_recipe(training__learning_rate=0.5)
+
+    claim(changed, tmp_path)
+
+    assert tomllib.loads((tmp_path / "recipe.toml").read_text()) == to_table(changed)
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "complaint"),
+    [
+        ("training__updates", 4, "training.updates: 3 became 4"),
+        ("model__dropout", 0.3, "model.dropout"),
+        ("seed", 2, "seed: 1 became 2"),
+    ],
+)
+def test_a_setting_of_weights_that_exist_is_refused(
+    setting: str, value: float, complaint: str, make_recipe: MakeRecipe, tmp_path: Path
+) -> None:
+    claim(make_recipe(), tmp_path)
+    checkpoint(tmp_path)
+    before = (tmp_path / "recipe.toml").read_text()
+
+    with pytest.raises(RunError, match=complaint):
+        claim(make_recipe(**{setting: value}), tmp_path)
+
+    assert (tmp_path / "recipe.toml").read_text() == before
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("licence", "CC-BY-4.0"),
+        ("training__device", "cuda"),
+        ("training__keep_checkpoints", 5),
+        ("evaluation__tokenize", "char"),
+    ],
+)
+def test_what_does_not_touch_the_weights_may_change(
+    setting: str, value: str | int, make_recipe: MakeRecipe, tmp_path: Path
+) -> None:
+    claim(make_recipe(), tmp_path)
+    checkpoint(tmp_path)
+    changed = make_recipe(**{setting: value})
+
+    claim(changed, tmp_path)
+
+    assert tomllib.loads((tmp_path / "recipe.toml").read_text()) == to_table(changed)
+
+
+def test_bleu_stays_as_it_is_where_it_chooses_the_weights(
+    make_recipe: MakeRecipe, tmp_path: Path
+) -> None:
+    claim(make_recipe(training__metric="BLEU"), tmp_path)
+    checkpoint(tmp_path)
+
+    with pytest.raises(RunError, match=r"evaluation\.tokenize"):
+        claim(make_recipe(training__metric="BLEU", evaluation__tokenize="char"), tmp_path)
+
+
+def test_a_finished_run_without_checkpoints_keeps_its_recipe(
+    make_recipe: MakeRecipe, tmp_path: Path
+) -> None:
+    claim(make_recipe(), tmp_path)
+    (tmp_path / "finished").touch()
+
+    with pytest.raises(RunError, match="seed"):
+        claim(make_recipe(seed=2), tmp_path)
+
+
+def test_only_the_first_process_claims_a_directory(
+    make_recipe: MakeRecipe, tmp_path: Path, display: Listener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dragoman.pipeline.run.rank", lambda: 1)
+
+    with pytest.raises(DragomanError, match=r"summary\.json"):
+        train_model(make_recipe(), tmp_path / "run", display)
+
+    assert not (tmp_path / "run" / "recipe.toml").exists()

@@ -1,0 +1,147 @@
+"""What is published is the best candidate, with a card that other programs can read."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from dragoman.corpora.prepared_text import CorpusSummary
+from dragoman.model_directory import ModelDescription, ModelDirectory
+from dragoman.pipeline.model_card import model_card
+from dragoman.pipeline.publication import Publisher
+from dragoman.pipeline.run import _prepare_text
+from dragoman.recipe import Recipe
+from dragoman.training.averaging import Weights
+from dragoman.training.loop import Progress, Trainer
+
+from .conftest import Listener, MakeRecipe
+from .test_validation import build
+
+SIGNATURE = "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0"
+
+
+def stand_in(objective: Any, candidates: list[tuple[str, Weights]]) -> Trainer:
+    """Give only what publication asks of a trainer."""
+
+    def iterate() -> Iterator[tuple[str, Weights]]:
+        yield from candidates
+
+    return cast(
+        Trainer,
+        SimpleNamespace(
+            transformer=objective.transformer,
+            objective=objective,
+            progress=Progress(update=3),
+            candidates=iterate,
+        ),
+    )
+
+
+@pytest.mark.parametrize("better_first", [True, False])
+def test_the_better_candidate_is_published(
+    better_first: bool, make_recipe: MakeRecipe, tmp_path: Path, display: Listener
+) -> None:
+    recipe = make_recipe()
+    validator, objective = build(recipe, tmp_path)
+    named = dict(objective.transformer.named_parameters())
+    better = {name: torch.zeros_like(p) for name, p in named.items()}  # every token as probable
+    worse = {name: 50 * torch.randn_like(p) for name, p in named.items()}  # sure, and wrong
+    candidates = [("better", better), ("worse", worse)]
+    publisher = Publisher(recipe, _prepare_text(recipe, tmp_path, display), tmp_path / "model")
+
+    publisher.finish(
+        stand_in(objective, candidates if better_first else candidates[::-1]), validator, display
+    )
+
+    published = load_file(tmp_path / "model" / "model.safetensors")
+    assert all(not tensor.any() for tensor in published.values())
+
+
+@pytest.fixture
+def published(make_recipe: MakeRecipe, tmp_path: Path, display: Listener) -> Path:
+    """Publish a model that was never trained, with scores."""
+    recipe = make_recipe(source_language="no", licence="CC-BY-4.0: see below")
+    _, objective = build(make_recipe(), tmp_path)
+    publisher = Publisher(recipe, _prepare_text(make_recipe(), tmp_path, display), tmp_path / "m")
+    scores = {"a|b": {"BLEU": {"score": 12.5, "low": 11.0, "high": 13.0, "signature": SIGNATURE}}}
+    publisher.publish(dict(objective.transformer.named_parameters()), Progress(), scores)
+    return tmp_path / "m"
+
+
+def front_matter(card: str) -> list[str]:
+    begin, matter, _ = card.split("---\n", 2)
+    assert begin == ""
+    return matter.rstrip("\n").split("\n")
+
+
+def test_the_front_matter_is_yaml_of_texts(published: Path) -> None:
+    lines = front_matter((published / "README.md").read_text(encoding="utf-8"))
+
+    yaml = pytest.importorskip("yaml")
+    matter = yaml.safe_load("\n".join(lines))
+
+    assert matter["language"] == ["no", "it"]
+    assert matter["license"] == "CC-BY-4.0: see below"
+
+
+def test_codes_and_licences_stand_in_quotes(published: Path) -> None:
+    lines = front_matter((published / "README.md").read_text(encoding="utf-8"))
+
+    assert {'- "no"', '- "it"', 'license: "CC-BY-4.0: see below"'} <= set(lines)
+
+
+def test_every_row_of_a_table_has_the_columns_of_its_head(published: Path) -> None:
+    card = (published / "README.md").read_text(encoding="utf-8")
+
+    tables = [line for line in card.split("\n") if line.startswith("|")]
+    cells = {line.replace(r"\|", "").count("|") for line in tables}
+    assert len(tables) == 6
+    assert cells == {6}
+    assert SIGNATURE.replace("|", r"\|") in card
+
+
+def test_the_card_says_what_is_private(published: Path) -> None:
+    card = (published / "README.md").read_text(encoding="utf-8")
+
+    assert all(f"`{name}`" in card for name in ("data/", "checkpoints/", "journal.jsonl"))
+
+
+@pytest.mark.parametrize(
+    ("policy", "overlap", "note"),
+    [
+        ("drop", 1, "1 evaluation sentence left out"),
+        ("allow", 2, "2 evaluation sentences kept"),
+    ],
+)
+def test_the_card_counts_what_was_not_learnt_from(
+    policy: str, overlap: int, note: str, published: Path
+) -> None:
+    corpus = CorpusSummary("books", 2.0, 90, 70, {"duplicate": 15}, overlap, held_out=4)
+
+    card = model_card(with_corpus(published, corpus, policy), "")
+
+    assert f"| books | 2 | 90 | 70 | 15 duplicate; {note}; 4 held out for validation |" in card
+
+
+def with_corpus(published: Path, corpus: CorpusSummary, policy: str) -> ModelDescription:
+    description = ModelDirectory(published).description
+    training = {
+        **description.training,
+        "corpora": [vars(corpus)],
+        "recipe": {"corpora": {"overlap": policy}},
+    }
+    return replace(description, training=training)
+
+
+def test_a_recipe_without_licence_says_so(published: Path, make_recipe: MakeRecipe) -> None:
+    recipe: Recipe = make_recipe()
+
+    card = model_card(ModelDirectory(published).description, recipe.licence)
+
+    assert "license:" not in card
+    assert "Licence of the text: not stated in the recipe." in card

@@ -1,0 +1,144 @@
+"""A recipe becomes a model directory, also after the mistakes that its errors tell to mend."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from safetensors.numpy import load_file
+
+from dragoman.config import DragomanError, read_table
+from dragoman.corpora.config import CorpusConfig
+from dragoman.corpora.overlap import OverlapError
+from dragoman.corpora.preparation import PreparationError
+from dragoman.pipeline.publication import unique_names
+from dragoman.pipeline.run import train_model
+from dragoman.training.journal import read_journal
+
+from .conftest import Listener, MakeRecipe, sentences, write_lines
+
+pytestmark = pytest.mark.slow
+
+
+def weights(run: Path) -> dict[str, bytes]:
+    return {name: tensor.tobytes() for name, tensor in load_file(run / "model.safetensors").items()}
+
+
+def test_a_run_whose_last_validation_is_out_of_turn_finishes_with_bleu(
+    make_recipe: MakeRecipe, tmp_path: Path, display: Listener
+) -> None:
+    recipe = make_recipe(training__metric="BLEU", training__updates=3, training__validate_every=2)
+
+    assert train_model(recipe, tmp_path / "run", display)
+
+    events = read_journal(tmp_path / "run" / "journal.jsonl")
+    validated = {e["update"]: "BLEU" in e for e in events if e["event"] == "validation"}
+    assert validated == {2: True, 3: True}
+
+
+def test_validations_between_searches_compute_the_loss_only(
+    make_recipe: MakeRecipe, tmp_path: Path, display: Listener
+) -> None:
+    recipe = make_recipe(training__updates=5, training__validate_every=1, training__search_every=3)
+
+    train_model(recipe, tmp_path / "run", display)
+
+    events = read_journal(tmp_path / "run" / "journal.jsonl")
+    searched = [e["update"] for e in events if e["event"] == "validation" and "BLEU" in e]
+    assert searched == [3, 5]
+
+
+def test_following_the_advice_of_an_error_leads_on(
+    make_recipe: MakeRecipe, tmp_path: Path, display: Listener
+) -> None:
+    overlapping = [{"path": write_lines(tmp_path / "test.tsv", sentences(140, 160))}]
+    with pytest.raises(OverlapError, match=r'set corpora\.overlap to "drop"'):
+        train_model(make_recipe(corpora__test=overlapping), tmp_path / "run", display)
+    recipe = make_recipe(corpora__test=overlapping, corpora__overlap="drop")
+
+    assert train_model(recipe, tmp_path / "run", display)
+
+    card = (tmp_path / "run" / "README.md").read_text()
+    assert "| train | 1 | 50 | 40 | 10 evaluation sentences left out |" in card
+
+
+def test_a_corrected_path_leads_on(
+    make_recipe: MakeRecipe, tmp_path: Path, display: Listener
+) -> None:
+    with pytest.raises(DragomanError, match=r"nowhere\.tsv"):
+        train_model(
+            make_recipe(corpora__train=[{"path": "nowhere.tsv"}]), tmp_path / "run", display
+        )
+
+    assert train_model(make_recipe(), tmp_path / "run", display)
+
+
+def test_until_there_is_a_checkpoint_another_setting_prepares_the_text_again(
+    make_recipe: MakeRecipe, tmp_path: Path, display: Listener
+) -> None:
+    exploding = make_recipe(training__learning_rate=1e38, training__validate_every=3)
+    with pytest.raises(DragomanError, match=r"lower training\.learning_rate"):
+        train_model(exploding, tmp_path / "run", display)
+
+    assert train_model(make_recipe(batching__max_length=14), tmp_path / "run", display)
+
+
+def test_lost_text_is_prepared_again_and_the_run_goes_on_with_it(
+    make_recipe: MakeRecipe, tmp_path: Path, display: Listener
+) -> None:
+    train_model(make_recipe(), tmp_path / "straight", display)
+    train_model(make_recipe(), tmp_path / "run", display)
+    (tmp_path / "run" / "finished").unlink()
+    shutil.rmtree(tmp_path / "run" / "checkpoints" / "update-00000003")
+    shutil.rmtree(tmp_path / "run" / "data")
+    display.messages.clear()
+
+    assert train_model(make_recipe(), tmp_path / "run", display)
+
+    assert "learning the vocabulary" in display.messages
+    assert "going on after update 2" in display.messages
+    assert weights(tmp_path / "run") == weights(tmp_path / "straight")
+
+
+def test_text_that_changed_under_checkpoints_is_refused(
+    make_recipe: MakeRecipe, tmp_path: Path, display: Listener
+) -> None:
+    train_model(make_recipe(), tmp_path / "run", display)
+    (tmp_path / "run" / "finished").unlink()
+    write_lines(tmp_path / "text" / "train.tsv", sentences(100, 151))
+
+    with pytest.raises(PreparationError, match=r"train\.tsv changed since"):
+        train_model(make_recipe(), tmp_path / "run", display)
+
+
+def test_test_sets_of_one_name_keep_their_scores_apart(
+    make_recipe: MakeRecipe, tmp_path: Path, display: Listener
+) -> None:
+    tests = [
+        {"path": write_lines(tmp_path / year / "test.tsv", sentences(first, first + 4))}
+        for year, first in (("2013", 300), ("2014", 400))
+    ]
+
+    train_model(make_recipe(corpora__test=tests), tmp_path / "run", display)
+
+    training = read_table(tmp_path / "run" / "model.toml")["training"]
+    assert list(training["scores"]) == ["2013/test", "2014/test"]
+
+
+def test_names_are_unique_whatever_the_paths() -> None:
+    paths = ["a/test.tsv", "a/test.jsonl", "b/test.tsv", "test.tsv", "dev.tsv"]
+
+    names = unique_names([CorpusConfig(path=path) for path in paths])
+
+    assert names == ["a/test (1)", "a/test (2)", "b/test", "test", "dev"]
+
+
+def test_what_splits_words_for_bleu_is_said(
+    make_recipe: MakeRecipe, tmp_path: Path, display: Listener
+) -> None:
+    train_model(
+        make_recipe(target_language="zh", cleaning={"min_script_share": 0.0}),
+        tmp_path / "run",
+        display,
+    )
+
+    assert "BLEU splits zh as evaluation.tokenize = zh" in display.messages

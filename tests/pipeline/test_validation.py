@@ -1,0 +1,91 @@
+"""A validation loss is a cross-entropy; translations are those that a user would get."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from dragoman.model.transformer import Transformer
+from dragoman.pipeline.run import _prepare_text, _validator
+from dragoman.pipeline.validation import Validator
+from dragoman.recipe import Recipe
+from dragoman.tokenizers.tokenizer import BOS_ID, EOS_ID, PAD_ID, UNK_ID
+from dragoman.training.progress import Silence
+from dragoman.training.step import Objective
+
+from .conftest import MakeRecipe
+
+
+def build(recipe: Recipe, directory: Path) -> tuple[Validator, Objective]:
+    text = _prepare_text(recipe, directory, Silence())
+    torch.manual_seed(4)
+    transformer = Transformer(
+        recipe.model,
+        source_vocab_size=text.tokenizers.source.vocab_size,
+        target_vocab_size=text.tokenizers.target.vocab_size,
+        padding_id=PAD_ID,
+    )
+    objective = Objective(transformer, label_smoothing=0.1, dtype=torch.float32)
+    return _validator(recipe, text), objective
+
+
+@torch.no_grad()
+def mean_cross_entropy(validator: Validator, transformer: Transformer) -> float:
+    """Add up the surprise of each target token, a pair at a time and without padding."""
+    transformer.eval()
+    surprise, tokens = 0.0, 0
+    for pair in validator.pairs:
+        source = [*validator.tokenizers.source.encode(pair.source), EOS_ID]
+        target = [BOS_ID, *validator.tokenizers.target.encode(pair.target), EOS_ID]
+        logits = transformer(torch.tensor([source]), torch.tensor([target[:-1]]))[0]
+        for position, token in enumerate(target[1:]):
+            surprise -= float(logits[position].double().log_softmax(dim=0)[token])
+            tokens += 1
+    transformer.train()
+    return surprise / tokens
+
+
+def test_the_loss_is_the_mean_surprise_of_a_target_token(
+    make_recipe: MakeRecipe, tmp_path: Path
+) -> None:
+    validator, objective = build(make_recipe(model__dropout=0.4), tmp_path)
+
+    validation = validator(objective, False)
+
+    expected = mean_cross_entropy(validator, objective.transformer)
+    assert dict(validation.metrics) == {"loss": pytest.approx(expected, rel=1e-5)}
+    assert objective.training
+
+
+def test_a_search_adds_scores_and_samples_of_other_places(
+    make_recipe: MakeRecipe, tmp_path: Path
+) -> None:
+    validator, objective = build(make_recipe(), tmp_path)
+
+    validation = validator(objective, True)
+
+    assert set(validation.metrics) == {"loss", "BLEU", "chrF"}
+    sources = [pair.source for pair in validator.pairs]
+    assert [sample.source for sample in validation.samples] == [sources[i] for i in (0, 2, 4)]
+
+
+def prefer_unknown(transformer: Transformer) -> None:
+    """Make the unknown token the most probable one, everywhere."""
+    with torch.no_grad():
+        for name, parameter in transformer.named_parameters():
+            is_bias_of_norm = name.endswith("bias") and parameter.dim() == 1 and "norm" in name
+            parameter.fill_(1.0 if is_bias_of_norm else 0.0)
+        transformer.projection.linear.weight[UNK_ID] = 1.0
+
+
+@pytest.mark.parametrize(("kind", "has_unknown"), [("words", True), ("bpe", False)])
+def test_words_may_be_unknown_and_subwords_may_not(
+    kind: str, has_unknown: bool, make_recipe: MakeRecipe, tmp_path: Path
+) -> None:
+    validator, objective = build(make_recipe(tokenizer={"kind": kind}), tmp_path)
+    prefer_unknown(objective.transformer)
+    unknown = validator.tokenizers.target.decode([UNK_ID]).strip()
+
+    samples = validator(objective, True).samples
+
+    assert [unknown in sample.translation for sample in samples] == [has_unknown] * 3
