@@ -70,7 +70,8 @@ def load_recipe(path: Path, assignments: tuple[str, ...] = ()) -> Recipe:
     try:
         return recipe_from_table(table)
     except RecipeError as error:
-        raise RecipeError(f"{path}: {error}") from error
+        blamed = " with ".join([str(path), *(f"--set {text}" for text in assignments)])
+        raise RecipeError(f"{blamed}: {error}") from error
 
 
 def recipe_from_table(table: dict[str, Any]) -> Recipe:
