@@ -16,8 +16,16 @@ from .conftest import environment
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
-SHORT = ("--set", "training.updates=60", "--set", "training.validate_every=10")
-DROPOUT = ("--set", "model.dropout=0.3")
+SETTINGS = (
+    "training.updates=40",
+    "training.validate_every=10",
+    "training.search_every=4",
+    "training.average_checkpoints=2",
+    "model.dropout=0.3",
+    "corpora.test=[]",
+)
+SHORT = tuple(word for setting in SETTINGS for word in ("--set", setting))
+TWO_UPDATES = ("--set", "training.updates=2", "--set", "corpora.test=[]")
 
 pytestmark = pytest.mark.slow
 
@@ -46,19 +54,19 @@ def weights(run: Path) -> dict[str, bytes]:
 def test_a_run_that_was_ended_goes_on_to_the_same_weights(
     dragoman: Run, workspace: Path, number: int
 ) -> None:
-    dragoman("train", "reverse.toml", "-o", "straight", *SHORT, *DROPOUT)
+    dragoman("train", "reverse.toml", "-o", "straight", *SHORT)
 
-    for update in (7, 33):
-        process = start(workspace, "train", "reverse.toml", "-o", "run", *SHORT, *DROPOUT)
+    for update in (7, 23):
+        process = start(workspace, "train", "reverse.toml", "-o", "run", *SHORT)
         wait_for_update(workspace, update)
         process.send_signal(number)
         _, errors = process.communicate()
         assert process.returncode == (-signal.SIGKILL if number == signal.SIGKILL else 130), errors
-    dragoman("train", "reverse.toml", "-o", "run", *SHORT, *DROPOUT)
+    dragoman("train", "reverse.toml", "-o", "run", *SHORT)
 
     assert weights(workspace / "run") == weights(workspace / "straight")
     events = read_journal(workspace / "run" / "journal.jsonl")
-    assert [e["update"] for e in events if e["event"] == "update"] == list(range(1, 61))
+    assert [e["update"] for e in events if e["event"] == "update"] == list(range(1, 41))
 
 
 def test_a_second_training_in_one_directory_is_refused(dragoman: Run, workspace: Path) -> None:
@@ -73,7 +81,7 @@ def test_a_second_training_in_one_directory_is_refused(dragoman: Run, workspace:
 
 
 def test_another_recipe_in_one_directory_is_refused(dragoman: Run, workspace: Path) -> None:
-    dragoman("train", "reverse.toml", "-o", "run", "--set", "training.updates=2")
+    dragoman("train", "reverse.toml", "-o", "run", *TWO_UPDATES)
 
     changed = dragoman("train", "reverse.toml", "-o", "run", "--set", "training.updates=3", code=1)
 
@@ -81,19 +89,19 @@ def test_another_recipe_in_one_directory_is_refused(dragoman: Run, workspace: Pa
 
 
 def test_text_that_changed_under_a_run_is_refused(dragoman: Run, workspace: Path) -> None:
-    dragoman("train", "reverse.toml", "-o", "run", "--set", "training.updates=2")
+    dragoman("train", "reverse.toml", "-o", "run", *TWO_UPDATES)
     (workspace / "run" / "finished").unlink()
     with (workspace / "train.tsv").open("a") as file:
         file.write("a b c\tc b a\n")
 
-    changed = dragoman("train", "reverse.toml", "-o", "run", "--set", "training.updates=2", code=1)
+    changed = dragoman("train", "reverse.toml", "-o", "run", *TWO_UPDATES, code=1)
 
     assert "run/data/train" in changed.stderr
 
 
 def test_a_finished_run_says_so(dragoman: Run, workspace: Path) -> None:
-    dragoman("train", "reverse.toml", "-o", "run", "--set", "training.updates=2")
+    dragoman("train", "reverse.toml", "-o", "run", *TWO_UPDATES)
 
-    again = dragoman("train", "reverse.toml", "-o", "run", "--set", "training.updates=2")
+    again = dragoman("train", "reverse.toml", "-o", "run", *TWO_UPDATES)
 
     assert "this run is finished" in again.stderr

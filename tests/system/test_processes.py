@@ -13,7 +13,12 @@ from .conftest import environment
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
-SETTINGS = ("training.updates=5", "training.validate_every=2", "training.schedule=constant")
+SETTINGS = (
+    "training.updates=4",
+    "training.validate_every=2",
+    "training.schedule=constant",
+    "corpora.test=[]",
+)
 SHORT = tuple(word for setting in SETTINGS for word in ("--set", setting))
 
 pytestmark = pytest.mark.slow
