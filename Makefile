@@ -3,18 +3,26 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-INSTALLED := $(VENV)/.installed
+TO_USE := $(VENV)/.installed-to-use
+TO_DEVELOP := $(VENV)/.installed-to-develop
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .PHONY: install demo test quick check format docs clean
 
-install: $(INSTALLED)
+install: $(TO_DEVELOP)  ## all that the targets below need
 
-$(INSTALLED): pyproject.toml constraints.txt
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(TO_USE): pyproject.toml constraints.txt | $(BIN)/python
+	$(INSTALL) --editable '.[train]'
 	touch $@
 
-demo: install          ## train, evaluate and use a translator
+$(TO_DEVELOP): $(TO_USE)
+	$(INSTALL) --editable '.[dev]'
+	touch $@
+
+demo: $(TO_USE)        ## train, evaluate and use a translator
 	$(BIN)/dragoman demo
 
 test: install          ## all tests
