@@ -142,3 +142,17 @@ def test_what_splits_words_for_bleu_is_said(
     )
 
     assert "BLEU splits zh as evaluation.tokenize = zh" in display.messages
+
+
+def test_training_text_with_a_flipped_bit_is_refused(
+    make_recipe: MakeRecipe, tmp_path: Path, display: Listener
+) -> None:
+    train_model(make_recipe(), tmp_path / "run", display)
+    (tmp_path / "run" / "finished").unlink()
+    tokens = tmp_path / "run" / "data" / "train" / "source.tokens"
+    content = bytearray(tokens.read_bytes())
+    content[0] ^= 1
+    tokens.write_bytes(content)
+
+    with pytest.raises(DragomanError, match=r"source\.tokens: changed since it was written"):
+        train_model(make_recipe(), tmp_path / "run", display)

@@ -78,6 +78,8 @@ def _prepare_text(recipe: Recipe, directory: Path, display: Display) -> Prepared
     )
     if rank() == 0:
         text = preparation.prepare(display.message, replace_other=not has_trained(directory))
+        text.store.verify()
+        text.validation_store.verify()
         barrier()
         return text
     barrier()
