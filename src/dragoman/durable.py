@@ -1,4 +1,4 @@
-"""Text files that are on the disk whole, or as they were before."""
+"""Files that are on the disk whole, or as they were before."""
 
 import os
 from pathlib import Path
@@ -12,3 +12,12 @@ def write_atomically(path: Path, text: str) -> None:
         file.flush()
         os.fsync(file.fileno())
     temporary.replace(path)
+
+
+def flush(path: Path) -> None:
+    """Bring a file, or the names in a directory, to the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -10,7 +10,6 @@ code. Everything is checked before it is used, because models come from other pe
 
 import hashlib
 import math
-import os
 import platform
 import shutil
 import stat
@@ -24,6 +23,7 @@ import tomli_w
 
 from dragoman import __version__
 from dragoman.config import DragomanError, RecipeError, from_table, to_table
+from dragoman.durable import flush
 from dragoman.model.config import TransformerConfig
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.pair import TokenizerPair
@@ -226,24 +226,15 @@ def save_model(
     usual_mode = stat.S_IMODE((staging / DESCRIPTION_NAME).stat().st_mode)
     (staging / WEIGHTS_NAME).chmod(usual_mode)  # safetensors lets only the owner read
     for name in (*tokenizer_names, WEIGHTS_NAME, DESCRIPTION_NAME):
-        _flush(staging / name)
+        flush(staging / name)
     for name in (*tokenizer_names, WEIGHTS_NAME, DESCRIPTION_NAME):
         (staging / name).replace(directory / name)
     for path in directory.glob("tokenizer*"):
         if path.suffix in (".model", ".words", ".marian") and path.name not in tokenizer_names:
             path.unlink()  # of an earlier model
     staging.rmdir()
-    _flush(directory)
+    flush(directory)
     return description
-
-
-def _flush(path: Path) -> None:
-    """Bring a file, or the names in a directory, to the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _software() -> dict[str, str]:

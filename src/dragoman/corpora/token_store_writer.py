@@ -22,6 +22,7 @@ from dragoman.corpora.store_description import (
     TokenStoreError,
     write_description,
 )
+from dragoman.durable import flush
 
 
 class TokenStoreWriter:
@@ -106,12 +107,12 @@ class TokenStoreWriter:
         )
         path = self._directory / DESCRIPTION_NAME
         path.unlink(missing_ok=True)
-        _sync(self._directory)
+        flush(self._directory)
         for file in files:
             file.publish()
-        _sync(self._directory)
+        flush(self._directory)
         write_description(self._directory, description)
-        _sync(self._directory)
+        flush(self._directory)
 
 
 class _Side:
@@ -177,12 +178,3 @@ class _IntegerFile:
         """Close the file; remove it if it was not published."""
         self._stream.close()
         self._temporary.unlink(missing_ok=True)
-
-
-def _sync(directory: Path) -> None:
-    """Bring the names in a directory to the disk."""
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -8,7 +8,6 @@ the checkpoints before it as they were. Nothing in it is a pickle.
 
 import hashlib
 import json
-import os
 import re
 import shutil
 from collections.abc import Collection, Mapping, Sequence
@@ -21,6 +20,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from dragoman.config import DragomanError
+from dragoman.durable import flush
 
 NAME = re.compile(r"update-(\d+)")
 FORMAT_VERSION = 1
@@ -74,7 +74,7 @@ class Checkpoints:
             unfinished.mkdir()
             _write_files(unfinished, tensors, values)
             unfinished.rename(final)
-            _flush_directory(self.directory)
+            flush(self.directory)
         except (OSError, SafetensorError) as error:
             shutil.rmtree(unfinished, ignore_errors=True)
             raise CheckpointError(
@@ -156,9 +156,8 @@ def _write_files(
         json.dumps({"format_version": FORMAT_VERSION, "files": files}), encoding="utf-8"
     )
     for path in directory.iterdir():
-        with path.open("rb") as file:
-            os.fsync(file.fileno())
-    _flush_directory(directory)
+        flush(path)
+    flush(directory)
 
 
 def _verified_manifest(path: Path) -> dict[str, Any]:
@@ -183,12 +182,3 @@ def _fingerprint(path: Path) -> dict[str, Any]:
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return {"size": path.stat().st_size, "sha256": digest}
-
-
-def _flush_directory(path: Path) -> None:
-    """Make the names in a directory durable."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
