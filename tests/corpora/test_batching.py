@@ -114,14 +114,14 @@ def test_updates_are_as_large_as_they_should_be_on_average(corpora: Corpora) -> 
     lengths = [pair for _, pairs in corpora for pair in pairs]
     with tempfile.TemporaryDirectory() as directory:
         updates = one_epoch(build(Path(directory), corpora))
-    seen, largest = 0, 0
-    for update in updates:
-        tokens = [
-            sum(lengths[index][1] + 1 for index in batch.indices.tolist())
-            for batch in update.micro_batches
-        ]
+    sizes = [
+        [sum(lengths[i][1] + 1 for i in batch.indices.tolist()) for batch in update.micro_batches]
+        for update in updates
+    ]
+    largest, seen = max(max(tokens) for tokens in sizes), 0
+    for update, tokens in zip(updates, sizes, strict=True):
         assert update.num_target_tokens == sum(tokens)
-        seen, largest = seen + sum(tokens), max(largest, *tokens)
+        seen += sum(tokens)
         if not update.ends_epoch:  # every 40 tokens a cut, to half a micro-batch
             assert min(seen % 40, -seen % 40) <= largest / 2
     assert len(updates) <= -(-seen // 40)
