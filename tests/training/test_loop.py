@@ -50,7 +50,7 @@ def assert_same(one: Trainer, other: Trainer) -> None:
 
 @pytest.mark.parametrize(
     ("stop", "number"),
-    [(1, signal.SIGINT), (3, signal.SIGTERM), (4, signal.SIGTERM), (11, signal.SIGINT)],
+    [(1, signal.SIGINT), (3, signal.SIGTERM), (4, signal.SIGTERM), (12, signal.SIGINT)],
 )
 def test_a_signal_stops_and_the_next_call_goes_on_bit_for_bit(
     make_trainer: Any, stop: int, number: int

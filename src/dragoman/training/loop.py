@@ -165,10 +165,12 @@ class Trainer:
         ):
             event = "resume" if self.progress.update else "start"
             journal.write(event, update=self.progress.update, processes=world_size())
-            while not self._is_finished():
+            while True:
                 if agree(bool(stop), self.device):
                     self._save(journal, "stop")
                     return Outcome(self.progress, finished=False)
+                if self._is_finished():
+                    break
                 self._one_update(model, next(updates), journal, display)
                 if self._is_time_to_validate():
                     self._validate(journal, display)
