@@ -14,7 +14,7 @@ from cyclopts import CycloptsError
 
 from dragoman.cli.corpus import app
 from dragoman.corpora.config import CorpusConfig
-from dragoman.corpora.opus import STORAGE_VARIABLE
+from dragoman.corpora.opus.servers import STORAGE_VARIABLE
 from dragoman.corpora.parallel_text import CorpusError, read_pairs
 from dragoman.corpora.primer.corpus import words
 

@@ -15,13 +15,13 @@ app = App(name="corpus", help="Look at parallel text, fetch it, or write the emb
 
 
 def _check_languages(_: Any, text: str) -> None:
-    from dragoman.corpora.opus import parse_languages
+    from dragoman.corpora.opus.servers import parse_languages
 
     parse_languages(text)
 
 
 def _check_address(_: Any, text: str) -> None:
-    from dragoman.corpora.opus import parse
+    from dragoman.corpora.opus.servers import parse
 
     parse(text)
 
@@ -68,7 +68,7 @@ def check(
     from itertools import combinations
 
     from dragoman.corpora.config import CleaningConfig
-    from dragoman.corpora.opus import parse_languages
+    from dragoman.corpora.opus.servers import parse_languages
     from dragoman.corpora.statistics import measure, shared_sources
 
     pair = parse_languages(languages)
@@ -115,8 +115,8 @@ def get(
     output
         The directory to make; `NAME.LANGUAGES` where it is left out.
     """
-    from dragoman.corpora.catalogue import get as get_corpus
-    from dragoman.corpora.opus import parse_languages
+    from dragoman.corpora.opus.corpus import get as get_corpus
+    from dragoman.corpora.opus.servers import parse_languages
 
     there = get_corpus(corpus, parse_languages(languages), output)
     provenance = there.provenance

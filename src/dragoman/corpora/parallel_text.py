@@ -54,7 +54,7 @@ def read_pairs(corpus: CorpusConfig, *, languages: tuple[str, str]) -> Iterator[
 
 def _files_of(directory: Path, languages: tuple[str, str]) -> tuple[Path, Path]:
     """Find the two sides of a downloaded corpus, whatever their order."""
-    from dragoman.corpora.provenance import Provenance
+    from dragoman.corpora.opus.provenance import Provenance
 
     provenance = Provenance.load(directory)
     return (

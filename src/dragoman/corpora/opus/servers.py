@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from dragoman.config import nearest
-from dragoman.corpora.download import fetch_text
+from dragoman.corpora.opus.download import fetch_text
 from dragoman.corpora.text_file import CorpusError
 
 PREFIX = "opus:"

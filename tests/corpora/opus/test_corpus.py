@@ -16,11 +16,12 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from dragoman.corpora import catalogue, download, opus
-from dragoman.corpora.catalogue import DownloadedCorpus
 from dragoman.corpora.config import CorpusConfig
-from dragoman.corpora.download import sha256
-from dragoman.corpora.opus import Opus
+from dragoman.corpora.opus import download, servers
+from dragoman.corpora.opus.corpus import DownloadedCorpus
+from dragoman.corpora.opus.corpus import get as get_corpus
+from dragoman.corpora.opus.download import sha256
+from dragoman.corpora.opus.servers import Opus
 from dragoman.corpora.parallel_text import read_pairs
 from dragoman.corpora.text_file import CorpusError
 
@@ -147,8 +148,8 @@ def server() -> Iterator[Server]:
 def get(
     server: Server, directory: Path, address: str = "opus:Books", languages: str = "en-it"
 ) -> DownloadedCorpus:
-    pair = opus.parse_languages(languages)
-    return catalogue.get(address, pair, directory, servers=server.opus, first_pause=0.0)
+    pair = servers.parse_languages(languages)
+    return get_corpus(address, pair, directory, servers=server.opus, first_pause=0.0)
 
 
 def assert_complete(directory: Path) -> None:
@@ -211,7 +212,7 @@ def test_the_directory_is_named_after_the_corpus(
 ) -> None:
     monkeypatch.chdir(tmp_path)
 
-    catalogue.get("opus:Books", ("it", "en"), servers=server.opus)
+    get_corpus("opus:Books", ("it", "en"), servers=server.opus)
 
     assert_complete(tmp_path / "Books.en-it")
 
@@ -344,7 +345,7 @@ def test_no_network_is_said_in_one_sentence(server: Server, tmp_path: Path) -> N
 
     for address in ("opus:Books", "opus:Books/v1"):
         with pytest.raises(CorpusError, match=r"127\.0\.0\.1:9 cannot be reached .*https_proxy"):
-            catalogue.get(address, ("en", "it"), tmp_path / "x", servers=nowhere, first_pause=0.0)
+            get_corpus(address, ("en", "it"), tmp_path / "x", servers=nowhere, first_pause=0.0)
 
 
 def test_only_http_addresses_are_fetched(server: Server, tmp_path: Path) -> None:
@@ -473,31 +474,31 @@ def test_a_disk_that_fills_up_is_said_and_leaves_no_half_corpus(
 @pytest.mark.parametrize("address", ["Books", "opus:", "opus:../x", "opus:a/b", "opus:Books/v1/x"])
 def test_an_address_names_a_corpus_of_opus(address: str) -> None:
     with pytest.raises(CorpusError, match="write it as opus:NAME or opus:NAME/VERSION"):
-        opus.parse(address)
+        servers.parse(address)
 
 
 def test_an_address_may_name_a_version() -> None:
-    assert opus.parse("opus:OpenSubtitles") == ("OpenSubtitles", None)
-    assert opus.parse("opus:wikimedia/v2023-04-12") == ("wikimedia", "v2023-04-12")
-    assert opus.parse("opus:ELRC-CORDIS_News/v1.1") == ("ELRC-CORDIS_News", "v1.1")
+    assert servers.parse("opus:OpenSubtitles") == ("OpenSubtitles", None)
+    assert servers.parse("opus:wikimedia/v2023-04-12") == ("wikimedia", "v2023-04-12")
+    assert servers.parse("opus:ELRC-CORDIS_News/v1.1") == ("ELRC-CORDIS_News", "v1.1")
 
 
 @pytest.mark.parametrize("languages", ["en", "en-en", "en-it-fr", "en_it", "../-it", ""])
 def test_languages_are_two_codes(languages: str) -> None:
     with pytest.raises(CorpusError, match="write two language codes"):
-        opus.parse_languages(languages)
+        servers.parse_languages(languages)
 
 
 def test_a_language_may_have_a_region() -> None:
-    assert opus.parse_languages("pt_BR-zh_cn") == ("pt_BR", "zh_cn")
+    assert servers.parse_languages("pt_BR-zh_cn") == ("pt_BR", "zh_cn")
 
 
 def test_a_mirror_is_named_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(opus.STORAGE_VARIABLE, "https://mirror.example/")
-    monkeypatch.delenv(opus.API_VARIABLE, raising=False)
+    monkeypatch.setenv(servers.STORAGE_VARIABLE, "https://mirror.example/")
+    monkeypatch.delenv(servers.API_VARIABLE, raising=False)
 
-    servers = Opus.from_environment()
+    mirror = Opus.from_environment()
 
-    assert (servers.api, servers.storage) == (opus.API, "https://mirror.example")
+    assert (mirror.api, mirror.storage) == (servers.API, "https://mirror.example")
     expected = "https://mirror.example/OPUS-Books/v1/moses/en-it.txt.zip"
-    assert servers.find("Books", "v1", ("it", "en")).url == expected
+    assert mirror.find("Books", "v1", ("it", "en")).url == expected

@@ -5,7 +5,7 @@ from datetime import date
 from pathlib import Path
 
 from dragoman.config import RecipeError, from_table, read_table, to_table
-from dragoman.corpora.download import sha256
+from dragoman.corpora.opus.download import sha256
 from dragoman.corpora.text_file import CorpusError
 
 FILE_NAME = "corpus.toml"

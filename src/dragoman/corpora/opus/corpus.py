@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from dragoman.corpora import opus
-from dragoman.corpora.download import FIRST_PAUSE, NotFoundError, download, sha256
-from dragoman.corpora.provenance import FILE_NAME, Provenance, TextFile
+from dragoman.corpora.opus.download import FIRST_PAUSE, NotFoundError, download, sha256
+from dragoman.corpora.opus.provenance import FILE_NAME, Provenance, TextFile
+from dragoman.corpora.opus.servers import Opus, Release, parse
 from dragoman.corpora.text_file import CorpusError
 
 LICENCE = "LICENSE"
@@ -44,7 +44,7 @@ def get(
     languages: tuple[str, str],
     directory: Path | None = None,
     *,
-    servers: opus.Opus | None = None,
+    servers: Opus | None = None,
     first_pause: float = FIRST_PAUSE,
 ) -> DownloadedCorpus:
     """Download a public corpus into a directory, or verify the one that is there.
@@ -63,11 +63,11 @@ def get(
         CorpusError: there is no such corpus, it cannot be fetched, the archive is damaged, or
             what is in the directory is not what was recorded.
     """
-    name, version = opus.parse(address)
+    name, version = parse(address)
     directory = directory or Path(f"{name}.{'-'.join(sorted(languages))}")
     if is_new := not (directory / FILE_NAME).exists():
         _refuse_occupied(directory)
-        servers = servers or opus.Opus.from_environment()
+        servers = servers or Opus.from_environment()
         release = servers.find(name, version, languages)
         complete = directory.absolute()  # "." has no name
         working = complete.with_name(complete.name + ".part")
@@ -117,7 +117,7 @@ def _refuse_other(
         )
 
 
-def _fetch(release: opus.Release, archive: Path, servers: opus.Opus, first_pause: float) -> None:
+def _fetch(release: Release, archive: Path, servers: Opus, first_pause: float) -> None:
     """Download the archive of a release, unless an interrupted call left it complete."""
     if archive.exists():
         return
@@ -129,7 +129,7 @@ def _fetch(release: opus.Release, archive: Path, servers: opus.Opus, first_pause
         raise _not_found(error, release, servers) from None
 
 
-def _not_found(error: NotFoundError, release: opus.Release, servers: opus.Opus) -> NotFoundError:
+def _not_found(error: NotFoundError, release: Release, servers: Opus) -> NotFoundError:
     """Say what there is instead, if the API is within reach."""
     try:
         return NotFoundError(servers.explain_missing(release.name, release.languages))
@@ -137,7 +137,7 @@ def _not_found(error: NotFoundError, release: opus.Release, servers: opus.Opus) 
         return error
 
 
-def _unpack(release: opus.Release, archive: Path, directory: Path) -> None:
+def _unpack(release: Release, archive: Path, directory: Path) -> None:
     """Take the known files out of the archive, and record where they come from."""
     texts = {language: f"{release.stem}.{language}" for language in release.languages}
     with _opened(archive) as zipped:
