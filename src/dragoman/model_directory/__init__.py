@@ -1,0 +1,31 @@
+"""What a saved model contains.
+
+    model.safetensors      the weights, and nothing but weights
+    model.toml             a `ModelDescription`: all that is needed to use them
+    tokenizer.model        or tokenizer.source.model and tokenizer.target.model, or .words
+
+The names are fixed, so a description cannot point anywhere else. Nothing that is read can run
+code. Everything is checked before it is used, because models come from other people.
+"""
+
+from dragoman.model_directory.description import (
+    DESCRIPTION_NAME,
+    FORMAT_VERSION,
+    ModelDescription,
+    ModelError,
+    TokenizerDescription,
+)
+from dragoman.model_directory.directory import ModelDirectory, save_model
+from dragoman.model_directory.weights import WEIGHTS_NAME, count_parameters
+
+__all__ = [
+    "DESCRIPTION_NAME",
+    "FORMAT_VERSION",
+    "WEIGHTS_NAME",
+    "ModelDescription",
+    "ModelDirectory",
+    "ModelError",
+    "TokenizerDescription",
+    "count_parameters",
+    "save_model",
+]

@@ -1,0 +1,126 @@
+"""`model.toml`: everything about a model but its weights."""
+
+import tomllib
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from dragoman import __version__
+from dragoman.config import DragomanError, RecipeError, from_table
+from dragoman.model.config import TransformerConfig
+from dragoman.tokenizers.config import TokenizerConfig
+from dragoman.tokenizers.pair import TokenizerPair
+from dragoman.tokenizers.tokenizer import SpecialIds
+
+FORMAT_VERSION = 1
+"""The newest layout of a model directory that this release reads, and the one that it writes."""
+
+DESCRIPTION_NAME = "model.toml"
+
+_LARGEST_DESCRIPTION = 2**20  # bytes
+_FREE_TABLES = ("search", "training", "software")
+
+
+class ModelError(DragomanError):
+    """A model directory is missing, damaged, made up, or from a newer release."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenizerDescription:
+    """The tokenizers that a model was trained with."""
+
+    kind: Literal["unigram", "bpe", "words", "marian"]
+    joint: bool
+    lowercase: bool
+    byte_fallback: bool
+    source_vocab_size: int
+    target_vocab_size: int
+    source_fingerprint: str
+    """SHA-256 of the tokenizer's file, as is the other."""
+    target_fingerprint: str
+
+    @classmethod
+    def of(cls, pair: TokenizerPair, config: TokenizerConfig) -> "TokenizerDescription":
+        """Describe tokenizers that were trained from these settings."""
+        return cls(
+            kind=config.kind,
+            joint=pair.joint,
+            lowercase=config.lowercase,
+            byte_fallback=config.byte_fallback and config.kind != "words",
+            source_vocab_size=pair.source.vocab_size,
+            target_vocab_size=pair.target.vocab_size,
+            source_fingerprint=pair.source.fingerprint,
+            target_fingerprint=pair.target.fingerprint,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelDescription:
+    """The contents of `model.toml`."""
+
+    format_version: int = FORMAT_VERSION
+    source_language: str
+    target_language: str
+    weights_sha256: str = ""
+    """Of `model.safetensors`; set when the model is saved."""
+    model: TransformerConfig
+    """The architecture."""
+    tokenizer: TokenizerDescription
+    special_ids: SpecialIds
+    search: dict[str, Any] = field(default_factory=dict)
+    """The settings of the search that suit this model; the others have their defaults."""
+    training: dict[str, Any] = field(default_factory=dict)
+    """Where the model comes from: recipe, updates, fingerprints of the data, scores."""
+    software: dict[str, Any] = field(default_factory=dict)
+    """Versions of what wrote it; set when the model is saved."""
+
+
+def read_description(path: Path) -> ModelDescription:
+    """Read `model.toml`.
+
+    Raises:
+        ModelError: it is missing, from a newer release, or describes no model.
+    """
+    table = _read_toml(path)
+    _check_version(table, path)
+    free = {key: table.pop(key, {}) for key in _FREE_TABLES}
+    if wrong := [key for key, value in free.items() if not isinstance(value, dict)]:
+        raise ModelError(f"{path}: {wrong[0]} should be a section")
+    try:
+        return replace(from_table(ModelDescription, table), **free)
+    except RecipeError as error:
+        raise ModelError(f"{path}: {error}") from error
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    """Read a file that should be TOML, and may be anything."""
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(_LARGEST_DESCRIPTION + 1)
+        if len(content) > _LARGEST_DESCRIPTION:
+            raise ModelError(f"{path}: far too large for the description of a model")
+        return tomllib.loads(content.decode())
+    except FileNotFoundError:
+        raise ModelError(
+            f"{path.parent}: there is no model here, as it has no {path.name}"
+        ) from None
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read: {error.strerror}") from error
+    except ModelError:
+        raise
+    except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, or nested without end
+        raise ModelError(f"{path}: not a TOML file: {error}") from None
+
+
+def _check_version(table: dict[str, Any], path: Path) -> None:
+    """Refuse a layout that this release does not know."""
+    version = table.get("format_version")
+    if type(version) is not int or version < 1:
+        raise ModelError(f"{path}: format_version = {version!r} is not the number of a format")
+    if version > FORMAT_VERSION:
+        software = table.get("software")
+        writer = software.get("dragoman", "?") if isinstance(software, dict) else "?"
+        raise ModelError(
+            f"{path}: written by dragoman {writer}, format {version}; this release, {__version__}, "
+            f"reads up to format {FORMAT_VERSION}: install dragoman {writer} or newer"
+        )

@@ -1,0 +1,161 @@
+"""Read and write a model directory."""
+
+import hashlib
+import platform
+import shutil
+import stat
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import tomli_w
+
+from dragoman import __version__
+from dragoman.config import to_table
+from dragoman.durable import flush
+from dragoman.model_directory.description import (
+    DESCRIPTION_NAME,
+    ModelDescription,
+    ModelError,
+    read_description,
+)
+from dragoman.model_directory.weights import WEIGHTS_NAME, assemble
+from dragoman.tokenizers.pair import TokenizerPair
+from dragoman.tokenizers.tokenizer import TokenizerError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from dragoman.model.transformer import Transformer
+
+_STAGING = ".saving"
+
+
+class ModelDirectory:
+    """A saved model.
+
+    Raises:
+        ModelError: there is no model, or its description cannot be used.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.description = read_description(self.path / DESCRIPTION_NAME)
+
+    def load_tokenizers(self) -> TokenizerPair:
+        """Read the tokenizers.
+
+        Raises:
+            ModelError: they are missing, damaged, or not those the model was trained with.
+        """
+        expected = self.description.tokenizer
+        try:
+            pair = TokenizerPair.load(self.path, expected.kind)
+        except TokenizerError as error:
+            raise ModelError(str(error)) from error
+        for language, tokenizer, fingerprint, vocab_size in (
+            ("source", pair.source, expected.source_fingerprint, expected.source_vocab_size),
+            ("target", pair.target, expected.target_fingerprint, expected.target_vocab_size),
+        ):
+            if (tokenizer.fingerprint, tokenizer.vocab_size) != (fingerprint, vocab_size):
+                raise ModelError(
+                    f"{self.path}: the {language} tokenizer is not the one that the model was "
+                    "trained with; copy the model again"
+                )
+        if pair.source.special_ids != self.description.special_ids or pair.joint != expected.joint:
+            raise ModelError(f"{self.path / DESCRIPTION_NAME}: it does not describe the tokenizers")
+        return pair
+
+    def load_transformer(self, device: str = "cpu") -> "Transformer":
+        """Read the weights into a model that is ready to translate.
+
+        Names, types and shapes are compared with the architecture before memory is taken.
+
+        Raises:
+            ModelError: the weights are missing, damaged, not those that were saved, do not fit
+                the architecture, or are not all numbers.
+        """
+        from safetensors import SafetensorError, safe_open
+
+        path = self.path / WEIGHTS_NAME
+        try:
+            if _sha256(path) != self.description.weights_sha256:
+                raise ModelError(
+                    f"{path}: not the weights that {DESCRIPTION_NAME} describes; copy both again"
+                )
+            with safe_open(path, framework="pt") as weights:
+                return assemble(self.description, weights, path).to(device)
+        except OSError as error:
+            raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from error
+        except SafetensorError as error:
+            raise ModelError(
+                f"{path}: not a safetensors file, or a damaged one: {error}"
+            ) from error
+
+
+def save_model(
+    directory: Path,
+    description: ModelDescription,
+    tokenizers: TokenizerPair,
+    weights: Mapping[str, "Tensor"],
+) -> ModelDescription:
+    """Write a model directory; an earlier model in it is replaced.
+
+    Everything is written beside its place first, and flushed to the disk. Then each file is
+    renamed, the description last, and the new names are flushed. An interruption leaves the earlier
+    model, or at worst, between two renames, one whose checksum is refused; never one that is taken
+    for another.
+
+    Args:
+        directory: Made if it is missing. Other files in it are left alone.
+        description: `weights_sha256` and `software` are filled in.
+        tokenizers: Those the model was trained with.
+        weights: `dict(transformer.named_parameters())`, in which a shared table occurs once.
+
+    Returns:
+        The description as it was written.
+    """
+    from safetensors.torch import save_file
+
+    staging = directory / _STAGING
+    shutil.rmtree(staging, ignore_errors=True)  # left by an interruption
+    tokenizers.save(staging)
+    tokenizer_names = sorted(path.name for path in staging.iterdir())
+    tensors = {name: tensor.detach().contiguous().cpu() for name, tensor in weights.items()}
+    save_file(tensors, staging / WEIGHTS_NAME)
+    description = replace(
+        description,
+        weights_sha256=_sha256(staging / WEIGHTS_NAME),
+        software={**_software(), **description.software},
+    )
+    (staging / DESCRIPTION_NAME).write_bytes(tomli_w.dumps(to_table(description)).encode())
+    usual_mode = stat.S_IMODE((staging / DESCRIPTION_NAME).stat().st_mode)
+    (staging / WEIGHTS_NAME).chmod(usual_mode)  # safetensors lets only the owner read
+    for name in (*tokenizer_names, WEIGHTS_NAME, DESCRIPTION_NAME):
+        flush(staging / name)
+    for name in (*tokenizer_names, WEIGHTS_NAME, DESCRIPTION_NAME):
+        (staging / name).replace(directory / name)
+    for path in directory.glob("tokenizer*"):
+        if path.suffix in (".model", ".words", ".marian") and path.name not in tokenizer_names:
+            path.unlink()  # of an earlier model
+    staging.rmdir()
+    flush(directory)
+    return description
+
+
+def _software() -> dict[str, str]:
+    """List the versions that decide what a model is."""
+    import torch
+
+    return {
+        "dragoman": __version__,
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+    }
+
+
+def _sha256(path: Path) -> str:
+    """Compute the checksum of a file."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

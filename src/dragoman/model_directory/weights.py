@@ -1,0 +1,135 @@
+"""`model.safetensors`: weights that are compared with the description before they are used."""
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dragoman.model_directory.description import DESCRIPTION_NAME, ModelDescription, ModelError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from dragoman.model.transformer import Transformer
+
+WEIGHTS_NAME = "model.safetensors"
+
+_FLOATS = ("F32", "F16", "BF16")
+_MOST_COMPLAINTS = 5
+
+Header = dict[str, tuple[str, tuple[int, ...]]]
+"""The type and the shape of each tensor."""
+
+
+def count_parameters(path: str | Path) -> dict[str, int]:
+    """Count the parameters of each part of a saved model; a table that is shared counts once.
+
+    Raises:
+        ModelError: the weights are missing or damaged.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    weights_path = Path(path) / WEIGHTS_NAME
+    counts: dict[str, int] = {}
+    try:
+        with safe_open(weights_path, framework="numpy") as weights:
+            for name, (_, shape) in _read_header(weights).items():
+                part = name.partition(".")[0]
+                counts[part] = counts.get(part, 0) + math.prod(shape)
+    except (OSError, SafetensorError) as error:
+        raise ModelError(f"{weights_path}: cannot be read: {error}") from error
+    return counts
+
+
+def assemble(description: ModelDescription, weights: Any, path: Path) -> "Transformer":
+    """Build the model that is described around the weights of the file, ready to translate.
+
+    Args:
+        description: Says what the weights should be.
+        weights: An open safetensors file.
+        path: Where it is, for messages.
+
+    Raises:
+        ModelError: the weights do not fit the description, or are not all numbers.
+    """
+    import torch
+
+    from dragoman.model.positional_encoding import PositionalEncoding
+    from dragoman.model.transformer import Transformer
+
+    config, tokenizer = description.model, description.tokenizer
+    header = _read_header(weights)
+    _check_size(description, header, path)
+    try:
+        with torch.device("meta"):  # shapes without memory
+            transformer = Transformer(
+                config,
+                source_vocab_size=tokenizer.source_vocab_size,
+                target_vocab_size=tokenizer.target_vocab_size,
+                padding_id=description.special_ids.pad,
+            )
+    except (ValueError, RuntimeError) as error:
+        raise ModelError(f"{path.parent / DESCRIPTION_NAME}: {error}") from error
+    expected = dict(transformer.named_parameters())
+    _check_tensors({name: tuple(p.shape) for name, p in expected.items()}, header, path)
+    loaded = {
+        parameter: torch.nn.Parameter(_read_tensor(weights, name, path), requires_grad=False)
+        for name, parameter in expected.items()
+    }
+    for module in transformer.modules():
+        for name, parameter in list(module.named_parameters(recurse=False)):
+            setattr(module, name, loaded[parameter])  # a shared table stays shared
+    transformer.positions = PositionalEncoding(
+        config.d_model, convention=config.positional_encoding
+    )
+    return transformer.eval()
+
+
+def _read_header(weights: Any) -> Header:
+    """List the type and the shape of each tensor of the file; none is read."""
+    slices = {name: weights.get_slice(name) for name in weights.keys()}  # noqa: SIM118
+    return {name: (part.get_dtype(), tuple(part.get_shape())) for name, part in slices.items()}
+
+
+def _check_size(description: ModelDescription, header: Header, path: Path) -> None:
+    """Refuse an architecture that is larger than the file, before anything is built of it."""
+    config, tokenizer = description.model, description.tokenizer
+    stored = sum(math.prod(shape) for _, shape in header.values())
+    layers = config.num_encoder_layers + config.num_decoder_layers
+    vocab_sizes = (tokenizer.source_vocab_size, tokenizer.target_vocab_size)
+    of_a_layer = 4 * config.d_model**2 + 2 * config.d_model * config.d_ff  # at least
+    needed = layers * of_a_layer + max(vocab_sizes) * config.d_model
+    if min(vocab_sizes) < 1 or layers > len(header) or needed > stored:
+        raise ModelError(
+            f"{path}: it holds {stored} parameters in {len(header)} tensors, but {layers} layers "
+            f"of d_model={config.d_model} and d_ff={config.d_ff} for vocabularies of "
+            f"{vocab_sizes[0]} and {vocab_sizes[1]} need at least {needed}"
+        )
+
+
+def _check_tensors(expected: dict[str, tuple[int, ...]], header: Header, path: Path) -> None:
+    """Compare the header of the file with the architecture."""
+    complaints = [f"{name} is missing" for name in expected if name not in header]
+    for name, (dtype, shape) in header.items():
+        if name not in expected:
+            complaints.append(f"{name} is unexpected")
+        elif shape != expected[name]:
+            complaints.append(f"{name} has shape {list(shape)} instead of {list(expected[name])}")
+        elif dtype not in _FLOATS:
+            complaints.append(f"{name} has type {dtype}")
+    if complaints:
+        shown, hidden = complaints[:_MOST_COMPLAINTS], complaints[_MOST_COMPLAINTS:]
+        more = f" and {len(hidden)} more" if hidden else ""
+        raise ModelError(
+            f"{path}: the weights do not fit the architecture: {', '.join(shown)}{more}"
+        )
+
+
+def _read_tensor(weights: Any, name: str, path: Path) -> "Tensor":
+    """Copy a tensor out of the file, in single precision."""
+    import torch
+
+    # A copy, because the file may change under a tensor that is mapped into memory.
+    tensor = weights.get_tensor(name).to(torch.float32, copy=True)
+    if not tensor.isfinite().all():
+        raise ModelError(f"{path}: {name} holds values that are not numbers; train it again")
+    return tensor
