@@ -1,0 +1,241 @@
+"""Other toolkits, told to train the model of `training_speed.py` on its batches.
+
+Each is an optional install, beside Dragoman in the same environment:
+
+    huggingface     pip install transformers
+    joeynmt         pip install --no-deps joeynmt==2.3.0, then what it imports: sacremoses,
+                    subword-nmt, tensorboard, matplotlib, seaborn, importlib_metadata, pandas
+
+They run their own forward pass, loss and optimizer, as their own training loops call them, with
+the settings that their manuals recommend for this size. They get our batches, whose padding is
+less than that of their own, so that the speed of the models is compared and not that of batching.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+from types import SimpleNamespace
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from dragoman.corpora.batch import Batch
+from dragoman.corpora.batching import Update
+from dragoman.model.config import TransformerConfig
+from dragoman.training.precision import autocast, choose_precision
+
+IGNORED = -100  # the label that PyTorch's loss leaves out
+
+
+class MissingError(Exception):
+    """The peer is not installed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """What all subjects are told to train."""
+
+    model: TransformerConfig
+    vocab_size: int
+    pad_id: int
+    bos_id: int
+    eos_id: int
+    label_smoothing: float
+    learning_rate: float
+
+
+class Subject(Protocol):
+    """A toolkit with a model in the middle of training."""
+
+    name: str
+    version: str
+    model: nn.Module
+    dtype: torch.dtype
+
+    @property
+    def configuration(self) -> str:
+        """How it computes, for the table."""
+
+    def update(self, batch: Update) -> float:
+        """Change the weights once and return the loss of a token."""
+
+
+class HuggingFace:
+    """`MarianMTModel` of transformers, with autocast where the machine has bf16."""
+
+    name = "huggingface"
+
+    def __init__(self, work: Work, precision: str) -> None:
+        try:
+            from transformers import MarianConfig, MarianMTModel
+        except ImportError:
+            raise MissingError("not installed: pip install transformers") from None
+        self.version = f"transformers {version('transformers')}"
+        self.work = work
+        self.dtype = choose_precision(precision, torch.device("cpu"))
+        sizes = work.model
+        self.model: nn.Module = MarianMTModel(
+            MarianConfig(
+                vocab_size=work.vocab_size,
+                d_model=sizes.d_model,
+                encoder_layers=sizes.num_encoder_layers,
+                decoder_layers=sizes.num_decoder_layers,
+                encoder_attention_heads=sizes.num_heads,
+                decoder_attention_heads=sizes.num_heads,
+                encoder_ffn_dim=sizes.d_ff,
+                decoder_ffn_dim=sizes.d_ff,
+                dropout=sizes.dropout,
+                attention_dropout=0.0,
+                activation_dropout=0.0,
+                activation_function="relu",
+                scale_embedding=True,
+                pad_token_id=work.pad_id,
+                bos_token_id=work.bos_id,
+                eos_token_id=work.eos_id,
+                decoder_start_token_id=work.bos_id,
+                forced_eos_token_id=work.eos_id,
+                max_position_embeddings=512,
+            )
+        ).train()
+        self.optimizer = torch.optim.AdamW(
+            self.model.parameters(), lr=work.learning_rate, fused=True
+        )
+
+    @property
+    def configuration(self) -> str:
+        """Say how it computes."""
+        return f"{str(self.dtype).removeprefix('torch.')}, autocast, fused AdamW"
+
+    def update(self, batch: Update) -> float:
+        """Sum the loss over the tokens of the update; its own would average each micro-batch."""
+        return _update(self.model, self.optimizer, batch, self._loss)
+
+    def _loss(self, batch: Batch) -> Tensor:
+        source, target = torch.from_numpy(batch.source), torch.from_numpy(batch.target)
+        labels = target[:, 1:].masked_fill(target[:, 1:] == self.work.pad_id, IGNORED)
+        with autocast(torch.device("cpu"), self.dtype):
+            logits = self.model(
+                input_ids=source,
+                attention_mask=(source != self.work.pad_id).long(),
+                decoder_input_ids=target[:, :-1],
+            ).logits
+            return nn.functional.cross_entropy(
+                logits.flatten(0, 1),
+                labels.flatten(),
+                label_smoothing=self.work.label_smoothing,
+                reduction="sum",
+            )
+
+
+class JoeyNMT:
+    """JoeyNMT's model and loss in fp32, which is all that it has on a CPU."""
+
+    name = "joeynmt"
+    dtype = torch.float32
+    configuration = "float32, AdamW"
+
+    def __init__(self, work: Work, precision: str) -> None:
+        del precision
+        try:
+            from joeynmt.model import build_model
+            from joeynmt.vocabulary import Vocabulary
+        except ImportError as error:
+            raise MissingError(f"not installed ({error})") from None
+        self.version = version("joeynmt")
+        # Its unknown token has the id 0 and its padding 1; ours are exchanged.
+        special = SimpleNamespace(
+            unk_token="<unk>",
+            pad_token="<pad>",
+            bos_token="<s>",
+            eos_token="</s>",
+            unk_id=0,
+            pad_id=1,
+            bos_id=2,
+            eos_id=3,
+            sep_token=None,
+            sep_id=None,
+            lang_tags=[],
+        )
+        if (work.pad_id, work.bos_id, work.eos_id) != (0, 2, 3):
+            raise MissingError("our special tokens are not where this adapter expects them")
+        words = Vocabulary([f"piece {i}" for i in range(work.vocab_size - 4)], special)
+        self.model: nn.Module = build_model(_joeynmt_model(work.model), words, words)
+        self.model.loss_function = ("crossentropy", work.label_smoothing)
+        self.model.train()
+        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=work.learning_rate)
+
+    def update(self, batch: Update) -> float:
+        """Do what its `_train_step` does, with its own batch and loss."""
+        return _update(self.model, self.optimizer, batch, self._loss)
+
+    def _loss(self, batch: Batch) -> Tensor:
+        from joeynmt.batch import Batch as JoeyNMTBatch
+
+        source, target = _exchanged(batch.source), _exchanged(batch.target)
+        own = JoeyNMTBatch(
+            src=source,
+            src_length=(source != 1).sum(dim=1),
+            src_prompt_mask=None,
+            trg=target,
+            trg_prompt_mask=None,
+            indices=torch.arange(len(source)),
+            device=torch.device("cpu"),
+            pad_index=1,
+            eos_index=3,
+        )
+        loss: Tensor = self.model(return_type="loss", **vars(own))[0]
+        return loss
+
+
+PEERS: dict[str, Callable[[Work, str], Subject]] = {"huggingface": HuggingFace, "joeynmt": JoeyNMT}
+
+
+def _update(
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    batch: Update,
+    loss_of: Callable[[Batch], Tensor],
+) -> float:
+    """Accumulate gradients over the micro-batches, clip, and change the weights."""
+    total = 0.0
+    for part in batch.micro_batches:
+        loss = loss_of(part)
+        (loss / batch.num_target_tokens).backward()
+        total += float(loss.detach())
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    optimizer.zero_grad(set_to_none=True)
+    return total / batch.num_target_tokens
+
+
+def _joeynmt_model(sizes: TransformerConfig) -> dict[str, Any]:
+    """Write the section `model` of its configuration."""
+
+    def stack(num_layers: int) -> dict[str, Any]:
+        return {
+            "type": "transformer",
+            "num_layers": num_layers,
+            "num_heads": sizes.num_heads,
+            "embeddings": {"embedding_dim": sizes.d_model, "scale": True, "dropout": 0.0},
+            "hidden_size": sizes.d_model,
+            "ff_size": sizes.d_ff,
+            "dropout": sizes.dropout,
+            "layer_norm": "pre",
+        }
+
+    return {
+        "initializer": "xavier_uniform",
+        "embed_initializer": "normal",
+        "embed_init_weight": sizes.d_model**-0.5,
+        "tied_embeddings": True,
+        "tied_softmax": True,
+        "encoder": stack(sizes.num_encoder_layers),
+        "decoder": stack(sizes.num_decoder_layers),
+    }
+
+
+def _exchanged(ids: np.ndarray) -> Tensor:
+    """Exchange the ids 0 and 1."""
+    return torch.from_numpy(np.where(ids < 2, 1 - ids, ids))
