@@ -300,3 +300,12 @@ def test_the_same_files_in_another_place_are_the_same_text(
 def test_nothing_left_after_cleaning_is_an_error(prepare: Prepare) -> None:
     with pytest.raises(CorpusError, match="cleaning leaves no training pair"):
         prepare(["same\tsame"], validation=sentences(200, 205))
+
+
+@pytest.mark.parametrize("side", ["train", "validation"])
+def test_text_of_which_nothing_fits_is_an_error(prepare: Prepare, side: str) -> None:
+    long = [f"{'one ' * 40}{n}\t{'uno ' * 40}{n}" for n in range(50)]
+    texts = {"train": sentences(0, 50), "validation": sentences(50, 60), side: long}
+
+    with pytest.raises(CorpusError, match=rf"^{side}: every pair .* more than 32 tokens"):
+        prepare(texts["train"], validation=texts["validation"])

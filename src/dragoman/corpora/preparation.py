@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from dragoman.corpora.prepared_text import (
     read_tsv,
 )
 from dragoman.corpora.seen import SeenPairs
+from dragoman.corpora.store_description import TokenStoreError
 from dragoman.corpora.text_file import CorpusError
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.normalisation import normalise
@@ -178,10 +179,7 @@ class TextPreparation:
     ) -> list[CorpusSummary]:
         """Write the store of the training text, and count what does not fit in it."""
         corpora = [(summary.name, summary.weight, summary.kept) for summary in summaries]
-        store = self.directory / TRAIN_STORE
-        too_long = encode(
-            text, tokenizers, corpora, store, fingerprint=fingerprint, max_length=self.max_length
-        )
+        too_long = self._encode(text, tokenizers, corpora, TRAIN_STORE, fingerprint)
         return [
             replace(
                 summary,
@@ -197,11 +195,33 @@ class TextPreparation:
         """Write the store of the validation text, and count what does not fit in it."""
         pairs = sum(1 for _ in read_tsv(text))
         corpora = [("validation", 1.0, pairs)]
-        store = self.directory / VALIDATION_STORE
-        (too_long,) = encode(
-            text, tokenizers, corpora, store, fingerprint=fingerprint, max_length=self.max_length
-        )
+        (too_long,) = self._encode(text, tokenizers, corpora, VALIDATION_STORE, fingerprint)
         return ValidationSummary(pairs, blank, too_long)
+
+    def _encode(
+        self,
+        text: Path,
+        tokenizers: TokenizerPair,
+        corpora: Sequence[tuple[str, float, int]],
+        store: str,
+        fingerprint: str,
+    ) -> list[int]:
+        """Write a store, and count the pairs of each corpus that do not fit in it."""
+        try:
+            return encode(
+                text,
+                tokenizers,
+                corpora,
+                self.directory / store,
+                fingerprint=fingerprint,
+                max_length=self.max_length,
+            )
+        except TokenStoreError:
+            names = ", ".join(name for name, _, _ in corpora)
+            raise CorpusError(
+                f"{names}: every pair has a blank side or more than {self.max_length} tokens on a "
+                "side; raise batching.max_length, or name other text"
+            ) from None
 
     def _losses(
         self, summaries: list[CorpusSummary], validation: ValidationSummary
