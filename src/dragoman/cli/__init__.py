@@ -1,5 +1,6 @@
 """The command line: each command reads its options, calls the library once, and prints."""
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -11,6 +12,8 @@ from dragoman.config import DragomanError, RecipeError
 WRONG_USE = 2
 FAILED = 1
 INTERRUPTED = 130
+READER_GONE = 141
+"""What a shell reports of a program whose output nobody reads any more."""
 
 TRAIN_PACKAGES = ("torch", "jaxtyping", "sacrebleu", "filelock")
 """What `pip install "dragoman[train]"` brings."""
@@ -43,10 +46,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     tokens = [token for token in tokens if token != "--debug"]
     try:
         code = build_app()(tokens, exit_on_error=False, result_action="return_value")
+        sys.stdout.flush()
     except CycloptsError:
         return WRONG_USE  # the message is printed already
     except KeyboardInterrupt:
         return INTERRUPTED
+    except BrokenPipeError:  # as under `| head`; what is written at exit must not complain either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return READER_GONE
     except Exception as error:
         sentence = _one_sentence(error)
         if debug or sentence is None:

@@ -79,7 +79,7 @@ def translate(
     device: str = "auto",
     search: SearchOptions = SearchOptions(),
     output: OutputOptions = OutputOptions(),
-) -> int:
+) -> None:
     """Translate text, a sentence a line, with the model in a directory.
 
     As many lines come out as went in, in the same order; a blank line stays blank. With --n-best
@@ -109,14 +109,10 @@ def translate(
     """
     from dragoman.translator import Translator
 
-    try:
-        translator = _configure(Translator(model, device=device), search)
-        write = _writer(output, translator)
-        with _open_output(output.output) as stream:
-            _translate_lines(translator, _read_chunks(files), write, stream)
-    except BrokenPipeError:  # whoever read the translations has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
+    translator = _configure(Translator(model, device=device), search)
+    write = _writer(output, translator)
+    with _open_output(output.output) as stream:
+        _translate_lines(translator, _read_chunks(files), write, stream)
 
 
 def _configure(translator: "Translator", options: SearchOptions) -> "Translator":
