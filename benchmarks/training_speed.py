@@ -23,13 +23,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 from matrix_rate import matrix_rate
+from torch import nn
 from training_peers import PEERS, MissingError, Subject, Work
 
 from dragoman.corpora.batching import Batches, Update
@@ -82,15 +83,16 @@ class Dragoman:
     version = "this checkout"
 
     def __init__(self, work: Work, precision: str) -> None:
-        self.model = Transformer(
+        model = Transformer(
             work.model,
             source_vocab_size=work.vocab_size,
             target_vocab_size=work.vocab_size,
             padding_id=work.pad_id,
         ).train()
         self.dtype = choose_precision(precision, torch.device("cpu"))
-        self.objective = Objective(self.model, label_smoothing=LABEL_SMOOTHING, dtype=self.dtype)
-        self.optimizer = build_optimizer(self.model, TrainingConfig())
+        self.objective = Objective(model, label_smoothing=LABEL_SMOOTHING, dtype=self.dtype)
+        self.optimizer = build_optimizer(model, TrainingConfig())
+        self.model: nn.Module = model
 
     @property
     def configuration(self) -> str:
@@ -113,7 +115,7 @@ class Dragoman:
         ).loss
 
 
-SUBJECTS = {"dragoman": Dragoman, **PEERS}
+SUBJECTS: dict[str, Callable[[Work, str], Subject]] = {"dragoman": Dragoman, **PEERS}
 
 
 def measure(subject: Subject, batches: Batches, seconds: float) -> Measurement:
