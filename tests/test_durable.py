@@ -1,11 +1,14 @@
-"""A text file is written whole, or stays as it was."""
+"""A file is written whole, or stays as it was; a pipe and a link stay what they are."""
 
 import errno
+import os
+import threading
 from pathlib import Path
 
 import pytest
 
-from dragoman.durable import write_atomically
+from dragoman.config import DragomanError
+from dragoman.durable import open_whole, write_atomically
 
 
 def full_disk(descriptor: int) -> None:
@@ -33,3 +36,58 @@ def test_a_write_that_fails_leaves_the_earlier_text(
         write_atomically(path, "after\n")
 
     assert path.read_text() == "before\n"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_that_is_not_complete_does_not_appear(tmp_path: Path) -> None:
+    path = tmp_path / "out.txt"
+    path.write_text("earlier")
+
+    def interrupted() -> None:
+        with open_whole(path) as stream:
+            stream.write(b"half a line")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+
+    assert path.read_text() == "earlier"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_link_goes_on_pointing_to_its_file_which_keeps_its_mode(tmp_path: Path) -> None:
+    file, link = tmp_path / "file.txt", tmp_path / "link.txt"
+    file.write_text("earlier")
+    file.chmod(0o640)
+    link.symlink_to(file.name)
+
+    with open_whole(link) as stream:
+        stream.write(b"later")
+
+    assert link.is_symlink()
+    assert file.read_text() == "later"
+    assert file.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_pipe_is_written_through(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    received: list[bytes] = []
+    reader = threading.Thread(target=lambda: received.append(pipe.read_bytes()), daemon=True)
+    reader.start()
+
+    with open_whole(pipe) as stream:
+        stream.write(b"through")
+
+    reader.join(timeout=10)
+    assert received == [b"through"]
+    assert pipe.is_fifo()
+
+
+def test_a_folder_that_is_not_there_is_named_as_it_was_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "missing" / "out.txt"
+
+    with pytest.raises(DragomanError) as error, open_whole(path):
+        pass
+
+    assert str(error.value) == f"{path}: cannot be written: No such file or directory"

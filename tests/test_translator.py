@@ -18,7 +18,7 @@ from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.tokenizer import SpecialIds
 from dragoman.tokenizers.training import train_tokenizers
-from dragoman.translator import CHUNK, MAX_SOURCE_TOKENS, Translator
+from dragoman.translator import CHUNK, Translator
 
 SENTENCES = [
     ("The cat is on the table.", "Il gatto è sul tavolo."),
@@ -26,6 +26,7 @@ SENTENCES = [
     ("Where is the cat?", "Dov'è il gatto?"),
     ("I see a dog and a cat.", "Vedo un cane e un gatto."),
 ]
+LIMIT = 200  # tokens that the copying model has seen
 SEARCH: dict[str, Any] = {"beam_size": 2, "max_length_ratio": 0.1, "max_length_extra": 3}
 
 
@@ -67,9 +68,13 @@ def tokenizers(tmp_path_factory: pytest.TempPathFactory) -> TokenizerPair:
     )
 
 
+def translating(engine: Copier, tokenizers: TokenizerPair) -> Translator:
+    return Translator.from_engine(engine, tokenizers, languages=("en", "it"), max_length=LIMIT)
+
+
 @pytest.fixture
 def copying(tokenizers: TokenizerPair) -> Translator:
-    return Translator.from_engine(Copier(), tokenizers)
+    return translating(Copier(), tokenizers)
 
 
 @pytest.fixture(scope="module")
@@ -110,14 +115,27 @@ def test_a_lone_surrogate_becomes_a_replacement_character(copying: Translator) -
     assert copying("a \ud800 cat") == "a \ufffd cat"
 
 
-def test_line_breaks_and_separators_become_spaces(copying: Translator) -> None:
-    assert copying("the cat\r\nthe\u2028dog\x85") == "the cat the dog"
+def test_line_breaks_and_separators_inside_a_sentence_become_spaces(copying: Translator) -> None:
+    assert copying("the cat\r\nthe\u2028dog") == "the cat the dog"
 
 
-def test_blank_texts_are_translated_to_nothing(copying: Translator) -> None:
-    assert copying(["", "a cat", " \t\u3000", "a dog", ""]) == ["", "a cat", "", "a dog", ""]
-    (blank,) = copying.translate([" "])
-    assert (blank.source, blank.text, blank.score, blank.finished) == (" ", "", 0.0, True)
+def test_white_space_around_sentences_is_kept(tokenizers: TokenizerPair) -> None:
+    engine = Copier()
+    text = "\t The cat.  Where is Mr. Rossi?\n\nA dog!\u00a0I  see.\x85\n"
+
+    (translation,) = translating(engine, tokenizers).translate([text])
+
+    assert translation.text == text.replace("I  see", "I see")
+    assert translation.parts == ("The cat.", "Where is Mr. Rossi?", "A dog!", "I  see.")
+    assert not translation.cut
+    assert len(engine.asked[0]) == 4
+
+
+def test_blank_texts_stay_as_they_are(copying: Translator) -> None:
+    blank = " \t\u3000"
+    assert copying(["", "a cat", blank, "a dog", ""]) == ["", "a cat", blank, "a dog", ""]
+    (found,) = copying.translate([" "])
+    assert (found.source, found.text, found.score, found.finished) == (" ", " ", 0.0, True)
 
 
 def test_a_list_gives_a_list_and_a_text_gives_a_text(copying: Translator) -> None:
@@ -139,63 +157,70 @@ def test_alternatives_carry_their_scores(copying: Translator) -> None:
     [
         "The cat is on the table. Where is the dog? " * 90,
         "the cat and the dog " * 150,
+        "the cat, the dog, " * 150,
         "cat" * 1000,
         "cat" * 1000 + " dog." + " the" * 2000,
     ],
-    ids=["sentences", "words", "one word", "mixed"],
+    ids=["sentences", "words", "clauses", "one word", "mixed"],
 )
-def test_a_text_that_is_too_long_is_translated_in_parts_and_nothing_is_lost(
+def test_a_long_text_is_translated_in_parts_and_nothing_is_lost(
     tokenizers: TokenizerPair, text: str
 ) -> None:
     engine = Copier()
-    translator = Translator.from_engine(engine, tokenizers)
 
-    before, translation, after = translator.translate(["a dog", text, "a cat"])
+    before, translation, after = translating(engine, tokenizers).translate(["a dog", text, "a cat"])
 
     assert (before.text, after.text) == ("a dog", "a cat")
     assert translation.source == text
     assert translation.text.replace(" ", "") == text.replace(" ", "")
-    assert (before.parts, after.parts) == (1, 1)
-    assert translation.parts == len(engine.asked[0]) - 2 > 1
-    assert max(map(len, engine.asked[0])) <= MAX_SOURCE_TOKENS
+    assert (before.parts, after.parts) == (("a dog",), ("a cat",))
+    assert len(translation.parts) == len(engine.asked[0]) - 2 > 1
+    assert max(map(len, engine.asked[0])) <= LIMIT
 
 
-def test_a_text_of_as_many_tokens_as_fit_is_not_cut(tokenizers: TokenizerPair) -> None:
+def test_a_sentence_of_as_many_tokens_as_fit_is_not_cut(tokenizers: TokenizerPair) -> None:
     engine = Copier()
-    text = " the" * (MAX_SOURCE_TOKENS // 2)
-    assert len(tokenizers.source.encode(text)) == MAX_SOURCE_TOKENS
+    text = " the" * (LIMIT // 2)
+    assert len(tokenizers.source.encode(text)) == LIMIT
 
-    (translation,) = Translator.from_engine(engine, tokenizers).translate([text])
+    fits, too_long = translating(engine, tokenizers).translate([text, text + " the"])
 
-    assert translation.parts == 1
-    assert len(engine.asked[0]) == 1
+    assert (len(fits.parts), fits.cut) == (1, False)
+    assert (len(too_long.parts), too_long.cut) == (2, True)
 
 
-def test_a_text_is_cut_between_sentences(tokenizers: TokenizerPair) -> None:
-    engine = Copier()
-    text = "The cat is on the table. " * 101 + "Where is (the dog?) " * 40
+def test_a_sentence_that_is_too_long_is_cut_behind_a_clause(tokenizers: TokenizerPair) -> None:
+    text = "the cat is on the table, " * 30 + "the dog"
 
-    list(Translator.from_engine(engine, tokenizers).translate([text]))
+    (translation,) = translating(Copier(), tokenizers).translate([text])
 
-    parts = [tokenizers.target.decode(ids) for ids in engine.asked[0]]
-    assert {part[-1] for part in parts} <= {".", ")"}
-    assert {part.split()[0] for part in parts} <= {"The", "Where"}
+    assert all(part.endswith("table,") for part in translation.parts[:-1])
+    assert translation.text == text
+
+
+def test_a_model_of_paragraphs_gets_them_whole(saved: Path) -> None:
+    text = "The cat. The dog."
+
+    (whole,) = Translator(saved, device="cpu", split_sentences=False).translate([text])
+    (split,) = Translator(saved, device="cpu").translate([text])
+
+    assert whole.parts == (text,)
+    assert split.parts == ("The cat.", "The dog.")
 
 
 def test_the_alternatives_of_parts_are_joined_in_order(tokenizers: TokenizerPair) -> None:
-    translator = Translator.from_engine(Copier(), tokenizers)
+    translator = translating(Copier(), tokenizers)
 
-    (translation,) = translator.translate(["the cat " * 600], SearchConfig(n_best=2))
+    (translation,) = translator.translate(["The cat. The dog."], SearchConfig(n_best=2))
 
-    assert translation.parts == 2
     assert [found.score for found in translation.alternatives] == [0.0, 2 * -0.5]
     assert [found.finished for found in translation.alternatives] == [True, False]
-    assert translation.alternatives[1].text == "the cat " * 599 + "the cat"
+    assert translation.alternatives[1].text == "The cat. The dog."
 
 
 def test_any_number_of_texts_is_translated_as_they_come(tokenizers: TokenizerPair) -> None:
     engine = Copier()
-    translator = Translator.from_engine(engine, tokenizers)
+    translator = translating(engine, tokenizers)
     read = 0
 
     def texts() -> Iterator[str]:

@@ -1,17 +1,51 @@
 """Files that are on the disk whole, or as they were before."""
 
+import contextlib
 import os
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
+
+from dragoman.config import DragomanError
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Write a text file beside its place, flush it to the disk, and rename it."""
-    temporary = path.with_name(path.name + ".tmp")
-    with temporary.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    """Write a text file that is on the disk whole, or not at all."""
+    with open_whole(path) as file:
+        file.write(text.encode())
+
+
+@contextlib.contextmanager
+def open_whole(path: Path) -> Iterator[BinaryIO]:
+    """Open a file that takes its name only when all of it is written and on the disk.
+
+    What stands there until then stays as it is. A pipe or a device is written straight through,
+    and a symbolic link goes on pointing where it points.
+
+    Raises:
+        DragomanError: the file cannot be made; the message has the name that was asked for.
+    """
+    if path.exists() and not path.is_file():
+        with path.open("wb") as stream:
+            yield stream
+        return
+    place = path.resolve()
+    unfinished = place.with_name(f".{place.name}.{os.getpid()}.unfinished")
+    try:
+        stream = unfinished.open("wb")
+    except OSError as error:
+        raise DragomanError(f"{path}: cannot be written: {error.strerror}") from error
+    try:
+        with stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        if place.exists():
+            shutil.copymode(place, unfinished)
+        unfinished.replace(place)
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def flush(path: Path) -> None:

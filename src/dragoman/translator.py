@@ -4,22 +4,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import overload
+from typing import NamedTuple, overload
 
 from dragoman.config import DragomanError, RecipeError, from_table
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY, Hypothesis
 from dragoman.engines.protocol import Engine
 from dragoman.model_directory import DESCRIPTION_NAME, ModelDirectory
-from dragoman.tokenizers.cutting import encode_in_parts
+from dragoman.tokenizers.normalisation import encodable
 from dragoman.tokenizers.pair import TokenizerPair
+from dragoman.tokenizers.sentences import cut_to_fit, join_translations, split_sentences
 from dragoman.tokenizers.tokenizer import SpecialIds
 
 CHUNK = 2048
 """Texts that are read ahead; among so many, there are enough of similar length for a batch."""
-
-MAX_SOURCE_TOKENS = 1024
-"""Tokens that are translated at once; the memory that a search takes grows with them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +40,11 @@ class Translation:
     alternatives: tuple[Alternative, ...]
     """The best first; as many as `n_best`, or fewer if there are not so many."""
 
-    parts: int = 1
-    """In how many parts the text was translated; more than one if it is too long for one."""
+    parts: tuple[str, ...]
+    """What was translated at once: the sentences of the source, or pieces of a long one."""
+
+    cut: bool
+    """Whether a sentence was too long for the model, so that it was translated in pieces."""
 
     @property
     def text(self) -> str:
@@ -64,37 +65,59 @@ class Translation:
 class Translator:
     """Translates text with a saved model.
 
-    A text is one line: line breaks inside it are spaces. An empty or blank text is translated to
-    an empty one. A text's translation does not depend on the others it is given with.
+    A text is cut into its sentences, as that is what most models have learnt to translate, and
+    the white space between them is kept. An empty or blank text stays as it is. A text's
+    translation does not depend on the others it is given with.
 
-    A text of more than `MAX_SOURCE_TOKENS` tokens is cut, between sentences if it can be, and its
-    parts are translated each for itself. Its first translation joins the first ones of the parts,
-    its second the second ones, up to the part that has the fewest; their scores are added.
+    A sentence of more tokens than the model has seen is cut again, between clauses if it can be,
+    and its pieces are translated each for itself. The first translation of a text joins the first
+    ones of its parts, the second the second ones, up to the part that has the fewest; their
+    scores are added.
 
     Args:
         path: A model directory.
         device: A name that PyTorch knows, as cuda:1; "auto" takes a GPU if there is one.
         search: How to search, if not as the model's description says.
+        split_sentences: Whether to cut a text into sentences; a model that has learnt from
+            paragraphs may do better with the whole.
 
     Raises:
         DragomanError: the model cannot be used, there is no such device, or PyTorch is missing.
     """
 
     def __init__(
-        self, path: str | Path, *, device: str = "auto", search: SearchConfig | None = None
+        self,
+        path: str | Path,
+        *,
+        device: str = "auto",
+        search: SearchConfig | None = None,
+        split_sentences: bool = True,
     ) -> None:
         directory = ModelDirectory(path)
+        description = directory.description
         self.search = search or _default_search(directory)
+        self._splits = split_sentences
+        self._languages = (description.source_language, description.target_language)
+        self._max_length = description.max_length
         self._tokenizers = directory.load_tokenizers()
         self._engine: Engine = _build_engine(directory, device)
 
     @classmethod
     def from_engine(
-        cls, engine: Engine, tokenizers: TokenizerPair, *, search: SearchConfig | None = None
+        cls,
+        engine: Engine,
+        tokenizers: TokenizerPair,
+        *,
+        languages: tuple[str, str],
+        max_length: int,
+        search: SearchConfig | None = None,
     ) -> "Translator":
         """Put a translator together from parts that are in memory already."""
         translator = cls.__new__(cls)
         translator.search = search or SearchConfig()
+        translator._splits = True
+        translator._languages = languages
+        translator._max_length = max_length
         translator._tokenizers = tokenizers
         translator._engine = engine
         return translator
@@ -115,37 +138,58 @@ class Translator:
         """Translate any number of texts in constant memory; one comes out for each, in order."""
         remaining = iter(texts)
         while chunk := list(islice(remaining, CHUNK)):
-            encoded = self._encode(chunk)
-            sources = [part for parts in encoded for part in parts]
-            found = iter(self._engine.search(sources, search or self.search))
-            for text, parts in zip(chunk, encoded, strict=True):
-                yield self._read(text, [next(found) or [EMPTY] for _ in parts])
+            cut = self._cut(chunk)
+            encoded = [ids for text in cut for ids in text.encoded]
+            found = iter(self._engine.search(encoded, search or self.search))
+            for source, text in zip(chunk, cut, strict=True):
+                yield self._read(source, text, [next(found) or [EMPTY] for _ in text.parts])
 
-    def _encode(self, texts: list[str]) -> list[list[list[int]]]:
-        """Turn each text into tokens: those of the whole, or of its parts if it is too long."""
-        tokenizer = self._tokenizers.source
-        return [
-            [ids]
-            if len(ids) <= MAX_SOURCE_TOKENS
-            else encode_in_parts(text, tokenizer, limit=MAX_SOURCE_TOKENS)
-            for text, ids in zip(texts, tokenizer.encode_batch(texts), strict=True)
-        ]
+    def _cut(self, texts: list[str]) -> list["_CutText"]:
+        """Cut texts into sentences, and sentences that are too long into pieces."""
+        sentences = [self._sentences(encodable(text)) for text in texts]
+        encoded = iter(
+            self._tokenizers.source.encode_batch([s for text in sentences for s in text])
+        )
+        return [self._fit(text, [next(encoded) for _ in text]) for text in sentences]
 
-    def _read(self, source: str, parts: list[list[Hypothesis]]) -> Translation:
+    def _sentences(self, text: str) -> list[str]:
+        return split_sentences(text, self._languages[0]) if self._splits else [text]
+
+    def _fit(self, sentences: list[str], encoded: list[list[int]]) -> "_CutText":
+        """Cut the sentences that have more tokens than the model has seen."""
+        tokenizer, limit = self._tokenizers.source, self._max_length
+        if all(len(ids) <= limit for ids in encoded):
+            return _CutText(sentences, encoded, within_sentences=False)
+        parts = [part for s in sentences for part in cut_to_fit(s, tokenizer, limit=limit)]
+        return _CutText(parts, tokenizer.encode_batch(parts), within_sentences=True)
+
+    def _read(self, source: str, cut: "_CutText", found: list[list[Hypothesis]]) -> Translation:
         """Put the hypotheses of each part back into text, and the parts together."""
         decode = self._tokenizers.target.decode
         return Translation(
             source=source,
             alternatives=tuple(
                 Alternative(
-                    text=" ".join(filter(None, (decode(part.ids) for part in joined))),
+                    text=join_translations(
+                        cut.parts, [decode(part.ids) for part in joined], self._languages[1]
+                    ),
                     score=sum(part.score for part in joined),
                     finished=all(part.finished for part in joined),
                 )
-                for joined in zip(*parts, strict=False)
+                for joined in zip(*found, strict=False)
             ),
-            parts=len(parts),
+            parts=tuple(part.strip() for part in cut.parts),
+            cut=cut.within_sentences,
         )
+
+
+class _CutText(NamedTuple):
+    """A text in the parts that are translated at once; put together, they are the text."""
+
+    parts: list[str]
+    encoded: list[list[int]]
+    within_sentences: bool
+    """Whether a part is less than a sentence."""
 
 
 def _default_search(directory: ModelDirectory) -> SearchConfig:
@@ -159,7 +203,8 @@ def _default_search(directory: ModelDirectory) -> SearchConfig:
 def _build_engine(directory: ModelDirectory, device: str) -> Engine:
     """Load the model into PyTorch."""
     try:
-        from dragoman.engines.pytorch import PyTorchEngine, choose_device
+        from dragoman.device import choose_device
+        from dragoman.engines.pytorch import PyTorchEngine
     except ModuleNotFoundError as error:
         if error.name not in ("torch", "jaxtyping"):
             raise

@@ -15,6 +15,7 @@ from dragoman.cli import main
 from dragoman.cli.translate import translate
 from dragoman.config import DragomanError, RecipeError
 from dragoman.corpora.text_file import CorpusError
+from dragoman.decoding.config import SearchConfig
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.model_directory import ModelDescription, TokenizerDescription, save_model
@@ -53,6 +54,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
         model=config,
         tokenizer=TokenizerDescription.of(pair, TokenizerConfig(kind="words")),
         special_ids=SpecialIds(),
+        max_length=50,
         search={"beam_size": 3, "max_length_ratio": 1.0, "max_length_extra": 2},
     )
     save_model(path, description, pair, dict(transformer.named_parameters()))
@@ -236,26 +238,68 @@ def test_a_translation_that_was_stopped_is_warned_of(
     assert capfd.readouterr().err == warning
 
 
-def test_a_line_that_is_too_long_stays_one_line_and_is_warned_of(
-    model: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
+def test_a_sentence_that_is_too_long_stays_one_line_and_is_warned_of(
+    model: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("dragoman.translator.MAX_SOURCE_TOKENS", 4)
     source, output = tmp_path / "in", tmp_path / "out"
-    source.write_text("the cat\nthe dog the cat the table\nthe dog\n")
+    half = " ".join(["the dog the cat the table"] * 5)
+    source.write_text(f"the cat\n{half} {half}\nthe dog\n")
 
     run(model, source, "-o", output, "--beam-size", "1")
 
     warning = (
-        f"warning: {source}:2: the line has more than 4 tokens, so it was translated in 2 parts\n"
+        f"warning: {source}:2: a sentence has more tokens than the model has seen, so it was cut "
+        "and the line was translated in 2 parts\n"
     )
     assert capfd.readouterr().err.count(warning) == 1
     lines = output.read_text().split("\n")
-    parts = Translator(model, device="cpu")(["the dog the", "cat the table"])
-    assert lines[1] == " ".join(parts)
+    search = SearchConfig(beam_size=1, max_length_ratio=1.0, max_length_extra=2)
+    part = Translator(model, device="cpu", search=search)(half)
+    assert lines[1] == f"{part} {part}"
     assert len(lines) == 4
+
+
+def test_the_sentences_of_a_line_are_translated_each_for_itself(
+    model: Path, tmp_path: Path
+) -> None:
+    source, output, whole = tmp_path / "in", tmp_path / "out", tmp_path / "whole"
+    source.write_text("  The cat.   The dog.\r\n")
+
+    run(model, source, "-o", output)
+    run(model, source, "-o", whole, "--whole-lines")
+
+    first, second = Translator(model, device="cpu")(["The cat.", "The dog."])
+    assert output.read_bytes().decode() == f"  {first}   {second}\r\n"
+    together = Translator(model, device="cpu", split_sentences=False)("  The cat.   The dog.")
+    assert whole.read_bytes().decode() == f"{together}\r\n"
+
+
+def test_the_output_may_be_a_pipe(model: Path, tmp_path: Path) -> None:
+    source, pipe = tmp_path / "in", tmp_path / "pipe"
+    source.write_text("the cat\n")
+    os.mkfifo(pipe)
+    received: list[str] = []
+    reader = threading.Thread(target=lambda: received.append(pipe.read_text()), daemon=True)
+    reader.start()
+
+    run(model, source, "-o", pipe)
+
+    reader.join(timeout=30)
+    assert received == [Translator(model, device="cpu")("the cat") + "\n"]
+    assert pipe.is_fifo()
+
+
+def test_the_folder_of_the_output_is_missed_before_the_model_is_loaded(tmp_path: Path) -> None:
+    output = tmp_path / "missing" / "out"
+
+    with pytest.raises(DragomanError, match=f"{output}: cannot be written"):
+        run(tmp_path / "no model", os.devnull, "-o", output)
+
+
+@pytest.mark.parametrize("option", [["--top-k", "5"], ["--top-p", "0.9"], ["--seed", "3"]])
+def test_options_of_sampling_need_sampling(model: Path, option: list[str]) -> None:
+    with pytest.raises(RecipeError, match="top_k, top_p and seed need --sample above 0"):
+        run(model, os.devnull, *option)
 
 
 def test_text_that_is_not_utf_8_is_refused_with_its_place(model: Path, tmp_path: Path) -> None:

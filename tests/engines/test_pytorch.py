@@ -9,7 +9,8 @@ import torch
 from dragoman.config import DragomanError
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY
-from dragoman.engines.pytorch import PyTorchEngine, choose_device, group_by_length
+from dragoman.device import choose_device
+from dragoman.engines.pytorch import PyTorchEngine, group_by_length
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.tokenizers.tokenizer import SpecialIds
@@ -165,4 +166,4 @@ def test_training_and_translating_refuse_a_device_in_the_same_words() -> None:
 
     names = ["toaster"] if torch.cuda.is_available() else ["toaster", "cuda:0", "cuda:3"]
     for name in names:
-        assert refusal(choose_device, name) == refusal(precision.choose_device, name)
+        assert refusal(choose_device, name) == refusal(precision.device_of_process, name)

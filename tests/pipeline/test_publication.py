@@ -69,7 +69,7 @@ def published(make_recipe: MakeRecipe, tmp_path: Path, display: Listener) -> Pat
     _, objective = build(make_recipe(), tmp_path)
     publisher = Publisher(recipe, _prepare_text(make_recipe(), tmp_path, display), tmp_path / "m")
     scores = {"a|b": {"BLEU": {"score": 12.5, "low": 11.0, "high": 13.0, "signature": SIGNATURE}}}
-    publisher.publish(dict(objective.transformer.named_parameters()), Progress(), scores)
+    publisher.publish(dict(objective.transformer.named_parameters()), Progress(), scores=scores)
     return tmp_path / "m"
 
 

@@ -50,7 +50,13 @@ def assert_same(one: Trainer, other: Trainer) -> None:
 
 @pytest.mark.parametrize(
     ("stop", "number"),
-    [(1, signal.SIGINT), (3, signal.SIGTERM), (4, signal.SIGTERM), (12, signal.SIGINT)],
+    [
+        (1, signal.SIGINT),
+        (3, signal.SIGTERM),
+        (4, signal.SIGTERM),
+        (6, signal.SIGHUP),
+        (12, signal.SIGINT),
+    ],
 )
 def test_a_signal_stops_and_the_next_call_goes_on_bit_for_bit(
     make_trainer: Any, stop: int, number: int
@@ -67,6 +73,42 @@ def test_a_signal_stops_and_the_next_call_goes_on_bit_for_bit(
     assert resumed.run(Silence()).finished
 
     assert_same(resumed, straight)
+
+
+def test_a_validation_that_fails_loses_no_update(make_trainer: Any, tmp_path: Path) -> None:
+    straight = make_trainer("straight")
+    straight.run(Silence())
+    broken = make_trainer("broken")
+    validate = broken.validate
+
+    def fail_at_the_second(objective: Any, search: bool) -> Any:
+        if broken.progress.update == 8:
+            raise OSError("the metric's program is gone")
+        return validate(objective, search)
+
+    broken.validate = fail_at_the_second
+    with pytest.raises(OSError, match="program is gone"):
+        broken.run(Silence())
+
+    mended = make_trainer("broken")
+    mended.resume()
+    assert mended.progress.update == 8
+    mended.run(Silence())
+
+    assert_same(mended, straight)
+    events = read_journal(tmp_path / "broken" / "journal.jsonl")
+    validated = [event["update"] for event in events if event["event"] == "validation"]
+    assert validated == [4, 8, 12]
+
+
+def test_what_nohup_ignores_stays_ignored(make_trainer: Any) -> None:
+    handler = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        outcome = make_trainer("run").run(StopAfter(3, signal.SIGHUP))
+    finally:
+        signal.signal(signal.SIGHUP, handler)
+
+    assert outcome.finished
 
 
 def test_a_lost_checkpoint_costs_updates_not_correctness(make_trainer: Any, tmp_path: Path) -> None:
@@ -210,6 +252,6 @@ def test_the_best_checkpoint_and_the_mean_of_the_last_are_candidates(make_traine
 
 @pytest.fixture(autouse=True)
 def restored_signals() -> Iterator[None]:
-    handlers = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)}
+    handlers = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     yield
     assert handlers == {n: signal.getsignal(n) for n in handlers}

@@ -1,11 +1,12 @@
 """`dragoman corpus`: look at parallel text, fetch it, or write the embedded one."""
 
 import contextlib
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter, validators
+
+from dragoman.durable import open_whole
 
 if TYPE_CHECKING:
     from dragoman.corpora.config import CorpusConfig
@@ -15,7 +16,7 @@ app = App(name="corpus", help="Look at parallel text, fetch it, or write the emb
 
 
 def _check_languages(_: Any, text: str) -> None:
-    from dragoman.corpora.opus.servers import parse_languages
+    from dragoman.corpora.languages import parse_languages
 
     parse_languages(text)
 
@@ -68,7 +69,7 @@ def check(
     from itertools import combinations
 
     from dragoman.corpora.config import CleaningConfig
-    from dragoman.corpora.opus.servers import parse_languages
+    from dragoman.corpora.languages import parse_languages
     from dragoman.corpora.statistics import measure, shared_sources
 
     pair = parse_languages(languages)
@@ -115,8 +116,8 @@ def get(
     output
         The directory to make; `NAME.LANGUAGES` where it is left out.
     """
+    from dragoman.corpora.languages import parse_languages
     from dragoman.corpora.opus.corpus import get as get_corpus
-    from dragoman.corpora.opus.servers import parse_languages
 
     there = get_corpus(corpus, parse_languages(languages), output)
     provenance = there.provenance
@@ -165,12 +166,13 @@ def primer(
     from dragoman.corpora.primer.corpus import generate
 
     with contextlib.ExitStack() as stack:
-        text = stack.enter_context(_written(output))
-        links = stack.enter_context(_written(alignments)) if alignments else None
+        text = stack.enter_context(open_whole(output))
+        links = stack.enter_context(open_whole(alignments)) if alignments else None
         for pair in generate(pairs, seed=seed, split=split):
-            text.write(f"{pair.source}\t{pair.target}\n")
+            text.write(f"{pair.source}\t{pair.target}\n".encode())
             if links:
-                links.write(" ".join(f"{i}-{j}" for i, j in pair.alignment) + "\n")
+                line = " ".join(f"{i}-{j}" for i, j in pair.alignment)
+                links.write(f"{line}\n".encode())
 
 
 def _corpora(files: list[str], source: str | None, target: str | None) -> "list[CorpusConfig]":
@@ -186,22 +188,6 @@ def _corpora(files: list[str], source: str | None, target: str | None) -> "list[
     if not corpora:
         raise RecipeError("name what to check: FILES, or --source and --target")
     return corpora
-
-
-@contextlib.contextmanager
-def _written(path: Path) -> Iterator[TextIO]:
-    """Open a file that appears under its name only when it is complete."""
-    if path.exists() and not path.is_file():  # a pipe or a terminal
-        with path.open("w", encoding="utf-8", newline="\n") as file:
-            yield file
-        return
-    part = path.with_name(path.name + ".part")
-    try:
-        with part.open("w", encoding="utf-8", newline="\n") as file:
-            yield file
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _print_json(measured: list["CorpusStatistics"], shared: list[tuple[str, str, int]]) -> None:

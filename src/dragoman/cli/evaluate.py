@@ -1,6 +1,6 @@
 """`dragoman evaluate`: scores of translations, with signatures and confidence intervals."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -40,14 +40,17 @@ class ScoringOptions:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class TestSetFiles:
-    """A test set in two plain text files, a sentence a line."""
+class TestSet:
+    """What is translated, if not PAIRS, and in which languages."""
 
     source: Path | None = None
-    """The source side."""
+    """The source side of a test set in two plain text files, a sentence a line."""
 
     reference: Path | None = None
-    """The reference translations."""
+    """The reference translations, the other side."""
+
+    languages: str | None = None
+    """Those of the test set, as en-it, where no model says so."""
 
 
 def evaluate(
@@ -55,7 +58,7 @@ def evaluate(
     pairs: Path | None = None,
     /,
     *,
-    files: TestSetFiles = TestSetFiles(),
+    test_set: TestSet = TestSet(),
     compare: Path | None = None,
     device: str = "auto",
     json: Annotated[bool, Parameter(negative=())] = False,
@@ -72,8 +75,8 @@ def evaluate(
         A model directory, or a file with translations, one a line.
     pairs
         The test set as TSV or JSON lines; or give --source and --reference.
-    files
-        The test set in two files.
+    test_set
+        What is translated, if not PAIRS, and in which languages.
     compare
         The other model directory or file of translations.
     device
@@ -88,20 +91,20 @@ def evaluate(
     from dragoman.evaluation import report
     from dragoman.evaluation.metrics import exact_match, score
     from dragoman.evaluation.significance import compare as compare_systems
+    from dragoman.evaluation.statistics import require_packages
 
     settings = scoring.settings(model)
-    import sacrebleu.metrics  # noqa: F401 - missing, it is missed before the long work
-
-    sources, references = _read_test_set(pairs, files, model)
-    ours = _translations(model, sources, device)
+    require_packages(settings)
+    sources, references = _read_test_set(pairs, test_set, model)
+    systems = [_system(path, sources, device) for path in (model, compare) if path]
+    ours, *others = [translate() for translate in systems]
     if compare is None:
         scores = score(ours, references, settings)
         exact = exact_match(ours, references)
         table = {"scores": report.scores_to_table(scores), "exact_match": exact}
         text = f"{report.scores_to_text(scores)}\nexact match {exact:.1f} %"
     else:
-        theirs = _translations(compare, sources, device)
-        comparisons = compare_systems(ours, theirs, references, settings)
+        comparisons = compare_systems(ours, others[0], references, settings)
         table = {"comparisons": report.comparisons_to_table(comparisons)}
         text = report.comparisons_to_text(comparisons, (str(model), str(compare)))
     print(dumps({"sentences": len(references), **table}) if json else text)
@@ -127,23 +130,26 @@ def _recorded_settings(model: Path) -> "EvaluationConfig":
 
 
 def _read_test_set(
-    pairs: Path | None, files: TestSetFiles, model: Path
+    pairs: Path | None, test_set: TestSet, model: Path
 ) -> tuple[list[str], list[str]]:
     """Read both sides of a test set."""
     from dragoman.config import RecipeError
     from dragoman.corpora.config import CorpusConfig
+    from dragoman.corpora.languages import parse_languages
     from dragoman.corpora.parallel_text import read_pairs
 
-    given = [path is not None for path in (pairs, files.source, files.reference)]
+    given = [path is not None for path in (pairs, test_set.source, test_set.reference)]
     if given not in ([True, False, False], [False, True, True]):
         raise RecipeError("give a test set: either PAIRS.tsv, or both --source and --reference")
     corpus = CorpusConfig(
         path=str(pairs) if pairs else None,
-        source=str(files.source) if files.source else None,
-        target=str(files.reference) if files.reference else None,
+        source=str(test_set.source) if test_set.source else None,
+        target=str(test_set.reference) if test_set.reference else None,
     )
     languages = ("source", "target")
-    if model.is_dir():
+    if test_set.languages is not None:
+        languages = parse_languages(test_set.languages)
+    elif model.is_dir():
         from dragoman.model_directory import ModelDirectory
 
         description = ModelDirectory(model).description
@@ -152,12 +158,23 @@ def _read_test_set(
     return [pair.source for pair in read], [pair.target for pair in read]
 
 
-def _translations(system: Path, sources: Sequence[str], device: str) -> list[str]:
-    """Translate with a model directory, or read the translations of a file."""
-    if system.is_dir():
+def _system(path: Path, sources: list[str], device: str) -> Callable[[], list[str]]:
+    """Prepare to translate with a model directory, or to give the translations of a file.
+
+    What can be wrong with it is found here, before any system has begun its long work.
+    """
+    if path.is_dir():
         from dragoman import Translator
 
-        return Translator(system, device=device)(list(sources))
+        translator = Translator(path, device=device)
+        return lambda: translator(sources)
     from dragoman.corpora.text_file import read_lines
+    from dragoman.evaluation.statistics import EvaluationError
 
-    return list(read_lines(system))
+    translations = list(read_lines(path))
+    if len(translations) != len(sources):
+        raise EvaluationError(
+            f"{path} has {len(translations)} lines and the test set {len(sources)} sentences; "
+            "each sentence needs its translation in the line of the same number"
+        )
+    return lambda: translations

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -11,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO, NamedTuple, cast
 
 from cyclopts import Parameter
+
+from dragoman.durable import open_whole
 
 if TYPE_CHECKING:
     from dragoman.translator import Translation, Translator
@@ -77,18 +78,20 @@ def translate(
     /,
     *files: Path,
     device: str = "auto",
+    whole_lines: Annotated[bool, Parameter(negative=())] = False,
     search: SearchOptions = SearchOptions(),
     output: OutputOptions = OutputOptions(),
 ) -> None:
-    """Translate text, a sentence a line, with the model in a directory.
+    """Translate text, line by line, with the model in a directory.
 
     As many lines come out as went in, in the same order; a blank line stays blank. With --n-best
     above 1 the translations of a line are written one a line as `number ||| text ||| score`,
     where the number is that of the input line, from 0. With --json each input line gives one
     object with `line` (from 1), `source`, `text`, `score`, `finished`, `parts` and `alternatives`.
 
-    A line that is too long to be translated at once is cut between sentences if it can be, and
-    its parts are translated each for itself, which a warning says.
+    The sentences of a line are translated each for itself, and the white space between them is
+    kept. A sentence that is too long for the model is cut between clauses if it can be, which a
+    warning says.
 
     A file: dragoman translate runs/en-it news.en -o news.it
 
@@ -99,9 +102,11 @@ def translate(
     model
         A model directory.
     files
-        UTF-8 text, a sentence a line; standard input if none is named.
+        UTF-8 text; standard input if none is named.
     device
         A name that PyTorch knows, as cuda:1; auto takes a GPU if there is one.
+    whole_lines
+        Translate each line at once, for a model that has learnt from paragraphs.
     search
         What differs from the settings that the model brings along.
     output
@@ -109,13 +114,14 @@ def translate(
     """
     from dragoman.translator import Translator
 
-    translator = _configure(Translator(model, device=device), search)
-    write = _writer(output, translator)
     with _open_output(output.output) as stream:
+        translator = Translator(model, device=device, split_sentences=not whole_lines)
+        _configure(translator, search)
+        write = _writer(output, translator)
         _translate_lines(translator, _read_chunks(files), write, stream)
 
 
-def _configure(translator: "Translator", options: SearchOptions) -> "Translator":
+def _configure(translator: "Translator", options: SearchOptions) -> None:
     """Change the settings of the search that were given."""
     from dragoman.config import RecipeError
 
@@ -123,8 +129,7 @@ def _configure(translator: "Translator", options: SearchOptions) -> "Translator"
     try:
         translator.search = replace(translator.search, **given)
     except ValueError as error:
-        raise RecipeError(str(error)) from error
-    return translator
+        raise RecipeError(str(error).replace("a sampling_temperature", "--sample")) from error
 
 
 def _translate_lines(
@@ -147,12 +152,10 @@ def _translate_lines(
 
 def _warnings(translation: "Translation") -> Iterator[str]:
     """Say what a reader of the translation should know."""
-    from dragoman.translator import MAX_SOURCE_TOKENS
-
-    if translation.parts > 1:
+    if translation.cut:
         yield (
-            f"the line has more than {MAX_SOURCE_TOKENS:,} tokens, so it was translated in "
-            f"{translation.parts} parts"
+            "a sentence has more tokens than the model has seen, so it was cut and the line was "
+            f"translated in {len(translation.parts)} parts"
         )
     if not translation.finished:
         yield "the translation stopped at the length limit"
@@ -243,18 +246,6 @@ def _decode(content: bytes, ending: str, name: str, number: int) -> Line:
     return Line(f"{name}:{number}", text, ending)
 
 
-@contextlib.contextmanager
-def _open_output(path: Path | None) -> Iterator[BinaryIO]:
+def _open_output(path: Path | None) -> contextlib.AbstractContextManager[BinaryIO]:
     """Open standard output, or a file that takes its name only when it is complete."""
-    if path is None:
-        yield sys.stdout.buffer
-        return
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
-    try:
-        with unfinished.open("wb") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    return contextlib.nullcontext(sys.stdout.buffer) if path is None else open_whole(path)

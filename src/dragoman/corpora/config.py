@@ -76,6 +76,12 @@ class CorporaConfig:
     def __post_init__(self) -> None:
         if not self.train:
             raise ValueError("train = () should name at least one corpus")
+        for corpus in (*self.validation, *self.test):
+            if corpus.weight != 1.0:
+                raise ValueError(
+                    f"weight = {corpus.weight} of {corpus.name}: only training text is weighted; "
+                    "validation and test text is read once and whole"
+                )
 
 
 @dataclass(frozen=True, kw_only=True)

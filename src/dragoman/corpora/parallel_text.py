@@ -12,6 +12,12 @@ from dragoman.corpora.text_file import CorpusError, expand, read_lines
 
 __all__ = ["CorpusError", "Pair", "read_pairs"]
 
+OTHER_FORMATS = (
+    *(".csv", ".xls", ".xlsx", ".ods", ".tmx", ".xlf", ".xliff", ".po", ".xml"),
+    *(".json", ".parquet", ".doc", ".docx", ".odt", ".pdf", ".zip"),
+)
+"""Endings of files that people have pairs in, and that would only be misread line by line."""
+
 PROVENANCE = "corpus.toml"  # what marks the directory of a downloaded corpus
 
 
@@ -49,6 +55,11 @@ def read_pairs(corpus: CorpusConfig, *, languages: tuple[str, str]) -> Iterator[
         return _numbered(huggingface.read_directory(path, languages))
     if path.name.removesuffix(".gz").removesuffix(".zst").endswith(".jsonl"):
         return _read_json_lines(path, languages)
+    if path.suffix.lower() in OTHER_FORMATS:
+        raise CorpusError(
+            f"{path}: {path.suffix} files are not read; save the pairs as TSV, a line each "
+            "(source TAB target), or as JSON lines (.jsonl)"
+        )
     return _read_tsv(path)
 
 

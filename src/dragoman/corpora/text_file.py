@@ -17,6 +17,8 @@ COMPRESSED_CHUNK = 16 * 2**10  # bytes given to the decompressor at once; bounds
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
+UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
 
 class CorpusError(DragomanError):
     """A corpus cannot be read, found or used; the message names the file and the line."""
@@ -78,6 +80,10 @@ def _decode(line: bytes, path: Path, number: int) -> str:
             f"{path}:{number}: a line of more than {MAX_LINE_BYTES} bytes; is this text?"
         )
     if number == 1:
+        if line.startswith(UTF_16_MARKS):
+            raise CorpusError(
+                f"{path}: UTF-16 text; convert it to UTF-8, as with iconv -f UTF-16 -t UTF-8"
+            )
         line = line.removeprefix(BYTE_ORDER_MARK)
     if b"\0" in line:
         raise CorpusError(f"{path}:{number}: a NUL character, which text does not have; remove it")

@@ -47,6 +47,8 @@ class SearchConfig:
                 raise ValueError(f"{name}={getattr(self, name)} is negative or infinite")
         if not 0.0 < self.top_p <= 1.0:
             raise ValueError(f"top_p={self.top_p} is not in (0, 1]")
+        if not self.samples and (self.top_k, self.top_p, self.seed) != (0, 1.0, 0):
+            raise ValueError("top_k, top_p and seed need a sampling_temperature above 0")
         if not self.samples and self.n_best > self.beam_size:
             raise ValueError(f"n_best={self.n_best} is more than beam_size={self.beam_size} finds")
 

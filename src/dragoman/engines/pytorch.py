@@ -9,7 +9,6 @@ from jaxtyping import Int
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
-from dragoman.config import DragomanError
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY, Hypothesis
 from dragoman.decoding.problem import SearchProblem
@@ -120,29 +119,6 @@ def group_by_length(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
         count = max(1, budget // (lengths[order[0]] + 1))
         yield order[:count]
         order = order[count:]
-
-
-def choose_device(name: str = "auto") -> torch.device:
-    """Resolve the name of a device.
-
-    Raises:
-        DragomanError: there is no such device on this machine.
-    """
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-    except RuntimeError:
-        raise DragomanError(f"device {name!r}: write auto, cpu, cuda or cuda:N") from None
-    if device.type == "cuda" and not torch.cuda.is_available():
-        raise DragomanError(f"device {name!r}: PyTorch finds no GPU here; write auto or cpu")
-    try:
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError):
-        raise DragomanError(
-            f"device {name!r}: PyTorch finds no such device here; write auto or cpu"
-        ) from None
-    return device
 
 
 @contextmanager

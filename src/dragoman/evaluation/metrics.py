@@ -7,6 +7,7 @@ import numpy as np
 
 from dragoman.evaluation.config import EvaluationConfig, MetricName
 from dragoman.evaluation.statistics import EvaluationError, Statistics, collect
+from dragoman.tokenizers.normalisation import normalise
 
 _TAIL = 40  # one resampled test set in 40 lies below the 95 % interval, and one above
 
@@ -57,7 +58,7 @@ def summarise(
 def exact_match(hypotheses: Sequence[str], references: Sequence[str]) -> float:
     """Count the hypotheses that equal their reference, in per cent.
 
-    White space at the ends does not count.
+    Runs of white space and the way accents are encoded do not count.
 
     Raises:
         EvaluationError: there is nothing to compare, or the numbers of sentences differ.
@@ -67,5 +68,5 @@ def exact_match(hypotheses: Sequence[str], references: Sequence[str]) -> float:
             f"there are {len(hypotheses)} hypotheses and {len(references)} references to match"
         )
     pairs = zip(hypotheses, references, strict=True)
-    matches = sum(hypothesis.strip() == reference.strip() for hypothesis, reference in pairs)
+    matches = sum(normalise(hypothesis) == normalise(reference) for hypothesis, reference in pairs)
     return 100.0 * matches / len(references)

@@ -12,6 +12,7 @@ import numpy as np
 
 from dragoman.config import DragomanError
 from dragoman.evaluation.config import EvaluationConfig, MetricName
+from dragoman.tokenizers.normalisation import normalise
 
 
 class EvaluationError(DragomanError):
@@ -67,6 +68,9 @@ def collect(
 ) -> Statistics:
     """Count what each hypothesis has in common with its reference.
 
+    Both are compared in the form that translations have: composed letters, single spaces. Without
+    it a reference that writes è as two code points would match no translation.
+
     Raises:
         EvaluationError: there is nothing to compare, the numbers of sentences differ, or a
             package that the metric needs is not installed.
@@ -79,15 +83,28 @@ def collect(
     if not hypotheses:
         raise EvaluationError("there are no sentences to evaluate")
     metric = _metric(name, config)
-    counts = metric._extract_corpus_statistics(hypotheses, [references])
+    counts = metric._extract_corpus_statistics(
+        [normalise(hypothesis) for hypothesis in hypotheses],
+        [[normalise(reference) for reference in references]],
+    )
     return Statistics(metric, np.array(counts, dtype=np.float64))
+
+
+def require_packages(config: EvaluationConfig) -> None:
+    """Set all metrics up, so that a missing package is missed before the long work.
+
+    Raises:
+        EvaluationError: a package that a metric needs is not installed.
+    """
+    for name in config.metrics:
+        _metric(name, config)
 
 
 def _metric(name: MetricName, config: EvaluationConfig) -> Any:
     """Set sacreBLEU's metric up."""
-    try:
-        from sacrebleu.metrics import BLEU, CHRF, TER
+    from sacrebleu.metrics import BLEU, CHRF, TER
 
+    try:
         if name == "BLEU":
             return BLEU(lowercase=config.lowercase, tokenize=config.tokenize)
     except (ImportError, RuntimeError) as error:  # MeCab's absence is a RuntimeError

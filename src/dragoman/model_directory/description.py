@@ -67,6 +67,8 @@ class ModelDescription:
     """The architecture."""
     tokenizer: TokenizerDescription
     special_ids: SpecialIds
+    max_length: int = 512
+    """Tokens of the longest text that the model has seen; a longer one is cut."""
     search: dict[str, Any] = field(default_factory=dict)
     """The settings of the search that suit this model; the others have their defaults."""
     training: dict[str, Any] = field(default_factory=dict)

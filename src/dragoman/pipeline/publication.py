@@ -35,9 +35,21 @@ class Publisher:
         self.directory = directory
 
     def publish(
-        self, weights: Weights, progress: Progress, scores: dict[str, Any] | None = None
+        self,
+        weights: Weights,
+        progress: Progress,
+        *,
+        name: str | None = None,
+        scores: dict[str, Any] | None = None,
     ) -> None:
-        """Write the model, so that a run can be used before it ends."""
+        """Write the model, so that a run can be used before it ends.
+
+        Args:
+            weights: Those of the model.
+            progress: How far the run is.
+            name: Which weights they are; those of the last update if unsaid.
+            scores: On the test sets.
+        """
         tokenizers = self.text.tokenizers
         description = ModelDescription(
             source_language=self.recipe.source_language,
@@ -45,9 +57,11 @@ class Publisher:
             model=self.recipe.model,
             tokenizer=TokenizerDescription.of(tokenizers, self.recipe.tokenizer),
             special_ids=tokenizers.target.special_ids,
+            max_length=self.recipe.batching.max_length,
             search=to_table(self.recipe.search),
             training={
                 "updates": progress.update,
+                "weights": name or f"update {progress.update}",
                 "target_tokens": progress.tokens,
                 "minutes": round(progress.seconds / 60, 1),
                 "recipe": to_table(self.recipe),
@@ -62,25 +76,28 @@ class Publisher:
 
     def finish(self, trainer: Trainer, validator: Validator, display: Display) -> None:
         """Publish the best weights of a finished run, with its scores on the test sets."""
-        weights = self._best(trainer, validator, display)
-        self.publish(weights, trainer.progress)
+        name, weights = self._best(trainer, validator, display)
+        self.publish(weights, trainer.progress, name=name)
         scores = {}
         for name, table, text in self._test_scores():
             display.message(f"{name}: {text}")
             scores[name] = table
         if scores:
-            self.publish(weights, trainer.progress, scores)
+            self.publish(weights, trainer.progress, name=name, scores=scores)
         display.message(f"the model is in {self.directory}")
 
-    def _best(self, trainer: Trainer, validator: Validator, display: Display) -> Weights:
+    def _best(
+        self, trainer: Trainer, validator: Validator, display: Display
+    ) -> tuple[str, Weights]:
         """Validate the candidates and take the best one."""
         judged = []
         for name, weights in trainer.candidates():
             with borrowed_weights(trainer.transformer, weights):
                 validation = validator(trainer.objective, True)
             display.message(f"candidate {name}: {validation.summary()}")
-            judged.append((judge(validation, self.recipe.training.metric), weights))
-        return max(judged, key=lambda candidate: candidate[0])[1]
+            judged.append((judge(validation, self.recipe.training.metric), name, weights))
+        _, name, weights = max(judged, key=lambda candidate: candidate[0])
+        return name, weights
 
     def _test_scores(self) -> Iterator[tuple[str, dict[str, Any], str]]:
         """Translate and score each test set with the model as it was published."""

@@ -1,6 +1,5 @@
 """Train what a recipe describes, or go on with it."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,16 +11,16 @@ from dragoman.corpora.prepared_text import PreparedText
 from dragoman.corpora.shapes import choose_shapes, length_histogram
 from dragoman.corpora.token_store import TokenStore
 from dragoman.evaluation.config import EvaluationConfig
+from dragoman.evaluation.statistics import require_packages
 from dragoman.model.transformer import Transformer
 from dragoman.pipeline.claim import FINISHED_FILE, claim, has_trained, only_one
 from dragoman.pipeline.publication import Publisher
-from dragoman.pipeline.validation import Validator
+from dragoman.pipeline.validation import Validator, validation_metrics
 from dragoman.recipe import Recipe
 from dragoman.training.distributed import barrier, process_group, rank, world_size
 from dragoman.training.loop import Trainer
-from dragoman.training.precision import choose_device
+from dragoman.training.precision import device_of_process
 from dragoman.training.progress import Display, Silence
-from dragoman.translator import forbidden_ids
 
 
 def train_model(recipe: Recipe, directory: Path, display: Display) -> bool:
@@ -32,8 +31,11 @@ def train_model(recipe: Recipe, directory: Path, display: Display) -> bool:
 
     Raises:
         RunError: the directory holds the run of another recipe, or another process trains in it.
+        EvaluationError: a package that a metric needs is not installed.
     """
-    device = choose_device(recipe.training.device)
+    device = device_of_process(recipe.training.device)
+    require_packages(recipe.evaluation)
+    require_packages(validation_metrics(recipe))
     directory.mkdir(parents=True, exist_ok=True)
     with process_group(device), only_one(directory):
         if rank() > 0:
@@ -87,14 +89,7 @@ def _prepare_text(recipe: Recipe, directory: Path, display: Display) -> Prepared
 
 
 def _validator(recipe: Recipe, text: PreparedText) -> Validator:
-    return Validator(
-        _batches(recipe, text.validation_store, text),
-        text.validation,
-        text.tokenizers,
-        forbidden_ids=forbidden_ids(recipe.tokenizer.kind, text.tokenizers.target.special_ids),
-        search=replace(recipe.search, beam_size=recipe.training.search_beam_size, n_best=1),
-        evaluation=replace(recipe.evaluation, metrics=("BLEU", "chrF"), bootstrap_samples=0),
-    )
+    return Validator(_batches(recipe, text.validation_store, text), text, recipe)
 
 
 def _trainer(
@@ -166,6 +161,7 @@ def _announce(recipe: Recipe, trainer: Trainer, text: PreparedText, display: Dis
     display.message(
         f"{parameters:,} parameters, {len(text.store):,} training pairs, "
         f"{plan.num_updates:,} updates an epoch, batches {100 * plan.fill():.0f} % full; "
+        f"at most {recipe.training.updates / plan.num_updates:.3g} epochs; "
         f"{trainer.device}, {torch.get_num_threads()} threads, {dtype}"
         + (f", {world_size()} processes" if world_size() > 1 else "")
     )

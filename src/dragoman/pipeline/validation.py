@@ -1,19 +1,19 @@
 """Judge a model while it is trained: its loss, and its translations."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 
 from dragoman.corpora.batching import Batches, Position
-from dragoman.corpora.parallel_text import Pair
-from dragoman.decoding.config import SearchConfig
+from dragoman.corpora.prepared_text import PreparedText
 from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.evaluation.config import EvaluationConfig
 from dragoman.evaluation.metrics import score
-from dragoman.tokenizers.pair import TokenizerPair
+from dragoman.recipe import Recipe
 from dragoman.training.progress import Sample, Validation
 from dragoman.training.step import Objective
-from dragoman.translator import Translator
+from dragoman.translator import Translator, forbidden_ids
 
 NUM_SAMPLES = 3
 
@@ -21,22 +21,13 @@ NUM_SAMPLES = 3
 class Validator:
     """Validates on a fixed text; called by the trainer."""
 
-    def __init__(
-        self,
-        batches: Batches,
-        pairs: Sequence[Pair],
-        tokenizers: TokenizerPair,
-        *,
-        forbidden_ids: Sequence[int],
-        search: SearchConfig,
-        evaluation: EvaluationConfig,
-    ) -> None:
+    def __init__(self, batches: Batches, text: PreparedText, recipe: Recipe) -> None:
         self.batches = batches
-        self.pairs = pairs
-        self.tokenizers = tokenizers
-        self.forbidden_ids = forbidden_ids
-        self.search = search
-        self.evaluation = evaluation
+        self.pairs = text.validation
+        self.tokenizers = text.tokenizers
+        self.recipe = recipe
+        self.search = replace(recipe.search, beam_size=recipe.training.search_beam_size, n_best=1)
+        self.evaluation = validation_metrics(recipe)
 
     def __call__(self, objective: Objective, search: bool) -> Validation:
         """Compute the loss and, if asked to search, BLEU and chrF of real translations."""
@@ -71,8 +62,18 @@ class Validator:
         """Translate the sources of the validation text as a user would get them."""
         device = next(objective.parameters()).device
         special = self.tokenizers.target.special_ids
-        engine = PyTorchEngine(objective.transformer, special, forbidden_ids=self.forbidden_ids)
-        translator = Translator.from_engine(engine, self.tokenizers, search=self.search)
+        engine = PyTorchEngine(
+            objective.transformer,
+            special,
+            forbidden_ids=forbidden_ids(self.recipe.tokenizer.kind, special),
+        )
+        translator = Translator.from_engine(
+            engine,
+            self.tokenizers,
+            languages=self.recipe.languages,
+            max_length=self.recipe.batching.max_length,
+            search=self.search,
+        )
         with objective.precision(device):
             return translator([pair.source for pair in self.pairs])
 
@@ -83,3 +84,8 @@ class Validator:
             Sample(self.pairs[i].source, self.pairs[i].target, translations[i])
             for i in range(0, len(self.pairs), step)
         ][:NUM_SAMPLES]
+
+
+def validation_metrics(recipe: Recipe) -> EvaluationConfig:
+    """Choose the scores of a validation: two that are quick, without intervals."""
+    return replace(recipe.evaluation, metrics=("BLEU", "chrF"), bootstrap_samples=0)

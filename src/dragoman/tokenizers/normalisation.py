@@ -17,4 +17,9 @@ def normalise(text: str) -> str:
     >>> normalise("  caffe\u0300\u00a0½\n")
     'caffè ½'
     """
-    return " ".join(unicodedata.normalize("NFC", _UNENCODABLE.sub("\ufffd", text)).split())
+    return " ".join(unicodedata.normalize("NFC", encodable(text)).split())
+
+
+def encodable(text: str) -> str:
+    """Replace the code points that no text interchange allows: NUL, lone surrogates, U+FFFF."""
+    return _UNENCODABLE.sub("\ufffd", text)

@@ -76,7 +76,7 @@ class TrainingConfig:
     metric: Literal["loss", "BLEU", "chrF"] = "loss"
     """What decides which checkpoint is best and when to stop early."""
 
-    patience: int = 0
+    patience: int = 5
     """Stop after so many validations without improvement; 0 never stops early."""
 
     keep_checkpoints: int = 2

@@ -69,6 +69,7 @@ class Progress:
 
     best: float | None = None
     best_update: int | None = None
+    validated_update: int = 0
     validations_without_improvement: int = 0
     journal_size: int = 0
 
@@ -169,11 +170,11 @@ class Trainer:
                 if agree(bool(stop), self.device):
                     self._save(journal, "stop")
                     return Outcome(self.progress, finished=False)
+                if self._is_time_to_validate():
+                    self._validate(journal, display)
                 if self._is_finished():
                     break
                 self._one_update(model, next(updates), journal, display)
-                if self._is_time_to_validate():
-                    self._validate(journal, display)
             journal.write("finish", update=self.progress.update)
         return Outcome(self.progress, finished=True)
 
@@ -243,13 +244,18 @@ class Trainer:
         progress = self.progress
         weights = self.average.weights if self.average else None
         if rank() == 0:
-            with borrowed_weights(self.transformer, weights):
-                validation = self.validate(self.objective, self._is_time_to_search())
+            try:
+                with borrowed_weights(self.transformer, weights):
+                    validation = self.validate(self.objective, self._is_time_to_search())
+            except Exception:  # the updates since the last checkpoint are not lost with it
+                self._write_checkpoint(journal, "stop")
+                raise
             score = judge(validation, self.config.metric)
         else:
             validation, score = Validation({}), 0.0
         score = share_from_first([score], self.device)[0]
         best = progress.best is None or score > progress.best
+        progress.validated_update = progress.update
         if best:
             progress.best, progress.best_update = score, progress.update
             progress.validations_without_improvement = 0
@@ -270,21 +276,24 @@ class Trainer:
 
     def _save(self, journal: AnyJournal, event: str) -> None:
         """Write a checkpoint; the others wait for the first process."""
-        journal.write(event, update=self.progress.update)
         if rank() == 0:
-            self.progress.journal_size = journal.size
-            tensors: dict[str, dict[str, Tensor]] = {
-                "weights": weights_of(self.transformer),
-                "optimizer": _flatten(self.optimizer.state_dict()["state"]),
-            }
-            if self.average:
-                tensors["average"] = self.average.weights
-            progress = self.progress
-            values = {"progress": asdict(progress), "batches": self.batches.fingerprint}
-            self.checkpoints.save(progress.update, tensors, values)
-            newest = self._validated()[-self.config.keep_checkpoints :]
-            self.checkpoints.prune({*newest, progress.update, progress.best_update or 0})
+            self._write_checkpoint(journal, event)
         barrier()
+
+    def _write_checkpoint(self, journal: AnyJournal, event: str) -> None:
+        progress = self.progress
+        journal.write(event, update=progress.update)
+        progress.journal_size = journal.size
+        tensors: dict[str, dict[str, Tensor]] = {
+            "weights": weights_of(self.transformer),
+            "optimizer": _flatten(self.optimizer.state_dict()["state"]),
+        }
+        if self.average:
+            tensors["average"] = self.average.weights
+        values = {"progress": asdict(progress), "batches": self.batches.fingerprint}
+        self.checkpoints.save(progress.update, tensors, values)
+        newest = self._validated()[-self.config.keep_checkpoints :]
+        self.checkpoints.prune({*newest, progress.update, progress.best_update or 0})
 
     def _restore_optimizer(self, checkpoint: Checkpoint) -> None:
         state = self.optimizer.state_dict()
@@ -297,7 +306,9 @@ class Trainer:
         return self.progress.update >= self.config.updates or bool(impatient)
 
     def _is_time_to_validate(self) -> bool:
-        return self._validates(self.progress.update)
+        """Tell whether these weights should be judged and are not; a stop may come in between."""
+        update = self.progress.update
+        return update != self.progress.validated_update and self._validates(update)
 
     def _is_time_to_search(self) -> bool:
         done, often = self.progress.update, self.config.validate_every * self.config.search_every
@@ -355,16 +366,20 @@ def _unflatten(tensors: dict[str, Tensor]) -> dict[int, dict[str, Tensor]]:
 
 @contextmanager
 def _stop_on_signals() -> Iterator[Sequence[int]]:
-    """Collect SIGINT and SIGTERM instead of dying of them; the second SIGINT kills as ever."""
+    """Collect signals instead of dying of them; the second SIGINT kills as ever.
+
+    SIGHUP comes when the terminal is closed; `nohup` has it ignored, and so it stays.
+    """
     received: list[int] = []
 
     def remember(number: int, frame: FrameType | None) -> None:
         received.append(number)
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    previous = {
-        number: signal.signal(number, remember) for number in (signal.SIGINT, signal.SIGTERM)
-    }
+    caught = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        caught.append(signal.SIGHUP)
+    previous = {number: signal.signal(number, remember) for number in caught}
     try:
         yield received
     finally:

@@ -4,31 +4,19 @@ from contextlib import AbstractContextManager
 
 import torch
 
-from dragoman.config import DragomanError
+from dragoman.device import choose_device
 from dragoman.training.distributed import local_rank
 
 
-def choose_device(name: str) -> torch.device:
-    """Resolve `auto` and `cuda` to the GPU of this process; `auto` takes the CPU without one.
+def device_of_process(name: str) -> torch.device:
+    """Resolve the name of a device; `auto` and `cuda` give each process a GPU of its own.
 
     Raises:
-        DragomanError: a GPU is asked for and there is none.
+        DragomanError: there is no such device on this machine.
     """
-    if name == "auto":
-        name = "cuda" if torch.cuda.is_available() else "cpu"
-    if name == "cuda":
+    if name == "cuda" or (name == "auto" and torch.cuda.is_available()):
         name = f"cuda:{local_rank()}"
-    try:
-        device = torch.device(name)
-    except RuntimeError:
-        raise DragomanError(f"device {name!r}: write auto, cpu, cuda or cuda:N") from None
-    if device.type == "cuda" and not torch.cuda.is_available():
-        raise DragomanError(f"device {name!r}: PyTorch finds no GPU here; write auto or cpu")
-    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
-        raise DragomanError(
-            f"device {name!r}: there are {torch.cuda.device_count()} GPUs; start as many processes"
-        )
-    return device
+    return choose_device(name)
 
 
 def has_fast_bf16(device: torch.device) -> bool:

@@ -17,6 +17,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from dragoman.corpora.config import CorpusConfig
+from dragoman.corpora.languages import parse_languages
 from dragoman.corpora.opus import download, servers
 from dragoman.corpora.opus.corpus import DownloadedCorpus
 from dragoman.corpora.opus.corpus import get as get_corpus
@@ -148,7 +149,7 @@ def server() -> Iterator[Server]:
 def get(
     server: Server, directory: Path, address: str = "opus:Books", languages: str = "en-it"
 ) -> DownloadedCorpus:
-    pair = servers.parse_languages(languages)
+    pair = parse_languages(languages)
     return get_corpus(address, pair, directory, servers=server.opus, first_pause=0.0)
 
 
@@ -486,11 +487,11 @@ def test_an_address_may_name_a_version() -> None:
 @pytest.mark.parametrize("languages", ["en", "en-en", "en-it-fr", "en_it", "../-it", ""])
 def test_languages_are_two_codes(languages: str) -> None:
     with pytest.raises(CorpusError, match="write two language codes"):
-        servers.parse_languages(languages)
+        parse_languages(languages)
 
 
 def test_a_language_may_have_a_region() -> None:
-    assert servers.parse_languages("pt_BR-zh_cn") == ("pt_BR", "zh_cn")
+    assert parse_languages("pt_BR-zh_cn") == ("pt_BR", "zh_cn")
 
 
 def test_a_mirror_is_named_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

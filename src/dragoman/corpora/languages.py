@@ -1,0 +1,17 @@
+"""The pair of languages that a user writes."""
+
+import re
+
+from dragoman.corpora.text_file import CorpusError
+
+
+def parse_languages(text: str) -> tuple[str, str]:
+    """Split `en-it` into its two language codes.
+
+    Raises:
+        CorpusError: it is written in another way.
+    """
+    match = re.fullmatch(r"([A-Za-z]{2,8}(?:_\w+)?)-([A-Za-z]{2,8}(?:_\w+)?)", text, re.ASCII)
+    if not match or match[1] == match[2]:
+        raise CorpusError(f"{text}: write two language codes with a hyphen between, as en-it")
+    return match[1], match[2]

@@ -1,0 +1,100 @@
+"""Cut a text into what is translated at once: its sentences, and no more of one than fits."""
+
+import re
+from collections.abc import Iterator
+
+from dragoman.tokenizers.tokenizer import Tokenizer
+
+_SPACE = re.compile(r"[^\S\n]")
+_BOUNDARIES = (re.compile(r"[,;:–—)\]]\s|[，；：]"), re.compile(r"\s"))
+"""Where a sentence that is too long is cut: behind a clause if there are several, else a word."""
+
+_WITHOUT_SPACES = ("zh", "ja", "yue")
+"""Languages that put no space between sentences."""
+
+
+def split_sentences(text: str, language: str) -> list[str]:
+    """Cut a text behind each sentence; put together, the pieces are the text.
+
+    What has no letter, as the number of a paragraph, is no sentence but belongs to the next one,
+    or to the last.
+
+    >>> split_sentences("1. Mr. Rossi  is here. Good!", "en")
+    ['1. Mr. Rossi  is here. ', 'Good!']
+    """
+    pieces: list[str] = []
+    incomplete = ""
+    for sentence in _segment(text, language):
+        incomplete += sentence
+        if any(map(str.isalpha, sentence)):
+            pieces.append(incomplete)
+            incomplete = ""
+    if pieces:
+        pieces[-1] += incomplete
+    return pieces or [text]
+
+
+def _segment(text: str, language: str) -> Iterator[str]:
+    """Ask the library, which knows abbreviations but stumbles over uncommon white space."""
+    import sentencex
+
+    end = 0
+    for sentence in sentencex.segment(_base(language), _SPACE.sub(" ", text)):
+        start, end = end, end + len(sentence)
+        yield text[start:end]
+
+
+def cut_to_fit(text: str, tokenizer: Tokenizer, *, limit: int) -> list[str]:
+    """Cut a text into as many pieces as it takes for none to have more tokens than the limit.
+
+    A text that is too long is cut behind the clause that ends nearest to its middle, and its
+    halves in turn; where there is no clause, behind a word, and within a word in its middle. Put
+    together, the pieces are the text.
+    """
+    if len(text) == 1 or len(tokenizer.encode(text)) <= limit:
+        return [text]
+    cut = _nearest_to_the_middle(text)
+    halves = (text[:cut], text[cut:])
+    return [piece for half in halves for piece in cut_to_fit(half, tokenizer, limit=limit)]
+
+
+def _nearest_to_the_middle(text: str) -> int:
+    """Find the best place to cut a text, with something to translate on both sides."""
+    middle = len(text) // 2
+    last = len(text.rstrip())
+    for boundary in _BOUNDARIES:
+        ends = [found.end() for found in boundary.finditer(text.rstrip())]
+        if inside := [end for end in ends if text[:end].strip() and end < last]:
+            return min(inside, key=lambda end: abs(end - middle))
+    return middle
+
+
+def join_translations(pieces: list[str], translations: list[str], language: str) -> str:
+    r"""Put translations where the pieces were, with the white space that the pieces had.
+
+    Between sentences it is what the target language puts there: Chinese has no space, English
+    has one.
+
+    >>> join_translations(["  One.\t", "Two. \n"], ["Uno.", "Due."], "it")
+    '  Uno.\tDue. \n'
+    >>> join_translations(["一。", "二。"], ["One.", "Two."], "en")
+    'One. Two.'
+    >>> join_translations(["One. ", "Two."], ["一。", "二。"], "zh")
+    '一。二。'
+    """
+    joint = "" if _base(language) in _WITHOUT_SPACES else " "
+    joined = gap = ""
+    for place, (piece, translation) in enumerate(zip(pieces, translations, strict=True)):
+        content = piece.strip()
+        before, after = piece.split(content, 1) if content else (piece, "")
+        gap += before
+        if place > 0 and gap in ("", " "):
+            gap = joint
+        joined += gap + translation
+        gap = after
+    return joined + gap
+
+
+def _base(language: str) -> str:
+    """Take the language out of a code with a region or script, as en of en-GB."""
+    return re.split("[-_]", language)[0].lower()

@@ -1,0 +1,51 @@
+"""A text is cut behind its sentences and nowhere else, and no character is lost."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dragoman.tokenizers.sentences import join_translations, split_sentences
+
+LETTERS = st.sampled_from(
+    list("aAé. !?…\"'”»)(]\n\t\r\v\x1c\x85\u2028\xa0\u3000\u0301日。🐈1,;:-\u200b\ufeff")
+)
+
+
+@given(
+    text=st.text(LETTERS, max_size=60) | st.text(st.characters(exclude_categories=["Cs"])),
+    language=st.sampled_from(["en", "it", "de", "zh", "en_GB", "xx", ""]),
+)
+def test_the_pieces_put_together_are_the_text(text: str, language: str) -> None:
+    pieces = split_sentences(text, language)
+
+    assert "".join(pieces) == text
+    assert len(pieces) == 1 or all(any(map(str.isalpha, piece)) for piece in pieces)
+
+
+@given(text=st.text(LETTERS, max_size=60))
+def test_translating_each_piece_to_itself_gives_the_text(text: str) -> None:
+    pieces = split_sentences(text, "en")
+    joined = join_translations(pieces, [piece.strip() for piece in pieces], "it")
+
+    assert joined.replace(" ", "") == text.replace(" ", "")
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "sentences"),
+    [
+        ("en", "Mr. Smith met Dr. Jones at 3 p.m. on Monday. They talked.", 2),
+        ("en", "Version 2.0.1 is at www.example.com. Get it!", 2),
+        ("en", "a cat sits. a dog runs.", 2),
+        ("en", "1. First", 1),
+        ("en", "Really?! ... Yes.", 2),
+        ("en_US", "One. Two.", 2),
+        ("zh", "你好。我是学生。", 2),
+        ("it", "Il gatto dorme. E il cane?", 2),
+        ("en", "...", 1),
+        ("en", "", 1),
+    ],
+)
+def test_abbreviations_and_numbers_end_no_sentence(
+    language: str, text: str, sentences: int
+) -> None:
+    assert len(split_sentences(text, language)) == sentences
