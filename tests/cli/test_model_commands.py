@@ -168,6 +168,30 @@ def test_a_test_set_of_two_files(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert json.loads(capsys.readouterr().out)["exact_match"] == 100.0
 
 
+def test_a_file_of_translations_is_scored_on_json_lines_of_named_languages(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "out").write_text("il gatto\n")
+    (tmp_path / "test.jsonl").write_text('{"en": "the cat", "it": "il gatto", "de": "die Katze"}\n')
+    command = ["evaluate", str(tmp_path / "out"), str(tmp_path / "test.jsonl"), "--json"]
+
+    assert main([*command, "--languages", "en-it"]) == 0
+
+    assert json.loads(capsys.readouterr().out)["exact_match"] == 100.0
+
+
+def test_the_other_system_is_looked_at_before_the_long_work(
+    test_set: Path, tmp_path: Path, model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "short").write_text("il gatto\n")
+    command = ["evaluate", str(model), str(test_set), "--compare"]
+
+    assert main([*command, str(tmp_path / "short")]) == 1
+    assert "short has 1 lines and the test set 3 sentences" in capsys.readouterr().err
+    assert main([*command, str(tmp_path / "nothing")]) == 1
+    assert "nothing: there is no such file" in capsys.readouterr().err
+
+
 def test_a_model_on_the_gpu_needs_a_gpu(
     model: Path, test_set: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

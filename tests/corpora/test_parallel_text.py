@@ -5,6 +5,7 @@ import json
 import os
 import re
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -294,6 +295,29 @@ def test_a_corpus_is_a_path_or_two_files(settings: dict[str, str]) -> None:
 def test_a_weight_is_a_finite_number_above_zero(weight: float) -> None:
     with pytest.raises(ValueError, match=f"weight = {weight} should be"):
         CorpusConfig(path="a.tsv", weight=weight)
+
+
+@pytest.mark.parametrize("part", ["validation", "test"])
+def test_only_training_text_is_weighted(part: str) -> None:
+    train, weighted = CorpusConfig(path="a.tsv"), CorpusConfig(path="b.tsv", weight=2.0)
+
+    with pytest.raises(ValueError, match=r"weight = 2\.0 of b: only training text is weighted"):
+        replace(CorporaConfig(train=(train,)), **{part: (weighted,)})
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_utf_16_is_named(encoding: str, tmp_path: Path) -> None:
+    mark = b"\xfe\xff" if encoding == "utf-16-be" else b""
+    (tmp_path / "pairs.tsv").write_bytes(mark + "perché\twhy\n".encode(encoding))
+
+    with pytest.raises(CorpusError, match=r"pairs\.tsv: UTF-16 text; convert it to UTF-8"):
+        list(read_pairs(CorpusConfig(path=str(tmp_path / "pairs.tsv")), languages=("it", "en")))
+
+
+@pytest.mark.parametrize("name", ["memory.tmx", "pairs.CSV", "pairs.xlsx", "pairs.json"])
+def test_other_formats_are_named(name: str) -> None:
+    with pytest.raises(CorpusError, match=f"{name}: .* files are not read; save the pairs as TSV"):
+        list(read_pairs(CorpusConfig(path=name), languages=("en", "it")))
 
 
 def test_there_is_something_to_train_on() -> None:

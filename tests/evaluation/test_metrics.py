@@ -192,3 +192,12 @@ def test_exact_matches_need_as_many_references(
 ) -> None:
     with pytest.raises(EvaluationError, match=f"{len(hypotheses)} hypotheses and"):
         exact_match(hypotheses, references)
+
+
+def test_the_encoding_of_accents_and_double_spaces_do_not_count() -> None:
+    composed, decomposed = ["perché  no"], ["perche\u0301 no\u00a0"]
+    config = EvaluationConfig(metrics=("chrF", "TER"), bootstrap_samples=0)
+
+    assert exact_match(composed, decomposed) == 100.0
+    chrf, ter = score(composed, decomposed, config)
+    assert (chrf.value, ter.value) == (100.0, 0.0)

@@ -58,6 +58,8 @@ def test_the_better_candidate_is_published(
         stand_in(objective, candidates if better_first else candidates[::-1]), validator, display
     )
 
+    training = ModelDirectory(tmp_path / "model").description.training
+    assert (training["weights"], training["updates"]) == ("better", 3)
     published = load_file(tmp_path / "model" / "model.safetensors")
     assert all(not tensor.any() for tensor in published.values())
 

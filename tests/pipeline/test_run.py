@@ -1,6 +1,7 @@
 """A recipe becomes a model directory, also after the mistakes that its errors tell to mend."""
 
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from dragoman.config import DragomanError, read_table
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.overlap import OverlapError
 from dragoman.corpora.preparation import PreparationError
+from dragoman.evaluation.statistics import EvaluationError
 from dragoman.pipeline.publication import unique_names
 from dragoman.pipeline.run import train_model
 from dragoman.training.journal import read_journal
@@ -33,6 +35,18 @@ def test_a_run_whose_last_validation_is_out_of_turn_finishes_with_bleu(
     events = read_journal(tmp_path / "run" / "journal.jsonl")
     validated = {e["update"]: "BLEU" in e for e in events if e["event"] == "validation"}
     assert validated == {2: True, 3: True}
+
+
+def test_a_metric_that_cannot_be_computed_is_missed_before_any_work(
+    make_recipe: MakeRecipe, tmp_path: Path, display: Listener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "MeCab", None)
+    recipe = make_recipe(evaluation={"tokenize": "ja-mecab"})
+
+    with pytest.raises(EvaluationError, match="a package for BLEU is not installed"):
+        train_model(recipe, tmp_path / "run", display)
+
+    assert not (tmp_path / "run").exists()
 
 
 def test_validations_between_searches_compute_the_loss_only(
