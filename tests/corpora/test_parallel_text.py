@@ -5,8 +5,8 @@ import json
 import os
 import re
 import threading
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import zstandard
@@ -301,8 +301,10 @@ def test_a_weight_is_a_finite_number_above_zero(weight: float) -> None:
 def test_only_training_text_is_weighted(part: str) -> None:
     train, weighted = CorpusConfig(path="a.tsv"), CorpusConfig(path="b.tsv", weight=2.0)
 
+    parts: dict[str, Any] = {"train": (train,), part: (weighted,)}
+
     with pytest.raises(ValueError, match=r"weight = 2\.0 of b: only training text is weighted"):
-        replace(CorporaConfig(train=(train,)), **{part: (weighted,)})
+        CorporaConfig(**parts)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
