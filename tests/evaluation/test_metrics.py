@@ -183,7 +183,7 @@ def test_empty_translations_are_scored_like_any_other() -> None:
     [(REFERENCES, 100.0), (SYSTEM, 0.0), ([f" {REFERENCES[0]}\n", "", "nobody is here."], 100 / 3)],
 )
 def test_exact_matches_are_counted_in_per_cent(hypotheses: Sequence[str], expected: float) -> None:
-    assert exact_match(hypotheses, REFERENCES) == pytest.approx(expected)
+    assert exact_match(hypotheses, REFERENCES, EvaluationConfig()) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(("hypotheses", "references"), [([], []), (["a"], ["a", "b"])])
@@ -191,13 +191,20 @@ def test_exact_matches_need_as_many_references(
     hypotheses: Sequence[str], references: Sequence[str]
 ) -> None:
     with pytest.raises(EvaluationError, match=f"{len(hypotheses)} hypotheses and"):
-        exact_match(hypotheses, references)
+        exact_match(hypotheses, references, EvaluationConfig())
 
 
 def test_the_encoding_of_accents_and_double_spaces_do_not_count() -> None:
     composed, decomposed = ["perché  no"], ["perche\u0301 no\u00a0"]
     config = EvaluationConfig(metrics=("chrF", "TER"), bootstrap_samples=0)
 
-    assert exact_match(composed, decomposed) == 100.0
+    assert exact_match(composed, decomposed, config) == 100.0
     chrf, ter = score(composed, decomposed, config)
     assert (chrf.value, ter.value) == (100.0, 0.0)
+
+
+def test_case_counts_in_exact_matches_as_in_the_scores() -> None:
+    shouted = [reference.upper() for reference in REFERENCES]
+
+    assert exact_match(shouted, REFERENCES, EvaluationConfig()) == 0.0
+    assert exact_match(shouted, REFERENCES, EvaluationConfig(lowercase=True)) == 100.0

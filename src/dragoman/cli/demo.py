@@ -86,8 +86,9 @@ def _show(model: Path, test: Path) -> None:
     sources, references = zip(*pairs, strict=True)
     translations = Translator(model)(list(sources))
     print(f"\n{len(pairs)} test sentences, whose words the training text never combines so:")
-    print(scores_to_text(score(translations, references, EvaluationConfig())))
-    print(f"exact match {exact_match(translations, references):.1f} %\n")
+    config = EvaluationConfig()
+    print(scores_to_text(score(translations, references, config)))
+    print(f"exact match {exact_match(translations, references, config):.1f} %\n")
     for i in range(0, len(pairs), len(pairs) // SHOWN):
         verdict = "" if translations[i] == references[i] else f"   (expected: {references[i]})"
         print(f"{sources[i]}\n    {translations[i]}{verdict}")

@@ -100,7 +100,7 @@ def evaluate(
     ours, *others = [translate() for translate in systems]
     if compare is None:
         scores = score(ours, references, settings)
-        exact = exact_match(ours, references)
+        exact = exact_match(ours, references, settings)
         table = {"scores": report.scores_to_table(scores), "exact_match": exact}
         text = f"{report.scores_to_text(scores)}\nexact match {exact:.1f} %"
     else:

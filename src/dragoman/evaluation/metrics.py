@@ -55,10 +55,13 @@ def summarise(
     return Score(name, statistics.score(), statistics.signature(config), low, high)
 
 
-def exact_match(hypotheses: Sequence[str], references: Sequence[str]) -> float:
+def exact_match(
+    hypotheses: Sequence[str], references: Sequence[str], config: EvaluationConfig
+) -> float:
     """Count the hypotheses that equal their reference, in per cent.
 
-    Runs of white space and the way accents are encoded do not count.
+    Runs of white space and the way accents are encoded do not count, nor case if the
+    configuration says so.
 
     Raises:
         EvaluationError: there is nothing to compare, or the numbers of sentences differ.
@@ -67,6 +70,12 @@ def exact_match(hypotheses: Sequence[str], references: Sequence[str]) -> float:
         raise EvaluationError(
             f"there are {len(hypotheses)} hypotheses and {len(references)} references to match"
         )
+
+    def comparable(text: str) -> str:
+        return normalise(text).lower() if config.lowercase else normalise(text)
+
     pairs = zip(hypotheses, references, strict=True)
-    matches = sum(normalise(hypothesis) == normalise(reference) for hypothesis, reference in pairs)
+    matches = sum(
+        comparable(hypothesis) == comparable(reference) for hypothesis, reference in pairs
+    )
     return 100.0 * matches / len(references)
