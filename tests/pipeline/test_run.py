@@ -136,6 +136,7 @@ def test_test_sets_of_one_name_keep_their_scores_apart(
 
     training = read_table(tmp_path / "run" / "model.toml")["training"]
     assert list(training["scores"]) == ["2013/test", "2014/test"]
+    assert training["weights"].startswith("update ")
 
 
 def test_names_are_unique_whatever_the_paths() -> None:

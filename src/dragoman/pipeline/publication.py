@@ -79,9 +79,9 @@ class Publisher:
         name, weights = self._best(trainer, validator, display)
         self.publish(weights, trainer.progress, name=name)
         scores = {}
-        for name, table, text in self._test_scores():
-            display.message(f"{name}: {text}")
-            scores[name] = table
+        for test_set, table, text in self._test_scores():
+            display.message(f"{test_set}: {text}")
+            scores[test_set] = table
         if scores:
             self.publish(weights, trainer.progress, name=name, scores=scores)
         display.message(f"the model is in {self.directory}")
