@@ -29,7 +29,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from matrix_rate import matrix_rate
 from torch import nn
 from training_peers import PEERS, MissingError, Subject, Work
 
@@ -41,6 +40,7 @@ from dragoman.corpora.primer.corpus import generate
 from dragoman.corpora.shapes import choose_shapes, length_histogram
 from dragoman.model.config import PRESETS, TransformerConfig
 from dragoman.model.transformer import Transformer
+from dragoman.planning.machine import matrix_rate
 from dragoman.recipe import Recipe, recipe_from_table
 from dragoman.training.config import TrainingConfig
 from dragoman.training.precision import choose_precision
@@ -142,8 +142,8 @@ def measure(subject: Subject, batches: Batches, seconds: float) -> Measurement:
         version=subject.version,
         configuration=subject.configuration,
         target_tokens_per_second=round(rate, 1),
-        share_of_matrix_rate=round(6 * parameters * rate / (best * 1e9), 4),
-        matrix_rate_gflops=round(best, 1),
+        share_of_matrix_rate=round(6 * parameters * rate / best, 4),
+        matrix_rate_gflops=round(best / 1e9, 1),
         peak_memory_mib=round(peak, 1),
         batch_fill=round(real / padded, 4),
         parameters=parameters,

@@ -21,7 +21,7 @@ TRAIN_PACKAGES = ("torch", "jaxtyping", "sacrebleu", "filelock")
 
 def build_app() -> App:
     """Put the commands together; their heavy imports happen when they run."""
-    from dragoman.cli import corpus, demo, evaluate, import_model, inspect, train, translate
+    from dragoman.cli import corpus, demo, evaluate, import_model, inspect, plan, train, translate
 
     app = App(
         name="dragoman",
@@ -31,6 +31,7 @@ def build_app() -> App:
     )
     app.command(demo.demo)
     app.command(corpus.app)
+    app.command(plan.plan)
     app.command(train.train)
     app.command(translate.translate)
     app.command(evaluate.evaluate)

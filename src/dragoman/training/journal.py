@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from pathlib import Path
 from typing import Any, Self
 
@@ -27,8 +28,9 @@ class Journal:
         return self._file.tell()
 
     def write(self, event: str, **values: Any) -> None:
-        """Append an event."""
-        self._file.write(json.dumps({"event": event, **values}, ensure_ascii=False) + "\n")
+        """Append an event, with the time in seconds since 1970."""
+        stamped = {"event": event, "time": round(time.time(), 3), **values}
+        self._file.write(json.dumps(stamped, ensure_ascii=False) + "\n")
         self._file.flush()
 
     def __enter__(self) -> Self:

@@ -1,0 +1,110 @@
+"""Which model, batch and schedule suit a text and a time: rules of thumb, and where they are from.
+
+The rules hold what was measured with this software (`benchmarks/quality.md`) and what others
+publish about small amounts of text. They are a beginning that works, not an optimum.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from dragoman.model.config import PRESETS, TransformerConfig
+from dragoman.model.transformer import Transformer
+from dragoman.planning.text import TextMeasure
+
+PARAMETERS_PER_TOKEN_OF_TEXT = 5.0
+"""Larger models learn a small text by heart. Of many sizes that Wu et al. (2021) tried on Multi30k
+(0.46 million target tokens), 2 million parameters did best."""
+
+TOKENS_SEEN_PER_PARAMETER = 2.0
+"""Larger models do not get far in the time: a model of 7.6 million parameters that had seen 1.2
+target tokens for each was still learning fast."""
+
+LEARNING_RATE_TIMES_WIDTH = 0.4
+"""3e-3 for a width of 128 and 1.5e-3 for one of 256 are what the recipes use."""
+
+MOST_EPOCHS = 60
+UPDATES = 6000
+"""Changes of the weights that a training should have room for, unless batches get too small."""
+
+DROPOUTS = ((20.0, 0.2), (0.0, 0.1))
+"""From how many epochs on which rate: text that is seen often must not look the same."""
+
+SMALLEST_UPDATE = 1024
+"""Target tokens; the processor is not busy with fewer."""
+
+VALIDATIONS = 10
+SEARCHED = 2
+"""One validation in so many also translates."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A preset with this vocabulary."""
+
+    preset: str
+    parameters: int
+
+
+def candidates(vocab_size: int) -> list[Candidate]:
+    """List the presets by size, the largest first."""
+    found = []
+    for name, sizes in PRESETS.items():
+        with torch.device("meta"):
+            model = Transformer(
+                TransformerConfig(**sizes),  # type: ignore[arg-type]
+                source_vocab_size=vocab_size,
+                target_vocab_size=vocab_size,
+                padding_id=0,
+            )
+        found.append(Candidate(name, sum(p.numel() for p in model.parameters())))
+    return sorted(found, key=lambda candidate: candidate.parameters, reverse=True)
+
+
+def fits(candidate: Candidate, text: TextMeasure, tokens_seen: float) -> bool:
+    """Tell whether text and time are enough for a model."""
+    return (
+        candidate.parameters <= PARAMETERS_PER_TOKEN_OF_TEXT * text.target_tokens
+        and tokens_seen >= TOKENS_SEEN_PER_PARAMETER * candidate.parameters
+    )
+
+
+def tokens_per_update(tokens_seen: float, *, most: int) -> int:
+    """Choose the size of an update: a power of two, small enough for many updates."""
+    size = SMALLEST_UPDATE
+    while size * 2 <= most and size * 2 * UPDATES <= tokens_seen:
+        size *= 2
+    return size
+
+
+def sections(
+    candidate: Candidate, text: TextMeasure, *, update_tokens: int, updates: int
+) -> dict[str, dict[str, Any]]:
+    """Write the sections of a recipe that a plan decides."""
+    epochs = updates * update_tokens / text.target_tokens
+    width = PRESETS[candidate.preset].get("d_model", TransformerConfig.d_model)
+    validate_every = max(1, updates // VALIDATIONS)
+    return {
+        "tokenizer": {"vocab_size": text.vocab_size},
+        "batching": {
+            "tokens_per_update": update_tokens,
+            "max_tokens_per_micro_batch": max(4096, text.max_length + 2),
+            "max_length": text.max_length,
+        },
+        "model": {
+            "preset": candidate.preset,
+            "dropout": next(rate for least, rate in DROPOUTS if epochs >= least),
+        },
+        "training": {
+            "updates": updates,
+            "learning_rate": float(f"{LEARNING_RATE_TIMES_WIDTH / width:.2g}"),
+            "schedule": "cosine",
+            "warmup_updates": max(1, min(500, updates // 12)),
+            "validate_every": validate_every,
+            "search_every": SEARCHED,
+            "average_checkpoints": 3,
+            "keep_checkpoints": 3,
+            "patience": 0,
+        },
+    }

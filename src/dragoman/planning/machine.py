@@ -1,0 +1,34 @@
+"""What a machine could do at best: its rate of matrix products."""
+
+import time
+
+import torch
+
+from dragoman.training.precision import choose_precision, device_of_process
+
+ROWS, COLUMNS, INNER = 4096, 1024, 256  # a feed-forward layer of the preset `small`
+
+
+def matrix_rate(
+    dtype: torch.dtype, *, device: torch.device | str = "cpu", seconds: float = 3.0
+) -> float:
+    """Return the best rate of a product of (ROWS, INNER) and (INNER, COLUMNS), in FLOP/s."""
+    left = torch.randn(ROWS, INNER).to(device, dtype)
+    right = torch.randn(INNER, COLUMNS).to(device, dtype)
+    best, end = float("inf"), time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        began = time.perf_counter()
+        float((left @ right)[0, 0])  # waits for a GPU
+        best = min(best, time.perf_counter() - began)
+    return 2 * ROWS * COLUMNS * INNER / best
+
+
+def training_rate(parameters: int) -> float:
+    """Guess how many target tokens a second can be trained on, before any is.
+
+    A target token costs about six operations for each parameter, forward and backward, and small
+    models reach a quarter to a half of the matrix rate.
+    """
+    device = device_of_process("auto")
+    rate = matrix_rate(choose_precision("auto", device), device=device, seconds=0.5)
+    return 0.3 * rate / (6 * parameters)

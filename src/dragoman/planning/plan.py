@@ -1,0 +1,168 @@
+"""Put a plan together: choose, rehearse, and fit the length of the training to the time."""
+
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+import torch
+
+from dragoman.corpora.config import CorpusConfig
+from dragoman.corpora.held_out import MOST_PAIRS
+from dragoman.planning.choice import (
+    MOST_EPOCHS,
+    PARAMETERS_PER_TOKEN_OF_TEXT,
+    SEARCHED,
+    TOKENS_SEEN_PER_PARAMETER,
+    VALIDATIONS,
+    Candidate,
+    candidates,
+    fits,
+    sections,
+    tokens_per_update,
+)
+from dragoman.planning.machine import training_rate
+from dragoman.planning.rehearsal import Rehearsal, rehearse
+from dragoman.planning.text import SAMPLE_PAIRS, PlanError, TextMeasure, measure_text
+from dragoman.training.precision import choose_precision, device_of_process
+
+SPARE = 0.03
+"""Share of the time that is left for what nobody foresees."""
+
+REHEARSED_SECONDS = 20.0
+FEWEST_REHEARSED, MOST_REHEARSED = 6, 60
+FEWEST_UPDATES = 100
+CANDIDATES_AT_THE_END = 2  # the best weights and the mean of the last: each is validated
+SHARE_OF_FORWARD_PASS = 1 / 3  # of the work of an update
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """A recipe, and what it will take."""
+
+    recipe: dict[str, Any]
+    minutes: float
+    """Predicted, from the command to the finished model."""
+
+    peak_mib: float
+    """Predicted most memory of the training process."""
+
+    reasons: tuple[str, ...]
+
+    def as_toml(self) -> str:
+        """Write the recipe, with the reasons in front of it."""
+        prediction = f"predicted: {self.minutes:.1f} minutes, {self.peak_mib:,.0f} MiB of memory"
+        comments = "".join(f"# {line}\n" for line in (*self.reasons, prediction))
+        return f"{comments}\n{tomli_w.dumps(self.recipe)}"
+
+
+def make_plan(
+    corpora: Sequence[CorpusConfig], languages: tuple[str, str], minutes: float, say: Say
+) -> Plan:
+    """Plan a training on this machine.
+
+    Args:
+        corpora: The training text.
+        languages: The codes of source and target.
+        minutes: How long the whole training may take.
+        say: Is told what is done.
+
+    Raises:
+        CorpusError: a corpus cannot be read.
+        PlanError: there is no text to speak of, or not enough time.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        say("reading the text")
+        text = measure_text(corpora, languages, Path(scratch))
+        head = {
+            "source_language": languages[0],
+            "target_language": languages[1],
+            "corpora": {"train": [{"path": corpus.path} for corpus in corpora]},
+        }
+        return _rehearsed(head, text, minutes, Path(scratch), say)
+
+
+def _rehearsed(
+    head: dict[str, Any], text: TextMeasure, minutes: float, scratch: Path, say: Say
+) -> Plan:
+    """Rehearse the largest model that should fit, and a smaller one if it is too slow."""
+    *large, smallest = candidates(text.vocab_size)
+    for candidate in (*large, smallest):
+        guess = training_rate(candidate.parameters)
+        if candidate is not smallest and not fits(candidate, text, guess * minutes * 60):
+            continue
+        update_tokens = tokens_per_update(guess * minutes * 60, most=_largest_update())
+        planned = sections(candidate, text, update_tokens=update_tokens, updates=1)
+        updates = round(REHEARSED_SECONDS * guess / update_tokens)
+        updates = min(max(updates, FEWEST_REHEARSED), MOST_REHEARSED)
+        say(f"rehearsing {candidate.preset} for {updates} updates")
+        rehearsal = rehearse({**head, **planned}, text.sample, scratch, updates=updates)
+        updates = _updates_in(minutes * 60, rehearsal, text, update_tokens)
+        if candidate is smallest or fits(candidate, text, updates * update_tokens):
+            break
+    if updates < FEWEST_UPDATES:
+        raise PlanError(
+            f"{minutes:g} minutes are not enough: before and between the updates alone "
+            f"{_seconds_besides(rehearsal, text) / 60:.1f} minutes go by"
+        )
+    recipe = {**head, **sections(candidate, text, update_tokens=update_tokens, updates=updates)}
+    seconds = _seconds_besides(rehearsal, text) + updates * rehearsal.seconds_per_update
+    return Plan(
+        recipe=recipe,
+        minutes=seconds / 60,
+        peak_mib=rehearsal.peak_mib,
+        reasons=_reasons(candidate, text, rehearsal, update_tokens, updates),
+    )
+
+
+def _largest_update() -> int:
+    return 4096 if device_of_process("auto").type == "cpu" else 16_384
+
+
+def _updates_in(seconds: float, rehearsal: Rehearsal, text: TextMeasure, update_tokens: int) -> int:
+    """Count the updates that the time has room for, and that do not repeat the text too often."""
+    left = seconds * (1 - SPARE) - _seconds_besides(rehearsal, text)
+    in_time = int(left / rehearsal.seconds_per_update)
+    return min(in_time, round(MOST_EPOCHS * text.target_tokens / update_tokens))
+
+
+def _seconds_besides(rehearsal: Rehearsal, text: TextMeasure) -> float:
+    """Add up what is not an update: preparing the text, validations, the end."""
+    # The rehearsal has prepared its sample; the rest is cleaned, and encoded in about that time.
+    rest = 1 - min(1.0, SAMPLE_PAIRS / text.pairs)
+    before = rehearsal.seconds_before + 2 * rest * text.cleaning_seconds
+    validated_tokens = min(MOST_PAIRS, text.pairs) * text.target_tokens / text.pairs
+    losses = VALIDATIONS * validated_tokens * SHARE_OF_FORWARD_PASS / rehearsal.tokens_per_second
+    searches = VALIDATIONS / SEARCHED + CANDIDATES_AT_THE_END
+    return before + losses + searches * rehearsal.seconds_per_validation
+
+
+def _reasons(
+    candidate: Candidate,
+    text: TextMeasure,
+    rehearsal: Rehearsal,
+    update_tokens: int,
+    updates: int,
+) -> tuple[str, ...]:
+    """Say why the plan is as it is, a line each."""
+    device = device_of_process("auto")
+    dtype = str(choose_precision("auto", device)).removeprefix("torch.")
+    seen = updates * update_tokens
+    return (
+        f"text: {text.pairs:,} pairs, about {text.target_tokens:,} target tokens; "
+        f"999 of 1,000 pairs have at most {text.max_length}",
+        f"machine: {device}, {torch.get_num_threads()} threads, {dtype}; rehearsed at "
+        f"{rehearsal.tokens_per_second:,.0f} target tokens a second, "
+        f"{rehearsal.seconds_per_validation:.0f} s for a validation with translations",
+        f"model: {candidate.preset}, {candidate.parameters:,} parameters; a larger one should "
+        f"have more text (a target token for {PARAMETERS_PER_TOKEN_OF_TEXT:g} parameters; here "
+        f"{candidate.parameters / text.target_tokens:.1f}) or more time "
+        f"({TOKENS_SEEN_PER_PARAMETER:g} tokens seen for each parameter; here "
+        f"{seen / candidate.parameters:.1f})",
+        f"length: {updates:,} updates of {update_tokens:,} target tokens, "
+        f"{seen / text.target_tokens:.1f} epochs of at most {MOST_EPOCHS}",
+    )

@@ -1,0 +1,105 @@
+"""What a plan has to know of the text."""
+
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from dragoman.config import DragomanError
+from dragoman.corpora.cleaning import CleaningReport, clean
+from dragoman.corpora.config import CleaningConfig, CorpusConfig
+from dragoman.corpora.parallel_text import read_pairs
+from dragoman.corpora.prepared_text import read_tsv
+from dragoman.durable import open_whole
+from dragoman.tokenizers.config import TokenizerConfig
+from dragoman.tokenizers.normalisation import normalise
+from dragoman.tokenizers.training import automatic_vocab_size, train_tokenizers
+
+SAMPLE_PAIRS = 30_000
+"""Pairs that are looked at closely, and that a rehearsal trains on."""
+
+LONGEST_SHARE = 0.999
+"""Pairs that should fit into a batch; the rest is left out of training and counted."""
+
+
+class PlanError(DragomanError):
+    """There is nothing to plan, or no plan that fits."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextMeasure:
+    """Sizes of a text, after cleaning."""
+
+    pairs: int
+    target_tokens: int
+    """Of all pairs, ends of sentences included; estimated from the sample."""
+
+    max_length: int
+    """Tokens that the longer side of all but one pair in a thousand has at most."""
+
+    vocab_size: int
+    sample: Path
+    """A TSV file with a random part of the pairs."""
+
+    cleaning_seconds: float
+
+
+def measure_text(
+    corpora: Sequence[CorpusConfig], languages: tuple[str, str], directory: Path
+) -> TextMeasure:
+    """Read all of the text, keep a sample of it in a directory, and count its tokens.
+
+    Raises:
+        CorpusError: a corpus cannot be read.
+        PlanError: no pair is worth learning from.
+    """
+    began = time.perf_counter()
+    sample, pairs, characters = _sample(corpora, languages)
+    cleaning_seconds = time.perf_counter() - began
+    if not pairs:
+        raise PlanError("cleaning leaves no pair to learn from; look at dragoman corpus check")
+    path = directory / "sample.tsv"
+    with open_whole(path) as file:
+        file.writelines(f"{source}\t{target}\n".encode() for source, target in sample)
+    vocab_size = automatic_vocab_size(characters)
+    tokenizers = train_tokenizers(
+        TokenizerConfig(vocab_size=vocab_size), lambda: read_tsv(path), directory
+    )
+    sources, targets = (
+        np.array([len(ids) + 1 for ids in tokenizer.encode_batch(side)])
+        for tokenizer, side in zip(
+            (tokenizers.source, tokenizers.target), zip(*sample, strict=True), strict=True
+        )
+    )
+    longest = float(np.quantile(np.maximum(sources, targets), LONGEST_SHARE))
+    return TextMeasure(
+        pairs=pairs,
+        target_tokens=round(float(targets.mean()) * pairs),
+        max_length=int(np.clip(-(-longest // 8) * 8, 32, 256)),
+        vocab_size=tokenizers.target.vocab_size,
+        sample=path,
+        cleaning_seconds=cleaning_seconds,
+    )
+
+
+def _sample(
+    corpora: Sequence[CorpusConfig], languages: tuple[str, str]
+) -> tuple[list[tuple[str, str]], int, int]:
+    """Draw pairs without knowing how many there are (Vitter 1985, algorithm R)."""
+    draw = random.Random(1)
+    sample: list[tuple[str, str]] = []
+    pairs = characters = 0
+    for corpus in corpora:
+        read = read_pairs(corpus, languages=languages)
+        for pair in clean(read, CleaningConfig(), CleaningReport(), languages=languages):
+            kept = (normalise(pair.source), normalise(pair.target))
+            characters += len(kept[0]) + len(kept[1])
+            if len(sample) < SAMPLE_PAIRS:
+                sample.append(kept)
+            elif (place := draw.randrange(pairs + 1)) < SAMPLE_PAIRS:
+                sample[place] = kept
+            pairs += 1
+    return sample, pairs, characters

@@ -1,0 +1,72 @@
+"""Rules that choose sizes, at their edges."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from dragoman.planning.choice import Candidate, candidates, fits, sections, tokens_per_update
+from dragoman.planning.text import TextMeasure
+from dragoman.recipe import recipe_from_table
+
+TEXT = TextMeasure(
+    pairs=30_000,
+    target_tokens=500_000,
+    max_length=48,
+    vocab_size=6000,
+    sample=Path("sample.tsv"),
+    cleaning_seconds=1.0,
+)
+
+
+def test_candidates_come_by_size_with_the_vocabulary_counted() -> None:
+    names = [candidate.preset for candidate in candidates(6000)]
+    tiny = {size: candidates(size)[-1].parameters for size in (6000, 7000)}
+
+    assert names == ["big", "base", "small", "tiny"]
+    assert tiny[7000] - tiny[6000] == 1000 * 128
+
+
+@pytest.mark.parametrize(
+    ("parameters", "tokens_seen", "expected"),
+    [
+        (2_500_000, 5_000_000, True),
+        (2_500_001, 9_000_000, False),  # more than five for each token of the text
+        (2_500_000, 4_999_999, False),  # fewer than two tokens seen for each
+    ],
+)
+def test_a_model_needs_text_and_time(parameters: int, tokens_seen: int, expected: bool) -> None:
+    assert fits(Candidate("any", parameters), TEXT, tokens_seen) is expected
+
+
+@pytest.mark.parametrize(
+    ("tokens_seen", "size"),
+    [(0, 1024), (2047 * 6000, 1024), (2048 * 6000, 2048), (10**12, 4096)],
+)
+def test_an_update_is_a_power_of_two_that_leaves_room_for_many(
+    tokens_seen: float, size: int
+) -> None:
+    assert tokens_per_update(tokens_seen, most=4096) == size
+
+
+@pytest.mark.parametrize(("epochs", "dropout"), [(19, 0.1), (21, 0.2)])
+@pytest.mark.parametrize("preset", ["tiny", "small", "base", "big"])
+def test_the_sections_are_a_recipe(preset: str, epochs: int, dropout: float) -> None:
+    updates = epochs * TEXT.target_tokens // 1000
+
+    table = sections(
+        Candidate(preset, 1), replace(TEXT, max_length=256), update_tokens=1000, updates=updates
+    )
+    recipe = recipe_from_table(
+        {
+            "source_language": "en",
+            "target_language": "it",
+            "corpora": {"train": [{"path": "pairs.tsv"}]},
+            **table,
+        }
+    )
+
+    assert recipe.model.dropout == dropout
+    assert recipe.training.updates == updates
+    assert recipe.training.learning_rate == pytest.approx(0.4 / recipe.model.d_model, rel=0.05)
+    assert recipe.training.updates // recipe.training.validate_every == 10

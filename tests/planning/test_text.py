@@ -1,0 +1,65 @@
+"""What a plan knows of a text is what is in it."""
+
+from pathlib import Path
+
+import pytest
+
+from dragoman.corpora.config import CorpusConfig
+from dragoman.corpora.prepared_text import read_tsv
+from dragoman.planning import text
+from dragoman.planning.text import PlanError, measure_text
+from dragoman.tokenizers.config import TokenizerConfig
+from dragoman.tokenizers.training import train_tokenizers
+
+
+def write(path: Path, pairs: list[tuple[str, str]]) -> CorpusConfig:
+    path.write_text("".join(f"{source}\t{target}\n" for source, target in pairs))
+    return CorpusConfig(path=str(path))
+
+
+def numbered(count: int) -> list[tuple[str, str]]:
+    return [(f"the number {n} is here", f"il numero {n} è qui") for n in range(count)]
+
+
+def test_pairs_are_counted_after_cleaning_over_all_corpora(tmp_path: Path) -> None:
+    corpora = [
+        write(tmp_path / "a.tsv", [*numbered(300), ("same", "same"), ("", "vuoto")]),
+        write(tmp_path / "b.tsv", [("a word", "una parola")]),
+    ]
+
+    measured = measure_text(corpora, ("en", "it"), tmp_path)
+
+    assert measured.pairs == 301
+    assert len(measured.sample.read_text().splitlines()) == 301
+    pieces = train_tokenizers(
+        TokenizerConfig(vocab_size=measured.vocab_size),
+        lambda: read_tsv(measured.sample),
+        tmp_path / "again",
+    ).target
+    targets = [target for _, target in read_tsv(measured.sample)]
+    assert measured.target_tokens == sum(len(pieces.encode(target)) + 1 for target in targets)
+    assert measured.max_length == 32
+
+
+def test_a_sample_stands_for_all_of_the_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text, "SAMPLE_PAIRS", 200)
+    corpus = write(tmp_path / "a.tsv", numbered(2000))
+
+    measured = measure_text([corpus], ("en", "it"), tmp_path)
+
+    drawn = [int(line.split()[2]) for line in measured.sample.read_text().splitlines()]
+    assert measured.pairs == 2000
+    assert len(set(drawn)) == 200
+    assert 800 < sum(drawn) / 200 < 1200  # from all over the text, not from its beginning
+    monkeypatch.setattr(text, "SAMPLE_PAIRS", 2000)
+    whole = measure_text([corpus], ("en", "it"), tmp_path)
+    assert measured.target_tokens == pytest.approx(whole.target_tokens, rel=0.25)
+
+
+def test_text_that_cleaning_empties_cannot_be_planned_for(tmp_path: Path) -> None:
+    corpus = write(tmp_path / "a.tsv", [("same", "same")])
+
+    with pytest.raises(PlanError, match="cleaning leaves no pair"):
+        measure_text([corpus], ("en", "it"), tmp_path)
