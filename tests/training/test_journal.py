@@ -1,5 +1,6 @@
 """The journal of a run."""
 
+import time
 from pathlib import Path
 
 from dragoman.training.journal import Journal, read_journal
@@ -23,7 +24,17 @@ def test_separators_inside_a_text_do_not_end_a_line(tmp_path: Path) -> None:
     with Journal(path) as journal:
         journal.write("samples", text="one\u2028two\nthree")
 
-    assert read_journal(path) == [{"event": "samples", "text": "one\u2028two\nthree"}]
+    (event,) = read_journal(path)
+    assert event["text"] == "one\u2028two\nthree"
+
+
+def test_events_carry_the_time(tmp_path: Path) -> None:
+    before = time.time()
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        journal.write("update", update=1)
+
+    (event,) = read_journal(tmp_path / "journal.jsonl")
+    assert before - 0.001 <= event["time"] <= time.time()
 
 
 def test_a_journal_that_lost_its_end_is_not_filled_up(tmp_path: Path) -> None:
