@@ -43,8 +43,9 @@ from dragoman.model.transformer import Transformer
 from dragoman.planning.machine import matrix_rate
 from dragoman.recipe import Recipe, recipe_from_table
 from dragoman.training.config import TrainingConfig
+from dragoman.training.optimizer import build_optimizers
 from dragoman.training.precision import choose_precision
-from dragoman.training.step import MicroBatch, Objective, build_optimizer, update
+from dragoman.training.step import MicroBatch, Objective, update
 
 WARM_UP = 5  # updates before the clock starts
 DROPOUT = 0.2
@@ -91,7 +92,7 @@ class Dragoman:
         ).train()
         self.dtype = choose_precision(precision, torch.device("cpu"))
         self.objective = Objective(model, label_smoothing=LABEL_SMOOTHING, dtype=self.dtype)
-        self.optimizer = build_optimizer(model, TrainingConfig())
+        self.optimizers = build_optimizers(model, TrainingConfig())
         self.model: nn.Module = model
 
     @property
@@ -108,7 +109,7 @@ class Dragoman:
         return update(
             self.objective,
             micro_batches,
-            self.optimizer,
+            self.optimizers,
             num_target_tokens=batch.num_target_tokens,
             learning_rate=LEARNING_RATE,
             max_gradient_norm=1.0,

@@ -168,15 +168,19 @@ def test_the_last_update_is_searched_wherever_it_falls(make_trainer: Any) -> Non
     assert trainer.run(Silence()).progress.update == 10
 
 
-def test_bf16_goes_on_bit_for_bit(make_trainer: Any) -> None:
-    straight = make_trainer("straight", precision="bf16")
+@pytest.mark.parametrize("settings", [{"precision": "bf16"}, {"optimizer": "muon"}])
+def test_other_formats_and_optimizers_go_on_bit_for_bit(
+    make_trainer: Any, settings: dict[str, str]
+) -> None:
+    straight = make_trainer("straight", **settings)
     straight.run(Silence())
-    make_trainer("stopped", precision="bf16").run(StopAfter(5))
-    resumed = make_trainer("stopped", precision="bf16")
+    make_trainer("stopped", **settings).run(StopAfter(5))
+    resumed = make_trainer("stopped", **settings)
     resumed.resume()
     resumed.run(Silence())
 
-    assert resumed.objective.dtype == torch.bfloat16
+    assert resumed.objective.dtype == torch.bfloat16 or "precision" not in settings
+    assert len(resumed.optimizers.members) == 2 or "optimizer" not in settings
     assert_same(resumed, straight)
 
 

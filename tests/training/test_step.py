@@ -7,12 +7,11 @@ from torch import Tensor
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.training.averaging import weights_of
-from dragoman.training.config import TrainingConfig
+from dragoman.training.optimizer import Optimizers
 from dragoman.training.step import (
     MicroBatch,
     Objective,
     TrainingError,
-    build_optimizer,
     update,
 )
 
@@ -41,12 +40,12 @@ def apply(
     model: Objective, micro_batches: list[MicroBatch], **settings: float
 ) -> dict[str, Tensor]:
     # Plain gradient descent: Adam would blow up the noise in gradients that are almost zero.
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
+    optimizers = Optimizers(torch.optim.SGD(model.parameters(), lr=0.0))
     tokens = sum(int((batch.target[:, 1:] != PAD).sum()) for batch in micro_batches)
     report = update(
         model,
         micro_batches,
-        optimizer,
+        optimizers,
         num_target_tokens=tokens,
         learning_rate=0.1,
         **{"max_gradient_norm": 1.0, **settings},
@@ -96,14 +95,14 @@ def test_a_loss_that_is_not_finite_leaves_the_weights_alone() -> None:
 
 def test_clipping_bounds_the_gradient() -> None:
     model = objective()
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
+    optimizers = Optimizers(torch.optim.SGD(model.parameters(), lr=0.0))
     before = {name: tensor.clone() for name, tensor in weights_of(model).items()}
     source, target = sentences()
 
     report = update(
         model,
         [MicroBatch(source, target)],
-        optimizer,
+        optimizers,
         num_target_tokens=1,  # a gradient that is far too long
         learning_rate=1.0,
         max_gradient_norm=0.5,
@@ -112,14 +111,6 @@ def test_clipping_bounds_the_gradient() -> None:
     moved = torch.cat([(t - before[n]).flatten() for n, t in weights_of(model).items()])
     assert report.gradient_norm > 1.0
     torch.testing.assert_close(moved.norm(), torch.tensor(0.5), rtol=1e-3, atol=0)
-
-
-def test_only_matrices_decay() -> None:
-    groups = build_optimizer(objective(), TrainingConfig(weight_decay=0.25)).param_groups
-
-    assert [group["weight_decay"] for group in groups] == [0.25, 0.0]
-    assert all(parameter.dim() >= 2 for parameter in groups[0]["params"])
-    assert all(parameter.dim() == 1 for parameter in groups[1]["params"])
 
 
 def test_labels_are_smoothed_in_training_only() -> None:

@@ -43,6 +43,9 @@ class TrainingConfig:
     warmup_updates: int = 1000
     """Updates in which the learning rate rises in a line from zero."""
 
+    optimizer: Literal["adamw", "muon"] = "adamw"
+    """AdamW, or Muon for the matrices and AdamW for the rest; see `training/optimizer.py`."""
+
     adam_betas: tuple[float, ...] = (0.9, 0.98)
     """Decay of the two running means of AdamW (section 5.3)."""
 

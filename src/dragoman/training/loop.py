@@ -24,7 +24,7 @@ from dragoman.training.averaging import (
     mean_weights,
     weights_of,
 )
-from dragoman.training.checkpoint import Checkpoint, CheckpointError, Checkpoints
+from dragoman.training.checkpoint import CheckpointError, Checkpoints
 from dragoman.training.config import TrainingConfig
 from dragoman.training.distributed import (
     agree,
@@ -35,6 +35,7 @@ from dragoman.training.distributed import (
     world_size,
 )
 from dragoman.training.journal import Journal, NoJournal
+from dragoman.training.optimizer import build_optimizers
 from dragoman.training.precision import choose_precision
 from dragoman.training.progress import Display, Validation
 from dragoman.training.schedule import learning_rate
@@ -43,7 +44,6 @@ from dragoman.training.step import (
     Objective,
     TrainingError,
     UpdateReport,
-    build_optimizer,
     update,
 )
 
@@ -114,7 +114,7 @@ class Trainer:
             label_smoothing=config.label_smoothing,
             dtype=choose_precision(config.precision, self.device),
         )
-        self.optimizer = build_optimizer(transformer, config)
+        self.optimizers = build_optimizers(transformer, config)
         self.average = (
             ExponentialMovingAverage(transformer, config.ema_decay) if config.ema_decay else None
         )
@@ -140,7 +140,7 @@ class Trainer:
         if rank() == 0:
             self.checkpoints.set_aside_after(update)
         copy_weights(checkpoint.tensors["weights"], self.transformer)
-        self._restore_optimizer(checkpoint)
+        self.optimizers.load(checkpoint.tensors["optimizer"])
         if self.average:
             for name, tensor in self.average.weights.items():
                 tensor.copy_(checkpoint.tensors["average"][name])
@@ -204,7 +204,7 @@ class Trainer:
             report = update(
                 model,
                 [self._on_device(micro_batch) for micro_batch in batch.micro_batches],
-                self.optimizer,
+                self.optimizers,
                 num_target_tokens=batch.num_target_tokens,
                 learning_rate=rate,
                 max_gradient_norm=self.config.max_gradient_norm,
@@ -286,7 +286,7 @@ class Trainer:
         progress.journal_size = journal.size
         tensors: dict[str, dict[str, Tensor]] = {
             "weights": weights_of(self.transformer),
-            "optimizer": _flatten(self.optimizer.state_dict()["state"]),
+            "optimizer": self.optimizers.tensors(),
         }
         if self.average:
             tensors["average"] = self.average.weights
@@ -294,11 +294,6 @@ class Trainer:
         self.checkpoints.save(progress.update, tensors, values)
         newest = self._validated()[-self.config.keep_checkpoints :]
         self.checkpoints.prune({*newest, progress.update, progress.best_update or 0})
-
-    def _restore_optimizer(self, checkpoint: Checkpoint) -> None:
-        state = self.optimizer.state_dict()
-        state["state"] = _unflatten(checkpoint.tensors["optimizer"])
-        self.optimizer.load_state_dict(state)
 
     def _is_finished(self) -> bool:
         waited = self.progress.validations_without_improvement
@@ -350,18 +345,6 @@ def _blame(error: TrainingError, number: int, batch: Update) -> str:
 def _mixed_seed(*numbers: int) -> int:
     """Make one seed of several numbers, so that neighbours give unrelated streams."""
     return int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0] >> 1)
-
-
-def _flatten(state: dict[int, dict[str, Tensor]]) -> dict[str, Tensor]:
-    return {f"{index}.{name}": t for index, named in state.items() for name, t in named.items()}
-
-
-def _unflatten(tensors: dict[str, Tensor]) -> dict[int, dict[str, Tensor]]:
-    state: dict[int, dict[str, Tensor]] = {}
-    for key, tensor in tensors.items():
-        index, name = key.split(".", 1)
-        state.setdefault(int(index), {})[name] = tensor
-    return state
 
 
 @contextmanager

@@ -7,17 +7,16 @@ from dataclasses import dataclass
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from torch.optim import AdamW, Optimizer
 
 from dragoman.config import DragomanError
 from dragoman.model.transformer import Transformer
-from dragoman.training.config import TrainingConfig
 from dragoman.training.distributed import (
     sum_over_ranks,
     without_gradient_sync,
     world_size,
 )
 from dragoman.training.loss import projected_cross_entropy
+from dragoman.training.optimizer import Optimizers
 from dragoman.training.precision import autocast
 
 
@@ -81,27 +80,10 @@ class UpdateReport:
     """Norm before clipping."""
 
 
-def build_optimizer(model: nn.Module, config: TrainingConfig) -> AdamW:
-    """AdamW over the parameters in the order of their names; only matrices decay."""
-    parameters = list(model.parameters())
-    groups = [
-        {
-            "params": [p for p in parameters if p.dim() >= 2],  # noqa: PLR2004
-            "weight_decay": config.weight_decay,
-        },
-        {
-            "params": [p for p in parameters if p.dim() < 2],  # noqa: PLR2004
-            "weight_decay": 0.0,
-        },
-    ]
-    first, second = config.adam_betas
-    return AdamW(groups, lr=0.0, betas=(first, second), eps=config.adam_epsilon, fused=True)
-
-
 def update(
     objective: nn.Module,
     micro_batches: Sequence[MicroBatch],
-    optimizer: Optimizer,
+    optimizers: Optimizers,
     *,
     num_target_tokens: int,
     learning_rate: float,
@@ -128,12 +110,9 @@ def update(
     norm = nn.utils.clip_grad_norm_(objective.parameters(), limit)
     report = UpdateReport(*torch.stack([loss, norm]).tolist())
     if not (torch.isfinite(loss) and torch.isfinite(norm)):
-        optimizer.zero_grad(set_to_none=True)
+        optimizers.forget_gradients()
         raise TrainingError(f"loss {report.loss}, gradient norm {report.gradient_norm}")
-    for group in optimizer.param_groups:
-        group["lr"] = learning_rate
-    optimizer.step()
-    optimizer.zero_grad(set_to_none=True)
+    optimizers.step(learning_rate)
     return report
 
 

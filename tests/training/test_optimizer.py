@@ -1,0 +1,123 @@
+"""Muon is the published one, and each parameter has one owner."""
+
+import copy
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from dragoman.model.config import TransformerConfig
+from dragoman.model.transformer import Transformer
+from dragoman.training.config import TrainingConfig
+from dragoman.training.optimizer import Muon, Optimizers, build_optimizers, orthogonalise
+
+SHAPES = [(12, 12), (7, 20), (20, 7)]
+
+
+def transformer() -> Transformer:
+    torch.manual_seed(1)
+    config = TransformerConfig(
+        d_model=8, d_ff=12, num_heads=2, num_encoder_layers=1, num_decoder_layers=2
+    )
+    return Transformer(config, source_vocab_size=11, target_vocab_size=11, padding_id=0)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_singular_values_come_near_one_and_singular_vectors_stay(shape: tuple[int, int]) -> None:
+    torch.manual_seed(2)
+    left, _, right = torch.linalg.svd(torch.randn(shape), full_matrices=False)
+    values = torch.logspace(0, -1.5, len(right))
+
+    found = orthogonalise((left * values) @ right)
+
+    inside = left.t() @ found @ right.t()
+    between = inside - torch.diag(torch.diag(inside))
+    assert between.abs().max() < 1e-4
+    assert torch.diag(inside).min() > 0.6
+    assert torch.diag(inside).max() < 1.3
+
+
+def test_a_wide_matrix_and_its_transpose_are_treated_alike() -> None:
+    torch.manual_seed(3)
+    matrix = torch.randn(5, 9)
+
+    torch.testing.assert_close(orthogonalise(matrix.t()), orthogonalise(matrix).t())
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_updates_are_those_of_pytorch_which_computes_in_bf16(shape: tuple[int, int]) -> None:
+    torch.manual_seed(4)
+    ours = nn.Parameter(torch.randn(shape))
+    theirs = nn.Parameter(ours.detach().clone())
+    reference = torch.optim.Muon(
+        [theirs], lr=0.02, weight_decay=0.1, adjust_lr_fn="match_rms_adamw"
+    )
+    optimizers = Optimizers(Muon([ours], weight_decay=0.1))
+    before = ours.detach().clone()
+
+    for _ in range(4):
+        gradient = torch.randn(shape)
+        ours.grad, theirs.grad = gradient.clone(), gradient.clone()
+        optimizers.step(0.02)
+        reference.step()
+
+    moved = (theirs.detach() - before).norm()
+    assert (ours.detach() - theirs.detach()).norm() < 0.02 * moved
+
+
+def test_muon_owns_the_hidden_matrices_and_adamw_the_rest() -> None:
+    model = transformer()
+    names = {id(parameter): name for name, parameter in model.named_parameters()}
+
+    adamw, muon = build_optimizers(model, TrainingConfig(optimizer="muon")).members
+
+    def owned(optimizer: torch.optim.Optimizer) -> list[str]:
+        return [names[id(p)] for group in optimizer.param_groups for p in group["params"]]
+
+    assert sorted(owned(adamw) + owned(muon)) == sorted(names.values())
+    assert "source_embeddings.table.weight" in owned(adamw)
+    assert all(name.endswith("weight") and "norm" not in name for name in owned(muon))
+    assert len(owned(muon)) == 1 * (4 + 2) + 2 * (8 + 2)  # attention and feed-forward matrices
+
+
+@pytest.mark.parametrize("optimizer", ["adamw", "muon"])
+def test_only_matrices_decay(optimizer: str) -> None:
+    config = TrainingConfig(optimizer=optimizer, weight_decay=0.25)  # type: ignore[arg-type]
+    groups = [
+        group
+        for member in build_optimizers(transformer(), config).members
+        for group in member.param_groups
+    ]
+
+    for group in groups:
+        for parameter in group["params"]:
+            assert group["weight_decay"] == (0.25 if parameter.dim() >= 2 else 0.0)
+
+
+@pytest.mark.parametrize("optimizer", ["adamw", "muon"])
+def test_what_a_checkpoint_keeps_brings_the_state_back(optimizer: str) -> None:
+    config = TrainingConfig(optimizer=optimizer)  # type: ignore[arg-type]
+    model = transformer()
+    optimizers = build_optimizers(model, config)
+    _step(model, optimizers, seed=5)
+    other = copy.deepcopy(model)
+    restored = build_optimizers(other, config)
+    restored.load({name: tensor.clone() for name, tensor in optimizers.tensors().items()})
+
+    _step(model, optimizers, seed=6)
+    _step(other, restored, seed=6)
+
+    for one, two in zip(model.parameters(), other.parameters(), strict=True):
+        assert torch.equal(one, two)
+    assert all(parameter.grad is None for parameter in model.parameters())
+
+
+def _step(model: Transformer, optimizers: Optimizers, *, seed: int) -> None:
+    torch.manual_seed(seed)
+    for parameter in model.parameters():
+        parameter.grad = _like(parameter)
+    optimizers.step(0.01)
+
+
+def _like(parameter: Tensor) -> Tensor:
+    return torch.randn(parameter.shape)
