@@ -6,15 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tomli_w
 
 from dragoman.cli import main
 from dragoman.config import read_table
-from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.primer.corpus import generate
 from dragoman.planning import plan
 from dragoman.planning.plan import make_plan
 from dragoman.planning.rehearsal import Rehearsal, rehearse
 from dragoman.planning.text import PlanError
+from dragoman.recipe import Recipe
+from dragoman.training.progress import Display
 
 REHEARSAL = Rehearsal(
     seconds_before=10.0,
@@ -23,6 +25,14 @@ REHEARSAL = Rehearsal(
     seconds_per_validation=6.0,
     peak_mib=700.0,
 )
+
+
+def open_recipe(pairs: Path) -> dict[str, Any]:
+    return {
+        "source_language": "en",
+        "target_language": "it",
+        "corpora": {"train": [{"path": str(pairs)}]},
+    }
 
 
 @pytest.fixture
@@ -40,8 +50,7 @@ def planned(pairs: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], p
     monkeypatch.setattr(plan, "training_rate", lambda parameters: 1e10 / parameters)
 
     def make(minutes: float) -> plan.Plan:
-        corpus = CorpusConfig(path=str(pairs))
-        return make_plan([corpus], ("en", "it"), minutes, lambda message: None)
+        return make_plan(open_recipe(pairs), minutes, lambda message: None)
 
     return make
 
@@ -91,6 +100,49 @@ def test_what_is_planned_can_be_trained(
     shortened = ["--set", "training.updates=2", "--set", "training.validate_every=2"]
     assert main(["train", str(recipe), "-o", str(tmp_path / "run"), *shortened]) == 0
     assert (tmp_path / "run" / "model.safetensors").exists()
+
+
+def test_what_a_recipe_says_is_not_planned(
+    pairs: Path, planned: Callable[[float], plan.Plan]
+) -> None:
+    del planned  # but its rehearsal is wanted
+    table = {**open_recipe(pairs), "tokenizer": {"lowercase": True}, "training": {"patience": 3}}
+
+    made = make_plan(table, 5.0, lambda message: None)
+
+    assert made.recipe["tokenizer"]["lowercase"]
+    assert made.recipe["tokenizer"]["vocab_size"] > 300
+    assert made.recipe["training"]["patience"] == 3
+    assert made.recipe["training"]["updates"] > 100
+
+
+def test_a_recipe_without_sizes_is_planned_once_and_again_when_it_changes(
+    pairs: Path,
+    tmp_path: Path,
+    planned: Callable[[float], plan.Plan],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    del planned
+    trained: list[int] = []
+
+    def train(recipe: Recipe, directory: Path, display: Display) -> bool:
+        trained.append(recipe.training.updates)
+        return True
+
+    monkeypatch.setattr("dragoman.pipeline.run.train_model", train)
+    path, run = tmp_path / "open.toml", tmp_path / "run"
+    path.write_text(tomli_w.dumps(open_recipe(pairs)))
+    command = ["train", str(path), "-o", str(run), "--minutes"]
+
+    assert main([*command, "3"]) == 0
+    assert main([*command, "4"]) == 0  # the plan of this recipe is there
+    path.write_text(tomli_w.dumps({**open_recipe(pairs), "seed": 2}))
+    assert main([*command, "4"]) == 0
+    path.write_text(tomli_w.dumps({**open_recipe(pairs), "training": {"updates": 7}}))
+    assert main([*command, "4"]) == 0
+
+    assert trained[0] == trained[1] < trained[2]
+    assert trained[3] == 7
 
 
 def test_a_rehearsal_that_fails_says_why(pairs: Path, tmp_path: Path) -> None:

@@ -38,19 +38,19 @@ def plan(
         Write JSON, for programs.
     """
     from dragoman.config import RecipeError
-    from dragoman.corpora.config import CorpusConfig
     from dragoman.corpora.languages import parse_languages
     from dragoman.durable import write_atomically
     from dragoman.planning.plan import make_plan
 
     if not pairs:
         raise RecipeError("name the text to plan for: PAIRS")
-    made = make_plan(
-        [CorpusConfig(path=path) for path in pairs],
-        parse_languages(languages),
-        minutes,
-        lambda message: print(message, file=sys.stderr),
-    )
+    source, target = parse_languages(languages)
+    table = {
+        "source_language": source,
+        "target_language": target,
+        "corpora": {"train": [{"path": path} for path in pairs]},
+    }
+    made = make_plan(table, minutes, lambda message: print(message, file=sys.stderr))
     if output is not None:
         write_atomically(output, made.as_toml())
         for line in (

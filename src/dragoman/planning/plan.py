@@ -1,7 +1,7 @@
 """Put a plan together: choose, rehearse, and fit the length of the training to the time."""
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,6 @@ from typing import Any
 import tomli_w
 import torch
 
-from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.held_out import MOST_PAIRS
 from dragoman.planning.choice import (
     MOST_EPOCHS,
@@ -26,6 +25,7 @@ from dragoman.planning.choice import (
 from dragoman.planning.machine import training_rate
 from dragoman.planning.rehearsal import Rehearsal, rehearse
 from dragoman.planning.text import SAMPLE_PAIRS, PlanError, TextMeasure, measure_text
+from dragoman.recipe import recipe_from_table
 from dragoman.training.precision import choose_precision, device_of_process
 
 SPARE = 0.03
@@ -60,34 +60,33 @@ class Plan:
         return f"{comments}\n{tomli_w.dumps(self.recipe)}"
 
 
-def make_plan(
-    corpora: Sequence[CorpusConfig], languages: tuple[str, str], minutes: float, say: Say
-) -> Plan:
+def leaves_sizes_open(table: dict[str, Any]) -> bool:
+    """Tell whether a recipe says neither which model to train nor how long."""
+    return "model" not in table and "updates" not in table.get("training", {})
+
+
+def make_plan(table: dict[str, Any], minutes: float, say: Say) -> Plan:
     """Plan a training on this machine.
 
     Args:
-        corpora: The training text.
-        languages: The codes of source and target.
+        table: A recipe that leaves the sizes open; what it says stays as it is.
         minutes: How long the whole training may take.
         say: Is told what is done.
 
     Raises:
+        RecipeError: the recipe says something that it should not.
         CorpusError: a corpus cannot be read.
         PlanError: there is no text to speak of, or not enough time.
     """
+    recipe = recipe_from_table(table)
     with tempfile.TemporaryDirectory() as scratch:
         say("reading the text")
-        text = measure_text(corpora, languages, Path(scratch))
-        head = {
-            "source_language": languages[0],
-            "target_language": languages[1],
-            "corpora": {"train": [{"path": corpus.path} for corpus in corpora]},
-        }
-        return _rehearsed(head, text, minutes, Path(scratch), say)
+        text = measure_text(recipe.corpora.train, recipe.languages, Path(scratch))
+        return _rehearsed(table, text, minutes, Path(scratch), say)
 
 
 def _rehearsed(
-    head: dict[str, Any], text: TextMeasure, minutes: float, scratch: Path, say: Say
+    table: dict[str, Any], text: TextMeasure, minutes: float, scratch: Path, say: Say
 ) -> Plan:
     """Rehearse the largest model that should fit, and a smaller one if it is too slow."""
     *large, smallest = candidates(text.vocab_size)
@@ -100,7 +99,7 @@ def _rehearsed(
         updates = round(REHEARSED_SECONDS * guess / update_tokens)
         updates = min(max(updates, FEWEST_REHEARSED), MOST_REHEARSED)
         say(f"rehearsing {candidate.preset} for {updates} updates")
-        rehearsal = rehearse({**head, **planned}, text.sample, scratch, updates=updates)
+        rehearsal = rehearse(_completed(table, planned), text.sample, scratch, updates=updates)
         updates = _updates_in(minutes * 60, rehearsal, text, update_tokens)
         if candidate is smallest or fits(candidate, text, updates * update_tokens):
             break
@@ -109,14 +108,20 @@ def _rehearsed(
             f"{minutes:g} minutes are not enough: before and between the updates alone "
             f"{_seconds_besides(rehearsal, text) / 60:.1f} minutes go by"
         )
-    recipe = {**head, **sections(candidate, text, update_tokens=update_tokens, updates=updates)}
+    planned = sections(candidate, text, update_tokens=update_tokens, updates=updates)
     seconds = _seconds_besides(rehearsal, text) + updates * rehearsal.seconds_per_update
     return Plan(
-        recipe=recipe,
+        recipe=_completed(table, planned),
         minutes=seconds / 60,
         peak_mib=rehearsal.peak_mib,
         reasons=_reasons(candidate, text, rehearsal, update_tokens, updates),
     )
+
+
+def _completed(table: dict[str, Any], planned: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Fill what a recipe leaves open."""
+    filled = {name: {**section, **table.get(name, {})} for name, section in planned.items()}
+    return {**table, **filled}
 
 
 def _largest_update() -> int:
