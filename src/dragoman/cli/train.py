@@ -65,13 +65,21 @@ def _planned(
     from hashlib import sha256
     from json import dumps
 
+    from dragoman.config import RecipeError
     from dragoman.durable import write_atomically
     from dragoman.planning.plan import leaves_sizes_open, make_plan
-    from dragoman.recipe import load_table
+    from dragoman.recipe import load_recipe, load_table
+    from dragoman.training.distributed import is_started_by_torchrun
 
     table = load_table(recipe, assignments)
     if not leaves_sizes_open(table):
         return recipe, assignments
+    if is_started_by_torchrun():
+        raise RecipeError(
+            f"{recipe}: it says neither which model to train nor for how many updates, and several "
+            "processes cannot plan together; plan it with dragoman plan first"
+        )
+    load_recipe(recipe, assignments)  # what is wrong with it is said before the work
     plan = directory / PLAN
     digest = sha256(dumps(table, sort_keys=True).encode()).hexdigest()
     mark = f"# Planned by dragoman train for the recipe {digest}\n"

@@ -23,6 +23,11 @@ def world_size() -> int:
     return dist.get_world_size() if dist.is_initialized() else 1
 
 
+def is_started_by_torchrun() -> bool:
+    """Tell whether this process is one of those that `torchrun` starts."""
+    return "TORCHELASTIC_RUN_ID" in os.environ
+
+
 def local_rank() -> int:
     """Return the number of this process on its machine, which is the number of its GPU."""
     return int(os.environ.get("LOCAL_RANK", "0"))
@@ -35,7 +40,7 @@ def process_group(device: torch.device) -> Iterator[None]:
     The others wait for the first process while it prepares text or validates, which may take
     hours; a process that dies is noticed by `torchrun` and not by this time limit.
     """
-    if "TORCHELASTIC_RUN_ID" not in os.environ:
+    if not is_started_by_torchrun():
         yield
         return
     if device.type == "cuda":
@@ -57,6 +62,8 @@ def sum_over_ranks(value: Tensor) -> Tensor:
 
 def agree(flag: bool, device: torch.device) -> bool:
     """Tell whether any process raises this flag, the same on all of them."""
+    if world_size() == 1:  # nothing to wait for, not even a GPU
+        return flag
     return bool(sum_over_ranks(torch.tensor(float(flag), device=device)).item() > 0)
 
 
