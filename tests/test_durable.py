@@ -2,6 +2,8 @@
 
 import errno
 import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -91,3 +93,19 @@ def test_a_folder_that_is_not_there_is_named_as_it_was_asked_for(tmp_path: Path)
         pass
 
     assert str(error.value) == f"{path}: cannot be written: No such file or directory"
+
+
+def test_what_a_device_leads_to_is_not_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "all.txt"
+    path.write_text("earlier\n")
+    program = (
+        "from pathlib import Path\n"
+        "from dragoman.durable import open_whole\n"
+        "with open_whole(Path('/dev/stdout')) as stream:\n"
+        "    stream.write(b'later\\n')"
+    )
+
+    with path.open("a") as output:
+        subprocess.run([sys.executable, "-c", program], stdout=output, check=True)
+
+    assert path.read_text().startswith("earlier\n")

@@ -26,8 +26,8 @@ def open_whole(path: Path) -> Iterator[BinaryIO]:
     Raises:
         DragomanError: the file cannot be made; the message has the name that was asked for.
     """
-    if path.exists() and not path.is_file():
-        with path.open("wb") as stream:
+    if path.absolute().parts[1] in ("dev", "proc") or (path.exists() and not path.is_file()):
+        with path.open("ab") as stream:  # what a device leads to may hold something already
             yield stream
         return
     place = path.resolve()

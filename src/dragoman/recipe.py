@@ -64,24 +64,14 @@ def load_recipe(path: Path, assignments: tuple[str, ...] = ()) -> Recipe:
     Raises:
         RecipeError: the file or an assignment is wrong; the message names the key.
     """
-    table = load_table(path, assignments)
+    table = read_table(path)
+    for assignment in assignments:
+        set_key(table, assignment)
     try:
         return recipe_from_table(table)
     except RecipeError as error:
         blamed = " with ".join([str(path), *(f"--set {text}" for text in assignments)])
         raise RecipeError(f"{blamed}: {error}") from error
-
-
-def load_table(path: Path, assignments: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Read a recipe file and apply `section.key=value` assignments to it, without a check.
-
-    Raises:
-        RecipeError: the file or an assignment cannot be read.
-    """
-    table = read_table(path)
-    for assignment in assignments:
-        set_key(table, assignment)
-    return table
 
 
 def recipe_from_table(table: dict[str, Any]) -> Recipe:

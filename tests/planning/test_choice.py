@@ -16,6 +16,8 @@ TEXT = TextMeasure(
     vocab_size=6000,
     sample=Path("sample.tsv"),
     cleaning_seconds=1.0,
+    further_vocabulary_seconds=0.0,
+    vocabulary_mib=80.0,
 )
 
 

@@ -6,17 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import tomli_w
 
 from dragoman.cli import main
 from dragoman.config import read_table
+from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.primer.corpus import generate
 from dragoman.planning import plan
+from dragoman.planning.choice import Candidate
 from dragoman.planning.plan import make_plan
 from dragoman.planning.rehearsal import Rehearsal, rehearse
 from dragoman.planning.text import PlanError
-from dragoman.recipe import Recipe
-from dragoman.training.progress import Display
 
 REHEARSAL = Rehearsal(
     seconds_before=10.0,
@@ -25,14 +24,6 @@ REHEARSAL = Rehearsal(
     seconds_per_validation=6.0,
     peak_mib=700.0,
 )
-
-
-def open_recipe(pairs: Path) -> dict[str, Any]:
-    return {
-        "source_language": "en",
-        "target_language": "it",
-        "corpora": {"train": [{"path": str(pairs)}]},
-    }
 
 
 @pytest.fixture
@@ -50,7 +41,8 @@ def planned(pairs: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], p
     monkeypatch.setattr(plan, "training_rate", lambda parameters: 1e10 / parameters)
 
     def make(minutes: float) -> plan.Plan:
-        return make_plan(open_recipe(pairs), minutes, lambda message: None)
+        corpus = CorpusConfig(path=str(pairs))
+        return make_plan([corpus], ("en", "it"), minutes, lambda message: None)
 
     return make
 
@@ -59,7 +51,7 @@ def test_a_short_time_is_filled_and_not_passed(planned: Callable[[float], plan.P
     made = planned(2.0)
 
     updates = made.recipe["training"]["updates"]
-    searches = 5 + 2  # every second of ten validations, and two candidates at the end
+    searches = 2 + 2  # every fifth of ten validations, and two candidates at the end
     besides = 10.0 + searches * 6.0
     assert besides + updates * 0.25 < made.minutes * 60 < 120
     assert made.minutes * 60 > 110
@@ -76,8 +68,8 @@ def test_a_long_time_is_not_filled_with_repetition(planned: Callable[[float], pl
 
 
 def test_too_short_a_time_says_what_it_would_take(planned: Callable[[float], plan.Plan]) -> None:
-    with pytest.raises(PlanError, match=r"1 minutes are not enough: .* 1\.0 minutes go by"):
-        planned(1.0)
+    with pytest.raises(PlanError, match=r"0\.5 minutes are not enough: .* 0\.7 minutes go by"):
+        planned(0.5)
 
 
 @pytest.mark.slow
@@ -102,70 +94,49 @@ def test_what_is_planned_can_be_trained(
     assert (tmp_path / "run" / "model.safetensors").exists()
 
 
-def test_what_a_recipe_says_is_not_planned(
-    pairs: Path, planned: Callable[[float], plan.Plan]
+def test_a_model_that_is_too_slow_gives_way_to_a_smaller_one(
+    pairs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    del planned  # but its rehearsal is wanted
-    table = {**open_recipe(pairs), "tokenizer": {"lowercase": True}, "training": {"patience": 3}}
+    monkeypatch.setattr(plan, "PARAMETERS_PER_TOKEN_OF_TEXT", 1e9)
+    monkeypatch.setattr("dragoman.planning.choice.PARAMETERS_PER_TOKEN_OF_TEXT", 1e9)
+    monkeypatch.setattr(plan, "MOST_EPOCHS", 10**6)
+    monkeypatch.setattr(plan, "training_rate", lambda parameters: 1e7)  # far from the truth
+    monkeypatch.setattr(plan, "REHEARSED_SECONDS", 0.0)
+    monkeypatch.setattr(plan, "FEWEST_REHEARSED", 4)
+    monkeypatch.setattr(
+        plan, "candidates", lambda size: [Candidate("small", 10**7), Candidate("tiny", 10**3)]
+    )
+    said: list[str] = []
 
-    made = make_plan(table, 5.0, lambda message: None)
+    made = make_plan([CorpusConfig(path=str(pairs))], ("en", "it"), 5.0, said.append)
 
-    assert made.recipe["tokenizer"]["lowercase"]
-    assert made.recipe["tokenizer"]["vocab_size"] > 300
-    assert made.recipe["training"]["patience"] == 3
-    assert made.recipe["training"]["updates"] > 100
-
-
-def test_a_recipe_without_sizes_is_planned_once_and_again_when_it_changes(
-    pairs: Path,
-    tmp_path: Path,
-    planned: Callable[[float], plan.Plan],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    del planned
-    trained: list[int] = []
-
-    def train(recipe: Recipe, directory: Path, display: Display) -> bool:
-        trained.append(recipe.training.updates)
-        return True
-
-    monkeypatch.setattr("dragoman.pipeline.run.train_model", train)
-    path, run = tmp_path / "open.toml", tmp_path / "run"
-    path.write_text(tomli_w.dumps(open_recipe(pairs)))
-    command = ["train", str(path), "-o", str(run), "--minutes"]
-
-    assert main([*command, "3"]) == 0
-    assert main([*command, "4"]) == 0  # the plan of this recipe is there
-    path.write_text(tomli_w.dumps({**open_recipe(pairs), "seed": 2}))
-    assert main([*command, "4"]) == 0
-    path.write_text(tomli_w.dumps({**open_recipe(pairs), "training": {"updates": 7}}))
-    assert main([*command, "4"]) == 0
-
-    assert trained[0] == trained[1] < trained[2]
-    assert trained[3] == 7
+    assert [message.split()[1] for message in said[1:]] == ["small", "tiny"]
+    assert made.recipe["model"]["preset"] == "tiny"
 
 
 def test_a_rehearsal_that_fails_says_why(pairs: Path, tmp_path: Path) -> None:
     table: dict[str, Any] = {
         "source_language": "en",
         "target_language": "it",
+        "corpora": {"train": [{"path": str(pairs)}]},
         "training": {"learning_rate": -1.0},
     }
 
-    with pytest.raises(PlanError, match=r"rehearsal .* failed: .*learning_rate = -1\.0 should be"):
+    with pytest.raises(PlanError, match=r"rehearsal .* failed: /.*learning_rate = -1\.0 should be"):
         rehearse(table, pairs, tmp_path, updates=2)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "code", "message"),
     [
-        (["--languages", "en-it"], "name the text to plan for"),
-        (["x.tsv", "--languages", "english"], "write two language codes"),
-        (["x.tsv", "--languages", "en-it"], "x.tsv: there is no such file"),
+        (["--languages", "en-it"], 2, "name the text to plan for"),
+        (["x.tsv", "--languages", "english"], 2, "write two language codes"),
+        (["x.tsv", "--languages", "en-it"], 1, "x.tsv: there is no such file"),
+        (["x.tsv", "--languages", "en-it", "-o", "no/where.toml"], 1, "no/where.toml: cannot be"),
     ],
 )
 def test_wrong_use_is_named(
-    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], code: int, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["plan", *arguments]) in (1, 2)
+    assert main(["plan", *arguments]) == code
     assert message in capsys.readouterr().err

@@ -63,3 +63,17 @@ def test_text_that_cleaning_empties_cannot_be_planned_for(tmp_path: Path) -> Non
 
     with pytest.raises(PlanError, match="cleaning leaves no pair"):
         measure_text([corpus], ("en", "it"), tmp_path)
+
+
+def test_a_pair_that_comes_twice_counts_once(tmp_path: Path) -> None:
+    corpus = write(tmp_path / "a.tsv", numbered(300))
+
+    assert measure_text([corpus, corpus], ("en", "it"), tmp_path).pairs == 300
+
+
+def test_a_script_of_many_characters_gets_the_vocabulary_that_it_needs(tmp_path: Path) -> None:
+    characters = [chr(0x4E00 + n) for n in range(2000)]
+    pairs = [(f"word {n}", "".join(characters[2 * n : 2 * n + 2]) * 2) for n in range(1000)]
+    corpus = write(tmp_path / "a.tsv", pairs)
+
+    assert measure_text([corpus], ("en", "zh"), tmp_path).vocab_size > 2000

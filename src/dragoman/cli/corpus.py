@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 app = App(name="corpus", help="Look at parallel text, fetch it, or write the embedded one.")
 
 
-def _check_languages(_: Any, text: str) -> None:
+def _check_languages(_: Any, text: str | None) -> None:
     from dragoman.corpora.languages import parse_languages
 
-    parse_languages(text)
+    if text is not None:  # an option that was not given
+        parse_languages(text)
 
 
 def _check_address(_: Any, text: str) -> None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from dragoman.cli.corpus import Languages
+
 if TYPE_CHECKING:
     from dragoman.evaluation.config import EvaluationConfig
 
@@ -41,7 +43,7 @@ class ScoringOptions:
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class TestSet:
-    """What is translated, if not PAIRS, and in which languages."""
+    """What is translated, if not PAIRS, and how."""
 
     source: Path | None = None
     """The source side of a test set in two plain text files, a sentence a line."""
@@ -49,8 +51,11 @@ class TestSet:
     reference: Path | None = None
     """The reference translations, the other side."""
 
-    languages: str | None = None
+    languages: Languages | None = None
     """Those of the test set, as en-it, where no model says so."""
+
+    whole_lines: Annotated[bool, Parameter(negative=())] = False
+    """Translate each line at once, for a model that has learnt from paragraphs."""
 
 
 def evaluate(
@@ -76,7 +81,7 @@ def evaluate(
     pairs
         The test set as TSV or JSON lines; or give --source and --reference.
     test_set
-        What is translated, if not PAIRS, and in which languages.
+        What is translated, if not PAIRS, and how.
     compare
         The other model directory or file of translations.
     device
@@ -96,7 +101,10 @@ def evaluate(
     settings = scoring.settings(model)
     require_packages(settings)
     sources, references = _read_test_set(pairs, test_set, model)
-    systems = [_system(path, sources, device) for path in (model, compare) if path]
+    splits = not test_set.whole_lines
+    systems = [
+        _system(path, sources, device, split_sentences=splits) for path in (model, compare) if path
+    ]
     ours, *others = [translate() for translate in systems]
     if compare is None:
         scores = score(ours, references, settings)
@@ -158,7 +166,9 @@ def _read_test_set(
     return [pair.source for pair in read], [pair.target for pair in read]
 
 
-def _system(path: Path, sources: list[str], device: str) -> Callable[[], list[str]]:
+def _system(
+    path: Path, sources: list[str], device: str, *, split_sentences: bool
+) -> Callable[[], list[str]]:
     """Prepare to translate with a model directory, or to give the translations of a file.
 
     What can be wrong with it is found here, before any system has begun its long work.
@@ -166,7 +176,7 @@ def _system(path: Path, sources: list[str], device: str) -> Callable[[], list[st
     if path.is_dir():
         from dragoman import Translator
 
-        translator = Translator(path, device=device)
+        translator = Translator(path, device=device, split_sentences=split_sentences)
         return lambda: translator(sources)
     from dragoman.corpora.text_file import read_lines
     from dragoman.evaluation.statistics import EvaluationError

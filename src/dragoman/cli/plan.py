@@ -1,15 +1,20 @@
 """`dragoman plan`: a recipe for a text, a machine and a time."""
 
+import contextlib
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter, validators
 
+from dragoman.cli.corpus import Languages
+from dragoman.durable import open_whole
+
 
 def plan(
     *pairs: str,
-    languages: str,
+    languages: Languages,
     minutes: Annotated[float, Parameter(validator=validators.Number(gt=0))] = 60,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     json: Annotated[bool, Parameter(negative=())] = False,
@@ -38,26 +43,26 @@ def plan(
         Write JSON, for programs.
     """
     from dragoman.config import RecipeError
+    from dragoman.corpora.config import CorpusConfig
     from dragoman.corpora.languages import parse_languages
-    from dragoman.durable import write_atomically
     from dragoman.planning.plan import make_plan
 
     if not pairs:
         raise RecipeError("name the text to plan for: PAIRS")
-    source, target = parse_languages(languages)
-    table = {
-        "source_language": source,
-        "target_language": target,
-        "corpora": {"train": [{"path": path} for path in pairs]},
-    }
-    made = make_plan(table, minutes, lambda message: print(message, file=sys.stderr))
-    if output is not None:
-        write_atomically(output, made.as_toml())
-        for line in (
-            *made.reasons,
-            f"predicted: {made.minutes:.1f} minutes, {made.peak_mib:,.0f} MiB",
-        ):
-            print(line, file=sys.stderr)
+    # A place that cannot be written, or a signal that ends us, must not wait for the end.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    with contextlib.nullcontext() if output is None else open_whole(output) as file:
+        made = make_plan(
+            [CorpusConfig(path=path) for path in pairs],
+            parse_languages(languages),
+            minutes,
+            lambda message: print(message, file=sys.stderr),
+        )
+        if file is not None:
+            file.write(made.as_toml().encode())
+            for line in made.reasons:
+                print(line, file=sys.stderr)
+            print(made.prediction, file=sys.stderr)
     if json:
         from json import dumps
 

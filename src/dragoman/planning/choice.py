@@ -35,7 +35,7 @@ SMALLEST_UPDATE = 1024
 """Target tokens; the processor is not busy with fewer."""
 
 VALIDATIONS = 10
-SEARCHED = 2
+SEARCHED = 5
 """One validation in so many also translates."""
 
 

@@ -1,7 +1,7 @@
 """Put a plan together: choose, rehearse, and fit the length of the training to the time."""
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 import tomli_w
 import torch
 
+from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.held_out import MOST_PAIRS
 from dragoman.planning.choice import (
     MOST_EPOCHS,
@@ -25,7 +26,6 @@ from dragoman.planning.choice import (
 from dragoman.planning.machine import training_rate
 from dragoman.planning.rehearsal import Rehearsal, rehearse
 from dragoman.planning.text import SAMPLE_PAIRS, PlanError, TextMeasure, measure_text
-from dragoman.recipe import recipe_from_table
 from dragoman.training.precision import choose_precision, device_of_process
 
 SPARE = 0.03
@@ -53,75 +53,94 @@ class Plan:
 
     reasons: tuple[str, ...]
 
+    @property
+    def prediction(self) -> str:
+        """What it will take, for people."""
+        return f"predicted: {self.minutes:.1f} minutes, {self.peak_mib:,.0f} MiB of memory"
+
     def as_toml(self) -> str:
         """Write the recipe, with the reasons in front of it."""
-        prediction = f"predicted: {self.minutes:.1f} minutes, {self.peak_mib:,.0f} MiB of memory"
-        comments = "".join(f"# {line}\n" for line in (*self.reasons, prediction))
+        comments = "".join(f"# {line}\n" for line in (*self.reasons, self.prediction))
         return f"{comments}\n{tomli_w.dumps(self.recipe)}"
 
 
-def leaves_sizes_open(table: dict[str, Any]) -> bool:
-    """Tell whether a recipe says neither which model to train nor how long."""
-    return "model" not in table and "updates" not in table.get("training", {})
-
-
-def make_plan(table: dict[str, Any], minutes: float, say: Say) -> Plan:
+def make_plan(
+    corpora: Sequence[CorpusConfig], languages: tuple[str, str], minutes: float, say: Say
+) -> Plan:
     """Plan a training on this machine.
 
     Args:
-        table: A recipe that leaves the sizes open; what it says stays as it is.
+        corpora: The training text.
+        languages: The codes of source and target.
         minutes: How long the whole training may take.
         say: Is told what is done.
 
     Raises:
-        RecipeError: the recipe says something that it should not.
         CorpusError: a corpus cannot be read.
         PlanError: there is no text to speak of, or not enough time.
     """
-    recipe = recipe_from_table(table)
     with tempfile.TemporaryDirectory() as scratch:
         say("reading the text")
-        text = measure_text(recipe.corpora.train, recipe.languages, Path(scratch))
-        return _rehearsed(table, text, minutes, Path(scratch), say)
-
-
-def _rehearsed(
-    table: dict[str, Any], text: TextMeasure, minutes: float, scratch: Path, say: Say
-) -> Plan:
-    """Rehearse the largest model that should fit, and a smaller one if it is too slow."""
-    *large, smallest = candidates(text.vocab_size)
-    for candidate in (*large, smallest):
-        guess = training_rate(candidate.parameters)
-        if candidate is not smallest and not fits(candidate, text, guess * minutes * 60):
-            continue
-        update_tokens = tokens_per_update(guess * minutes * 60, most=_largest_update())
-        planned = sections(candidate, text, update_tokens=update_tokens, updates=1)
-        updates = round(REHEARSED_SECONDS * guess / update_tokens)
-        updates = min(max(updates, FEWEST_REHEARSED), MOST_REHEARSED)
-        say(f"rehearsing {candidate.preset} for {updates} updates")
-        rehearsal = rehearse(_completed(table, planned), text.sample, scratch, updates=updates)
-        updates = _updates_in(minutes * 60, rehearsal, text, update_tokens)
-        if candidate is smallest or fits(candidate, text, updates * update_tokens):
-            break
+        text = measure_text(corpora, languages, Path(scratch))
+        head = {
+            "source_language": languages[0],
+            "target_language": languages[1],
+            "corpora": {"train": [{"path": corpus.path} for corpus in corpora]},
+        }
+        chosen = _choose(head, text, minutes, Path(scratch), say)
+    besides, updates = _seconds_besides(chosen.rehearsal, text), chosen.updates
     if updates < FEWEST_UPDATES:
         raise PlanError(
             f"{minutes:g} minutes are not enough: before and between the updates alone "
-            f"{_seconds_besides(rehearsal, text) / 60:.1f} minutes go by"
+            f"{besides / 60:.1f} minutes go by"
         )
-    planned = sections(candidate, text, update_tokens=update_tokens, updates=updates)
-    seconds = _seconds_besides(rehearsal, text) + updates * rehearsal.seconds_per_update
     return Plan(
-        recipe=_completed(table, planned),
-        minutes=seconds / 60,
-        peak_mib=rehearsal.peak_mib,
-        reasons=_reasons(candidate, text, rehearsal, update_tokens, updates),
+        recipe={**head, **chosen.sections(text)},
+        minutes=(besides + updates * chosen.rehearsal.seconds_per_update) / 60,
+        peak_mib=max(chosen.rehearsal.peak_mib, text.vocabulary_mib),
+        reasons=_reasons(chosen, text),
     )
 
 
-def _completed(table: dict[str, Any], planned: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """Fill what a recipe leaves open."""
-    filled = {name: {**section, **table.get(name, {})} for name, section in planned.items()}
-    return {**table, **filled}
+@dataclass(frozen=True)
+class _Choice:
+    """A model, and how its rehearsal went."""
+
+    candidate: Candidate
+    update_tokens: int
+    rehearsal: Rehearsal
+    updates: int
+    """That the time has room for."""
+
+    def sections(self, text: TextMeasure) -> dict[str, dict[str, Any]]:
+        """Write what the plan decides."""
+        return sections(
+            self.candidate, text, update_tokens=self.update_tokens, updates=self.updates
+        )
+
+
+def _choose(
+    head: dict[str, Any], text: TextMeasure, minutes: float, scratch: Path, say: Say
+) -> _Choice:
+    """Rehearse the largest model that should fit, and a smaller one if it is too slow."""
+    possible = candidates(text.vocab_size)
+    for candidate in possible:
+        guess = training_rate(candidate.parameters)
+        is_smallest = candidate is possible[-1]
+        if not (is_smallest or fits(candidate, text, guess * minutes * 60)):
+            continue
+        useful = min(guess * minutes * 60, MOST_EPOCHS * text.target_tokens)
+        update_tokens = tokens_per_update(useful, most=_largest_update())
+        recipe = {**head, **sections(candidate, text, update_tokens=update_tokens, updates=1)}
+        rehearsed = round(REHEARSED_SECONDS * guess / update_tokens)
+        rehearsed = min(max(rehearsed, FEWEST_REHEARSED), MOST_REHEARSED)
+        say(f"rehearsing {candidate.preset} for {rehearsed} updates")
+        rehearsal = rehearse(recipe, text.sample, scratch, updates=rehearsed)
+        updates = _updates_in(minutes * 60, rehearsal, text, update_tokens)
+        chosen = _Choice(candidate, update_tokens, rehearsal, updates)
+        if fits(candidate, text, updates * update_tokens):
+            break
+    return chosen
 
 
 def _largest_update() -> int:
@@ -132,7 +151,8 @@ def _updates_in(seconds: float, rehearsal: Rehearsal, text: TextMeasure, update_
     """Count the updates that the time has room for, and that do not repeat the text too often."""
     left = seconds * (1 - SPARE) - _seconds_besides(rehearsal, text)
     in_time = int(left / rehearsal.seconds_per_update)
-    return min(in_time, round(MOST_EPOCHS * text.target_tokens / update_tokens))
+    useful = max(FEWEST_UPDATES, round(MOST_EPOCHS * text.target_tokens / update_tokens))
+    return min(in_time, useful)
 
 
 def _seconds_besides(rehearsal: Rehearsal, text: TextMeasure) -> float:
@@ -140,20 +160,17 @@ def _seconds_besides(rehearsal: Rehearsal, text: TextMeasure) -> float:
     # The rehearsal has prepared its sample; the rest is cleaned, and encoded in about that time.
     rest = 1 - min(1.0, SAMPLE_PAIRS / text.pairs)
     before = rehearsal.seconds_before + 2 * rest * text.cleaning_seconds
+    before += text.further_vocabulary_seconds
     validated_tokens = min(MOST_PAIRS, text.pairs) * text.target_tokens / text.pairs
     losses = VALIDATIONS * validated_tokens * SHARE_OF_FORWARD_PASS / rehearsal.tokens_per_second
     searches = VALIDATIONS / SEARCHED + CANDIDATES_AT_THE_END
     return before + losses + searches * rehearsal.seconds_per_validation
 
 
-def _reasons(
-    candidate: Candidate,
-    text: TextMeasure,
-    rehearsal: Rehearsal,
-    update_tokens: int,
-    updates: int,
-) -> tuple[str, ...]:
+def _reasons(chosen: _Choice, text: TextMeasure) -> tuple[str, ...]:
     """Say why the plan is as it is, a line each."""
+    candidate, rehearsal, updates = chosen.candidate, chosen.rehearsal, chosen.updates
+    update_tokens = chosen.update_tokens
     device = device_of_process("auto")
     dtype = str(choose_precision("auto", device)).removeprefix("torch.")
     seen = updates * update_tokens

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +13,6 @@ import tomli_w
 
 from dragoman.planning.text import PlanError
 from dragoman.training.journal import read_journal
-
-SHORT_SEARCH = {"max_length_ratio": 1.2, "max_length_extra": 2}
-"""Untrained models write on to the limit; trained ones end about here."""
 
 
 @dataclass(frozen=True)
@@ -35,49 +33,64 @@ class Rehearsal:
 def rehearse(table: dict[str, Any], sample: Path, directory: Path, *, updates: int) -> Rehearsal:
     """Train a recipe for a few updates on a sample of its text.
 
+    It translates the validation text as well. A model that has learnt nothing writes on to the
+    limit, as real ones do in the beginning only: a long training is predicted to take a little
+    longer than it does.
+
     Raises:
         PlanError: the training fails; the message is its own.
     """
+    directory = Path(tempfile.mkdtemp(dir=directory))
     table = {
         **table,
         "corpora": {"train": [{"path": str(sample)}]},
-        "search": SHORT_SEARCH,
         "training": {
             **table["training"],
             "updates": updates,
-            "validate_every": updates,
+            "validate_every": (updates + 1) // 2,  # twice, so that checkpoints are averaged
             "search_every": 1,
             "warmup_updates": 1,
         },
     }
-    recipe = directory / "rehearsal.toml"
+    recipe, run = directory / "rehearsal.toml", directory / "run"
     recipe.write_text(tomli_w.dumps(table), encoding="utf-8")
-    run = directory / "rehearsal"
     command = [sys.executable, "-m", "dragoman", "train", str(recipe), "-o", str(run)]
     began = time.time()
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
         assert process.stderr is not None
-        said = process.stderr.read().decode(errors="replace")
+        try:
+            said = process.stderr.read().decode(errors="replace")
+        except BaseException:  # it must not go on alone
+            process.kill()
+            raise
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
-        raise PlanError(f"the rehearsal of the training failed: {said.strip().splitlines()[-1]}")
+        raise PlanError(
+            f"the rehearsal of the training failed: {_complaint(said, process.returncode)}"
+        )
     kibibytes = usage.ru_maxrss / (1024 if sys.platform == "darwin" else 1)
     return _read(read_journal(run / "journal.jsonl"), began, kibibytes / 1024)
 
 
+def _complaint(said: str, code: int) -> str:
+    if code < 0:
+        return f"killed by signal {-code}, probably for want of memory"
+    return said.strip().rpartition("\n")[2].removeprefix("dragoman: ")
+
+
 def _read(journal: list[dict[str, Any]], began: float, peak_mib: float) -> Rehearsal:
-    """Take the times out of the journal; the first half of the updates is warming up."""
+    """Take the times out of the journal; what comes before the first validation warms up."""
     started = next(event["time"] for event in journal if event["event"] == "start")
+    first, last = (event for event in journal if event["event"] == "validation")
     updates = [event for event in journal if event["event"] == "update"]
-    validation = next(event["time"] for event in journal if event["event"] == "validation")
-    warm = updates[len(updates) // 2 - 1 :]
+    warm = [event for event in updates if event["update"] > first["update"]]
     tokens = warm[-1]["tokens"] - warm[0]["tokens"]
     seconds = warm[-1]["time"] - warm[0]["time"]
     return Rehearsal(
         seconds_before=started - began,
         seconds_per_update=seconds / (len(warm) - 1),
         tokens_per_second=tokens / seconds,
-        seconds_per_validation=validation - updates[-1]["time"],
+        seconds_per_validation=last["time"] - warm[-1]["time"],
         peak_mib=peak_mib,
     )

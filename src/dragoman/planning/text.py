@@ -13,13 +13,20 @@ from dragoman.corpora.cleaning import CleaningReport, clean
 from dragoman.corpora.config import CleaningConfig, CorpusConfig
 from dragoman.corpora.parallel_text import read_pairs
 from dragoman.corpora.prepared_text import read_tsv
+from dragoman.corpora.seen import SeenPairs
 from dragoman.durable import open_whole
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.normalisation import normalise
-from dragoman.tokenizers.training import automatic_vocab_size, train_tokenizers
+from dragoman.tokenizers.pair import TokenizerPair
+from dragoman.tokenizers.tokenizer import TokenizerError
+from dragoman.tokenizers.training import MAX_PAIRS, automatic_vocab_size, train_tokenizers
 
 SAMPLE_PAIRS = 30_000
 """Pairs that are looked at closely, and that a rehearsal trains on."""
+
+VOCABULARY_KIB_PER_PAIR = 2.7
+"""Memory that SentencePiece takes to learn a vocabulary: 150 MiB for 40,000 pairs of software texts
+where it takes 72 MiB for 10,000."""
 
 LONGEST_SHARE = 0.999
 """Pairs that should fit into a batch; the rest is left out of training and counted."""
@@ -45,6 +52,11 @@ class TextMeasure:
     """A TSV file with a random part of the pairs."""
 
     cleaning_seconds: float
+    further_vocabulary_seconds: float
+    """What learning the vocabulary of all of the text takes longer than that of the sample."""
+
+    vocabulary_mib: float
+    """The most memory that learning the vocabulary takes."""
 
 
 def measure_text(
@@ -64,10 +76,10 @@ def measure_text(
     path = directory / "sample.tsv"
     with open_whole(path) as file:
         file.writelines(f"{source}\t{target}\n".encode() for source, target in sample)
-    vocab_size = automatic_vocab_size(characters)
-    tokenizers = train_tokenizers(
-        TokenizerConfig(vocab_size=vocab_size), lambda: read_tsv(path), directory
-    )
+    began = time.perf_counter()
+    tokenizers = _learn(automatic_vocab_size(characters), path, directory)
+    learning_seconds = time.perf_counter() - began
+    learnt_from = min(pairs, MAX_PAIRS)
     sources, targets = (
         np.array([len(ids) + 1 for ids in tokenizer.encode_batch(side)])
         for tokenizer, side in zip(
@@ -82,7 +94,18 @@ def measure_text(
         vocab_size=tokenizers.target.vocab_size,
         sample=path,
         cleaning_seconds=cleaning_seconds,
+        further_vocabulary_seconds=learning_seconds * (learnt_from / len(sample) - 1),
+        vocabulary_mib=VOCABULARY_KIB_PER_PAIR * learnt_from / 1024,
     )
+
+
+def _learn(vocab_size: int, text: Path, directory: Path) -> TokenizerPair:
+    """Learn a vocabulary, of another size if the text has too many characters for this one."""
+    try:
+        config = TokenizerConfig(vocab_size=vocab_size)
+        return train_tokenizers(config, lambda: read_tsv(text), directory)
+    except TokenizerError:
+        return train_tokenizers(TokenizerConfig(), lambda: read_tsv(text), directory)
 
 
 def _sample(
@@ -92,9 +115,10 @@ def _sample(
     draw = random.Random(1)
     sample: list[tuple[str, str]] = []
     pairs = characters = 0
+    config, report, seen = CleaningConfig(), CleaningReport(), SeenPairs()
     for corpus in corpora:
         read = read_pairs(corpus, languages=languages)
-        for pair in clean(read, CleaningConfig(), CleaningReport(), languages=languages):
+        for pair in clean(read, config, report, languages=languages, seen=seen):
             kept = (normalise(pair.source), normalise(pair.target))
             characters += len(kept[0]) + len(kept[1])
             if len(sample) < SAMPLE_PAIRS:

@@ -9,7 +9,7 @@ _SPACE = re.compile(r"[^\S\n]")
 _BOUNDARIES = (re.compile(r"[,;:–—)\]]\s|[，；：]"), re.compile(r"\s"))
 """Where a sentence that is too long is cut: behind a clause if there are several, else a word."""
 
-_WITHOUT_SPACES = ("zh", "ja", "yue")
+_WITHOUT_SPACES = ("zh", "zho", "ja", "jpn", "yue")
 """Languages that put no space between sentences."""
 
 

@@ -23,11 +23,6 @@ def world_size() -> int:
     return dist.get_world_size() if dist.is_initialized() else 1
 
 
-def is_started_by_torchrun() -> bool:
-    """Tell whether this process is one of those that `torchrun` starts."""
-    return "TORCHELASTIC_RUN_ID" in os.environ
-
-
 def local_rank() -> int:
     """Return the number of this process on its machine, which is the number of its GPU."""
     return int(os.environ.get("LOCAL_RANK", "0"))
@@ -40,7 +35,7 @@ def process_group(device: torch.device) -> Iterator[None]:
     The others wait for the first process while it prepares text or validates, which may take
     hours; a process that dies is noticed by `torchrun` and not by this time limit.
     """
-    if not is_started_by_torchrun():
+    if "TORCHELASTIC_RUN_ID" not in os.environ:
         yield
         return
     if device.type == "cuda":
