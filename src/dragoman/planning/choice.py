@@ -22,7 +22,10 @@ TOKENS_SEEN_PER_PARAMETER = 2.0
 target tokens for each was still learning fast."""
 
 LEARNING_RATE_TIMES_WIDTH = 0.4
-"""3e-3 for a width of 128 and 1.5e-3 for one of 256 are what the recipes use."""
+"""Of AdamW: 3e-3 for a width of 128 and 1.5e-3 for one of 256 are what the recipes use."""
+
+MUON_LEARNING_RATES = {128: 6e-3}
+"""By width, where Muon was measured and found to learn faster (`benchmarks/ablations.md`)."""
 
 MOST_EPOCHS = 60
 UPDATES = 6000
@@ -83,7 +86,7 @@ def sections(
 ) -> dict[str, dict[str, Any]]:
     """Write the sections of a recipe that a plan decides."""
     epochs = updates * update_tokens / text.target_tokens
-    width = PRESETS[candidate.preset].get("d_model", TransformerConfig.d_model)
+    width = int(PRESETS[candidate.preset].get("d_model", TransformerConfig.d_model))
     validate_every = max(1, updates // VALIDATIONS)
     return {
         "tokenizer": {"vocab_size": text.vocab_size},
@@ -98,7 +101,10 @@ def sections(
         },
         "training": {
             "updates": updates,
-            "learning_rate": float(f"{LEARNING_RATE_TIMES_WIDTH / width:.2g}"),
+            "optimizer": "muon" if width in MUON_LEARNING_RATES else "adamw",
+            "learning_rate": MUON_LEARNING_RATES.get(
+                width, float(f"{LEARNING_RATE_TIMES_WIDTH / width:.2g}")
+            ),
             "schedule": "cosine",
             "warmup_updates": max(1, min(500, updates // 12)),
             "validate_every": validate_every,
