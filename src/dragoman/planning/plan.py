@@ -91,8 +91,9 @@ def make_plan(
     besides, updates = _seconds_besides(chosen.rehearsal, text), chosen.updates
     if updates < FEWEST_UPDATES:
         raise PlanError(
-            f"{minutes:g} minutes are not enough: before and between the updates alone "
-            f"{besides / 60:.1f} minutes go by"
+            f"{minutes:g} minutes are not enough: {besides / 60:.1f} minutes go by before and "
+            f"between the updates, and {FEWEST_UPDATES} updates take "
+            f"{FEWEST_UPDATES * chosen.rehearsal.seconds_per_update / 60:.1f} more"
         )
     return Plan(
         recipe={**head, **chosen.sections(text)},
