@@ -17,19 +17,30 @@ Logits = Callable[[tuple[int, ...]], Sequence[float]]
 
 @dataclass(frozen=True)
 class Prefixes:
-    """A state that remembers all that was decoded, and which sentence a row stands on."""
+    """A state that remembers, for each sentence, which one it is and what its prefixes are."""
 
-    rows: tuple[tuple[int, ...], ...]
     sentences: tuple[int, ...]
+    decoded: tuple[tuple[tuple[int, ...], ...], ...]
 
-    def select(self, rows: Tensor) -> "Prefixes":
-        kept = rows.tolist()
-        return Prefixes(tuple(self.rows[i] for i in kept), tuple(self.sentences[i] for i in kept))
+    def select(self, sentences: Tensor) -> "Prefixes":
+        kept = sentences.tolist()
+        return Prefixes(
+            tuple(self.sentences[i] for i in kept), tuple(self.decoded[i] for i in kept)
+        )
 
-    def reorder(self, rows: Tensor) -> "Prefixes":
-        selected = self.select(rows)
-        assert selected.sentences == self.sentences  # what `reorder` may rely on
-        return selected
+    def reorder(self, parents: Tensor) -> "Prefixes":
+        pairs = zip(self.decoded, parents.tolist(), strict=True)
+        return replace(self, decoded=tuple(tuple(old[i] for i in new) for old, new in pairs))
+
+    def extend(self, tokens: Tensor) -> "Prefixes":
+        pairs = zip(self.decoded, tokens.tolist(), strict=True)
+        return replace(
+            self,
+            decoded=tuple(
+                tuple((*prefix, token) for prefix, token in zip(prefixes, row, strict=True))
+                for prefixes, row in pairs
+            ),
+        )
 
 
 def problem(
@@ -41,19 +52,17 @@ def problem(
     """Search in one model for each sentence."""
 
     def step(tokens: Tensor, state: Prefixes) -> tuple[Tensor, Prefixes]:
-        pairs = zip(state.rows, tokens.tolist(), strict=True)
-        state = replace(state, rows=tuple((*row, token) for row, token in pairs))
-        return torch.tensor(
-            [
-                list(models[sentence](row[1:]))
-                for row, sentence in zip(state.rows, state.sentences, strict=True)
-            ]
-        ), state
+        state = state.extend(tokens)
+        logits = [
+            [list(models[sentence](prefix[1:])) for prefix in prefixes]
+            for sentence, prefixes in zip(state.sentences, state.decoded, strict=True)
+        ]
+        return torch.tensor(logits), state
 
     lengths = source_lengths or [1] * len(models)
     return SearchProblem(
         step=step,
-        state=Prefixes(((),) * len(models), tuple(range(len(models)))),
+        state=Prefixes(tuple(range(len(models))), (((),),) * len(models)),
         sources=[[7] * length for length in lengths],
         bos=BOS,
         eos=EOS,

@@ -16,7 +16,7 @@ from tests.decoding.table_model import (
     written_down,
 )
 
-from dragoman.decoding.beam import beam_search, top_candidates
+from dragoman.decoding.beam import beam_search
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.greedy import greedy_search
 from dragoman.decoding.hypothesis import Hypothesis
@@ -257,14 +257,3 @@ def test_padding_beginning_and_unknown_are_never_produced() -> None:
         assert not {PAD, UNK, BOS, EOS} & {i for hypothesis in found for i in hypothesis.ids}
     allowed = search(problem([tempted], forbidden=(PAD, BOS)), SearchConfig(beam_size=1))
     assert set(allowed[0][0].ids) == {UNK}
-
-
-def test_of_equally_good_candidates_the_first_is_taken() -> None:
-    scores = torch.zeros(2, 100_000)
-    scores[1, 70_000] = 1.0
-    scores[1, 0] = -1.0
-
-    best_scores, places = top_candidates(scores, 3)
-
-    assert places.tolist() == [[0, 1, 2], [70_000, 1, 2]]
-    assert best_scores.tolist() == [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 import torch
@@ -14,14 +14,17 @@ Same = TypeVar("Same")
 
 @runtime_checkable
 class SearchState(Protocol):
-    """All that a model remembers of a batch of sentences and of the tokens decoded so far."""
+    """All that a model remembers of a batch of sentences and of some prefixes of each."""
 
-    def select(self: Same, rows: Int[Tensor, " kept"]) -> Same:
-        """Keep these rows of the batch."""
+    def select(self: Same, sentences: Int[Tensor, " kept"]) -> Same:
+        """Keep these sentences of the batch."""
         ...
 
-    def reorder(self: Same, rows: Int[Tensor, " batch"]) -> Same:
-        """Select rows that stand on the same source sentence as those they replace."""
+    def reorder(self: Same, parents: Int[Tensor, "batch prefixes"]) -> Same:
+        """Let each prefix continue the one that stood in the place of its parent.
+
+        Before the first token there is one prefix, and any number may continue it.
+        """
         ...
 
 
@@ -32,18 +35,18 @@ State = TypeVar("State", bound=SearchState)
 class SearchProblem(Generic[State]):
     """A batch of sentences to translate, and the model as a step function.
 
-    A search sees no more of a model than this: from the last token of each row and a state, the
+    A search sees no more of a model than this: from the last token of each prefix and a state, the
     logits of the next token and the next state.
     """
 
     step: Callable[[Tensor, State], tuple[Tensor, State]]
-    """(tokens of shape (batch), state) -> (logits of shape (batch, vocab), state)."""
+    """(tokens of shape (batch, prefixes), state) -> (logits of (batch, prefixes, vocab), state)."""
 
     state: State
-    """The state before the first step; a row a sentence."""
+    """The state before the first step."""
 
     sources: Sequence[Sequence[int]]
-    """The source tokens of each row, without EOS. They decide how long a translation may be."""
+    """The tokens of each sentence, without EOS. They decide how long a translation may be."""
 
     bos: int
     """The token that every translation starts from."""
@@ -58,24 +61,22 @@ class SearchProblem(Generic[State]):
     """Where the model computes."""
 
     def log_probabilities(
-        self, logits: Float[Tensor, "batch vocab"]
-    ) -> Float[Tensor, "batch vocab"]:
+        self, logits: Float[Tensor, "batch prefixes vocab"]
+    ) -> Float[Tensor, "batch prefixes vocab"]:
         """Normalise logits, then hide the forbidden tokens.
 
         In this order, so that the result is the model's own probability of each token.
         """
         log_probabilities = logits.log_softmax(dim=-1, dtype=torch.float32)
         for token in self.forbidden:
-            log_probabilities[:, token] = -math.inf
+            log_probabilities[..., token] = -math.inf
         return log_probabilities
 
-    def repeat(self, times: int) -> "SearchProblem[State]":
-        """Give each sentence `times` neighbouring rows."""
-        if times == 1:
-            return self
-        rows = torch.arange(len(self.sources), device=self.device).repeat_interleave(times)
-        return replace(
-            self,
-            state=self.state.select(rows),
-            sources=[source for source in self.sources for _ in range(times)],
-        )
+
+def worth_dropping(num_complete: int, num_followed: int) -> bool:
+    """Tell whether the other sentences of a batch get on faster without the complete ones.
+
+    To drop some, the state of the others is copied, which costs more than a step with a few rows
+    that nobody needs.
+    """
+    return num_complete * 4 >= num_followed

@@ -10,7 +10,7 @@ from torch import Tensor
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import Hypothesis
 from dragoman.decoding.problem import SearchProblem, State
-from dragoman.decoding.single_path import follow_single_path
+from dragoman.decoding.single_path import follow_single_paths
 
 
 def sample(problem: SearchProblem[State], config: SearchConfig) -> list[list[Hypothesis]]:
@@ -23,53 +23,54 @@ def sample(problem: SearchProblem[State], config: SearchConfig) -> list[list[Hyp
     sample. So a sentence gets the same samples in every batch and at every place in a file.
     Scores and log-probabilities are those of the model, whatever the temperature.
     """
-    repeated = problem.repeat(config.n_best)
-    noise = _uniform_noise(repeated.sources, config).to(problem.device)
+    noise = _uniform_noise(problem.sources, config).to(problem.device)
 
-    def draw(log_probabilities: Tensor, rows: Tensor, position: int) -> Tensor:
-        return draw_tokens(log_probabilities, noise[rows, position], config)
+    def draw(log_probabilities: Tensor, sentences: Tensor, position: int) -> Tensor:
+        return draw_tokens(log_probabilities, noise[sentences, :, position], config)
 
-    samples = follow_single_path(repeated, config, draw)
-    groups = [samples[i : i + config.n_best] for i in range(0, len(samples), config.n_best)]
-    return [sorted(group, key=lambda found: (not found.finished, -found.score)) for group in groups]
+    samples = follow_single_paths(problem, config, num_paths=config.n_best, choose=draw)
+    return [
+        sorted(group, key=lambda found: (not found.finished, -found.score)) for group in samples
+    ]
 
 
 def draw_tokens(
-    log_probabilities: Float[Tensor, "rows vocab"],
-    noise: Float[Tensor, " rows"],
+    log_probabilities: Float[Tensor, "*rows vocab"],
+    noise: Float[Tensor, "*rows"],
     config: SearchConfig,
-) -> Int[Tensor, " rows"]:
+) -> Int[Tensor, "*rows"]:
     """Turn noise, uniform in [0, 1), into tokens: temperature, then top-k, then the nucleus.
 
     The most probable tokens stand first on the unit interval, each as wide as its probability;
     the noise says where to point (inverse transform sampling).
     """
-    ordered, tokens = log_probabilities.sort(dim=1, descending=True, stable=True)
+    ordered, tokens = log_probabilities.sort(dim=-1, descending=True, stable=True)
     if config.top_k:
-        ordered, tokens = ordered[:, : config.top_k], tokens[:, : config.top_k]
-    probabilities = (ordered / config.sampling_temperature).softmax(dim=1)
+        ordered, tokens = ordered[..., : config.top_k], tokens[..., : config.top_k]
+    probabilities = (ordered / config.sampling_temperature).softmax(dim=-1)
     # The nucleus (Holtzman et al. 2020): tokens before which less than top_p has been seen.
-    before = probabilities.cumsum(dim=1) - probabilities
+    before = probabilities.cumsum(dim=-1) - probabilities
     probabilities = probabilities.masked_fill(before >= config.top_p, 0.0)
-    upper = probabilities.cumsum(dim=1)
-    target = noise[:, None] * upper[:, -1:]
-    pointed_at = (upper <= target).sum(dim=1, keepdim=True)
+    upper = probabilities.cumsum(dim=-1)
+    target = noise[..., None] * upper[..., -1:]
+    pointed_at = (upper <= target).sum(dim=-1, keepdim=True)
     # Rounding may let the target reach the end of the interval; the last token drawn must still
     # be one that has a probability.
-    last = (probabilities > 0).sum(dim=1, keepdim=True) - 1
-    return tokens.gather(1, pointed_at.minimum(last))[:, 0]
+    last = (probabilities > 0).sum(dim=-1, keepdim=True) - 1
+    return tokens.gather(-1, pointed_at.minimum(last))[..., 0]
 
 
 def _uniform_noise(
     sources: Sequence[Sequence[int]], config: SearchConfig
-) -> Float[Tensor, "rows positions"]:
-    """Draw a number for each position of each row, which stand `n_best` to a sentence."""
+) -> Float[Tensor, "sentences samples positions"]:
+    """Draw a number for each position of each sample."""
     longest = max((config.max_length(len(source)) for source in sources), default=0)
-    noise = torch.empty(len(sources), longest)
-    for row, source in enumerate(sources):
-        origin = f"{config.seed} {row % config.n_best} {list(source)}"
-        digest = hashlib.blake2b(origin.encode(), digest_size=8).digest()
-        generator = torch.Generator().manual_seed(int.from_bytes(digest, "big", signed=True))
-        length = config.max_length(len(source))
-        noise[row, :length] = torch.rand(length, generator=generator)
+    noise = torch.zeros(len(sources), config.n_best, longest)
+    for sentence, source in enumerate(sources):
+        for number in range(config.n_best):
+            origin = f"{config.seed} {number} {list(source)}"
+            digest = hashlib.blake2b(origin.encode(), digest_size=8).digest()
+            generator = torch.Generator().manual_seed(int.from_bytes(digest, "big", signed=True))
+            length = config.max_length(len(source))
+            noise[sentence, number, :length] = torch.rand(length, generator=generator)
     return noise

@@ -1,4 +1,4 @@
-"""Decoding that follows one path: each token is final once it is chosen."""
+"""Decoding in which each token is final once it is chosen."""
 
 from collections.abc import Callable
 
@@ -7,39 +7,50 @@ from torch import Tensor
 
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import Hypothesis, build_hypothesis
-from dragoman.decoding.problem import SearchProblem, State
+from dragoman.decoding.problem import SearchProblem, State, worth_dropping
 
 Choose = Callable[[Tensor, Tensor, int], Tensor]
-"""(log-probabilities of shape (rows, vocab), the problem's row of each, position) -> tokens."""
+"""(log-probabilities of shape (sentences, paths, vocab), which sentence of the problem each is
+about, position) -> tokens of shape (sentences, paths)."""
 
 
-def follow_single_path(
-    problem: SearchProblem[State], config: SearchConfig, choose: Choose
-) -> list[Hypothesis]:
-    """Extend each row by the token that `choose` takes, until its end or its length limit.
-
-    A row leaves the batch as soon as it is complete.
-    """
-    complete: dict[int, Hypothesis] = {}
+def follow_single_paths(
+    problem: SearchProblem[State], config: SearchConfig, *, num_paths: int, choose: Choose
+) -> list[list[Hypothesis]]:
+    """Extend each path by the token that `choose` takes, until its end or its length limit."""
+    found: list[list[Hypothesis]] = [[] for _ in problem.sources]
     limits = torch.tensor(
-        [config.max_length(len(s)) for s in problem.sources], device=problem.device
+        [config.max_length(len(source)) for source in problem.sources], device=problem.device
     )
-    rows = torch.arange(len(problem.sources), device=problem.device)
-    tokens = rows.new_full((len(rows), 1), problem.bos)
-    scores = torch.empty(len(rows), 0, device=problem.device)
-    state = problem.state
-    while len(rows):
-        logits, state = problem.step(tokens[:, -1], state)
+    sentences = torch.arange(len(problem.sources), device=problem.device)
+    tokens = sentences.new_full((len(sentences), num_paths, 1), problem.bos)
+    scores = torch.empty(len(sentences), num_paths, 0, device=problem.device)
+    ended = torch.zeros(len(sentences), num_paths, dtype=torch.bool, device=problem.device)
+    state = problem.state.reorder(torch.zeros_like(tokens[..., 0]))
+    while len(sentences):
+        logits, state = problem.step(tokens[..., -1], state)
         log_probabilities = problem.log_probabilities(logits)
-        chosen = choose(log_probabilities, rows, tokens.size(1) - 1)[:, None]
-        scores = torch.cat([scores, log_probabilities.gather(1, chosen)], dim=1)
-        tokens = torch.cat([tokens, chosen], dim=1)
-        stops = (chosen[:, 0] == problem.eos) | (limits[rows] <= scores.size(1))
-        if stops.any():
-            stopped = zip(*(t[stops].tolist() for t in (rows, tokens[:, 1:], scores)), strict=True)
-            for row, ids, token_scores in stopped:
-                complete[row] = build_hypothesis(ids, token_scores, eos=problem.eos, config=config)
-            kept = (~stops).nonzero()[:, 0]
-            rows, tokens, scores = rows[kept], tokens[kept], scores[kept]
-            state = state.select(kept)
-    return [complete[row] for row in range(len(problem.sources))]
+        chosen = choose(log_probabilities, sentences, scores.size(2))[..., None]
+        scores = torch.cat([scores, log_probabilities.gather(2, chosen)], dim=2)
+        tokens = torch.cat([tokens, chosen], dim=2)
+        ended |= (chosen[..., 0] == problem.eos) | (limits <= scores.size(2))[:, None]
+        complete = ended.all(dim=1)
+        if worth_dropping(int(complete.sum()), len(sentences)):
+            of_complete = (t[complete].tolist() for t in (sentences, limits, tokens, scores))
+            for sentence, limit, *paths in zip(*of_complete, strict=True):
+                found[sentence] = [
+                    _read(ids[1:], values, limit, problem.eos, config)
+                    for ids, values in zip(*paths, strict=True)
+                ]
+            kept = (~complete).nonzero()[:, 0]
+            sentences, limits, tokens = sentences[kept], limits[kept], tokens[kept]
+            scores, ended, state = scores[kept], ended[kept], state.select(kept)
+    return found
+
+
+def _read(
+    ids: list[int], scores: list[float], limit: int, eos: int, config: SearchConfig
+) -> Hypothesis:
+    """Cut what was decoded after the end, while other paths went on."""
+    length = min(ids.index(eos) + 1 if eos in ids else len(ids), limit)
+    return build_hypothesis(ids[:length], scores[:length], eos=eos, config=config)

@@ -16,7 +16,7 @@ from dragoman.decoding.search import search
 from dragoman.model.transformer import Transformer
 from dragoman.tokenizers.tokenizer import SpecialIds
 
-TOKENS_PER_BATCH = {"cpu": 2**12, "cuda": 2**16}
+TOKENS_PER_BATCH = {"cpu": 2**13, "cuda": 2**16}
 """Source tokens decoded together, padding and the beam's copies included."""
 
 

@@ -27,8 +27,12 @@ class KeysAndValues:
             values=torch.cat([self.values, newer.values], dim=2),
         )
 
+    def contiguous(self) -> "KeysAndValues":
+        """Lay each head out in one piece, which products otherwise do each time they are asked."""
+        return KeysAndValues(keys=self.keys.contiguous(), values=self.values.contiguous())
+
     def select(self, rows: Int[Tensor, " kept"]) -> "KeysAndValues":
-        """Keep these rows of the batch, as beam search does after each token."""
+        """Keep these rows of the batch."""
         return KeysAndValues(
             keys=self.keys.index_select(0, rows), values=self.values.index_select(0, rows)
         )

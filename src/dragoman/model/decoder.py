@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
@@ -24,32 +25,50 @@ class BlockState:
 
 @dataclass(frozen=True)
 class DecoderState:
-    """All that decoding must remember from one token to the next, as a value."""
+    """All that decoding must remember from one token to the next, as a value.
+
+    A search follows several prefixes of each sentence. They stand side by side where positions
+    stand in training: each step appends the keys and values of all of them, and nothing that was
+    appended is ever moved or copied when the search drops one prefix and lets another branch.
+    Instead each prefix remembers its line of descent, and the mask shows it nothing else.
+    """
 
     blocks: tuple[BlockState, ...]
     source_mask: SourceMask
-    length: int = 0
-    """Target tokens seen so far."""
+    lineage: Int[Tensor, "batch prefixes length"]
+    """For each prefix and each token of it, in which place that token was decoded."""
 
-    def select(self, rows: Int[Tensor, " kept"]) -> "DecoderState":
-        """Keep these rows of the batch."""
+    def select(self, sentences: Int[Tensor, " kept"]) -> "DecoderState":
+        """Keep these sentences of the batch."""
         blocks = tuple(
-            BlockState(block.source.select(rows), block.target and block.target.select(rows))
+            BlockState(
+                block.source.select(sentences), block.target and block.target.select(sentences)
+            )
             for block in self.blocks
         )
-        return replace(self, blocks=blocks, source_mask=self.source_mask.index_select(0, rows))
+        return DecoderState(blocks, self.source_mask[sentences], self.lineage[sentences])
 
-    def reorder(self, rows: Int[Tensor, " batch"]) -> "DecoderState":
-        """Select rows that stand on the same source sentence as those they replace.
+    def reorder(self, parents: Int[Tensor, "batch prefixes"]) -> "DecoderState":
+        """Let each prefix continue the one that stood in the place of its parent.
 
-        A beam search does this after every token; the source side, which would come out equal,
-        is not copied.
+        Before the first token there is one prefix, and any number may continue it.
         """
-        blocks = tuple(
-            BlockState(block.source, block.target and block.target.select(rows))
-            for block in self.blocks
-        )
-        return replace(self, blocks=blocks)
+        return replace(self, lineage=self.lineage.take_along_dim(parents[:, :, None], dim=1))
+
+    def extend(self) -> "DecoderState":
+        """Let each prefix have one more token, decoded in the prefix's own place."""
+        own = self._places().expand(self.lineage.shape[:2])
+        return replace(self, lineage=torch.cat([self.lineage, own[:, :, None]], dim=2))
+
+    @property
+    def mask(self) -> TargetMask | None:
+        """What each prefix may see: its own line of descent, which is all if it stands alone."""
+        if self.lineage.size(1) == 1:
+            return None
+        return (self.lineage[..., None] == self._places()).flatten(start_dim=2)[:, None]
+
+    def _places(self) -> Int[Tensor, " prefixes"]:
+        return torch.arange(self.lineage.size(1), device=self.lineage.device)
 
 
 class DecoderBlock(nn.Module):
@@ -114,8 +133,9 @@ class Decoder(nn.Module):
         blocks = []
         for block in self.blocks:
             assert isinstance(block, DecoderBlock)  # the type of a ModuleList's items is lost
-            blocks.append(BlockState(block.cross_attention.project(memory)))
-        return DecoderState(blocks=tuple(blocks), source_mask=source_mask)
+            blocks.append(BlockState(block.cross_attention.project(memory).contiguous()))
+        nothing = torch.zeros(len(memory), 1, 0, dtype=torch.long, device=memory.device)
+        return DecoderState(tuple(blocks), source_mask, lineage=nothing)
 
     def forward(
         self,
@@ -127,5 +147,4 @@ class Decoder(nn.Module):
         for block, block_state in zip(self.blocks, state.blocks, strict=True):
             x, newer = block(x, block_state, target_mask, state.source_mask)
             states.append(newer)
-        advanced = replace(state, blocks=tuple(states), length=state.length + x.size(1))
-        return self.norm(x), advanced
+        return self.norm(x), replace(state, blocks=tuple(states))

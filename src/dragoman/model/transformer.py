@@ -69,7 +69,8 @@ class Transformer(nn.Module):
         target_mask: TargetMask,
     ) -> Float[Tensor, "batch target d_model"]:
         """Compute the state at every target position, each from the positions up to it."""
-        states, _ = self._advance(target, self.decoder.start(memory, source_mask), target_mask)
+        x = self.dropout(self.positions(self.target_embeddings(target)))
+        states, _ = self.decoder(x, self.decoder.start(memory, source_mask), target_mask)
         return states
 
     def project(
@@ -104,17 +105,15 @@ class Transformer(nn.Module):
         return self.decoder.start(self.encode(source, source_mask), source_mask)
 
     def step(
-        self, tokens: Int[Tensor, " batch"], state: DecoderState
-    ) -> tuple[Float[Tensor, "batch vocab"], DecoderState]:
-        """Give the logits of the tokens that follow these, which follow those in the state."""
-        states, state = self._advance(tokens[:, None], state, target_mask=None)
-        return self.project(states[:, 0]), state
+        self, tokens: Int[Tensor, "batch prefixes"], state: DecoderState
+    ) -> tuple[Float[Tensor, "batch prefixes vocab"], DecoderState]:
+        """Give the logits of the tokens that follow these, the last ones of several prefixes.
 
-    def _advance(
-        self,
-        target: Int[Tensor, "batch target"],
-        state: DecoderState,
-        target_mask: TargetMask | None,
-    ) -> tuple[Float[Tensor, "batch target d_model"], DecoderState]:
-        x = self.positions(self.target_embeddings(target), first_position=state.length)
-        return self.decoder(self.dropout(x), state, target_mask)
+        All prefixes of all sentences are equally long.
+        """
+        embedded = self.target_embeddings(tokens)
+        position = state.lineage.size(2)
+        x = self.positions(embedded.flatten(end_dim=1)[:, None], first_position=position)
+        state = state.extend()
+        states, state = self.decoder(self.dropout(x).view_as(embedded), state, state.mask)
+        return self.project(states), state
