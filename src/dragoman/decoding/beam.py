@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from dragoman.decoding.config import SearchConfig
+from dragoman.decoding.config import PATIENCE, SearchConfig
 from dragoman.decoding.hypothesis import Hypothesis, build_hypothesis
 from dragoman.decoding.problem import SearchProblem, State, worth_dropping
 from dragoman.decoding.top_tokens import top_tokens
@@ -68,11 +68,11 @@ def beam_search(problem: SearchProblem[State], config: SearchConfig) -> list[lis
     score, and never touched again; the first `beam` that do not end live on. There are always
     enough of them, because each prefix ends in one way only.
 
-    The search of a sentence is over when `beam` translations have ended, as in fairseq and
-    CTranslate2, or before that when it can change nothing any more: a live prefix of
-    log-probability L can at best end at the length limit without losing any probability, so its
-    score cannot exceed L / penalty(limit). Once `n_best` translations are at least as good as
-    that bound for the best live prefix, they are final.
+    The search of a sentence is over when `PATIENCE * beam` translations have ended, or before that
+    when it can change nothing any more: a live prefix of log-probability L can at best end at the
+    length limit without losing any probability, so its score cannot exceed L / penalty(limit).
+    Once `n_best` translations are at least as good as that bound for the best live prefix, they
+    are final.
 
     At the length limit, prefixes that did not end are returned after those that did, and only
     where fewer than `n_best` did.
@@ -160,7 +160,7 @@ def _settle(
         sentence = beams.sentences[place]
         limit = config.max_length(len(problem.sources[sentence]))
         kept = found[sentence]
-        if len(kept) >= config.beam_size or (
+        if len(kept) >= PATIENCE * config.beam_size or (
             len(kept) >= config.n_best
             and kept[config.n_best - 1].score >= best / config.penalty(limit)
         ):
