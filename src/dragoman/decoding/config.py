@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 PATIENCE = 2
-"""A beam search is over when so many translations for each place in the beam have ended (Kasai et al.
-2022). With 1, as in fairseq, quality is lost; with 3 nothing is gained."""
+"""A beam search is over when so many translations for each place in the beam have ended (Kasai et
+al. 2022). With 1, as in fairseq, quality is lost; with 3 nothing is gained."""
 
 
 @dataclass(frozen=True, kw_only=True)
