@@ -1,16 +1,29 @@
-"""Where tensors live: the device that a user names."""
+"""Where it is computed: the device that a user names, and the processors."""
 
-import torch
+import os
+from typing import TYPE_CHECKING
 
 from dragoman.config import DragomanError
 
+if TYPE_CHECKING:
+    import torch
 
-def choose_device(name: str = "auto") -> torch.device:
+
+def num_cpus() -> int:
+    """Count the processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def choose_device(name: str = "auto") -> "torch.device":
     """Resolve the name of a device; `auto` takes a GPU, or the CPU without one.
 
     Raises:
         DragomanError: there is no such device on this machine.
     """
+    import torch
+
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:

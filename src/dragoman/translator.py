@@ -4,17 +4,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, overload
+from typing import Literal, NamedTuple, overload
 
 from dragoman.config import DragomanError, RecipeError, from_table
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY, Hypothesis
-from dragoman.engines.protocol import Engine
+from dragoman.engines.protocol import Engine, EngineError
 from dragoman.model_directory import DESCRIPTION_NAME, ModelDirectory
 from dragoman.tokenizers.normalisation import encodable
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.sentences import cut_to_fit, join_translations, split_sentences
-from dragoman.tokenizers.tokenizer import SpecialIds
+from dragoman.tokenizers.tokenizer import forbidden_ids
+
+EngineKind = Literal["auto", "pytorch", "ctranslate2"]
 
 CHUNK = 2048
 """Texts that are read ahead; among so many, there are enough of similar length for a batch."""
@@ -76,6 +78,8 @@ class Translator:
 
     Args:
         path: A model directory.
+        engine: "pytorch", or "ctranslate2" if `dragoman export` has made a copy for it. "auto"
+            takes the copy if there is one, unless there is a GPU or the search samples.
         device: A name that PyTorch knows, as cuda:1; "auto" takes a GPU if there is one.
         search: How to search, if not as the model's description says.
         split_sentences: Whether to cut a text into sentences; a model that has learnt from
@@ -89,18 +93,21 @@ class Translator:
         self,
         path: str | Path,
         *,
+        engine: EngineKind = "auto",
         device: str = "auto",
         search: SearchConfig | None = None,
         split_sentences: bool = True,
     ) -> None:
         directory = ModelDirectory(path)
         description = directory.description
-        self.search = search or _default_search(directory)
+        self.search = search or default_search(directory)
         self._splits = split_sentences
         self._languages = (description.source_language, description.target_language)
         self._max_length = description.max_length
         self._tokenizers = directory.load_tokenizers()
-        self._engine: Engine = _build_engine(directory, device)
+        self._engine: Engine = _build_engine(
+            directory, self._tokenizers, engine, device, self.search
+        )
 
     @classmethod
     def from_engine(
@@ -121,6 +128,11 @@ class Translator:
         translator._tokenizers = tokenizers
         translator._engine = engine
         return translator
+
+    @property
+    def engine(self) -> str:
+        """What computes: an engine, its version, and where."""
+        return self._engine.name
 
     @overload
     def __call__(self, text: str) -> str: ...
@@ -192,7 +204,7 @@ class _CutText(NamedTuple):
     """Whether a part is less than a sentence."""
 
 
-def _default_search(directory: ModelDirectory) -> SearchConfig:
+def default_search(directory: ModelDirectory) -> SearchConfig:
     """Read the search settings of a model."""
     try:
         return from_table(SearchConfig, directory.description.search, at="search.")
@@ -200,27 +212,60 @@ def _default_search(directory: ModelDirectory) -> SearchConfig:
         raise DragomanError(f"{directory.path / DESCRIPTION_NAME}: {error}") from error
 
 
-def _build_engine(directory: ModelDirectory, device: str) -> Engine:
+def _build_engine(
+    directory: ModelDirectory,
+    tokenizers: TokenizerPair,
+    kind: EngineKind,
+    device: str,
+    search: SearchConfig,
+) -> Engine:
+    """Load the model into the engine that was asked for, or that suits it."""
+    if kind == "auto":
+        kind = "ctranslate2" if _suits_ctranslate2(directory, device, search) else "pytorch"
+    if kind == "pytorch":
+        return _build_pytorch_engine(directory, device)
+    if device not in ("auto", "cpu"):
+        raise EngineError(f"CTranslate2 is used on the CPU here, not on {device}")
+    from dragoman.engines.ctranslate2 import CTranslate2Engine
+
+    return CTranslate2Engine(directory, tokenizers)
+
+
+def _suits_ctranslate2(directory: ModelDirectory, device: str, search: SearchConfig) -> bool:
+    """Tell whether there is a copy for CTranslate2 and nothing that needs PyTorch.
+
+    PyTorch is not asked for a GPU, as it takes longer to import than a sentence to translate.
+    """
+    if search.samples or device not in ("auto", "cpu"):
+        return False
+    try:
+        import ctranslate2
+
+        from dragoman.engines.ctranslate2 import is_copied
+    except ModuleNotFoundError:
+        return False
+    on_gpu = device == "auto" and ctranslate2.get_cuda_device_count() > 0
+    return not on_gpu and is_copied(directory)
+
+
+def _build_pytorch_engine(directory: ModelDirectory, device: str) -> Engine:
     """Load the model into PyTorch."""
     try:
         from dragoman.device import choose_device
         from dragoman.engines.pytorch import PyTorchEngine
+
+        chosen = choose_device(device)
     except ModuleNotFoundError as error:
         if error.name not in ("torch", "jaxtyping"):
             raise
-        raise DragomanError(
-            'translating needs PyTorch: pip install "dragoman[train]" installs it'
+        raise EngineError(
+            'translating needs PyTorch, which pip install "dragoman[train]" installs, or a copy '
+            f'for CTranslate2, which "dragoman export {directory.path} --to ctranslate2" makes '
+            "where PyTorch is"
         ) from None
     special = directory.description.special_ids
-    chosen = choose_device(device)
     return PyTorchEngine(
         directory.load_transformer(str(chosen)),
         special,
         forbidden_ids=forbidden_ids(directory.description.tokenizer.kind, special),
     )
-
-
-def forbidden_ids(kind: str, special: SpecialIds) -> tuple[int, ...]:
-    """List the tokens that a translation never has; whole words need the unknown one."""
-    markers = (special.pad, special.bos)
-    return markers if kind == "words" else (*markers, special.unk)

@@ -10,7 +10,8 @@ from dragoman.config import DragomanError
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY
 from dragoman.device import choose_device
-from dragoman.engines.pytorch import PyTorchEngine, group_by_length
+from dragoman.engines.grouping import group_by_length
+from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.tokenizers.tokenizer import SpecialIds

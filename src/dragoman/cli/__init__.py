@@ -21,7 +21,17 @@ TRAIN_PACKAGES = ("torch", "jaxtyping", "sacrebleu", "filelock")
 
 def build_app() -> App:
     """Put the commands together; their heavy imports happen when they run."""
-    from dragoman.cli import corpus, demo, evaluate, import_model, inspect, plan, train, translate
+    from dragoman.cli import (
+        corpus,
+        demo,
+        evaluate,
+        export,
+        import_model,
+        inspect,
+        plan,
+        train,
+        translate,
+    )
 
     app = App(
         name="dragoman",
@@ -36,6 +46,7 @@ def build_app() -> App:
     app.command(translate.translate)
     app.command(evaluate.evaluate)
     app.command(inspect.inspect)
+    app.command(export.export)
     app.command(import_model.app)
     return app
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from dragoman.cli.corpus import Languages
+from dragoman.cli.engine_options import EngineOptions
 
 if TYPE_CHECKING:
     from dragoman.evaluation.config import EvaluationConfig
@@ -65,7 +66,7 @@ def evaluate(
     *,
     test_set: TestSet = TestSet(),
     compare: Path | None = None,
-    device: str = "auto",
+    engine: EngineOptions = EngineOptions(),
     json: Annotated[bool, Parameter(negative=())] = False,
     scoring: ScoringOptions = ScoringOptions(),
 ) -> None:
@@ -84,8 +85,8 @@ def evaluate(
         What is translated, if not PAIRS, and how.
     compare
         The other model directory or file of translations.
-    device
-        auto, cpu, cuda or cuda:N.
+    engine
+        What translates, and where.
     json
         Write JSON, for programs.
     scoring
@@ -103,7 +104,7 @@ def evaluate(
     sources, references = _read_test_set(pairs, test_set, model)
     splits = not test_set.whole_lines
     systems = [
-        _system(path, sources, device, split_sentences=splits) for path in (model, compare) if path
+        _system(path, sources, engine, split_sentences=splits) for path in (model, compare) if path
     ]
     ours, *others = [translate() for translate in systems]
     if compare is None:
@@ -167,7 +168,7 @@ def _read_test_set(
 
 
 def _system(
-    path: Path, sources: list[str], device: str, *, split_sentences: bool
+    path: Path, sources: list[str], engine: EngineOptions, *, split_sentences: bool
 ) -> Callable[[], list[str]]:
     """Prepare to translate with a model directory, or to give the translations of a file.
 
@@ -176,7 +177,9 @@ def _system(
     if path.is_dir():
         from dragoman import Translator
 
-        translator = Translator(path, device=device, split_sentences=split_sentences)
+        translator = Translator(
+            path, engine=engine.engine, device=engine.device, split_sentences=split_sentences
+        )
         return lambda: translator(sources)
     from dragoman.corpora.text_file import read_lines
     from dragoman.evaluation.statistics import EvaluationError

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO, NamedTuple, cast
 
 from cyclopts import Parameter
 
+from dragoman.cli.engine_options import EngineOptions
 from dragoman.durable import open_whole
 
 if TYPE_CHECKING:
+    from dragoman.decoding.config import SearchConfig
     from dragoman.translator import Translation, Translator
 
 CHUNK_BYTES = 2**20
@@ -77,7 +79,7 @@ def translate(
     model: Path,
     /,
     *files: Path,
-    device: str = "auto",
+    engine: EngineOptions = EngineOptions(),
     whole_lines: Annotated[bool, Parameter(negative=())] = False,
     search: SearchOptions = SearchOptions(),
     output: OutputOptions = OutputOptions(),
@@ -103,8 +105,8 @@ def translate(
         A model directory.
     files
         UTF-8 text; standard input if none is named.
-    device
-        A name that PyTorch knows, as cuda:1; auto takes a GPU if there is one.
+    engine
+        What translates, and where.
     whole_lines
         Translate each line at once, for a model that has learnt from paragraphs.
     search
@@ -115,19 +117,28 @@ def translate(
     from dragoman.translator import Translator
 
     with _open_output(output.output) as stream:
-        translator = Translator(model, device=device, split_sentences=not whole_lines)
-        _configure(translator, search)
+        translator = Translator(
+            model,
+            engine=engine.engine,
+            device=engine.device,
+            search=_configure(model, search),
+            split_sentences=not whole_lines,
+        )
+        if sys.stderr.isatty():
+            print(f"translating with {translator.engine}", file=sys.stderr)
         write = _writer(output, translator)
         _translate_lines(translator, _read_chunks(files), write, stream)
 
 
-def _configure(translator: "Translator", options: SearchOptions) -> None:
-    """Change the settings of the search that were given."""
+def _configure(model: Path, options: SearchOptions) -> "SearchConfig":
+    """Change the settings of the model's search that were given."""
     from dragoman.config import RecipeError
+    from dragoman.model_directory import ModelDirectory
+    from dragoman.translator import default_search
 
     given = {name: value for name, value in vars(options).items() if value is not None}
     try:
-        translator.search = replace(translator.search, **given)
+        return replace(default_search(ModelDirectory(model)), **given)
     except ValueError as error:
         raise RecipeError(str(error).replace("a sampling_temperature", "--sample")) from error
 

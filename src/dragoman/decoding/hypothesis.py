@@ -21,7 +21,8 @@ class Hypothesis:
     """Natural logarithm of its probability under the model, that of its end included."""
 
     token_log_probabilities: tuple[float, ...]
-    """The summands of `log_probability`: one a token, and one for the end if it is finished."""
+    """The summands of `log_probability`: one a token, and one for the end if it is finished. Empty
+    if the engine does not tell them."""
 
     finished: bool
     """Whether it ended by itself; otherwise it was stopped at the length limit."""

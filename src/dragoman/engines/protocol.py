@@ -3,8 +3,13 @@
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
+from dragoman.config import DragomanError
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import Hypothesis
+
+
+class EngineError(DragomanError):
+    """An engine cannot be used, or not for what is asked."""
 
 
 @runtime_checkable
@@ -22,4 +27,7 @@ class Engine(Protocol):
 
         Each gets `config.n_best` hypotheses, or fewer if there are not so many, and at least one.
         A sentence without tokens gets one empty hypothesis.
+
+        Raises:
+            EngineError: the engine cannot search so.
         """

@@ -13,6 +13,7 @@ from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY, Hypothesis
 from dragoman.decoding.problem import SearchProblem
 from dragoman.decoding.search import search
+from dragoman.engines.grouping import group_by_length
 from dragoman.model.transformer import Transformer
 from dragoman.tokenizers.tokenizer import SpecialIds
 
@@ -104,21 +105,6 @@ class PyTorchEngine:
         rows = [torch.tensor([*source, self._special_ids.eos]) for source in sources]
         padded = pad_sequence(rows, batch_first=True, padding_value=self._special_ids.pad)
         return padded.to(self.device)
-
-
-def group_by_length(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
-    """Cut the sentences that have a token at all into batches, the longest first.
-
-    A batch has at most `budget` tokens, with padding and EOS, or one sentence.
-
-    >>> list(group_by_length([2, 9, 0, 3, 1], budget=10))
-    [[1], [3, 0], [4]]
-    """
-    order = sorted((i for i, length in enumerate(lengths) if length), key=lambda i: -lengths[i])
-    while order:
-        count = max(1, budget // (lengths[order[0]] + 1))
-        yield order[:count]
-        order = order[count:]
 
 
 @contextmanager

@@ -1,46 +1,18 @@
 """Compare an imported model with what Hugging Face computes from the original."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import takewhile
 from operator import eq
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
-from dragoman.decoding.config import SearchConfig
 from dragoman.engines.pytorch import PyTorchEngine
+from dragoman.interop.proof import GREEDY, LENGTH_LIMIT, Agreement, draw_sentences
 from dragoman.model.transformer import Transformer
 from dragoman.model_directory import ModelDirectory
 from dragoman.tokenizers.pair import TokenizerPair
-from dragoman.tokenizers.tokenizer import Tokenizer
-
-LENGTH_LIMIT = 40
-GREEDY = SearchConfig(beam_size=1, max_length_ratio=0.0, max_length_extra=LENGTH_LIMIT)
-NUM_SENTENCES = 20
-MOST_PIECES = 12
-TOLERANCE = 1e-3
-"""On a logit: rounding is a hundred times smaller in single precision, mistakes are larger."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Agreement:
-    """What came out of a comparison."""
-
-    num_sentences: int
-    num_equal: int
-    """Sentences whose greedy translation is the same, token by token."""
-
-    largest_difference: float
-    """Between two logits."""
-
-    @property
-    def holds(self) -> bool:
-        """Whether both sides compute the same."""
-        return self.num_equal == self.num_sentences and self.largest_difference < TOLERANCE
 
 
 def compare_with_transformers(marian: Path, imported: Path) -> Agreement | None:
@@ -70,15 +42,6 @@ def compare_with_transformers(marian: Path, imported: Path) -> Agreement | None:
             for source, translation in zip(sources, translations, strict=True)
         ),
     )
-
-
-def draw_sentences(tokenizer: Tokenizer) -> Iterator[list[int]]:
-    """Draw texts of random pieces, the same ones each time, and encode them."""
-    random = np.random.default_rng(0)
-    for _ in range(NUM_SENTENCES):
-        pieces = random.integers(tokenizer.vocab_size, size=random.integers(1, MOST_PIECES + 1))
-        if ids := tokenizer.encode(tokenizer.decode(pieces.tolist())):
-            yield ids
 
 
 def generate_greedily(

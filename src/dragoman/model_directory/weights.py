@@ -8,6 +8,7 @@ from dragoman.model_directory.description import DESCRIPTION_NAME, ModelDescript
 
 if TYPE_CHECKING:
     from torch import Tensor
+    from torch.overrides import TorchFunctionMode
 
     from dragoman.model.transformer import Transformer
 
@@ -53,14 +54,13 @@ def assemble(description: ModelDescription, weights: Any, path: Path) -> "Transf
     """
     import torch
 
-    from dragoman.model.positional_encoding import PositionalEncoding
     from dragoman.model.transformer import Transformer
 
     config, tokenizer = description.model, description.tokenizer
     header = _read_header(weights)
     _check_size(description, header, path)
     try:
-        with torch.device("meta"):  # shapes without memory
+        with _without_initialization():
             transformer = Transformer(
                 config,
                 source_vocab_size=tokenizer.source_vocab_size,
@@ -78,10 +78,29 @@ def assemble(description: ModelDescription, weights: Any, path: Path) -> "Transf
     for module in transformer.modules():
         for name, parameter in list(module.named_parameters(recurse=False)):
             setattr(module, name, loaded[parameter])  # a shared table stays shared
-    transformer.positions = PositionalEncoding(
-        config.d_model, convention=config.positional_encoding
-    )
     return transformer.eval()
+
+
+def _without_initialization() -> "TorchFunctionMode":
+    """Leave weights that are replaced as they are, which takes neither time nor memory.
+
+    The device `meta` is meant for this, but makes PyTorch import its compiler, which takes seconds.
+    """
+    import torch
+    from torch.nn import init
+    from torch.overrides import TorchFunctionMode
+
+    class WithoutInitialization(TorchFunctionMode):
+        def __torch_function__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            if func in (torch.Tensor.normal_, torch.Tensor.uniform_):
+                return args[0]
+            if getattr(func, "__module__", None) == init.__name__:
+                return args[0] if args else kwargs["tensor"]
+            return func(*args, **(kwargs or {}))
+
+    return WithoutInitialization()
 
 
 def _read_header(weights: Any) -> Header:

@@ -11,9 +11,10 @@ from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.evaluation.config import EvaluationConfig
 from dragoman.evaluation.metrics import score
 from dragoman.recipe import Recipe
+from dragoman.tokenizers.tokenizer import forbidden_ids
 from dragoman.training.progress import Sample, Validation
 from dragoman.training.step import Objective
-from dragoman.translator import Translator, forbidden_ids
+from dragoman.translator import Translator
 
 NUM_SAMPLES = 3
 

@@ -28,6 +28,12 @@ class SpecialIds:
     eos: int = EOS_ID
 
 
+def forbidden_ids(kind: str, special: SpecialIds) -> tuple[int, ...]:
+    """List the tokens that a translation never has; whole words need the unknown one."""
+    markers = (special.pad, special.bos)
+    return markers if kind == "words" else (*markers, special.unk)
+
+
 @runtime_checkable
 class Tokenizer(Protocol):
     """Text to token ids, and back. Implementations keep no state between calls."""

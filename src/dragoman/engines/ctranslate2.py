@@ -1,0 +1,180 @@
+"""Running a model with CTranslate2, on a CPU, without PyTorch."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import ctranslate2
+
+from dragoman.decoding.config import PATIENCE, SearchConfig
+from dragoman.decoding.hypothesis import EMPTY, Hypothesis
+from dragoman.device import num_cpus
+from dragoman.engines.grouping import group_by_length
+from dragoman.engines.protocol import EngineError
+from dragoman.model_directory import ModelDirectory
+from dragoman.tokenizers.pair import TokenizerPair
+from dragoman.tokenizers.tokenizer import forbidden_ids
+
+COPY_NAME = "ctranslate2"
+"""The folder of a model directory that holds the copy that CTranslate2 reads."""
+
+WEIGHTS_OF_ORIGIN = "dragoman_weights_sha256"
+"""Under this name the copy's `config.json` says which weights it was made from."""
+
+NUM_POSITIONS = "dragoman_num_positions"
+"""And under this one for how many positions it has encodings."""
+
+TOKENS_PER_BATCH = 1024
+"""Source tokens translated together, padding included; more is not faster."""
+
+_LENGTH_PENALTY = 1e-3  # next to none, as we rank; with 0 it would stop when the best prefix ends
+
+
+class CTranslate2Engine:
+    """Searches with the copy of a model that `dragoman export` has written.
+
+    The searches are those of the PyTorch engine, so the translations are the same, as far as
+    rounding goes: the copy usually has 8-bit weights. It differs in three things. Forbidden tokens
+    are taken out before probabilities are normalised, so scores are better by the little that they
+    had. Where more than `PATIENCE * beam` translations end, or meet the length limit, it chooses
+    among the most probable ones. There is no sampling, because its random numbers would be shared
+    by a batch.
+    """
+
+    def __init__(
+        self, directory: ModelDirectory, tokenizers: TokenizerPair, *, copy: Path | None = None
+    ) -> None:
+        """Load the copy.
+
+        Args:
+            directory: The model.
+            tokenizers: Its own; a copy knows tokens by their spelling.
+            copy: Where the copy is, if not in the model's directory.
+
+        Raises:
+            EngineError: there is no copy, or it cannot be read, or it was made from other weights.
+        """
+        path, description = copy or directory.path / COPY_NAME, directory.description
+        config = read_config(path)
+        if config.get(WEIGHTS_OF_ORIGIN) != description.weights_sha256:
+            raise EngineError(f"{path}: made from other weights; {_how_to_export(directory.path)}")
+        special, target = description.special_ids, tokenizers.target
+        self._source_pieces = tokenizers.source.pieces(range(tokenizers.source.vocab_size))
+        self._target_ids = {
+            piece: i for i, piece in enumerate(target.pieces(range(target.vocab_size)))
+        }
+        (self._end,) = target.pieces([special.eos])
+        forbidden = forbidden_ids(description.tokenizer.kind, special)
+        self._forbidden = [[piece] for piece in target.pieces(forbidden)]
+        self._num_positions: int = config[NUM_POSITIONS]
+        try:
+            self._translator = ctranslate2.Translator(
+                str(path), inter_threads=num_cpus(), intra_threads=1
+            )
+        except (RuntimeError, ValueError) as error:
+            raise EngineError(f"{path}: cannot be read by CTranslate2: {error}") from error
+
+    @property
+    def name(self) -> str:
+        """What computes, for reports."""
+        return f"CTranslate2 {ctranslate2.__version__}, {self._translator.compute_type}, on the CPU"
+
+    def search(
+        self, sources: Sequence[Sequence[int]], config: SearchConfig
+    ) -> list[list[Hypothesis]]:
+        """Translate sentences, given as tokens without EOS; the results keep their order.
+
+        Raises:
+            EngineError: it should sample, or a translation could be too long for the copy.
+        """
+        if config.samples:
+            raise EngineError("CTranslate2 does not sample as Dragoman does; take engine pytorch")
+        results: list[list[Hypothesis]] = [[EMPTY] for _ in sources]
+        batches = list(group_by_length([len(source) for source in sources], TOKENS_PER_BATCH))
+        running = [self._start([sources[i] for i in batch], config) for batch in batches]
+        for batch, translations in zip(batches, running, strict=True):
+            for i, translation in zip(batch, translations, strict=True):
+                results[i] = self._rank(sources[i], translation.result(), config)
+        return results
+
+    def _start(self, sources: Sequence[Sequence[int]], config: SearchConfig) -> list[Any]:
+        """Begin to translate a batch; its longest sentence decides how long others may get."""
+        limit = max(config.max_length(len(source)) for source in sources)
+        longest = max(limit, *(len(source) + 1 for source in sources))
+        if longest > self._num_positions:
+            raise EngineError(
+                f"{longest} positions may be needed, but the CTranslate2 copy has only "
+                f"{self._num_positions}; take engine pytorch"
+            )
+        found: list[Any] = self._translator.translate_batch(
+            [[self._source_pieces[i] for i in source] for source in sources],
+            asynchronous=True,
+            beam_size=config.beam_size,
+            patience=PATIENCE,
+            num_hypotheses=PATIENCE * config.beam_size if config.beam_size > 1 else 1,
+            length_penalty=_LENGTH_PENALTY,
+            max_input_length=0,
+            max_decoding_length=limit,
+            min_decoding_length=0,
+            suppress_sequences=self._forbidden,
+            return_scores=True,
+            return_end_token=True,
+        )
+        return found
+
+    def _rank(self, source: Sequence[int], result: Any, config: SearchConfig) -> list[Hypothesis]:
+        """Score what was found as we do; search again if a shorter limit is the sentence's own."""
+        limit = config.max_length(len(source))
+        if any(len(pieces) > limit for pieces in result.hypotheses):
+            result = self._start([source], config)[0].result()
+        hypotheses = [
+            self._read(pieces, score, config)
+            for pieces, score in zip(result.hypotheses, result.scores, strict=True)
+        ]
+        hypotheses.sort(key=lambda found: (not found.finished, -found.score))
+        return hypotheses[: config.n_best]
+
+    def _read(self, pieces: list[str], score: float, config: SearchConfig) -> Hypothesis:
+        log_probability = score * len(pieces) ** _LENGTH_PENALTY
+        finished = bool(pieces) and pieces[-1] == self._end
+        return Hypothesis(
+            ids=tuple(self._target_ids[piece] for piece in (pieces[:-1] if finished else pieces)),
+            score=log_probability / config.penalty(len(pieces)),
+            log_probability=log_probability,
+            token_log_probabilities=(),
+            finished=finished,
+        )
+
+
+def is_copied(directory: ModelDirectory) -> bool:
+    """Tell whether a model has a copy that was made from its present weights."""
+    try:
+        config = read_config(directory.path / COPY_NAME)
+    except EngineError:
+        return False
+    return bool(config.get(WEIGHTS_OF_ORIGIN) == directory.description.weights_sha256)
+
+
+def read_config(copy: Path) -> dict[str, Any]:
+    """Read the settings of a copy.
+
+    Raises:
+        EngineError: there is no copy, or it was not made by `dragoman export`.
+    """
+    path = copy / "config.json"
+    try:
+        config = json.loads(path.read_bytes())
+        if isinstance(config, dict) and isinstance(config.get(NUM_POSITIONS), int):
+            return config
+    except FileNotFoundError:
+        raise EngineError(
+            f"{copy.parent}: it has no copy for CTranslate2; {_how_to_export(copy.parent)}"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise EngineError(f"{path}: cannot be read: {error}") from error
+    raise EngineError(f"{path}: not a copy made by dragoman; {_how_to_export(copy.parent)}")
+
+
+def _how_to_export(model: Path) -> str:
+    return f'"dragoman export {model} --to ctranslate2" makes one'

@@ -1,0 +1,336 @@
+"""The copy for CTranslate2: it computes the same, or it is not written."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from dragoman.cli import main
+from dragoman.decoding.config import SearchConfig
+from dragoman.decoding.hypothesis import EMPTY
+from dragoman.engines.ctranslate2 import CTranslate2Engine
+from dragoman.engines.protocol import EngineError
+from dragoman.engines.pytorch import PyTorchEngine
+from dragoman.interop import ctranslate2 as exporting
+from dragoman.interop.ctranslate2 import ExportError, export_ctranslate2
+from dragoman.model.config import TransformerConfig
+from dragoman.model.positional_encoding import sinusoids
+from dragoman.model.transformer import Transformer
+from dragoman.model_directory import (
+    ModelDescription,
+    ModelDirectory,
+    TokenizerDescription,
+    save_model,
+)
+from dragoman.tokenizers.config import TokenizerConfig
+from dragoman.tokenizers.pair import TokenizerPair
+from dragoman.tokenizers.tokenizer import SpecialIds
+from dragoman.tokenizers.training import train_tokenizers
+from dragoman.translator import Translator
+
+SPECIAL = SpecialIds()
+PAIRS = [
+    ("The cat is on the table.", "Il gatto è sul tavolo."),
+    ("The dog is under the table.", "Il cane è sotto il tavolo."),
+    ("Where is the cat?", "Dov'è il gatto?"),
+    ("I see a dog and a cat.", "Vedo un cane e un gatto."),
+]
+TEXTS = [
+    "The cat sees the dog.",
+    "",
+    "Where is a table?",
+    "dog",
+    "The table is under the cat. " * 3,
+]
+Save = Callable[..., ModelDirectory]
+
+
+TOKENIZERS = {
+    "joint": TokenizerConfig(vocab_size=320),
+    "separate": TokenizerConfig(vocab_size=300, joint=False),
+    "words": TokenizerConfig(kind="words", vocab_size=40),
+}
+
+
+@pytest.fixture(scope="module")
+def tokenizers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, TokenizerPair]:
+    return {
+        kind: train_tokenizers(config, lambda: PAIRS, tmp_path_factory.mktemp(kind))
+        for kind, config in TOKENIZERS.items()
+    }
+
+
+@pytest.fixture
+def save(tokenizers: dict[str, TokenizerPair], tmp_path: Path) -> Save:
+    """Give a function that saves a random model whose probabilities are wide apart."""
+
+    def save_random(
+        *, end: float = 0.0, tokenizer: str = "joint", **changes: Any
+    ) -> ModelDirectory:
+        config, pair = TOKENIZERS[tokenizer], tokenizers[tokenizer]
+        model = TransformerConfig(
+            **{
+                "d_model": 16,
+                "d_ff": 24,
+                "num_heads": 2,
+                "num_encoder_layers": 2,
+                "num_decoder_layers": 3,
+                "tied_embeddings": "none",
+                "projection_bias": True,
+                **changes,
+            }
+        )
+        transformer = Transformer(
+            model,
+            source_vocab_size=pair.source.vocab_size,
+            target_vocab_size=pair.target.vocab_size,
+            padding_id=SPECIAL.pad,
+        )
+        for name, parameter in transformer.named_parameters():
+            if "norm" in name or name.endswith("bias"):
+                torch.nn.init.normal_(parameter, mean=float("gain" in name), std=0.3)
+        with torch.no_grad():
+            transformer.projection.linear.weight.mul_(3.0)
+            if transformer.projection.linear.bias is not None:
+                # A token that is forbidden has no probability to speak of, as in a trained model.
+                transformer.projection.linear.bias[[SPECIAL.pad, SPECIAL.bos, SPECIAL.unk]] = -30.0
+                transformer.projection.linear.bias[SPECIAL.eos] += end
+        description = ModelDescription(
+            source_language="en",
+            target_language="it",
+            model=model,
+            tokenizer=TokenizerDescription.of(pair, config),
+            special_ids=SPECIAL,
+            search={"beam_size": 2, "max_length_ratio": 0.5, "max_length_extra": 6},
+        )
+        save_model(tmp_path, description, pair, dict(transformer.named_parameters()))
+        return ModelDirectory(tmp_path)
+
+    return save_random
+
+
+def engines(directory: ModelDirectory) -> tuple[CTranslate2Engine, PyTorchEngine]:
+    """Load both; the copy is in single precision."""
+    export_ctranslate2(directory.path, quantization="float32")
+    return (
+        CTranslate2Engine(directory, directory.load_tokenizers()),
+        PyTorchEngine(directory.load_transformer(), SPECIAL),
+    )
+
+
+ARCHITECTURES: list[dict[str, Any]] = [
+    {"norm": "before", "activation": "relu", "positional_encoding": "interleaved"},
+    {"norm": "after", "activation": "silu", "positional_encoding": "marian"},
+    {"norm": "before", "activation": "gelu", "positional_encoding": "tensor2tensor"},
+    {"norm": "after", "layer_norm_epsilon": 0.1, "num_heads": 4},
+    {"tied_embeddings": "target", "projection_bias": False, "tokenizer": "separate"},
+    {"tied_embeddings": "all", "tokenizer": "words"},
+]
+
+
+@pytest.mark.parametrize("changes", ARCHITECTURES)
+def test_every_architecture_is_copied_exactly(save: Save, changes: dict[str, Any]) -> None:
+    directory = save(**changes)
+
+    proof = export_ctranslate2(directory.path, quantization="float32")
+
+    assert proof.in_single_precision.num_sentences >= 10
+    assert proof.in_single_precision.holds
+    assert proof.in_single_precision.largest_difference < 5e-5
+    assert proof.num_equal == proof.in_single_precision.num_equal
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        SearchConfig(beam_size=1, max_length_extra=40),
+        SearchConfig(beam_size=4, n_best=3, max_length_extra=40),
+        SearchConfig(beam_size=3, length_penalty=0.0, max_length_extra=40),
+        SearchConfig(beam_size=3, length_penalty=1.0, max_length_extra=40),
+    ],
+)
+def test_both_engines_find_the_same(save: Save, config: SearchConfig) -> None:
+    directory = save(end=1.2)
+    ct2, pytorch = engines(directory)
+    sources = directory.load_tokenizers().source.encode_batch(TEXTS)
+
+    found, expected = ct2.search(sources, config), pytorch.search(sources, config)
+
+    assert found[1] == [EMPTY]
+    for ours, theirs in zip(found, expected, strict=True):
+        assert [h.ids for h in ours] == [h.ids for h in theirs]
+        assert [h.finished for h in ours] == [h.finished for h in theirs]
+        assert [h.score for h in ours] == pytest.approx([h.score for h in theirs], abs=1e-4)
+        assert [h.log_probability for h in ours] == pytest.approx(
+            [h.log_probability for h in theirs], abs=1e-4
+        )
+    assert any(h.ids for hypotheses in found for h in hypotheses)
+
+
+@pytest.mark.parametrize("beam_size", [1, 3])
+def test_a_model_that_never_ends_is_stopped_at_the_limit_of_each_sentence(
+    save: Save, beam_size: int
+) -> None:
+    directory = save(end=-50.0)
+    ct2, _ = engines(directory)
+    sources = directory.load_tokenizers().source.encode_batch(TEXTS)
+    config = SearchConfig(beam_size=beam_size, max_length_ratio=1.0, max_length_extra=2)
+
+    found = [hypotheses[0] for hypotheses in ct2.search(sources, config)]
+
+    for source, hypothesis in zip(sources, found, strict=True):
+        if source:
+            assert len(hypothesis.ids) == len(source) + 2
+            assert not hypothesis.finished
+
+
+def test_a_model_that_ends_at_once_gives_an_empty_translation(save: Save) -> None:
+    ct2, pytorch = engines(save(end=60.0))
+
+    for engine in (ct2, pytorch):
+        ((found,),) = engine.search([[5, 6]], SearchConfig(beam_size=3))
+        assert (found.ids, found.finished) == ((), True)
+
+
+def test_the_copy_is_rounded_and_smaller(save: Save) -> None:
+    directory = save(d_model=64, d_ff=128)
+    export_ctranslate2(directory.path, quantization="float32")
+    exact = (directory.path / "ctranslate2" / "model.bin").stat().st_size
+
+    export_ctranslate2(directory.path)
+
+    assert (directory.path / "ctranslate2" / "model.bin").stat().st_size < 0.6 * exact
+    assert "int8" in CTranslate2Engine(directory, directory.load_tokenizers()).name
+
+
+def test_what_ctranslate2_cannot_do_is_refused(save: Save) -> None:
+    directory = save()
+    ct2, _ = engines(directory)
+
+    with pytest.raises(EngineError, match="does not sample as Dragoman does; take engine pytorch"):
+        ct2.search([[5]], SearchConfig(sampling_temperature=1.0))
+    with pytest.raises(EngineError, match=r"20000 positions may be needed, but .* has only 2048"):
+        ct2.search([[5]], SearchConfig(max_length_ratio=0.0, max_length_extra=20_000))
+    with pytest.raises(EngineError, match="used on the CPU here, not on cuda"):
+        Translator(directory.path, engine="ctranslate2", device="cuda")
+
+
+def test_a_layer_norm_that_ctranslate2_lacks_is_refused(save: Save) -> None:
+    directory = save(layer_norm="scalar")
+
+    with pytest.raises(ExportError, match="no layer norm of the kind 'scalar'"):
+        export_ctranslate2(directory.path)
+
+    assert not (directory.path / "ctranslate2").exists()
+
+
+def forget_a_norm(monkeypatch: pytest.MonkeyPatch) -> None:
+    fill = exporting._fill_norm
+
+    def leave_the_bias(spec: Any, norm: Any) -> None:
+        fill(spec, norm)
+        spec.beta = spec.beta * 0
+
+    monkeypatch.setattr(exporting, "_fill_norm", leave_the_bias)
+
+
+def swap_keys_and_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    fill = exporting._fill_linear
+    monkeypatch.setattr(
+        exporting, "_fill_linear", lambda spec, *linears: fill(spec, *reversed(linears))
+    )
+
+
+def take_other_positions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exporting, "sinusoids", lambda n, d, _: sinusoids(n, d, "marian"))
+
+
+@pytest.mark.parametrize("mistake", [forget_a_norm, swap_keys_and_values, take_other_positions])
+def test_a_copy_that_computes_something_else_is_not_written(
+    save: Save, mistake: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = save()
+    before = sorted(directory.path.iterdir())
+    mistake(monkeypatch)
+
+    with pytest.raises(
+        ExportError, match=r"the copy computes something else: .* nothing was writt"
+    ):
+        export_ctranslate2(directory.path)
+
+    assert sorted(directory.path.iterdir()) == before
+
+
+def test_a_directory_of_something_else_is_not_replaced(save: Save, tmp_path: Path) -> None:
+    directory = save()
+    (tmp_path / "precious").mkdir()
+    (tmp_path / "precious" / "file").touch()
+
+    with pytest.raises(ExportError, match="precious: there is something else; name another"):
+        export_ctranslate2(directory.path, tmp_path / "precious")
+
+    assert (tmp_path / "precious" / "file").exists()
+
+
+def test_after_the_export_nothing_needs_pytorch(
+    save: Save, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = save()
+    expected = Translator(directory.path, engine="pytorch", device="cpu")(TEXTS)
+
+    assert (
+        main(["export", str(directory.path), "--to", "ctranslate2", "--quantization", "float32"])
+        == 0
+    )
+
+    printed = capsys.readouterr().out
+    assert "proved in float32: 20 of 20 translations equal" in printed
+    assert f"wrote {directory.path / 'ctranslate2'}" in printed
+    program = (
+        "import json, sys\n"
+        "sys.modules['torch'] = None\n"
+        "from dragoman import Translator\n"
+        "translator = Translator(sys.argv[1])\n"
+        "print(json.dumps([translator.engine, *translator(json.loads(sys.argv[2]))]))"
+    )
+    command = [sys.executable, "-c", program, str(directory.path), json.dumps(TEXTS)]
+    run = subprocess.run(command, check=True, capture_output=True, text=True)
+    engine, *found = json.loads(run.stdout)
+    assert engine.startswith("CTranslate2")
+    assert found == expected
+
+
+def test_a_copy_of_other_weights_is_not_used(save: Save) -> None:
+    directory = save()
+    with pytest.raises(
+        EngineError, match=r'no copy for CTranslate2; "dragoman export .* makes one'
+    ):
+        Translator(directory.path, engine="ctranslate2")
+    assert Translator(directory.path, device="cpu").engine.startswith("PyTorch")
+    export_ctranslate2(directory.path)
+    assert Translator(directory.path, device="cpu").engine.startswith("CTranslate2")
+    sampling = SearchConfig(sampling_temperature=1.0)
+    assert Translator(directory.path, device="cpu", search=sampling).engine.startswith("PyTorch")
+
+    directory = save()  # trained again
+
+    assert Translator(directory.path, device="cpu").engine.startswith("PyTorch")
+    with pytest.raises(EngineError, match="ctranslate2: made from other weights"):
+        Translator(directory.path, engine="ctranslate2")
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[1]", '{"dragoman_num_positions": "many"}'])
+def test_a_damaged_copy_is_refused(save: Save, content: str) -> None:
+    directory = save()
+    (directory.path / "ctranslate2").mkdir()
+    (directory.path / "ctranslate2" / "config.json").write_text(content)
+
+    with pytest.raises(
+        EngineError, match=r"config\.json: (cannot be read|not a copy made by drag)"
+    ):
+        Translator(directory.path, engine="ctranslate2")
