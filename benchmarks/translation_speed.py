@@ -1,0 +1,246 @@
+"""Measure how fast a model translates, by each engine and by CTranslate2 alone, in one run.
+
+    python benchmarks/translation_speed.py MODEL PAIRS.tsv [--beam-sizes 1 4] [--json]
+
+All subjects translate the same sentences with the same weights, one after the other, each in a
+process of its own. The time counts from token ids to token ids; what comes before is stated apart:
+start-up is from the start of the process until it can translate, and tokenisation is the time to
+cut all sentences. Latency is that of one sentence at a time, the median of the first 100.
+
+`ctranslate2` is our engine with the copy that `dragoman export` writes. `ctranslate2 alone` calls
+the library as its manual recommends for files, without Dragoman's rules for when a search is over.
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import ctranslate2
+
+from dragoman.corpora.config import CorpusConfig
+from dragoman.corpora.parallel_text import read_pairs
+from dragoman.decoding.config import SearchConfig
+from dragoman.engines.ctranslate2 import COPY_NAME, TOKENS_PER_BATCH, CTranslate2Engine
+from dragoman.evaluation.config import EvaluationConfig
+from dragoman.evaluation.metrics import score
+from dragoman.model_directory import ModelDirectory
+from dragoman.tokenizers.pair import TokenizerPair
+
+LATENCY_SENTENCES = 100
+
+Ids = Sequence[Sequence[int]]
+Translate = Callable[[Ids, int], list[tuple[int, ...]]]
+"""(sentences, width of the beam) -> translations."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measurement:
+    """What one subject did with one width of the beam."""
+
+    subject: str
+    beam_size: int
+    target_tokens_per_second: float
+    sentences_per_second: float
+    latency_ms: float
+    bleu: float
+    seconds_to_start: float
+    seconds_to_tokenise: float
+    peak_memory_mib: float
+
+
+def use_engine(kind: str) -> Callable[[Path, Path, TokenizerPair], Translate]:
+    """Translate as `Translator` does."""
+
+    def prepare(model: Path, copy: Path, tokenizers: TokenizerPair) -> Translate:
+        directory = ModelDirectory(model)
+        engine: Any
+        if kind == "ctranslate2":
+            engine = CTranslate2Engine(directory, tokenizers, copy=copy)
+        else:
+            from dragoman.engines.pytorch import PyTorchEngine
+
+            special = directory.description.special_ids
+            engine = PyTorchEngine(directory.load_transformer(), special)
+        return lambda sources, beam_size: [
+            found[0].ids for found in engine.search(sources, SearchConfig(beam_size=beam_size))
+        ]
+
+    return prepare
+
+
+def use_ctranslate2_alone(model: Path, copy: Path, tokenizers: TokenizerPair) -> Translate:
+    """Translate as CTranslate2's manual says: as many workers as cores, each with one thread."""
+    translator = ctranslate2.Translator(
+        str(copy), inter_threads=int(os.environ["OMP_NUM_THREADS"]), intra_threads=1
+    )
+    target = tokenizers.target
+    ids = {piece: i for i, piece in enumerate(target.pieces(range(target.vocab_size)))}
+
+    def translate(sources: Ids, beam_size: int) -> list[tuple[int, ...]]:
+        results = translator.translate_batch(
+            [tokenizers.source.pieces(source) for source in sources],
+            beam_size=beam_size,
+            max_batch_size=TOKENS_PER_BATCH,
+            batch_type="tokens",
+        )
+        return [tuple(ids[piece] for piece in result.hypotheses[0]) for result in results]
+
+    return translate
+
+
+SUBJECTS: dict[str, tuple[Callable[[Path, Path, TokenizerPair], Translate], str]] = {
+    "pytorch": (use_engine("pytorch"), "float32"),
+    "ctranslate2 int8": (use_engine("ctranslate2"), "int8"),
+    "ctranslate2 float32": (use_engine("ctranslate2"), "float32"),
+    "ctranslate2 alone int8": (use_ctranslate2_alone, "int8"),
+    "ctranslate2 alone float32": (use_ctranslate2_alone, "float32"),
+}
+"""How each is prepared, and the weights of the copy that it gets."""
+
+
+def peak_memory_mib() -> float:
+    """Read the most memory of this process; `getrusage` would count that of its parent, too."""
+    status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    (kibibytes,) = (line.split()[1] for line in status.splitlines() if line.startswith("VmHWM"))
+    return round(int(kibibytes) / 1024, 1)
+
+
+def run_one(options: argparse.Namespace) -> None:
+    """Measure one subject in this process, and write JSON."""
+    directory = ModelDirectory(options.model)
+    tokenizers = directory.load_tokenizers()
+    prepare, _ = SUBJECTS[options.subject]
+    translate = prepare(options.model, options.copy, tokenizers)
+    seconds_to_start = time.time() - options.began
+    pairs = list(read_pairs(CorpusConfig(path=str(options.pairs)), languages=("source", "target")))
+    pairs = [pair for pair in pairs if pair.source.strip()][: options.sentences]
+    before = time.perf_counter()
+    sources = tokenizers.source.encode_batch([pair.source for pair in pairs])
+    seconds_to_tokenise = time.perf_counter() - before
+    found = []
+    for beam_size in options.beam_sizes:
+        translate(sources[:LATENCY_SENTENCES], beam_size)  # warms up
+        before = time.perf_counter()
+        translations = translate(sources, beam_size)
+        seconds = time.perf_counter() - before
+        latencies = []
+        for source in sources[:LATENCY_SENTENCES]:
+            before = time.perf_counter()
+            translate([source], beam_size)
+            latencies.append(time.perf_counter() - before)
+        bleu = score(
+            [tokenizers.target.decode(ids) for ids in translations],
+            [pair.target for pair in pairs],
+            EvaluationConfig(metrics=("BLEU",), lowercase=options.lowercase, bootstrap_samples=0),
+        )[0]
+        measurement = Measurement(
+            subject=options.subject,
+            beam_size=beam_size,
+            target_tokens_per_second=round(sum(map(len, translations)) / seconds, 1),
+            sentences_per_second=round(len(sources) / seconds, 1),
+            latency_ms=round(1000 * statistics.median(latencies), 1),
+            bleu=round(bleu.value, 2),
+            seconds_to_start=round(seconds_to_start, 2),
+            seconds_to_tokenise=round(seconds_to_tokenise, 2),
+            peak_memory_mib=peak_memory_mib(),
+        )
+        found.append(asdict(measurement))
+    print(json.dumps(found))
+
+
+def run_all(options: argparse.Namespace) -> dict[str, Any]:
+    """Measure each subject in a process of its own."""
+    import torch
+
+    from dragoman.interop.ctranslate2 import export_ctranslate2
+    from dragoman.planning.machine import matrix_rate
+
+    torch.set_num_threads(options.threads)
+    results: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory() as scratch:
+        for quantization in ("int8", "float32"):
+            copy = Path(scratch) / quantization / COPY_NAME
+            copy.parent.mkdir()
+            export_ctranslate2(options.model, copy, quantization=quantization)
+        for name in options.subjects:
+            copy = Path(scratch) / SUBJECTS[name][1] / COPY_NAME
+            command = [sys.executable, __file__, str(options.model), str(options.pairs)]
+            command += ["--subject", name, "--copy", str(copy), "--began", str(time.time())]
+            command += ["--sentences", str(options.sentences), "--beam-sizes"]
+            command += map(str, options.beam_sizes)
+            command += ["--lowercase"] if options.lowercase else []
+            environment = {**os.environ, "OMP_NUM_THREADS": str(options.threads)}
+            done = subprocess.run(
+                command, stdout=subprocess.PIPE, text=True, check=True, env=environment
+            )
+            results += json.loads(done.stdout.splitlines()[-1])
+    return {
+        "model": options.model.name,
+        "text": options.pairs.name,
+        "threads": options.threads,
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "ctranslate2": ctranslate2.__version__,
+        "matrix_rate_gflops": round(matrix_rate(torch.float32) / 1e9, 1),
+        "subjects": results,
+    }
+
+
+def show(report: dict[str, Any]) -> None:
+    """Print a table for people."""
+    print(
+        f"{report['model']}, {report['text']}, {report['threads']} threads, torch "
+        f"{report['torch']}, CTranslate2 {report['ctranslate2']}, float32 products at "
+        f"{report['matrix_rate_gflops']:,.0f} GFLOP/s"
+    )
+    columns = "| beam | target tokens/s | sentences/s | one sentence, ms | BLEU | start, s "
+    print(f"| subject {columns}| tokenise, s | peak MiB |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for found in report["subjects"]:
+        print(
+            f"| {found['subject']} | {found['beam_size']} "
+            f"| {found['target_tokens_per_second']:,.0f} | {found['sentences_per_second']:,.1f} "
+            f"| {found['latency_ms']} | {found['bleu']} | {found['seconds_to_start']} "
+            f"| {found['seconds_to_tokenise']} | {found['peak_memory_mib']:,.0f} |"
+        )
+
+
+def main() -> None:
+    """Read the arguments."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("model", type=Path)
+    parser.add_argument("pairs", type=Path, help="TSV file: sentences and reference translations")
+    parser.add_argument("--sentences", type=int, default=20_000, help="the first so many")
+    parser.add_argument("--beam-sizes", type=int, nargs="+", default=[4, 1])
+    parser.add_argument("--subjects", nargs="+", choices=list(SUBJECTS), default=list(SUBJECTS))
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--lowercase", action="store_true", help="score without regard to case")
+    parser.add_argument("--json", action="store_true", help="write JSON, for programs")
+    parser.add_argument("--subject", choices=list(SUBJECTS), help=argparse.SUPPRESS)
+    parser.add_argument("--copy", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--began", type=float, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.subject:
+        run_one(options)
+        return
+    report = run_all(options)
+    if options.json:
+        print(json.dumps(report, indent=2))
+    else:
+        show(report)
+
+
+if __name__ == "__main__":
+    main()
