@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -308,3 +309,59 @@ def test_search_settings_that_make_no_sense_name_the_file(saved: Path, tmp_path:
 
     with pytest.raises(DragomanError, match=r"model\.toml: search\.beam_size=0 is not positive"):
         Translator(copy)
+
+
+class Stuck(Copier):
+    """An engine whose best translation of a long text runs in circles."""
+
+    def __init__(self, *, finds_another: bool) -> None:
+        super().__init__()
+        self.finds_another = finds_another
+
+    def search(
+        self, sources: Sequence[Sequence[int]], config: SearchConfig
+    ) -> list[list[Hypothesis]]:
+        found = super().search(sources, config)
+        return [
+            [
+                replace(hypothesis, ids=tuple(source[:2]) * 10)
+                if len(source) > 5 and (place < 3 or not self.finds_another)
+                else replace(hypothesis, ids=tuple(reversed(hypothesis.ids)))
+                for place, hypothesis in enumerate(hypotheses)
+            ]
+            for source, hypotheses in zip(sources, found, strict=True)
+        ]
+
+
+def test_a_faulty_translation_gives_way_to_the_best_without_fault(
+    tokenizers: TokenizerPair,
+) -> None:
+    engine = Stuck(finds_another=True)
+    translator = translating(engine, tokenizers)
+
+    short, long = translator.translate(["cat", "The cat is on the table."])
+
+    assert [len(asked) for asked in engine.asked] == [2, 1]  # only the faulty one is searched again
+    assert (engine.configs[1].beam_size, engine.configs[1].n_best) == (8, 8)
+    assert (short.faults, long.faults) == ((), ())
+    assert len(long.alternatives) == 1
+    assert long.score == -0.5 * 3
+
+
+def test_a_translation_whose_fault_nothing_mends_says_so(tokenizers: TokenizerPair) -> None:
+    translator = translating(Stuck(finds_another=False), tokenizers)
+
+    (translation,) = translator.translate(["The cat is on the table. The dog."])
+
+    assert translation.faults == ("repeats itself",)
+    assert translation.score == 0.0
+
+
+def test_samples_are_not_exchanged_for_others(tokenizers: TokenizerPair) -> None:
+    engine = Stuck(finds_another=True)
+    sampling = SearchConfig(sampling_temperature=1.0)
+
+    (translation,) = translating(engine, tokenizers).translate(["The cat is on it."], sampling)
+
+    assert translation.faults == ("repeats itself",)
+    assert len(engine.asked) == 1

@@ -1,7 +1,7 @@
 """Text to text: the class that people import."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple, overload
@@ -10,6 +10,7 @@ from dragoman.config import DragomanError, RecipeError, from_table
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY, Hypothesis
 from dragoman.engines.protocol import Engine, EngineError
+from dragoman.faults import Fault, find_faults
 from dragoman.model_directory import DESCRIPTION_NAME, ModelDirectory
 from dragoman.tokenizers.normalisation import encodable
 from dragoman.tokenizers.pair import TokenizerPair
@@ -17,6 +18,9 @@ from dragoman.tokenizers.sentences import cut_to_fit, join_translations, split_s
 from dragoman.tokenizers.tokenizer import forbidden_ids
 
 EngineKind = Literal["auto", "pytorch", "ctranslate2"]
+
+WIDTH_OF_SECOND_SEARCH = 8
+"""Of the beam, where the first search has found something with a fault."""
 
 CHUNK = 2048
 """Texts that are read ahead; among so many, there are enough of similar length for a batch."""
@@ -33,6 +37,9 @@ class Alternative:
     finished: bool
     """Whether it ended by itself; otherwise it was stopped at the length limit."""
 
+    faults: tuple[Fault, ...]
+    """What is wrong with it at first sight; see `dragoman.faults`."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Translation:
@@ -40,7 +47,8 @@ class Translation:
 
     source: str
     alternatives: tuple[Alternative, ...]
-    """The best first; as many as `n_best`, or fewer if there are not so many."""
+    """As many as `n_best`, or fewer if there are not so many. Those without a fault come first, and
+    of these the best scored."""
 
     parts: tuple[str, ...]
     """What was translated at once: the sentences of the source, or pieces of a long one."""
@@ -63,6 +71,11 @@ class Translation:
         """Whether the best translation ended by itself."""
         return self.alternatives[0].finished
 
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """What is wrong with the best translation at first sight."""
+        return self.alternatives[0].faults
+
 
 class Translator:
     """Translates text with a saved model.
@@ -70,6 +83,9 @@ class Translator:
     A text is cut into its sentences, as that is what most models have learnt to translate, and
     the white space between them is kept. An empty or blank text stays as it is. A text's
     translation does not depend on the others it is given with.
+
+    A translation that is empty, repeats itself, copies the source or is far too long or short gives
+    way to the best one without such a fault, if a wider search finds any; or it says its fault.
 
     A sentence of more tokens than the model has seen is cut again, between clauses if it can be,
     and its pieces are translated each for itself. The first translation of a text joins the first
@@ -151,10 +167,41 @@ class Translator:
         remaining = iter(texts)
         while chunk := list(islice(remaining, CHUNK)):
             cut = self._cut(chunk)
-            encoded = [ids for text in cut for ids in text.encoded]
-            found = iter(self._engine.search(encoded, search or self.search))
+            parts = [
+                _Part(*part) for text in cut for part in zip(text.parts, text.encoded, strict=True)
+            ]
+            found = iter(self._search(parts, search or self.search))
             for source, text in zip(chunk, cut, strict=True):
-                yield self._read(source, text, [next(found) or [EMPTY] for _ in text.parts])
+                yield self._join(source, text, [next(found) for _ in text.parts])
+
+    def _search(self, parts: list["_Part"], search: SearchConfig) -> list[list[Alternative]]:
+        """Translate each part; where the best translation has a fault, look for others."""
+        found = self._read(parts, self._engine.search([part.ids for part in parts], search))
+        faulty = [i for i, alternatives in enumerate(found) if alternatives[0].faults]
+        if faulty and not search.samples:
+            width = max(search.beam_size, WIDTH_OF_SECOND_SEARCH)
+            wider = replace(search, beam_size=width, n_best=width)
+            again = [parts[i] for i in faulty]
+            others = self._read(again, self._engine.search([part.ids for part in again], wider))
+            for i, alternatives in zip(faulty, others, strict=True):
+                # Stable: of those without a fault the best scored is the first.
+                alternatives.sort(key=lambda alternative: bool(alternative.faults))
+                found[i] = alternatives[: search.n_best]
+        return found
+
+    def _read(self, parts: list["_Part"], found: list[list[Hypothesis]]) -> list[list[Alternative]]:
+        """Put the hypotheses of each part back into text, and look at it."""
+        return [
+            [self._look_at(part, hypothesis) for hypothesis in hypotheses or [EMPTY]]
+            for part, hypotheses in zip(parts, found, strict=True)
+        ]
+
+    def _look_at(self, part: "_Part", hypothesis: Hypothesis) -> Alternative:
+        text = self._tokenizers.target.decode(hypothesis.ids)
+        faults = find_faults(part.text, text, source_ids=part.ids, translation_ids=hypothesis.ids)
+        return Alternative(
+            text=text, score=hypothesis.score, finished=hypothesis.finished, faults=faults
+        )
 
     def _cut(self, texts: list[str]) -> list["_CutText"]:
         """Cut texts into sentences, and sentences that are too long into pieces."""
@@ -175,24 +222,31 @@ class Translator:
         parts = [part for s in sentences for part in cut_to_fit(s, tokenizer, limit=limit)]
         return _CutText(parts, tokenizer.encode_batch(parts), within_sentences=True)
 
-    def _read(self, source: str, cut: "_CutText", found: list[list[Hypothesis]]) -> Translation:
-        """Put the hypotheses of each part back into text, and the parts together."""
-        decode = self._tokenizers.target.decode
+    def _join(self, source: str, cut: "_CutText", found: list[list[Alternative]]) -> Translation:
+        """Put the translations of the parts of a text together."""
         return Translation(
             source=source,
             alternatives=tuple(
                 Alternative(
                     text=join_translations(
-                        cut.parts, [decode(part.ids) for part in joined], self._languages[1]
+                        cut.parts, [part.text for part in joined], self._languages[1]
                     ),
                     score=sum(part.score for part in joined),
                     finished=all(part.finished for part in joined),
+                    faults=tuple(dict.fromkeys(fault for part in joined for fault in part.faults)),
                 )
                 for joined in zip(*found, strict=False)
             ),
             parts=tuple(part.strip() for part in cut.parts),
             cut=cut.within_sentences,
         )
+
+
+class _Part(NamedTuple):
+    """What is translated at once."""
+
+    text: str
+    ids: list[int]
 
 
 class _CutText(NamedTuple):

@@ -89,7 +89,8 @@ def translate(
     As many lines come out as went in, in the same order; a blank line stays blank. With --n-best
     above 1 the translations of a line are written one a line as `number ||| text ||| score`,
     where the number is that of the input line, from 0. With --json each input line gives one
-    object with `line` (from 1), `source`, `text`, `score`, `finished`, `parts` and `alternatives`.
+    object with `line` (from 1), `source`, `text`, `score`, `finished`, `faults`, `parts` and
+    `alternatives`.
 
     The sentences of a line are translated each for itself, and the white space between them is
     kept. A sentence that is too long for the model is cut between clauses if it can be, which a
@@ -168,6 +169,8 @@ def _warnings(translation: "Translation") -> Iterator[str]:
             "a sentence has more tokens than the model has seen, so it was cut and the line was "
             f"translated in {len(translation.parts)} parts"
         )
+    for fault in translation.faults:
+        yield f"the translation {fault}"
     if not translation.finished:
         yield "the translation stopped at the length limit"
 
@@ -203,6 +206,7 @@ def _as_json(number: int, line: Line, translation: "Translation") -> str:
         "text": translation.text,
         "score": translation.score,
         "finished": translation.finished,
+        "faults": translation.faults,
         "parts": translation.parts,
         "alternatives": [vars(alternative) for alternative in translation.alternatives],
     }

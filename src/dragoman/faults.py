@@ -1,0 +1,76 @@
+"""Faults of a translation that show without knowing either language."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Literal
+
+Fault = Literal[
+    "repeats itself", "copies the source", "is far too long", "is far too short", "is empty"
+]
+
+LONGEST_UNIT = 20  # tokens
+FEWEST_REPETITIONS = 4
+SHORTEST_LOOP = 6  # tokens, all repetitions together
+
+FEWEST_WORDS = 6
+MOST_COPIED = 0.9
+
+LEAST_TOKENS = 10
+MOST_TOKENS_FOR_EACH = 3.0
+
+_WORD = re.compile(r"[^\W\d_]{2,}")
+
+
+def find_faults(
+    source: str,
+    translation: str,
+    *,
+    source_ids: Sequence[int],
+    translation_ids: Sequence[int],
+) -> tuple[Fault, ...]:
+    """Name what is wrong with a translation at first sight.
+
+    A model that was trained too little, or on other text, runs in circles, copies what it does not
+    know, or stops at once. What the source does, too, is no fault. Loops and lengths are counted in
+    tokens, of which there are about as many in both languages, whatever these are.
+    """
+    if source_ids and not translation_ids:
+        return ("is empty",)
+    found: list[Fault] = []
+    if longest_loop(translation_ids) > 2 * longest_loop(source_ids):
+        found.append("repeats itself")
+    if _copies(source, translation):
+        found.append("copies the source")
+    shorter, longer = sorted((len(source_ids), len(translation_ids)))
+    if longer >= LEAST_TOKENS and longer > MOST_TOKENS_FOR_EACH * (shorter + 1):
+        is_too_long = len(translation_ids) > len(source_ids)
+        found.append("is far too long" if is_too_long else "is far too short")
+    return tuple(found)
+
+
+def longest_loop(ids: Sequence[int]) -> int:
+    """Count the tokens of the longest stretch in which some of them repeat without a break.
+
+    >>> longest_loop([5, 1, 2, 1, 2, 1, 2, 1, 2, 1]), longest_loop([1, 1, 1, 2, 1, 2])
+    (9, 0)
+    """
+    longest = 0
+    for period in range(1, min(LONGEST_UNIT, len(ids) // FEWEST_REPETITIONS) + 1):
+        repeated = 0
+        for token, later in zip(ids, ids[period:], strict=False):
+            repeated = repeated + 1 if token == later else 0
+            covered = repeated + period
+            if covered >= max(FEWEST_REPETITIONS * period, SHORTEST_LOOP):
+                longest = max(longest, covered)
+    return longest
+
+
+def _copies(source: str, translation: str) -> bool:
+    """Tell whether almost all words of a translation stand in the source."""
+    words = [word.casefold() for word in _WORD.findall(translation)]
+    if len(words) < FEWEST_WORDS:
+        return False
+    of_source = Counter(word.casefold() for word in _WORD.findall(source))
+    copied = sum((Counter(words) & of_source).values())
+    return copied > MOST_COPIED * len(words)

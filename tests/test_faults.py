@@ -1,0 +1,72 @@
+"""Faults that show at first sight are named, and what is right is left alone."""
+
+import pytest
+
+from dragoman.faults import Fault, find_faults, longest_loop
+
+WORDS = ["one", "man", "is", "riding", "a", "brown", "horse", "over", "the", "green", "hills"]
+
+
+def faults(source: list[int], translation: list[int]) -> tuple[Fault, ...]:
+    return find_faults("uno", "one", source_ids=source, translation_ids=translation)
+
+
+@pytest.mark.parametrize(
+    ("ids", "covered"),
+    [
+        ([], 0),
+        ([7] * 5, 0),  # too few tokens to speak of a loop
+        ([7] * 6, 6),
+        ([1, 2, 3] * 3, 0),  # three times may be meant
+        ([9, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 8], 13),
+        ([*range(20)] * 4, 80),
+        ([*range(21)] * 4, 0),
+        ([1, 1, 2, 1, 1, 2, 1, 1, 2, 1, 1, 2], 12),
+        ([*range(100)], 0),
+    ],
+)
+def test_loops_are_measured(ids: list[int], covered: int) -> None:
+    assert longest_loop(ids) == covered
+
+
+def test_a_loop_is_a_fault_unless_the_source_has_it_too() -> None:
+    loop = [5, 6] * 8
+    assert faults([*range(16)], loop) == ("repeats itself",)
+    assert faults([1, 2] * 8, loop) == ()
+    assert faults([1, 2] * 4, loop) == ()
+    assert faults([1, 2, 1, 2, 1, 2, 4, 5, 6, 7], loop) == ("repeats itself",)
+
+
+def test_a_copy_is_a_fault_but_not_that_of_a_name() -> None:
+    sentence = " ".join(WORDS)
+
+    def copied(source: str, translation: str) -> bool:
+        ids = [*range(10)]
+        found = find_faults(source, translation, source_ids=ids, translation_ids=ids)
+        return found == ("copies the source",)
+
+    assert copied(sentence, sentence)
+    assert copied(sentence, sentence.upper() + " !")
+    assert not copied("The New York Times", "The New York Times")
+    assert not copied(sentence, "un uomo cavalca un cavallo marrone sulle colline verdi")
+    assert not copied(sentence, " ".join([*WORDS[:7], "un", "uomo", "cavalca"]))
+    assert not copied("1 2 3 4 5 6 7 8 9", "1 2 3 4 5 6 7 8 9")
+    # A word of the source excuses one of the translation, not ten.
+    assert not copied(sentence, "horse horse horse horse horse horse horse")
+
+
+@pytest.mark.parametrize(
+    ("source", "translation", "expected"),
+    [
+        (5, 30, ("is far too long",)),
+        (5, 17, ()),
+        (2, 9, ()),  # little text can be said in many ways
+        (30, 5, ("is far too short",)),
+        (30, 0, ("is empty",)),
+        (1, 0, ("is empty",)),
+        (0, 0, ()),
+        (9, 1, ()),
+    ],
+)
+def test_lengths_are_compared(source: int, translation: int, expected: tuple[Fault, ...]) -> None:
+    assert faults([*range(source)], [*range(100, 100 + translation)]) == expected
