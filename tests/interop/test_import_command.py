@@ -22,7 +22,7 @@ def test_it_imports_proves_and_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     save_marian()
-    monkeypatch.setattr("dragoman.interop.marian_proof.NUM_SENTENCES", 3)
+    monkeypatch.setattr("dragoman.interop.proof.NUM_SENTENCES", 3)
 
     code = run(tmp_path, "-o", tmp_path / "imported", "--languages", "en-it")
 

@@ -13,7 +13,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from dragoman.decoding.config import SearchConfig
 from dragoman.engines.pytorch import PyTorchEngine
-from dragoman.interop import marian_proof
+from dragoman.interop import proof
 from dragoman.interop.marian import import_marian
 from dragoman.interop.marian_config import MarianError
 from dragoman.interop.marian_proof import compare_with_transformers
@@ -32,7 +32,7 @@ def imported(
     theirs.final_logits_bias[0, EOS] = 4.0
     theirs.save_pretrained(tmp_path)
     import_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
-    monkeypatch.setattr(marian_proof, "NUM_SENTENCES", 6)
+    monkeypatch.setattr(proof, "NUM_SENTENCES", 6)
     return theirs, tmp_path / "imported"
 
 

@@ -137,9 +137,10 @@ def _configure(model: Path, options: SearchOptions) -> "SearchConfig":
     from dragoman.model_directory import ModelDirectory
     from dragoman.translator import default_search
 
+    of_model = default_search(ModelDirectory(model))
     given = {name: value for name, value in vars(options).items() if value is not None}
     try:
-        return replace(default_search(ModelDirectory(model)), **given)
+        return replace(of_model, **given)
     except ValueError as error:
         raise RecipeError(str(error).replace("a sampling_temperature", "--sample")) from error
 
