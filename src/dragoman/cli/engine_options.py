@@ -1,9 +1,13 @@
 """The options that say what computes, of every command that translates."""
 
+import sys
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from dragoman.translator import Translator
 
 
 @Parameter(name="*")
@@ -16,3 +20,9 @@ class EngineOptions:
 
     device: str = "auto"
     """A name that PyTorch knows, as cpu or cuda:1; auto takes a GPU if there is one."""
+
+
+def announce(translator: "Translator") -> None:
+    """Tell a person who waits what computes; a program that reads standard error is not told."""
+    if sys.stderr.isatty():
+        print(f"translating with {translator.engine}", file=sys.stderr)

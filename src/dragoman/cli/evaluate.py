@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from dragoman.cli.corpus import Languages
-from dragoman.cli.engine_options import EngineOptions
+from dragoman.cli.engine_options import EngineOptions, announce
 
 if TYPE_CHECKING:
     from dragoman.evaluation.config import EvaluationConfig
@@ -180,6 +180,7 @@ def _system(
         translator = Translator(
             path, engine=engine.engine, device=engine.device, split_sentences=split_sentences
         )
+        announce(translator)
         return lambda: translator(sources)
     from dragoman.corpora.text_file import read_lines
     from dragoman.evaluation.statistics import EvaluationError

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO, NamedTuple, cast
 
 from cyclopts import Parameter
 
-from dragoman.cli.engine_options import EngineOptions
+from dragoman.cli.engine_options import EngineOptions, announce
 from dragoman.durable import open_whole
 
 if TYPE_CHECKING:
@@ -125,8 +125,7 @@ def translate(
             search=_configure(model, search),
             split_sentences=not whole_lines,
         )
-        if sys.stderr.isatty():
-            print(f"translating with {translator.engine}", file=sys.stderr)
+        announce(translator)
         write = _writer(output, translator)
         _translate_lines(translator, _read_chunks(files), write, stream)
 
