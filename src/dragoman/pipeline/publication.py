@@ -84,7 +84,10 @@ class Publisher:
             scores[test_set] = table
         if scores:
             self.publish(weights, trainer.progress, name=name, scores=scores)
-        display.message(f"the model is in {self.directory}")
+        display.message(
+            f"the model is in {self.directory}; to make it translate faster: "
+            f"dragoman export {self.directory} --to ctranslate2"
+        )
 
     def _best(
         self, trainer: Trainer, validator: Validator, display: Display
@@ -103,7 +106,9 @@ class Publisher:
         """Translate and score each test set with the model as it was published."""
         if not self.recipe.corpora.test:
             return
-        translator = Translator(self.directory, device=self.recipe.training.device)
+        translator = Translator(
+            self.directory, engine="pytorch", device=self.recipe.training.device
+        )
         corpora = self.recipe.corpora.test
         for name, corpus in zip(unique_names(corpora), corpora, strict=True):
             pairs = list(read_pairs(corpus, languages=self.recipe.languages))
