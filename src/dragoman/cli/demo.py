@@ -15,6 +15,7 @@ Try next:
   echo "My sister is buying two red apples." | dragoman translate {directory}
   dragoman inspect {directory}
   dragoman translate {directory}                 type sentences, end with Ctrl-D
+  dragoman export {directory} --to ctranslate2     make it faster
   dragoman corpus check my-pairs.tsv             look at parallel text of your own
   dragoman train my-recipe.toml                  and train on it; recipes/ has examples"""
 
