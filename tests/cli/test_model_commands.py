@@ -81,6 +81,7 @@ def test_evaluate_scores_a_file_of_translations(
 
     table = json.loads(capsys.readouterr().out)
     assert table["sentences"] == 3
+    assert table["engines"] == [None]
     assert table["exact_match"] == pytest.approx(200 / 3)
     assert "tok:13a" in table["scores"]["BLEU"]["signature"]
 
@@ -93,7 +94,10 @@ def test_evaluate_compares_a_model_with_a_file(
 
     assert main(["evaluate", str(model), str(test_set), "--compare", str(perfect), "--json"]) == 0
 
-    comparison = json.loads(capsys.readouterr().out)["comparisons"]["chrF"]
+    table = json.loads(capsys.readouterr().out)
+    assert table["engines"][0].startswith("PyTorch")
+    assert table["engines"][1] is None
+    comparison = table["comparisons"]["chrF"]
     assert comparison["b"] == pytest.approx(100.0)
     assert comparison["delta"] > 0
 

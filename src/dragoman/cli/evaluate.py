@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from cyclopts import Parameter
 
@@ -59,6 +59,15 @@ class TestSet:
     """Translate each line at once, for a model that has learnt from paragraphs."""
 
 
+class System(NamedTuple):
+    """What is scored."""
+
+    engine: str | None
+    """What translates; None for a file of translations."""
+
+    translate: Callable[[], list[str]]
+
+
 def evaluate(
     model: Path,
     pairs: Path | None = None,
@@ -106,7 +115,7 @@ def evaluate(
     systems = [
         _system(path, sources, engine, split_sentences=splits) for path in (model, compare) if path
     ]
-    ours, *others = [translate() for translate in systems]
+    ours, *others = [system.translate() for system in systems]
     if compare is None:
         scores = score(ours, references, settings)
         exact = exact_match(ours, references, settings)
@@ -116,7 +125,8 @@ def evaluate(
         comparisons = compare_systems(ours, others[0], references, settings)
         table = {"comparisons": report.comparisons_to_table(comparisons)}
         text = report.comparisons_to_text(comparisons, (str(model), str(compare)))
-    print(dumps({"sentences": len(references), **table}) if json else text)
+    engines = [system.engine for system in systems]
+    print(dumps({"sentences": len(references), "engines": engines, **table}) if json else text)
 
 
 def _recorded_settings(model: Path) -> "EvaluationConfig":
@@ -169,7 +179,7 @@ def _read_test_set(
 
 def _system(
     path: Path, sources: list[str], engine: EngineOptions, *, split_sentences: bool
-) -> Callable[[], list[str]]:
+) -> System:
     """Prepare to translate with a model directory, or to give the translations of a file.
 
     What can be wrong with it is found here, before any system has begun its long work.
@@ -181,7 +191,7 @@ def _system(
             path, engine=engine.engine, device=engine.device, split_sentences=split_sentences
         )
         announce(translator)
-        return lambda: translator(sources)
+        return System(translator.engine, lambda: translator(sources))
     from dragoman.corpora.text_file import read_lines
     from dragoman.evaluation.statistics import EvaluationError
 
@@ -191,4 +201,4 @@ def _system(
             f"{path} has {len(translations)} lines and the test set {len(sources)} sentences; "
             "each sentence needs its translation in the line of the same number"
         )
-    return lambda: translations
+    return System(None, lambda: translations)

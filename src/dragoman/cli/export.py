@@ -12,7 +12,7 @@ def export(
     *,
     to: Literal["ctranslate2"],
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    quantization: Literal["int8", "int16", "float32"] = "int8",
+    quantization: Literal["int8", "float32"] = "int8",
 ) -> None:
     """Write a model in another format, after showing that it translates the same there.
 
@@ -34,7 +34,7 @@ def export(
     output
         Where to write it; left out, into the model directory, where it is found.
     quantization
-        Of the weights: int8 is the smallest and fastest, float32 changes nothing.
+        Of the weights: int8 is a quarter of the size, float32 changes nothing.
     """
     from dragoman.interop.ctranslate2 import export_ctranslate2
 

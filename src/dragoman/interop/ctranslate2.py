@@ -31,7 +31,7 @@ from dragoman.model_directory import ModelDescription, ModelDirectory
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.tokenizer import forbidden_ids
 
-Quantization = Literal["int8", "int16", "float32"]
+Quantization = Literal["int8", "float32"]
 
 POSITIONS = 2048
 """For how many positions a copy has encodings: CTranslate2 cannot compute further ones."""
