@@ -1,0 +1,1 @@
+"""Models and journals to figures."""
