@@ -12,6 +12,7 @@ import pytest
 from dragoman.config import DragomanError
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY, Hypothesis
+from dragoman.decoding.phrase import Phrase
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.model_directory import ModelDescription, TokenizerDescription, save_model
@@ -35,13 +36,17 @@ class Copier:
     """An engine that translates each sentence to itself, and remembers what it was asked."""
 
     name = "copier"
+    knows_phrases = False
 
     def __init__(self) -> None:
         self.asked: list[list[list[int]]] = []
         self.configs: list[SearchConfig] = []
 
     def search(
-        self, sources: Sequence[Sequence[int]], config: SearchConfig
+        self,
+        sources: Sequence[Sequence[int]],
+        config: SearchConfig,
+        required: Sequence[Sequence[Phrase]] | None = None,
     ) -> list[list[Hypothesis]]:
         self.asked.append([list(source) for source in sources])
         self.configs.append(config)
@@ -319,9 +324,12 @@ class Stuck(Copier):
         self.finds_another = finds_another
 
     def search(
-        self, sources: Sequence[Sequence[int]], config: SearchConfig
+        self,
+        sources: Sequence[Sequence[int]],
+        config: SearchConfig,
+        required: Sequence[Sequence[Phrase]] | None = None,
     ) -> list[list[Hypothesis]]:
-        found = super().search(sources, config)
+        found = super().search(sources, config, required)
         return [
             [
                 replace(hypothesis, ids=tuple(source[:2]) * 10)

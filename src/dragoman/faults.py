@@ -6,7 +6,13 @@ from collections.abc import Sequence
 from typing import Literal
 
 Fault = Literal[
-    "repeats itself", "copies the source", "is far too long", "is far too short", "is empty"
+    "repeats itself",
+    "copies the source",
+    "is far too long",
+    "is far too short",
+    "is empty",
+    "changes a placeholder, a number or an address",
+    "lacks a term of the glossary",
 ]
 
 LONGEST_UNIT = 20  # tokens

@@ -1,44 +1,27 @@
 """Text to text: the class that people import."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Literal, NamedTuple, overload
+from typing import NamedTuple, overload
 
 from dragoman.config import DragomanError, RecipeError, from_table
 from dragoman.decoding.config import SearchConfig
-from dragoman.decoding.hypothesis import EMPTY, Hypothesis
-from dragoman.engines.protocol import Engine, EngineError
-from dragoman.faults import Fault, find_faults
+from dragoman.engines.protocol import Engine
+from dragoman.engines.selection import EngineKind, build_engine, build_second_engine
+from dragoman.faults import Fault
 from dragoman.model_directory import DESCRIPTION_NAME, ModelDirectory
+from dragoman.sentence_translator import Alternative, Sentence, SentenceTranslator
+from dragoman.terms.finder import TermFinder
+from dragoman.terms.glossary import Glossary
 from dragoman.tokenizers.normalisation import encodable
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.sentences import cut_to_fit, join_translations, split_sentences
-from dragoman.tokenizers.tokenizer import forbidden_ids
-
-EngineKind = Literal["auto", "pytorch", "ctranslate2"]
-
-WIDTH_OF_SECOND_SEARCH = 8
-"""Of the beam, where the first search has found something with a fault."""
 
 CHUNK = 2048
 """Texts that are read ahead; among so many, there are enough of similar length for a batch."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Alternative:
-    """One translation of a text."""
-
-    text: str
-    score: float
-    """Log-probability divided by the length penalty; it ranks the alternatives."""
-
-    finished: bool
-    """Whether it ended by itself; otherwise it was stopped at the length limit."""
-
-    faults: tuple[Fault, ...]
-    """What is wrong with it at first sight; see `dragoman.faults`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,8 +67,10 @@ class Translator:
     the white space between them is kept. An empty or blank text stays as it is. A text's
     translation does not depend on the others it is given with.
 
-    A translation that is empty, repeats itself, copies the source or is far too long or short gives
-    way to the best one without such a fault, if a wider search finds any; or it says its fault.
+    Placeholders, numbers and addresses stay as they are: where a translation does not keep them by
+    itself, the search is made to produce them. So it is with the terms of a glossary. A translation
+    that is empty, repeats itself, copies the source or is far too long or short gives way to the
+    best one without such a fault, if a wider search finds any; or it says its fault.
 
     A sentence of more tokens than the model has seen is cut again, between clauses if it can be,
     and its pieces are translated each for itself. The first translation of a text joins the first
@@ -100,9 +85,12 @@ class Translator:
         search: How to search, if not as the model's description says.
         split_sentences: Whether to cut a text into sentences; a model that has learnt from
             paragraphs may do better with the whole.
+        protect: Whether to keep placeholders, numbers and addresses as they are.
+        glossary: A file of terms whose translation is prescribed, one a line: source TAB target.
 
     Raises:
-        DragomanError: the model cannot be used, there is no such device, or PyTorch is missing.
+        DragomanError: the model or the glossary cannot be used, there is no such device, or PyTorch
+            is missing.
     """
 
     def __init__(
@@ -113,6 +101,8 @@ class Translator:
         device: str = "auto",
         search: SearchConfig | None = None,
         split_sentences: bool = True,
+        protect: bool = True,
+        glossary: str | Path | None = None,
     ) -> None:
         directory = ModelDirectory(path)
         description = directory.description
@@ -121,8 +111,15 @@ class Translator:
         self._languages = (description.source_language, description.target_language)
         self._max_length = description.max_length
         self._tokenizers = directory.load_tokenizers()
-        self._engine: Engine = _build_engine(
-            directory, self._tokenizers, engine, device, self.search
+        terms = TermFinder(
+            protects=protect,
+            glossary=Glossary.load(Path(glossary), languages=self._languages) if glossary else None,
+        )
+        self._sentence_translator = SentenceTranslator(
+            build_engine(directory, self._tokenizers, engine, device, self.search),
+            self._tokenizers,
+            terms,
+            partial(build_second_engine, directory, engine),
         )
 
     @classmethod
@@ -134,21 +131,27 @@ class Translator:
         languages: tuple[str, str],
         max_length: int,
         search: SearchConfig | None = None,
+        terms: TermFinder | None = None,
     ) -> "Translator":
-        """Put a translator together from parts that are in memory already."""
+        """Put a translator together from parts that are in memory already.
+
+        It keeps no terms if it is not told which.
+        """
         translator = cls.__new__(cls)
         translator.search = search or SearchConfig()
         translator._splits = True
         translator._languages = languages
         translator._max_length = max_length
         translator._tokenizers = tokenizers
-        translator._engine = engine
+        translator._sentence_translator = SentenceTranslator(
+            engine, tokenizers, terms or TermFinder(protects=False)
+        )
         return translator
 
     @property
     def engine(self) -> str:
         """What computes: an engine, its version, and where."""
-        return self._engine.name
+        return self._sentence_translator.engine.name
 
     @overload
     def __call__(self, text: str) -> str: ...
@@ -168,40 +171,13 @@ class Translator:
         while chunk := list(islice(remaining, CHUNK)):
             cut = self._cut(chunk)
             parts = [
-                _Part(*part) for text in cut for part in zip(text.parts, text.encoded, strict=True)
+                Sentence(*part)
+                for text in cut
+                for part in zip(text.parts, text.encoded, strict=True)
             ]
-            found = iter(self._search(parts, search or self.search))
+            found = iter(self._sentence_translator.translate(parts, search or self.search))
             for source, text in zip(chunk, cut, strict=True):
                 yield self._join(source, text, [next(found) for _ in text.parts])
-
-    def _search(self, parts: list["_Part"], search: SearchConfig) -> list[list[Alternative]]:
-        """Translate each part; where the best translation has a fault, look for others."""
-        found = self._read(parts, self._engine.search([part.ids for part in parts], search))
-        faulty = [i for i, alternatives in enumerate(found) if alternatives[0].faults]
-        if faulty and not search.samples:
-            width = max(search.beam_size, WIDTH_OF_SECOND_SEARCH)
-            wider = replace(search, beam_size=width, n_best=width)
-            again = [parts[i] for i in faulty]
-            others = self._read(again, self._engine.search([part.ids for part in again], wider))
-            for i, alternatives in zip(faulty, others, strict=True):
-                # Stable: of those without a fault the best scored is the first.
-                alternatives.sort(key=lambda alternative: bool(alternative.faults))
-                found[i] = alternatives[: search.n_best]
-        return found
-
-    def _read(self, parts: list["_Part"], found: list[list[Hypothesis]]) -> list[list[Alternative]]:
-        """Put the hypotheses of each part back into text, and look at it."""
-        return [
-            [self._look_at(part, hypothesis) for hypothesis in hypotheses or [EMPTY]]
-            for part, hypotheses in zip(parts, found, strict=True)
-        ]
-
-    def _look_at(self, part: "_Part", hypothesis: Hypothesis) -> Alternative:
-        text = self._tokenizers.target.decode(hypothesis.ids)
-        faults = find_faults(part.text, text, source_ids=part.ids, translation_ids=hypothesis.ids)
-        return Alternative(
-            text=text, score=hypothesis.score, finished=hypothesis.finished, faults=faults
-        )
 
     def _cut(self, texts: list[str]) -> list["_CutText"]:
         """Cut texts into sentences, and sentences that are too long into pieces."""
@@ -242,13 +218,6 @@ class Translator:
         )
 
 
-class _Part(NamedTuple):
-    """What is translated at once."""
-
-    text: str
-    ids: list[int]
-
-
 class _CutText(NamedTuple):
     """A text in the parts that are translated at once; put together, they are the text."""
 
@@ -264,62 +233,3 @@ def default_search(directory: ModelDirectory) -> SearchConfig:
         return from_table(SearchConfig, directory.description.search, at="search.")
     except RecipeError as error:
         raise DragomanError(f"{directory.path / DESCRIPTION_NAME}: {error}") from error
-
-
-def _build_engine(
-    directory: ModelDirectory,
-    tokenizers: TokenizerPair,
-    kind: EngineKind,
-    device: str,
-    search: SearchConfig,
-) -> Engine:
-    """Load the model into the engine that was asked for, or that suits it."""
-    if kind == "auto":
-        kind = "ctranslate2" if _suits_ctranslate2(directory, device, search) else "pytorch"
-    if kind == "pytorch":
-        return _build_pytorch_engine(directory, device)
-    if device not in ("auto", "cpu"):
-        raise EngineError(f"CTranslate2 is used on the CPU here, not on {device}")
-    from dragoman.engines.ctranslate2 import CTranslate2Engine
-
-    return CTranslate2Engine(directory, tokenizers)
-
-
-def _suits_ctranslate2(directory: ModelDirectory, device: str, search: SearchConfig) -> bool:
-    """Tell whether there is a copy for CTranslate2 and nothing that needs PyTorch.
-
-    PyTorch is not asked for a GPU, as it takes longer to import than a sentence to translate.
-    """
-    if search.samples or device not in ("auto", "cpu"):
-        return False
-    try:
-        import ctranslate2
-
-        from dragoman.engines.ctranslate2 import is_copied
-    except ModuleNotFoundError:
-        return False
-    on_gpu = device == "auto" and ctranslate2.get_cuda_device_count() > 0
-    return not on_gpu and is_copied(directory)
-
-
-def _build_pytorch_engine(directory: ModelDirectory, device: str) -> Engine:
-    """Load the model into PyTorch."""
-    try:
-        from dragoman.device import choose_device
-        from dragoman.engines.pytorch import PyTorchEngine
-
-        chosen = choose_device(device)
-    except ModuleNotFoundError as error:
-        if error.name not in ("torch", "jaxtyping"):
-            raise
-        raise EngineError(
-            'translating needs PyTorch, which pip install "dragoman[train]" installs, or a copy '
-            f'for CTranslate2, which "dragoman export {directory.path} --to ctranslate2" makes '
-            "where PyTorch is"
-        ) from None
-    special = directory.description.special_ids
-    return PyTorchEngine(
-        directory.load_transformer(str(chosen)),
-        special,
-        forbidden_ids=forbidden_ids(directory.description.tokenizer.kind, special),
-    )

@@ -9,6 +9,7 @@ import ctranslate2
 
 from dragoman.decoding.config import PATIENCE, SearchConfig
 from dragoman.decoding.hypothesis import EMPTY, Hypothesis
+from dragoman.decoding.phrase import Phrase
 from dragoman.device import num_cpus
 from dragoman.engines.grouping import group_by_length
 from dragoman.engines.protocol import EngineError
@@ -80,14 +81,25 @@ class CTranslate2Engine:
         """What computes, for reports."""
         return f"CTranslate2 {ctranslate2.__version__}, {self._translator.compute_type}, on the CPU"
 
+    @property
+    def knows_phrases(self) -> bool:
+        """Whether it can be required to produce phrases."""
+        return False
+
     def search(
-        self, sources: Sequence[Sequence[int]], config: SearchConfig
+        self,
+        sources: Sequence[Sequence[int]],
+        config: SearchConfig,
+        required: Sequence[Sequence[Phrase]] | None = None,
     ) -> list[list[Hypothesis]]:
         """Translate sentences, given as tokens without EOS; the results keep their order.
 
         Raises:
-            EngineError: it should sample, or a translation could be too long for the copy.
+            EngineError: it should sample or produce phrases, or a translation could be too long
+                for the copy.
         """
+        if required is not None:
+            raise EngineError("CTranslate2 cannot be required to say something")
         if config.samples:
             raise EngineError("CTranslate2 does not sample as Dragoman does; take engine pytorch")
         results: list[list[Hypothesis]] = [[EMPTY] for _ in sources]

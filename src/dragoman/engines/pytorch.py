@@ -11,6 +11,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY, Hypothesis
+from dragoman.decoding.phrase import Phrase
 from dragoman.decoding.problem import SearchProblem
 from dragoman.decoding.search import search
 from dragoman.engines.grouping import group_by_length
@@ -67,8 +68,16 @@ class PyTorchEngine:
         """What computes, for reports."""
         return f"PyTorch {torch.__version__} on {self.device}"
 
+    @property
+    def knows_phrases(self) -> bool:
+        """Whether it can be required to produce phrases."""
+        return True
+
     def search(
-        self, sources: Sequence[Sequence[int]], config: SearchConfig
+        self,
+        sources: Sequence[Sequence[int]],
+        config: SearchConfig,
+        required: Sequence[Sequence[Phrase]] | None = None,
     ) -> list[list[Hypothesis]]:
         """Translate sentences, given as tokens without EOS; the results keep their order.
 
@@ -80,13 +89,17 @@ class PyTorchEngine:
         budget = self._tokens_per_batch // rows_per_sentence
         with torch.inference_mode(), _evaluating(self._transformer):
             for batch in group_by_length([len(source) for source in sources], budget):
-                found = self._search_batch([sources[i] for i in batch], config)
+                of_batch = None if required is None else [required[i] for i in batch]
+                found = self._search_batch([sources[i] for i in batch], config, of_batch)
                 for i, hypotheses in zip(batch, found, strict=True):
                     results[i] = hypotheses
         return results
 
     def _search_batch(
-        self, sources: Sequence[Sequence[int]], config: SearchConfig
+        self,
+        sources: Sequence[Sequence[int]],
+        config: SearchConfig,
+        required: Sequence[Sequence[Phrase]] | None,
     ) -> list[list[Hypothesis]]:
         """Translate sentences that fit into one batch."""
         problem = SearchProblem(
@@ -98,7 +111,7 @@ class PyTorchEngine:
             forbidden=self._forbidden,
             device=self.device,
         )
-        return search(problem, config)
+        return search(problem, config, required)
 
     def _pad(self, sources: Sequence[Sequence[int]]) -> Int[Tensor, "batch source"]:
         """End each source with EOS and fill it up to the longest."""

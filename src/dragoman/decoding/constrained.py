@@ -1,0 +1,250 @@
+"""Beam search for translations that must have certain phrases (Post and Vilar 2018).
+
+A beam search that only forbade the end of a translation while a phrase is missing would fill its
+beam with prefixes that put the phrases off, and then add them where they do not belong. Therefore
+prefixes are compared with those that miss equally many phrases only, and each such group gets its
+share of the beam.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from dragoman.decoding.config import SearchConfig
+from dragoman.decoding.hypothesis import Hypothesis, build_hypothesis
+from dragoman.decoding.phrase import Phrase
+from dragoman.decoding.problem import SearchProblem, State, worth_dropping
+from dragoman.decoding.top_tokens import top_tokens
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Prefix:
+    """The beginning of a translation, and what is required of the rest."""
+
+    tokens: tuple[int, ...]
+    token_log_probabilities: tuple[float, ...] = ()
+    log_probability: float = 0.0
+    parent: int = 0
+    """Which of the prefixes before it continues."""
+
+    missing: tuple[Phrase, ...]
+    """The phrases that have not begun."""
+
+    phrase: Phrase | None = None
+    """The one that the last token belongs to."""
+
+    remainder: tuple[int, ...] = ()
+    """What is left of it; nothing else may follow."""
+
+
+class _Step(NamedTuple):
+    """A token that may follow a prefix, and what is then required of the rest."""
+
+    token: int
+    missing: tuple[Phrase, ...]
+    phrase: Phrase | None = None
+    remainder: tuple[int, ...] = ()
+
+
+@dataclass(kw_only=True)
+class _Sentence:
+    """The search for the translations of a sentence."""
+
+    limit: int
+    """Tokens that a translation may have, its end included."""
+
+    live: list[_Prefix]
+    ended: list[Hypothesis] = field(default_factory=list)
+
+
+def constrained_beam_search(
+    problem: SearchProblem[State],
+    config: SearchConfig,
+    required: Sequence[Sequence[Phrase]],
+) -> list[list[Hypothesis]]:
+    """Find translations that have every phrase required of their sentence, the best scored first.
+
+    Any token may follow a prefix, and the first one of each phrase that is missing. A phrase that
+    has begun must be completed. A translation can end when no phrase is missing; once there is just
+    enough room for them before the length limit, nothing else may follow. So every hypothesis has
+    the phrases. There is none if a phrase has a forbidden token in each of its spellings. The limit
+    is higher than usual by the phrases' own length.
+
+    The search of a sentence is over when as many translations as the beam is wide have ended, or
+    when no live prefix can still become one of the `n_best`.
+    """
+    sentences = [
+        _Sentence(
+            limit=config.max_length(len(source)) + _length(phrases),
+            live=[_Prefix(tokens=(problem.bos,), missing=tuple(phrases))],
+        )
+        for source, phrases in zip(problem.sources, required, strict=True)
+    ]
+    followed, state = sentences, problem.state
+    while followed:
+        table = [_fill(sentence.live, config.beam_size) for sentence in followed]
+        parents = [[prefix.parent for prefix in row] for row in table]
+        tokens = [[prefix.tokens[-1] for prefix in row] for row in table]
+        state = state.reorder(torch.tensor(parents, device=problem.device))
+        logits, state = problem.step(torch.tensor(tokens, device=problem.device), state)
+        _advance(followed, problem.log_probabilities(logits), problem.eos, config)
+        going = [place for place, sentence in enumerate(followed) if sentence.live]
+        if worth_dropping(len(followed) - len(going), len(followed)):
+            state = state.select(torch.tensor(going, dtype=torch.long, device=problem.device))
+            followed = [followed[place] for place in going]
+    return [sentence.ended[: config.n_best] for sentence in sentences]
+
+
+def _length(phrases: Sequence[Phrase]) -> int:
+    """Count the tokens that phrases may take."""
+    return sum(phrase.longest for phrase in phrases)
+
+
+def _fill(live: list[_Prefix], width: int) -> list[_Prefix]:
+    """Fill a row of the beam up with prefixes that nobody reads; complete sentences have no other.
+
+    A place is a parent of the next step, so the live ones keep their order.
+    """
+    stand_in = live[0] if live else _Prefix(tokens=(0,), missing=())
+    return live + [stand_in] * (width - len(live))
+
+
+def _advance(
+    sentences: list[_Sentence], log_probabilities: Tensor, eos: int, config: SearchConfig
+) -> None:
+    """Extend the live prefixes of each sentence by a token, and end the searches that are over."""
+    count = min(2 * config.beam_size, log_probabilities.size(-1))
+    best, tokens = (of_all.tolist() for of_all in top_tokens(log_probabilities, count))
+    steps = [
+        [_required_steps(prefix, sentence.limit) for prefix in sentence.live]
+        for sentence in sentences
+    ]
+    values = iter(_look_up(log_probabilities, steps))
+    for place, sentence in enumerate(sentences):
+        candidates: list[_Prefix] = []
+        for row, prefix in enumerate(sentence.live):
+            required = steps[place][row]
+            candidates += [_extend(prefix, row, step, next(values)) for step in required]
+            if not _has_no_room(prefix, sentence.limit):
+                free = zip(tokens[place][row], best[place][row], strict=True)
+                candidates += [
+                    _extend(prefix, row, _Step(token, prefix.missing), value)
+                    for token, value in free
+                    if _may_follow(token, prefix, required, eos)
+                ]
+        _choose(sentence, candidates, eos, config)
+
+
+def _required_steps(prefix: _Prefix, limit: int) -> list[_Step]:
+    """List the tokens that begin a missing phrase, or the one that continues the present one."""
+    if prefix.remainder:
+        token, *remainder = prefix.remainder
+        return [_Step(token, prefix.missing, prefix.phrase, tuple(remainder))]
+    found = []
+    for phrase in dict.fromkeys(prefix.missing):
+        others = list(prefix.missing)
+        others.remove(phrase)
+        for spelling in phrase.spellings:
+            if prefix.tokens[-1] not in spelling.not_after or _has_no_room(prefix, limit):
+                first, *remainder = spelling.tokens
+                found.append(_Step(first, tuple(others), phrase, tuple(remainder)))
+    return found
+
+
+def _has_no_room(prefix: _Prefix, limit: int) -> bool:
+    """Tell whether nothing but the phrases that are required may follow."""
+    if prefix.remainder:
+        return True
+    length = len(prefix.tokens) - 1
+    return bool(prefix.missing) and length + _length(prefix.missing) + 1 >= limit
+
+
+def _may_follow(token: int, prefix: _Prefix, required: list[_Step], eos: int) -> bool:
+    """Tell whether a token may follow that no phrase asks for."""
+    if token == eos:
+        return not prefix.missing
+    if prefix.phrase is not None and token in prefix.phrase.not_before:
+        return False
+    return all(step.token != token for step in required)
+
+
+def _look_up(log_probabilities: Tensor, steps: list[list[list[_Step]]]) -> list[float]:
+    """Read the log-probability of each step, in order, from the device at once."""
+    places = [
+        (place, row, step.token)
+        for place, of_sentence in enumerate(steps)
+        for row, of_prefix in enumerate(of_sentence)
+        for step in of_prefix
+    ]
+    if not places:
+        return []
+    sentences, rows, tokens = torch.tensor(places, device=log_probabilities.device).unbind(dim=1)
+    values: list[float] = log_probabilities[sentences, rows, tokens].tolist()
+    return values
+
+
+def _extend(prefix: _Prefix, row: int, step: _Step, log_probability: float) -> _Prefix:
+    return _Prefix(
+        tokens=(*prefix.tokens, step.token),
+        token_log_probabilities=(*prefix.token_log_probabilities, log_probability),
+        log_probability=prefix.log_probability + log_probability,
+        parent=row,
+        missing=step.missing,
+        phrase=step.phrase,
+        remainder=step.remainder,
+    )
+
+
+def _choose(sentence: _Sentence, candidates: list[_Prefix], eos: int, config: SearchConfig) -> None:
+    """Divide the beam among the candidates, set apart those that end, and see who can go on."""
+    chosen = list(_share(candidates, eos, config.beam_size))
+    ended = [candidate for candidate in chosen if candidate.tokens[-1] == eos]
+    live = [candidate for candidate in chosen if candidate.tokens[-1] != eos]
+    _keep(sentence, ended, eos, config)
+    highest = max((prefix.log_probability for prefix in live), default=-math.inf)
+    kept = sentence.ended
+    if len(kept) >= config.beam_size or (
+        len(kept) >= config.n_best
+        and kept[config.n_best - 1].score >= highest / config.penalty(sentence.limit)
+    ):
+        live = []
+    elif live and len(live[0].tokens) > sentence.limit:
+        complete = [prefix for prefix in live if not prefix.missing and not prefix.remainder]
+        _keep(sentence, complete[: config.n_best - len(kept)], eos, config)
+        live = []
+    sentence.live = live
+
+
+def _share(candidates: list[_Prefix], eos: int, width: int) -> Iterator[_Prefix]:
+    """Give each number of missing phrases an equal share of the beam, and the best the rest.
+
+    Candidates that end take no place, but only those are taken that are better than the last one
+    that does.
+    """
+    ranked = sorted(
+        (candidate for candidate in candidates if candidate.log_probability > -math.inf),
+        key=lambda candidate: -candidate.log_probability,
+    )
+    groups = {len(candidate.missing) for candidate in ranked}
+    left = dict.fromkeys(groups, width // max(1, len(groups)))
+    second_choice = []
+    for candidate in ranked:
+        if left[len(candidate.missing)]:
+            yield candidate
+            left[len(candidate.missing)] -= candidate.tokens[-1] != eos
+        elif candidate.tokens[-1] != eos:
+            second_choice.append(candidate)
+    yield from second_choice[: sum(left.values()) + width % max(1, len(groups))]
+
+
+def _keep(sentence: _Sentence, prefixes: list[_Prefix], eos: int, config: SearchConfig) -> None:
+    """Add translations to those that are kept, the best scored first, the unfinished last."""
+    sentence.ended += [
+        build_hypothesis(prefix.tokens[1:], prefix.token_log_probabilities, eos=eos, config=config)
+        for prefix in prefixes
+    ]
+    sentence.ended.sort(key=lambda kept: (not kept.finished, -kept.score))

@@ -1,0 +1,32 @@
+"""What a translation is required to have, as tokens."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """One way to write a phrase."""
+
+    tokens: tuple[int, ...]
+    not_after: frozenset[int] = frozenset()
+    """Tokens that may not come before it, because it would continue their last word or number."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Phrase:
+    """Tokens that stand in a translation in one piece: a placeholder, a term of a glossary."""
+
+    spellings: tuple[Spelling, ...]
+    """The ways to write it, of which a translation has one."""
+
+    not_before: frozenset[int] = frozenset()
+    """Tokens that may not follow it, because they would continue its last word or number."""
+
+    def __post_init__(self) -> None:
+        if not self.spellings or not all(spelling.tokens for spelling in self.spellings):
+            raise ValueError("a phrase needs a spelling, and each spelling a token")
+
+    @property
+    def longest(self) -> int:
+        """Tokens of the longest spelling."""
+        return max(len(spelling.tokens) for spelling in self.spellings)

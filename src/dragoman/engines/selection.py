@@ -1,0 +1,94 @@
+"""Which engine runs a model."""
+
+from typing import Literal
+
+from dragoman.decoding.config import SearchConfig
+from dragoman.engines.protocol import Engine, EngineError
+from dragoman.model_directory import ModelDirectory
+from dragoman.tokenizers.pair import TokenizerPair
+from dragoman.tokenizers.tokenizer import forbidden_ids
+
+EngineKind = Literal["auto", "pytorch", "ctranslate2"]
+
+
+def build_engine(
+    directory: ModelDirectory,
+    tokenizers: TokenizerPair,
+    kind: EngineKind,
+    device: str,
+    search: SearchConfig,
+) -> Engine:
+    """Load a model into the engine that was asked for, or that suits it.
+
+    "auto" takes the copy for CTranslate2 if there is one, unless there is a GPU or the search
+    samples.
+
+    Raises:
+        EngineError: the engine cannot be used.
+    """
+    if kind == "auto":
+        kind = "ctranslate2" if _suits_ctranslate2(directory, device, search) else "pytorch"
+    if kind == "pytorch":
+        return build_pytorch_engine(directory, device)
+    if device not in ("auto", "cpu"):
+        raise EngineError(f"CTranslate2 is used on the CPU here, not on {device}")
+    from dragoman.engines.ctranslate2 import CTranslate2Engine
+
+    return CTranslate2Engine(directory, tokenizers)
+
+
+def build_second_engine(directory: ModelDirectory, kind: EngineKind) -> Engine | None:
+    """Load a model into PyTorch, for what another engine cannot do; None if it must not or cannot.
+
+    Whoever has asked for an engine by name gets no other.
+    """
+    if kind != "auto":
+        return None
+    try:
+        return build_pytorch_engine(directory, "auto")
+    except EngineError:
+        return None
+
+
+def _suits_ctranslate2(directory: ModelDirectory, device: str, search: SearchConfig) -> bool:
+    """Tell whether there is a copy for CTranslate2 and nothing that needs PyTorch.
+
+    PyTorch is not asked for a GPU, as it takes longer to import than a sentence to translate.
+    """
+    if search.samples or device not in ("auto", "cpu"):
+        return False
+    try:
+        import ctranslate2
+
+        from dragoman.engines.ctranslate2 import is_copied
+    except ModuleNotFoundError:
+        return False
+    on_gpu = device == "auto" and ctranslate2.get_cuda_device_count() > 0
+    return not on_gpu and is_copied(directory)
+
+
+def build_pytorch_engine(directory: ModelDirectory, device: str) -> Engine:
+    """Load a model into PyTorch.
+
+    Raises:
+        EngineError: PyTorch is not installed.
+    """
+    try:
+        from dragoman.device import choose_device
+        from dragoman.engines.pytorch import PyTorchEngine
+
+        chosen = choose_device(device)
+    except ModuleNotFoundError as error:
+        if error.name not in ("torch", "jaxtyping"):
+            raise
+        raise EngineError(
+            'translating needs PyTorch, which pip install "dragoman[train]" installs, or a copy '
+            f'for CTranslate2, which "dragoman export {directory.path} --to ctranslate2" makes '
+            "where PyTorch is"
+        ) from None
+    special = directory.description.special_ids
+    return PyTorchEngine(
+        directory.load_transformer(str(chosen)),
+        special,
+        forbidden_ids=forbidden_ids(directory.description.tokenizer.kind, special),
+    )

@@ -1,0 +1,194 @@
+"""Sentence to translations: search, look at what was found, and search again."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+from dragoman.decoding.config import SearchConfig
+from dragoman.decoding.hypothesis import EMPTY, Hypothesis
+from dragoman.engines.protocol import Engine
+from dragoman.faults import Fault, find_faults
+from dragoman.terms.finder import TermFinder
+from dragoman.terms.phrases import Speller
+from dragoman.terms.term import FAULT_OF_GLOSSARY, FAULT_OF_PROTECTED, Term
+from dragoman.tokenizers.pair import TokenizerPair
+
+WIDTH_OF_SECOND_SEARCH = 8
+"""Of the beam, where the first search has found something with a fault."""
+
+FAULTS_OF_TERMS = frozenset({FAULT_OF_PROTECTED, FAULT_OF_GLOSSARY})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alternative:
+    """One translation of a text."""
+
+    text: str
+    score: float
+    """Log-probability divided by the length penalty; it ranks the alternatives."""
+
+    finished: bool
+    """Whether it ended by itself; otherwise it was stopped at the length limit."""
+
+    faults: tuple[Fault, ...]
+    """What is wrong with it at first sight; see `dragoman.faults`."""
+
+
+class Sentence(NamedTuple):
+    """What is translated at once."""
+
+    text: str
+    ids: list[int]
+
+
+class SentenceTranslator:
+    """Translates sentences, each with the terms that it must keep.
+
+    First comes the search that was asked for. Most translations are good at that, and keep their
+    terms by themselves. Where the best one has a fault:
+
+    1. If it is about terms, a search follows that must produce them, if there is an engine for
+       that; otherwise a wider search. The best scored translation without a fault is taken.
+    2. If a placeholder, number or address is still not as it was, as no search can produce what is
+       not in the vocabulary, the text between them is translated and they are put in between.
+    3. What is left is told as a fault.
+
+    Args:
+        engine: What searches.
+        tokenizers: Those of its model.
+        terms: What translations must keep.
+        load_second_engine: Loads an engine that can be required to produce phrases, where the
+            first one cannot; it gives None if there is none. It is asked when it is needed.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        tokenizers: TokenizerPair,
+        terms: TermFinder,
+        load_second_engine: Callable[[], Engine | None] = lambda: None,
+    ) -> None:
+        self.engine = engine
+        self._tokenizers = tokenizers
+        self._terms = terms
+        self._load_second_engine = load_second_engine
+        self._speller = Speller(tokenizers.target)
+
+    def translate(
+        self, sentences: Sequence[Sentence], search: SearchConfig
+    ) -> list[list[Alternative]]:
+        """Give the translations of each sentence: those without a fault first, the best first."""
+        tasks = [_Task(*sentence, self._terms.find(sentence.text)) for sentence in sentences]
+        hypotheses = self.engine.search([task.ids for task in tasks], search)
+        found = [
+            [self._look_at(task, hypothesis) for hypothesis in of_task or [EMPTY]]
+            for task, of_task in zip(tasks, hypotheses, strict=True)
+        ]
+        if not search.samples:
+            self._search_again(tasks, found, search)
+            self._translate_around(tasks, found, search)
+        return found
+
+    def _search_again(
+        self, tasks: list["_Task"], found: list[list[Alternative]], search: SearchConfig
+    ) -> None:
+        """Look for others where the best translation has a fault."""
+        width = max(search.beam_size, WIDTH_OF_SECOND_SEARCH)
+        wider = replace(search, beam_size=width, n_best=width)
+        faulty = [i for i, alternatives in enumerate(found) if alternatives[0].faults]
+        lacking = [i for i in faulty if FAULTS_OF_TERMS.intersection(found[i][0].faults)]
+        if lacking and (engine := self._engine_for_phrases) is not None:
+            faulty = [i for i in faulty if i not in lacking]
+            required = [[self._speller.spell(term) for term in tasks[i].terms] for i in lacking]
+            others = engine.search([tasks[i].ids for i in lacking], wider, required)
+            self._exchange(lacking, tasks, found, others)
+        if faulty:
+            others = self.engine.search([tasks[i].ids for i in faulty], wider)
+            self._exchange(faulty, tasks, found, others)
+        for alternatives in found:
+            del alternatives[search.n_best :]
+
+    def _exchange(
+        self,
+        chosen: list[int],
+        tasks: list["_Task"],
+        found: list[list[Alternative]],
+        others: list[list[Hypothesis]],
+    ) -> None:
+        """Put other translations, if there are any, in the place of those of the chosen tasks."""
+        for i, hypotheses in zip(chosen, others, strict=True):
+            looked_at = [self._look_at(tasks[i], hypothesis) for hypothesis in hypotheses]
+            # Stable: of those with equally many faults the best scored is the first.
+            found[i] = sorted(looked_at, key=lambda each: len(each.faults)) or found[i]
+
+    def _translate_around(
+        self, tasks: list["_Task"], found: list[list[Alternative]], search: SearchConfig
+    ) -> None:
+        """Put in place what is still not as it was, and translate what is between."""
+        chosen = [
+            i
+            for i, best in enumerate(found)
+            if FAULT_OF_PROTECTED in best[0].faults and len(tasks[i].between()) > 1
+        ]
+        if not chosen:
+            return
+        between = [tasks[i].between() for i in chosen]
+        texts = [text for of_task in between for text in of_task if any(map(str.isalpha, text))]
+        encoded = self._tokenizers.source.encode_batch(texts)
+        translations = iter(self.translate(list(map(Sentence, texts, encoded)), search))
+        for i, of_task in zip(chosen, between, strict=True):
+            pieces = [
+                next(translations)[0] if any(map(str.isalpha, text)) else None for text in of_task
+            ]
+            found[i] = [self._put_together(tasks[i], of_task, pieces), *found[i]][: search.n_best]
+
+    def _put_together(
+        self, task: "_Task", between: list[str], pieces: list[Alternative | None]
+    ) -> Alternative:
+        """Join the translated pieces of a sentence with its terms, and its white space."""
+        texts = [
+            text if piece is None else text.replace(text.strip(), piece.text)
+            for text, piece in zip(between, pieces, strict=True)
+        ]
+        terms = [term.writings[0] for term in task.terms if term.kind != "glossary"]
+        joined = texts[0] + "".join(map(str.__add__, terms, texts[1:]))
+        translated = [piece for piece in pieces if piece is not None]
+        faults = [fault for piece in translated for fault in piece.faults]
+        faults += self._terms.find_faults(task.terms, joined)
+        return Alternative(
+            text=joined.strip(),
+            score=sum(piece.score for piece in translated),
+            finished=all(piece.finished for piece in translated),
+            faults=tuple(dict.fromkeys(faults)),
+        )
+
+    def _look_at(self, task: "_Task", hypothesis: Hypothesis) -> Alternative:
+        """Put a hypothesis back into text, and see what is wrong with it."""
+        text = self._tokenizers.target.decode(hypothesis.ids)
+        faults = find_faults(task.text, text, source_ids=task.ids, translation_ids=hypothesis.ids)
+        return Alternative(
+            text=text,
+            score=hypothesis.score,
+            finished=hypothesis.finished,
+            faults=faults + self._terms.find_faults(task.terms, text),
+        )
+
+    @cached_property
+    def _engine_for_phrases(self) -> Engine | None:
+        return self.engine if self.engine.knows_phrases else self._load_second_engine()
+
+
+class _Task(NamedTuple):
+    """A sentence, and the terms that its translation must keep."""
+
+    text: str
+    ids: list[int]
+    terms: list[Term]
+
+    def between(self) -> list[str]:
+        """Cut the text at its placeholders, numbers and addresses."""
+        protected = [term for term in self.terms if term.kind != "glossary"]
+        starts = [0, *(term.end for term in protected)]
+        ends = [*(term.start for term in protected), len(self.text)]
+        return [self.text[start:end] for start, end in zip(starts, ends, strict=True)]

@@ -1,0 +1,79 @@
+"""Terms whose translation is prescribed."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from dragoman.corpora.config import CorpusConfig
+from dragoman.corpora.parallel_text import CorpusError, read_pairs
+from dragoman.terms.term import Term
+from dragoman.tokenizers.normalisation import normalise
+
+
+class Glossary:
+    """Terms of the source language, each with one or more translations.
+
+    A term is found where it stands as whole words, in upper or lower case. Of terms that overlap
+    the first counts, and of those that begin together the longest.
+    """
+
+    def __init__(self, translations: Mapping[str, tuple[str, ...]]) -> None:
+        """Take the translations of each term, the preferred one first."""
+        self._translations = {
+            source.casefold(): targets for source, targets in translations.items()
+        }
+        longest_first = sorted(translations, key=len, reverse=True)
+        self._pattern = re.compile(
+            "|".join(_whole(normalise(source)) for source in longest_first) or r"(?!)",
+            re.IGNORECASE,
+        )
+
+    @classmethod
+    def load(cls, path: Path, *, languages: tuple[str, str]) -> "Glossary":
+        """Read a file of terms, one a line: source TAB target.
+
+        A term on several lines may be translated in each of these ways.
+
+        Raises:
+            CorpusError: the file cannot be read, or a side of a line is empty.
+        """
+        translations: dict[str, tuple[str, ...]] = {}
+        for pair in read_pairs(CorpusConfig(path=str(path)), languages=languages):
+            source, target = normalise(pair.source), normalise(pair.target)
+            if not source or not target:
+                side = "target" if source else "source"
+                raise CorpusError(f"{path}:{pair.line}: the {side} of this term is empty")
+            translations[source] = (*translations.get(source, ()), target)
+        return cls(translations)
+
+    def find(self, text: str) -> list[Term]:
+        """Find the terms in a text, in order."""
+        return [
+            Term(
+                kind="glossary",
+                start=found.start(),
+                end=found.end(),
+                writings=_cased(self._translations[_key(found.group())], found.group()),
+            )
+            for found in self._pattern.finditer(text)
+        ]
+
+
+def _key(found: str) -> str:
+    """Undo what the pattern allows: another case, other white space."""
+    return " ".join(found.casefold().split())
+
+
+def _whole(term: str) -> str:
+    """Write a pattern for a term that is not part of a longer word."""
+    before = r"(?<!\w)" if term[0].isalnum() else ""
+    after = r"(?!\w)" if term[-1].isalnum() else ""
+    return before + r"\s+".join(re.escape(word) for word in term.split()) + after
+
+
+def _cased(targets: tuple[str, ...], found: str) -> tuple[str, ...]:
+    """Allow a translation to begin a sentence, or to be in capitals as the source is."""
+    writings = [*targets, *(target[0].upper() + target[1:] for target in targets)]
+    if found.isupper() and len(found) > 1:
+        writings += [target.upper() for target in targets]
+    return tuple(dict.fromkeys(writings))

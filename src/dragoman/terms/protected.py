@@ -1,0 +1,64 @@
+"""Placeholders, numbers and addresses, which a translation keeps as they are."""
+
+import re
+
+from dragoman.terms.term import Kind, Term
+
+_ADDRESS = r"""
+    (?:https?|ftps?|file)://[^\s<>"']*[^\s<>"'.,;:!?)\]]
+  | www\.[^\s<>"']*[^\s<>"'.,;:!?)\]]
+  | [\w.+-]+@\w[\w-]*(?:\.\w[\w-]*)+
+"""
+
+_PLACEHOLDER = r"""
+    \$?\{\{[^{}]*\}\}                                # {{ name }}
+  | [$\#%]?\{[^{}\s]+\}                              # {0}, {name:.2f}, ${x}, {$a}, #{x}, %{x}
+  | %\([^()\s]+\)[-#0+]*[\d.]*[a-zA-Z]               # %(name)s, %(share).1f
+  | %(?:\d+\$)?[-#0+]*\d*(?:\.\d+)?(?:hh?|ll?|z)?[diouxXeEfFgGcrsan@](?![^\W_])  # %s, %1$d, %-5.2f
+  | %L?\d+(?!\w)                                     # %1
+  | \$[A-Za-z_]\w*                                   # $name
+  | (?<!\w)__\w+__(?!\w)                             # __name__
+"""
+
+_NUMBER = r"""
+    (?<![\w.,])\d+(?:[.,:/\u00a0\u202f-]\d+)*(?!\w)
+"""
+
+_PROTECTED = re.compile(
+    f"(?P<address>{_ADDRESS})|(?P<placeholder>{_PLACEHOLDER})|(?P<number>{_NUMBER})", re.VERBOSE
+)
+
+_EXCHANGED = str.maketrans(".,", ",.")
+
+
+def find_protected(text: str) -> list[Term]:
+    """Find what a translation of the text must keep, in order.
+
+    A number may exchange its points and commas, as languages write them differently. One that is
+    part of a word, as in 1st, is not protected.
+
+    >>> [term.writings for term in find_protected("%s of 1,200 files at http://a.it/b, {user}")]
+    [('%s',), ('1,200', '1.200'), ('http://a.it/b',), ('{user}',)]
+    """
+    return [_read(found, text) for found in _PROTECTED.finditer(text)]
+
+
+def _read(found: re.Match[str], text: str) -> Term:
+    kind: Kind
+    if found["address"]:
+        kind = "address"
+    elif found["placeholder"]:
+        kind = "placeholder"
+    else:
+        kind = "number"
+    start, end = found.span()
+    written = found.group()
+    exchanged = written.translate(_EXCHANGED) if kind == "number" else written
+    return Term(
+        kind=kind,
+        start=start,
+        end=end,
+        writings=tuple(dict.fromkeys((written, exchanged))),
+        continues_word=text[start - 1 : start].isalnum() if start else False,
+        is_continued=text[end : end + 1].isalnum(),
+    )

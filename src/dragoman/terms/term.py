@@ -1,0 +1,82 @@
+"""A stretch of a source that decides what stands in its translation."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from dragoman.faults import Fault
+
+Kind = Literal["address", "placeholder", "number", "glossary"]
+
+FAULT_OF_PROTECTED: Fault = "changes a placeholder, a number or an address"
+FAULT_OF_GLOSSARY: Fault = "lacks a term of the glossary"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Term:
+    """What a translation must have because of what stands in the source."""
+
+    kind: Kind
+    start: int
+    """Where it begins in the source..."""
+
+    end: int
+    """...and where it is over."""
+
+    writings: tuple[str, ...]
+    """The ways to write it in the translation, the preferred one first."""
+
+    continues_word: bool = False
+    """Whether a letter or digit stands right before it."""
+
+    is_continued: bool = False
+    """Whether a letter or digit stands right behind it."""
+
+
+def find_term_faults(
+    required: Sequence[Term], kept: Sequence[Term], translation: str
+) -> tuple[Fault, ...]:
+    """Compare what a translation must have with what it has.
+
+    Placeholders and addresses must be the same, and equally many. Numbers must all be there; a
+    translation may have more, as it may write words as digits. A term of the glossary must be
+    there in one of its writings, however often the source has it.
+
+    Args:
+        required: The terms of the source.
+        kept: The protected terms of the translation.
+        translation: The translation itself.
+    """
+    found: list[Fault] = []
+    ours, theirs = _count(required, "number"), _count(kept, "number")
+    if ours - theirs or any(
+        _count(required, kind) != _count(kept, kind) for kind in ("address", "placeholder")
+    ):
+        found.append(FAULT_OF_PROTECTED)
+    folded = translation.casefold()
+    if not all(
+        any(_stands_in(writing.casefold(), folded) for writing in term.writings)
+        for term in required
+        if term.kind == "glossary"
+    ):
+        found.append(FAULT_OF_GLOSSARY)
+    return tuple(found)
+
+
+def _count(terms: Sequence[Term], kind: Kind) -> Counter[frozenset[str]]:
+    """Count terms of a kind, whichever of its writings each has."""
+    return Counter(frozenset(term.writings) for term in terms if term.kind == kind)
+
+
+def _stands_in(writing: str, text: str) -> bool:
+    """Tell whether a text has a term, and not only as part of a longer word."""
+    start = text.find(writing)
+    while start >= 0:
+        before, after = text[start - 1 : start], text[start + len(writing) :][:1]
+        if not (before.isalnum() and writing[0].isalnum()) and not (
+            after.isalnum() and writing[-1].isalnum()
+        ):
+            return True
+        start = text.find(writing, start + 1)
+    return False

@@ -1,0 +1,188 @@
+"""Constrained search: the phrases are always there, and the rest is as good as it can be."""
+
+import itertools
+import math
+
+import pytest
+import torch
+from tests.decoding.table_model import EOS, UNK, Logits, problem, random_model, written_down
+
+from dragoman.decoding.beam import beam_search
+from dragoman.decoding.config import SearchConfig
+from dragoman.decoding.constrained import constrained_beam_search
+from dragoman.decoding.phrase import Phrase, Spelling
+
+A, B, C, D = 4, 5, 6, 7
+VOCAB = 8
+LIMIT = 3
+
+
+def config(beam_size: int, n_best: int = 1, limit: int = LIMIT) -> SearchConfig:
+    return SearchConfig(
+        beam_size=beam_size, n_best=n_best, max_length_ratio=0.0, max_length_extra=limit
+    )
+
+
+def phrase(*spellings: tuple[int, ...]) -> Phrase:
+    return Phrase(spellings=tuple(map(Spelling, spellings)))
+
+
+def satisfies(ids: tuple[int, ...], phrases: list[Phrase]) -> bool:
+    """Tell whether the phrases can be crossed out one after the other, in some order."""
+    if not phrases:
+        return True
+    return any(
+        ids[i : i + len(spelling.tokens)] == spelling.tokens
+        and satisfies((*ids[:i], -1, *ids[i + len(spelling.tokens) :]), phrases[1:])
+        for spelling in phrases[0].spellings
+        for i in range(len(ids))
+    )
+
+
+def score(model: Logits, ids: tuple[int, ...], search: SearchConfig) -> float:
+    tokens = (*ids, EOS)
+    log_probability = sum(
+        torch.tensor(model(tokens[:i])).log_softmax(0)[tokens[i]].item() for i in range(len(tokens))
+    )
+    return log_probability / search.penalty(len(tokens))
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "phrases",
+    [[phrase((A, B))], [phrase((A,)), phrase((B,))], [phrase((A, A), (B,))]],
+    ids=["one", "two", "spelled in two ways"],
+)
+def test_a_beam_that_holds_everything_finds_the_best_translation_that_has_the_phrases(
+    seed: int, phrases: list[Phrase]
+) -> None:
+    """What begins as a phrase must go on as one: the first A of A B is never another A."""
+    model = random_model(seed, vocab_size=D)
+    search = config(beam_size=300, n_best=3)
+    limit = LIMIT + sum(each.longest for each in phrases)
+
+    found = constrained_beam_search(problem([model]), search, [phrases])[0]
+
+    possible = [
+        ids
+        for length in range(limit)
+        for ids in itertools.product((A, B, C), repeat=length)
+        if satisfies(ids, phrases) and begins_only_phrases(ids, phrases)
+    ]
+    scored = sorted(((score(model, ids, search), ids) for ids in possible), reverse=True)
+    assert [hypothesis.ids for hypothesis in found] == [ids for _, ids in scored[:3]]
+    assert [hypothesis.score for hypothesis in found] == pytest.approx(
+        [each for each, _ in scored[:3]], abs=1e-5
+    )
+
+
+def begins_only_phrases(ids: tuple[int, ...], phrases: list[Phrase]) -> bool:
+    """Tell whether each first token of a phrase that is still missing begins it."""
+    missing, i = list(phrases), 0
+    while i < len(ids):
+        begun = [
+            (each, spelling)
+            for each in missing
+            for spelling in each.spellings
+            if ids[i] == spelling.tokens[0]
+        ]
+        fitting = [(e, s.tokens) for e, s in begun if ids[i : i + len(s.tokens)] == s.tokens]
+        if begun and not fitting:
+            return False
+        if fitting:
+            each, spelling = fitting[0]
+            missing.remove(each)
+            i += len(spelling)
+        else:
+            i += 1
+    return True
+
+
+# Without the phrase D the best translation is A. D is most probable after A, where a search that
+# begins it at once would not find it.
+RELUCTANT = written_down(
+    {
+        (): {A: 0.9, D: 0.001, EOS: 0.099},
+        (A,): {EOS: 0.6, D: 0.3, B: 0.1},
+        (A, D): {EOS: 1.0},
+        (A, B): {EOS: 0.9, D: 0.1},
+        (A, B, D): {EOS: 1.0},
+        (D,): {EOS: 0.5, A: 0.5},
+        (D, A): {EOS: 1.0},
+    },
+    vocab_size=VOCAB,
+)
+
+
+def test_a_phrase_is_put_where_the_model_likes_it_best() -> None:
+    assert beam_search(problem([RELUCTANT]), config(4))[0][0].ids == (A,)
+    found = constrained_beam_search(problem([RELUCTANT]), config(4), [[phrase((D,))]])
+    assert found[0][0].ids == (A, D)
+    assert found[0][0].finished
+
+
+def test_a_model_that_never_wants_a_phrase_is_made_to_say_it_before_the_limit() -> None:
+    """C has next to no probability anywhere, and EOS almost all of it."""
+
+    def model(prefix: tuple[int, ...]) -> list[float]:
+        return [-math.inf, -math.inf, -math.inf, 9.0, 5.0, 5.0, -20.0, 5.0]
+
+    phrases = [phrase((C, C, C)), phrase((A, C)), phrase((C, C, C))]
+    for beam_size in (2, 3, 5):
+        (found,) = constrained_beam_search(problem([model]), config(beam_size), [phrases])
+        assert found
+        assert all(satisfies(hypothesis.ids, phrases) for hypothesis in found)
+
+
+def test_the_same_phrase_twice_is_said_twice() -> None:
+    model = random_model(3, vocab_size=VOCAB)
+    (found,) = constrained_beam_search(problem([model]), config(6), [2 * [phrase((D, C))]])
+    assert satisfies(found[0].ids, 2 * [phrase((D, C))])
+
+
+def test_no_word_is_continued_by_a_phrase_and_none_continues_it() -> None:
+    """After the number 1 comes no digit, and it does not follow one."""
+    alone = Phrase(spellings=(Spelling((A,), not_after=frozenset({C})),), not_before=frozenset({B}))
+
+    def model(prefix: tuple[int, ...]) -> list[float]:
+        row = [-math.inf, -math.inf, -math.inf, 0.0, -3.0, 2.0, 3.0, -1.0]
+        if len(prefix) > 3:
+            row[EOS] = 9.0
+        return row
+
+    for beam_size in (2, 4, 8):
+        search = config(beam_size, limit=9)
+        (found,) = constrained_beam_search(problem([model]), search, [[alone]])
+        ids = found[0].ids
+        place = ids.index(A)
+        assert B not in ids[place + 1 : place + 2]
+        assert C not in ids[max(0, place - 1) : place]
+
+
+def test_a_phrase_that_cannot_be_said_gives_no_translation_but_leaves_the_others() -> None:
+    models = [random_model(seed, vocab_size=VOCAB) for seed in range(2)]
+    found = constrained_beam_search(problem(models), config(4), [[phrase((UNK,))], []])
+    assert found[0] == []
+    assert found[1][0].finished
+
+
+def test_a_sentence_does_not_know_of_its_neighbours() -> None:
+    models = [random_model(seed, vocab_size=VOCAB) for seed in range(5)]
+    required = [[phrase((A, B))], [], [phrase((D,)), phrase((C, A))], [phrase((C,))], []]
+    together = constrained_beam_search(problem(models), config(4, n_best=2), required)
+    for model, phrases, found in zip(models, required, together, strict=True):
+        assert constrained_beam_search(problem([model]), config(4, n_best=2), [phrases]) == [found]
+
+
+def test_without_phrases_it_finds_what_a_beam_search_finds() -> None:
+    for seed in range(5):
+        model = random_model(seed, vocab_size=VOCAB)
+        usual = beam_search(problem([model]), config(50))[0][0]
+        (found,) = constrained_beam_search(problem([model]), config(50), [[]])
+        assert found[0].ids == usual.ids
+        assert found[0].score == pytest.approx(usual.score, abs=1e-6)
+
+
+def test_an_empty_phrase_is_refused() -> None:
+    with pytest.raises(ValueError, match="a token"):
+        phrase(())

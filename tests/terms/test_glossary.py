@@ -1,0 +1,81 @@
+from pathlib import Path
+
+import pytest
+
+from dragoman.corpora.parallel_text import CorpusError
+from dragoman.terms.finder import TermFinder
+from dragoman.terms.glossary import Glossary
+from dragoman.terms.term import FAULT_OF_GLOSSARY
+
+LANGUAGES = ("en", "it")
+GLOSSARY = Glossary(
+    {"file": ("archivio",), "log file": ("registro", "giornale"), "C++": ("C++",), "AI": ("IA",)}
+)
+
+
+def found_in(text: str) -> list[tuple[str, tuple[str, ...]]]:
+    return [(text[term.start : term.end], term.writings) for term in GLOSSARY.find(text)]
+
+
+def test_terms_are_whole_words_and_the_longest_counts() -> None:
+    assert [term for term, _ in found_in("A log  file, a file and files of a profile.")] == [
+        "log  file",
+        "file",
+    ]
+
+
+def test_the_case_of_the_source_decides_what_is_allowed() -> None:
+    assert found_in("the file") == [("file", ("archivio", "Archivio"))]
+    assert found_in("THE FILE") == [("FILE", ("archivio", "Archivio", "ARCHIVIO"))]
+
+
+def test_a_term_may_have_several_translations_and_odd_characters() -> None:
+    (found,) = found_in("Log file")
+    assert found[1][:2] == ("registro", "giornale")
+    assert [term for term, _ in found_in("in C++, or")] == ["C++"]
+
+
+@pytest.mark.parametrize(
+    ("translation", "keeps"),
+    [
+        ("Apri l'archivio.", True),
+        ("Archivio aperto.", True),
+        ("Apri gli archivi.", False),
+        ("Apri il sottoarchivio, poi l'archivio.", True),
+        ("Apri il sottoarchivio.", False),
+    ],
+)
+def test_a_translation_has_the_term_as_a_word_of_its_own(translation: str, keeps: bool) -> None:
+    finder = TermFinder(glossary=GLOSSARY)
+    faults = finder.find_faults(finder.find("Open the file."), translation)
+    assert faults == (() if keeps else (FAULT_OF_GLOSSARY,))
+
+
+def test_protected_text_is_not_translated_by_the_glossary() -> None:
+    finder = TermFinder(glossary=GLOSSARY)
+    kinds = [term.kind for term in finder.find("The file is at http://a.it/file or %(file)s.")]
+    assert kinds == ["glossary", "address", "placeholder"]
+
+
+def test_a_file_of_terms_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "terms.tsv"
+    path.write_text("log  file\tregistro\nlog file\tgiornale\nmouse\ttopo\n", encoding="utf-8")
+    terms = Glossary.load(path, languages=LANGUAGES).find("The mouse and the log file")
+    assert [term.writings[0] for term in terms] == ["topo", "registro"]
+    assert terms[1].writings[1] == "giornale"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("mouse topo\n", r"terms\.tsv:1: 1 column where 2 are expected"),
+        ("mouse\ttopo\ncat\t \n", r"terms\.tsv:2: the target of this term is empty"),
+        ("\ttopo\n", r"terms\.tsv:1: the source of this term is empty"),
+        ("", "is empty"),
+    ],
+)
+def test_a_wrong_line_is_named(tmp_path: Path, content: str, message: str) -> None:
+    path = tmp_path / "terms.tsv"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(CorpusError, match=message):
+        Glossary.load(path, languages=LANGUAGES)

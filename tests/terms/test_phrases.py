@@ -1,0 +1,67 @@
+"""How terms are written in tokens."""
+
+import pytest
+
+from dragoman.terms.phrases import Speller
+from dragoman.terms.protected import find_protected
+from dragoman.tokenizers.config import TokenizerConfig
+from dragoman.tokenizers.tokenizer import Tokenizer
+from dragoman.tokenizers.training import train_tokenizers
+from dragoman.tokenizers.words import WordTokenizer
+
+SENTENCES = [
+    ("The cat has 12 files at 3 o'clock.", "Il gatto ha 12 file (alle 3)."),
+    ("Open {name} or %s!", "Apri {name} o %s!"),
+]
+
+
+@pytest.fixture(scope="module", params=["bpe", "unigram"])
+def tokenizer(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Tokenizer:
+    config = TokenizerConfig(kind=request.param, vocab_size=320)
+    directory = tmp_path_factory.mktemp("tokenizer")
+    return train_tokenizers(config, lambda: iter(SENTENCES), directory).target
+
+
+@pytest.mark.parametrize("text", ["12", "%s", "{name}", "http://è.it/?a=1", "a@b.it", "%(x)s"])
+def test_every_spelling_decodes_to_the_term(tokenizer: Tokenizer, text: str) -> None:
+    (term,) = find_protected(text)
+    phrase = Speller(tokenizer).spell(term)
+    before = tokenizer.encode("a (")
+    for spelling in phrase.spellings:
+        assert tokenizer.decode(spelling.tokens) == text
+    decoded = {tokenizer.decode([*before, *spelling.tokens]) for spelling in phrase.spellings}
+    assert decoded == {f"a ( {text}", f"a ({text}"}
+
+
+def test_what_would_continue_a_number_may_not_follow_it(tokenizer: Tokenizer) -> None:
+    (term,) = find_protected("12")
+    phrase = Speller(tokenizer).spell(term)
+    (behind,) = [spelling for spelling in phrase.spellings if spelling.not_after]
+    for token, piece in enumerate(tokenizer.pieces(range(tokenizer.vocab_size))):
+        digit = tokenizer.decode([*tokenizer.encode("12"), token]).startswith("121")
+        assert not digit or token in phrase.not_before, piece
+        if piece.endswith("2"):
+            assert token in behind.not_after
+    (opening,) = tokenizer.encode("a (")[-1:]
+    assert opening not in behind.not_after
+    (full_stop,) = tokenizer.encode("a.")[-1:]
+    assert full_stop not in phrase.not_before
+
+
+def test_what_is_glued_in_the_source_may_be_glued_in_the_translation(
+    tokenizer: Tokenizer,
+) -> None:
+    (term,) = find_protected("file%(kind)ss")
+    phrase = Speller(tokenizer).spell(term)
+    assert not phrase.not_before
+    assert not any(spelling.not_after for spelling in phrase.spellings)
+
+
+def test_whole_words_have_one_spelling() -> None:
+    words = WordTokenizer(["il", "gatto", "12"])
+    (term,) = find_protected("12")
+    phrase = Speller(words).spell(term)
+    assert {spelling.tokens for spelling in phrase.spellings} == {tuple(words.encode("12"))}
+    assert not phrase.not_before

@@ -1,0 +1,124 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dragoman.terms.protected import find_protected
+from dragoman.terms.term import FAULT_OF_PROTECTED, find_term_faults
+
+
+def found_in(text: str) -> list[tuple[str, str]]:
+    return [(term.kind, text[term.start : term.end]) for term in find_protected(text)]
+
+
+@pytest.mark.parametrize(
+    "placeholder",
+    [
+        *(
+            "%s",
+            "%d",
+            "%1$s",
+            "%.2f",
+            "%-5.2f",
+            "%ld",
+            "%(name)s",
+            "%(share).1f",
+            "%1",
+            "%L2",
+            "%%",
+        ),
+        *("{0}", "{name}", "{percent:.2f}", "${x}", "{$a}", "#{record.name}", "%{count}", "$name"),
+        *("{{ object.name }}", "{{object.name or 'n/a'}}", "__name__", "%@"),
+    ],
+)
+def test_placeholders_are_found_whole(placeholder: str) -> None:
+    for text in (
+        placeholder,
+        f"({placeholder})",
+        f"Open {placeholder}, please.",
+        f"a {placeholder}",
+    ):
+        if placeholder != "%%":
+            assert found_in(text) == [("placeholder", placeholder)]
+    assert found_in("50%% of %s") == [("number", "50"), ("placeholder", "%s")]
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://www.a-b.it/x/y.html?q=1&r=%20#top",
+        "http://a.it/(x",
+        "www.example.org/path",
+        "ftp://host/file",
+        "first.last+tag@mail.example.co.uk",
+    ],
+)
+def test_addresses_are_found_without_the_punctuation_behind_them(address: str) -> None:
+    for text in (address, f"See {address}.", f"({address}), or", f'"{address}"', f"<{address}>"):
+        assert found_in(text) == [("address", address)]
+
+
+@pytest.mark.parametrize("number", ["7", "2009", "1,200.50", "10:30", "2009-01-31", "1/2", "4711"])
+def test_numbers_are_found_but_not_in_words(number: str) -> None:
+    for text in (number, f"{number}%", f"-{number}.", f"({number})", f"at {number}, or"):
+        assert found_in(text) == [("number", number)]
+    assert found_in(f"x{number}") == [] or number[0] not in found_in(f"x{number}")[0][1]
+    assert found_in("1st B2B 3D 5pm v2 128x128px") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "100% sure",
+        "50 % discount",
+        "a {b c} d",
+        "It costs $",
+        "me @ home",
+        "%",
+        "{}",
+        "x_y",
+        "e.g. a",
+    ],
+)
+def test_ordinary_text_is_left_alone(text: str) -> None:
+    assert not [kind for kind, _ in found_in(text) if kind != "number"]
+
+
+def test_a_term_knows_what_it_touches() -> None:
+    (glued,) = find_protected("file{0}s")
+    (free,) = find_protected("file {0} s")
+    assert (glued.continues_word, glued.is_continued) == (True, True)
+    assert (free.continues_word, free.is_continued) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("source", "translation", "keeps"),
+    [
+        ("%s of %s files", "%s di %s file", True),
+        ("%s of %s files", "%s file", False),
+        ("%s files", "%s file di %s", False),
+        ("{a} and {b}", "{b} e {a}", True),
+        ("{a} and {b}", "{a} e {a}", False),
+        ("two files", "2 file", True),
+        ("2 files", "due file", False),
+        ("1,200.50 euros", "1.200,50 euro", True),
+        ("1,200.50 euros", "1.20,50 euro", False),
+        ("12 files", "123 file", False),
+        ("see http://a.it/b.", "vedi http://a.it/b!", True),
+        ("see http://a.it/b.", "vedi http://a.it/c.", False),
+        ("nothing", "%s", False),
+    ],
+)
+def test_a_translation_keeps_its_terms_or_has_a_fault(
+    source: str, translation: str, keeps: bool
+) -> None:
+    faults = find_term_faults(find_protected(source), find_protected(translation), translation)
+    assert faults == (() if keeps else (FAULT_OF_PROTECTED,))
+
+
+@given(st.text(alphabet="a1%s{}$()@.:/, _-<>\u00e8", max_size=40))
+def test_terms_are_in_order_and_apart_whatever_the_text(text: str) -> None:
+    end = 0
+    for term in find_protected(text):
+        assert end <= term.start < term.end <= len(text)
+        assert text[term.start : term.end] == term.writings[0]
+        end = term.end

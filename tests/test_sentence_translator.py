@@ -1,0 +1,165 @@
+"""Terms survive every model, also one that was never trained."""
+
+from collections.abc import Sequence
+
+import pytest
+import torch
+
+from dragoman.decoding.config import SearchConfig
+from dragoman.decoding.hypothesis import Hypothesis
+from dragoman.decoding.phrase import Phrase
+from dragoman.engines.pytorch import PyTorchEngine
+from dragoman.model.config import TransformerConfig
+from dragoman.model.transformer import Transformer
+from dragoman.sentence_translator import Sentence, SentenceTranslator
+from dragoman.terms.finder import TermFinder
+from dragoman.terms.glossary import Glossary
+from dragoman.terms.protected import find_protected
+from dragoman.terms.term import FAULT_OF_GLOSSARY, FAULT_OF_PROTECTED, find_term_faults
+from dragoman.tokenizers.config import TokenizerConfig
+from dragoman.tokenizers.pair import TokenizerPair
+from dragoman.tokenizers.tokenizer import SpecialIds
+from dragoman.tokenizers.training import train_tokenizers
+
+SENTENCES = [("The cat has 12 files.", "Il gatto ha 12 file."), ("Where?", "Dove?")]
+SEARCH = SearchConfig(beam_size=2, max_length_ratio=1.0, max_length_extra=5)
+SOURCES = [
+    "%s of %s files were copied to {path}.",
+    "See http://www.è.it/a?b=1&c=%20 or write to me@mail.example.com!",
+    "1,200 pages, 12:30, 7 and 7 and 7",
+    "(%(name)s)",
+    "nothing to keep",
+    "\u4f60 {0} \u597d",
+]
+
+
+@pytest.fixture(scope="module")
+def tokenizers(tmp_path_factory: pytest.TempPathFactory) -> TokenizerPair:
+    config = TokenizerConfig(vocab_size=320)
+    return train_tokenizers(config, lambda: iter(SENTENCES), tmp_path_factory.mktemp("t"))
+
+
+@pytest.fixture
+def untrained(tokenizers: TokenizerPair) -> PyTorchEngine:
+    size = tokenizers.target.vocab_size
+    config = TransformerConfig(
+        d_model=16, d_ff=32, num_heads=2, num_encoder_layers=1, num_decoder_layers=1
+    )
+    transformer = Transformer(config, source_vocab_size=size, target_vocab_size=size, padding_id=0)
+    return PyTorchEngine(transformer.eval(), SpecialIds())
+
+
+class Parrot:
+    """An engine that says the same of everything."""
+
+    name = "parrot"
+    knows_phrases = False
+
+    def __init__(self, says: list[int]) -> None:
+        self._says = tuple(says)
+
+    def search(
+        self,
+        sources: Sequence[Sequence[int]],
+        config: SearchConfig,
+        required: Sequence[Sequence[Phrase]] | None = None,
+    ) -> list[list[Hypothesis]]:
+        assert required is None
+        found = Hypothesis(
+            ids=self._says,
+            score=-1.0,
+            log_probability=-2.0,
+            token_log_probabilities=(),
+            finished=True,
+        )
+        return [[found] for _ in sources]
+
+
+def sentences(tokenizers: TokenizerPair, texts: list[str]) -> list[Sentence]:
+    return list(map(Sentence, texts, tokenizers.source.encode_batch(texts)))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_protected_text_survives_a_model_that_knows_nothing(
+    tokenizers: TokenizerPair, untrained: PyTorchEngine, seed: int
+) -> None:
+    torch.manual_seed(seed)
+    for parameter in untrained._transformer.parameters():
+        torch.nn.init.normal_(parameter, std=0.3)
+    translator = SentenceTranslator(untrained, tokenizers, TermFinder())
+    found = translator.translate(sentences(tokenizers, SOURCES), SEARCH)
+    for source, (best, *_) in zip(SOURCES, found, strict=True):
+        assert FAULT_OF_PROTECTED not in best.faults
+        assert not find_term_faults(find_protected(source), find_protected(best.text), best.text)
+
+
+def test_without_an_engine_for_phrases_the_text_between_them_is_translated(
+    tokenizers: TokenizerPair,
+) -> None:
+    engine = Parrot(tokenizers.target.encode("Dove?"))
+    translator = SentenceTranslator(engine, tokenizers, TermFinder())
+    found = translator.translate(
+        sentences(tokenizers, ["Where is %s (or  {0})?", "%s%s", "Where is it?"]), SEARCH
+    )
+    assert [best.text for best, *_ in found] == ["Dove? %s Dove?  {0})?", "%s%s", "Dove?"]
+    assert [best.faults for best, *_ in found] == [(), (), ()]
+    assert [best.score for best, *_ in found] == [-2.0, 0.0, -1.0]
+
+
+def test_a_second_engine_is_loaded_when_it_is_needed(
+    tokenizers: TokenizerPair, untrained: PyTorchEngine
+) -> None:
+    asked = []
+
+    def load() -> PyTorchEngine:
+        asked.append(True)
+        return untrained
+
+    first = Parrot(tokenizers.target.encode("Dove?"))
+    translator = SentenceTranslator(first, tokenizers, TermFinder(), load)
+    translator.translate(sentences(tokenizers, ["Where is it?"]), SEARCH)
+    assert not asked
+    for _ in range(2):
+        ((best, *_),) = translator.translate(sentences(tokenizers, ["Where is %s?"]), SEARCH)
+        assert best.text.count("%s") == 1
+        assert not best.text.startswith("Dove?")
+    assert len(asked) == 1
+
+
+def test_a_term_of_the_glossary_is_said(
+    tokenizers: TokenizerPair, untrained: PyTorchEngine
+) -> None:
+    finder = TermFinder(glossary=Glossary({"cat": ("micio",), "file": ("archivio", "documento")}))
+    translator = SentenceTranslator(untrained, tokenizers, finder)
+    found = translator.translate(
+        sentences(tokenizers, ["The cat has a file.", "Cat!", "It has files."]), SEARCH
+    )
+    texts = [best.text.casefold() for best, *_ in found]
+    assert "micio" in texts[0]
+    assert "archivio" in texts[0] or "documento" in texts[0]
+    assert "micio" in texts[1]
+    assert all(FAULT_OF_GLOSSARY not in best.faults for best, *_ in found)
+
+
+def test_a_term_that_no_engine_can_say_is_told(tokenizers: TokenizerPair) -> None:
+    finder = TermFinder(glossary=Glossary({"cat": ("micio",)}))
+    engine = Parrot(tokenizers.target.encode("Dove?"))
+    ((best, *_),) = SentenceTranslator(engine, tokenizers, finder).translate(
+        sentences(tokenizers, ["The cat."]), SEARCH
+    )
+    assert best.faults == (FAULT_OF_GLOSSARY,)
+
+
+def test_what_is_not_to_be_kept_may_be_lost(tokenizers: TokenizerPair) -> None:
+    engine = Parrot(tokenizers.target.encode("Dove?"))
+    translator = SentenceTranslator(engine, tokenizers, TermFinder(protects=False))
+    ((best, *_),) = translator.translate(sentences(tokenizers, ["Where is %s?"]), SEARCH)
+    assert (best.text, best.faults) == ("Dove?", ())
+
+
+def test_a_placeholder_that_was_not_there_is_told(tokenizers: TokenizerPair) -> None:
+    engine = Parrot(tokenizers.target.encode("Dove %s?"))
+    ((best, *_),) = SentenceTranslator(engine, tokenizers, TermFinder()).translate(
+        sentences(tokenizers, ["Where?"]), SEARCH
+    )
+    assert best.faults == (FAULT_OF_PROTECTED,)
