@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 from cyclopts import Parameter
 
 from dragoman.cli.corpus import Languages
-from dragoman.cli.engine_options import EngineOptions, announce
+from dragoman.cli.translation_options import TranslationOptions
 
 if TYPE_CHECKING:
     from dragoman.evaluation.config import EvaluationConfig
@@ -44,7 +44,7 @@ class ScoringOptions:
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class TestSet:
-    """What is translated, if not PAIRS, and how."""
+    """What is translated, if not PAIRS."""
 
     source: Path | None = None
     """The source side of a test set in two plain text files, a sentence a line."""
@@ -54,9 +54,6 @@ class TestSet:
 
     languages: Languages | None = None
     """Those of the test set, as en-it, where no model says so."""
-
-    whole_lines: Annotated[bool, Parameter(negative=())] = False
-    """Translate each line at once, for a model that has learnt from paragraphs."""
 
 
 class System(NamedTuple):
@@ -75,7 +72,7 @@ def evaluate(
     *,
     test_set: TestSet = TestSet(),
     compare: Path | None = None,
-    engine: EngineOptions = EngineOptions(),
+    translation: TranslationOptions = TranslationOptions(),
     json: Annotated[bool, Parameter(negative=())] = False,
     scoring: ScoringOptions = ScoringOptions(),
 ) -> None:
@@ -91,11 +88,11 @@ def evaluate(
     pairs
         The test set as TSV or JSON lines; or give --source and --reference.
     test_set
-        What is translated, if not PAIRS, and how.
+        What is translated, if not PAIRS.
     compare
         The other model directory or file of translations.
-    engine
-        What translates, and where.
+    translation
+        What translates, where, and what it keeps.
     json
         Write JSON, for programs.
     scoring
@@ -111,10 +108,7 @@ def evaluate(
     settings = scoring.settings(model)
     require_packages(settings)
     sources, references = _read_test_set(pairs, test_set, model)
-    splits = not test_set.whole_lines
-    systems = [
-        _system(path, sources, engine, split_sentences=splits) for path in (model, compare) if path
-    ]
+    systems = [_system(path, sources, translation) for path in (model, compare) if path]
     ours, *others = [system.translate() for system in systems]
     if compare is None:
         scores = score(ours, references, settings)
@@ -177,20 +171,13 @@ def _read_test_set(
     return [pair.source for pair in read], [pair.target for pair in read]
 
 
-def _system(
-    path: Path, sources: list[str], engine: EngineOptions, *, split_sentences: bool
-) -> System:
+def _system(path: Path, sources: list[str], translation: TranslationOptions) -> System:
     """Prepare to translate with a model directory, or to give the translations of a file.
 
     What can be wrong with it is found here, before any system has begun its long work.
     """
     if path.is_dir():
-        from dragoman import Translator
-
-        translator = Translator(
-            path, engine=engine.engine, device=engine.device, split_sentences=split_sentences
-        )
-        announce(translator)
+        translator = translation.load(path)
         return System(translator.engine, lambda: translator(sources))
     from dragoman.corpora.text_file import read_lines
     from dragoman.evaluation.statistics import EvaluationError

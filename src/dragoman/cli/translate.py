@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO, NamedTuple, cast
 
 from cyclopts import Parameter
 
-from dragoman.cli.engine_options import EngineOptions, announce
+from dragoman.cli.translation_options import TranslationOptions
 from dragoman.durable import open_whole
 
 if TYPE_CHECKING:
@@ -79,8 +79,7 @@ def translate(
     model: Path,
     /,
     *files: Path,
-    engine: EngineOptions = EngineOptions(),
-    whole_lines: Annotated[bool, Parameter(negative=())] = False,
+    translation: TranslationOptions = TranslationOptions(),
     search: SearchOptions = SearchOptions(),
     output: OutputOptions = OutputOptions(),
 ) -> None:
@@ -94,7 +93,8 @@ def translate(
 
     The sentences of a line are translated each for itself, and the white space between them is
     kept. A sentence that is too long for the model is cut between clauses if it can be, which a
-    warning says.
+    warning says. Placeholders, numbers and addresses stay as they are; where a translation would
+    lose one, another is searched that has it.
 
     A file: dragoman translate runs/en-it news.en -o news.it
 
@@ -106,26 +106,15 @@ def translate(
         A model directory.
     files
         UTF-8 text; standard input if none is named.
-    engine
-        What translates, and where.
-    whole_lines
-        Translate each line at once, for a model that has learnt from paragraphs.
+    translation
+        What translates, where, and what it keeps.
     search
         What differs from the settings that the model brings along.
     output
         What is written, and where.
     """
-    from dragoman.translator import Translator
-
     with _open_output(output.output) as stream:
-        translator = Translator(
-            model,
-            engine=engine.engine,
-            device=engine.device,
-            search=_configure(model, search),
-            split_sentences=not whole_lines,
-        )
-        announce(translator)
+        translator = translation.load(model, _configure(model, search))
         write = _writer(output, translator)
         _translate_lines(translator, _read_chunks(files), write, stream)
 

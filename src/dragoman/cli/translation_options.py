@@ -1,0 +1,53 @@
+"""The options of every command that translates."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from dragoman.decoding.config import SearchConfig
+    from dragoman.translator import Translator
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class TranslationOptions:
+    """What translates, where, and what it keeps."""
+
+    engine: Literal["auto", "pytorch", "ctranslate2"] = "auto"
+    """ctranslate2 needs the copy that `dragoman export` makes; auto takes it if it is there."""
+
+    device: str = "auto"
+    """A name that PyTorch knows, as cpu or cuda:1; auto takes a GPU if there is one."""
+
+    whole_lines: Annotated[bool, Parameter(negative=())] = False
+    """Translate each line at once, for a model that has learnt from paragraphs."""
+
+    glossary: Path | None = None
+    """A file of terms whose translation is prescribed, one a line: source TAB target."""
+
+    protect: bool = True
+    """Keep placeholders (%s, {name}), numbers, URLs and e-mail addresses as they are."""
+
+    def load(self, model: Path, search: "SearchConfig | None" = None) -> "Translator":
+        """Load a model, and tell a person who waits what computes.
+
+        A program that reads standard error is not told.
+        """
+        from dragoman.translator import Translator
+
+        translator = Translator(
+            model,
+            engine=self.engine,
+            device=self.device,
+            search=search,
+            split_sentences=not self.whole_lines,
+            protect=self.protect,
+            glossary=self.glossary,
+        )
+        if sys.stderr.isatty():
+            print(f"translating with {translator.engine}", file=sys.stderr)
+        return translator
