@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 import torch
+from tests.fake_engine import FakeEngine
 
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import Hypothesis
@@ -49,11 +50,10 @@ def untrained(tokenizers: TokenizerPair) -> PyTorchEngine:
     return PyTorchEngine(transformer.eval(), SpecialIds())
 
 
-class Parrot:
+class Parrot(FakeEngine):
     """An engine that says the same of everything."""
 
     name = "parrot"
-    knows_phrases = False
 
     def __init__(self, says: list[int]) -> None:
         self._says = tuple(says)
@@ -63,6 +63,7 @@ class Parrot:
         sources: Sequence[Sequence[int]],
         config: SearchConfig,
         required: Sequence[Sequence[Phrase]] | None = None,
+        prefixes: Sequence[Sequence[int]] | None = None,
     ) -> list[list[Hypothesis]]:
         assert required is None
         found = Hypothesis(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fake_engine import FakeEngine
 
 from dragoman.config import DragomanError
 from dragoman.decoding.config import SearchConfig
@@ -32,11 +33,10 @@ LIMIT = 200  # tokens that the copying model has seen
 SEARCH: dict[str, Any] = {"beam_size": 2, "max_length_ratio": 0.1, "max_length_extra": 3}
 
 
-class Copier:
+class Copier(FakeEngine):
     """An engine that translates each sentence to itself, and remembers what it was asked."""
 
     name = "copier"
-    knows_phrases = False
 
     def __init__(self) -> None:
         self.asked: list[list[list[int]]] = []
@@ -47,6 +47,7 @@ class Copier:
         sources: Sequence[Sequence[int]],
         config: SearchConfig,
         required: Sequence[Sequence[Phrase]] | None = None,
+        prefixes: Sequence[Sequence[int]] | None = None,
     ) -> list[list[Hypothesis]]:
         self.asked.append([list(source) for source in sources])
         self.configs.append(config)
@@ -328,6 +329,7 @@ class Stuck(Copier):
         sources: Sequence[Sequence[int]],
         config: SearchConfig,
         required: Sequence[Sequence[Phrase]] | None = None,
+        prefixes: Sequence[Sequence[int]] | None = None,
     ) -> list[list[Hypothesis]]:
         found = super().search(sources, config, required)
         return [

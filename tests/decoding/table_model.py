@@ -47,6 +47,7 @@ def problem(
     models: Sequence[Logits],
     *,
     source_lengths: Sequence[int] | None = None,
+    prefixes: Sequence[Sequence[int]] | None = None,
     forbidden: tuple[int, ...] = (PAD, UNK, BOS),
 ) -> SearchProblem[Prefixes]:
     """Search in one model for each sentence."""
@@ -64,6 +65,7 @@ def problem(
         step=step,
         state=Prefixes(tuple(range(len(models))), (((),),) * len(models)),
         sources=[[7] * length for length in lengths],
+        prefixes=prefixes or [()] * len(models),
         bos=BOS,
         eos=EOS,
         forbidden=forbidden,

@@ -1,6 +1,7 @@
 """The PyTorch engine: a real model, searched in batches."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -60,6 +61,55 @@ def test_a_sentence_is_translated_alike_in_every_batch(
     assert len({h.ids for found in together for h in found}) > 4
 
 
+@pytest.mark.parametrize("config", SEARCHES[:2])
+def test_a_translation_goes_on_from_its_own_prefix_as_it_did(
+    transformer: Transformer, config: SearchConfig
+) -> None:
+    """Prefixes of different lengths, also of nothing, in one call."""
+    engine = PyTorchEngine(transformer, SPECIAL)
+    config = replace(config, n_best=1)
+    best = [found[0] for found in engine.search(SOURCES, config)]
+    prefixes = [hypothesis.ids[: i % 3] for i, hypothesis in enumerate(best)]
+
+    continued = engine.search(SOURCES, config, prefixes=prefixes)
+
+    for expected, (actual, *_) in zip(best, continued, strict=True):
+        assert actual.score >= expected.score - 1e-5  # a beam may find a better one
+        if config.beam_size == 1:
+            assert actual.ids == expected.ids
+            assert actual.token_log_probabilities == pytest.approx(
+                expected.token_log_probabilities, abs=1e-5
+            )
+
+
+def test_a_prefix_that_the_model_would_not_choose_is_kept_and_judged(
+    transformer: Transformer,
+) -> None:
+    engine, config = PyTorchEngine(transformer, SPECIAL), SEARCHES[1]
+    ((best, *_),) = engine.search([[9, 10]], config, prefixes=[(33, 34, 35, 36)])
+    assert best.ids[:4] == (33, 34, 35, 36)
+    (judged,) = engine.log_probabilities([[9, 10]], [best.ids])
+    assert best.token_log_probabilities == pytest.approx(
+        judged[: len(best.token_log_probabilities)], abs=1e-4
+    )
+
+
+def test_the_ways_to_go_on_begin_with_the_most_probable_tokens(transformer: Transformer) -> None:
+    engine, config = PyTorchEngine(transformer, SPECIAL), SEARCHES[0]
+    prefix = (33,)
+    ways = engine.continue_in_ways([9, 10], prefix, config, count=4)
+
+    transformer.eval()
+    logits = transformer(torch.tensor([[9, 10, SPECIAL.eos]]), torch.tensor([[SPECIAL.bos, 33]]))
+    order = logits[0, -1].argsort(descending=True).tolist()
+    allowed = [token for token in order if token > max(SPECIAL.eos, SPECIAL.unk)]
+    assert [way.ids[:2] for way in ways] == [(33, token) for token in allowed[:4]]
+    for way in ways:
+        ((again, *_),) = engine.search([[9, 10]], config, prefixes=[way.ids[:2]])
+        assert again.ids == way.ids
+        assert again.score == pytest.approx(way.score, abs=1e-5)
+
+
 @pytest.mark.parametrize("config", SEARCHES)
 def test_the_reported_probability_is_that_of_the_whole_model_at_once(
     transformer: Transformer, config: SearchConfig
@@ -78,6 +128,11 @@ def test_the_reported_probability_is_that_of_the_whole_model_at_once(
             expected = logits[0].log_softmax(-1)[range(len(target)), target]
             assert hypothesis.token_log_probabilities == pytest.approx(expected.tolist(), abs=1e-4)
             assert hypothesis.log_probability == pytest.approx(expected.sum().item(), abs=1e-4)
+            (judged,) = PyTorchEngine(transformer, SPECIAL).log_probabilities(
+                [source], [hypothesis.ids]
+            )
+            assert judged[: len(target)] == pytest.approx(expected.tolist(), abs=1e-4)
+            assert len(judged) == len(hypothesis.ids) + 1
 
 
 def test_a_sentence_without_tokens_gets_an_empty_translation(transformer: Transformer) -> None:

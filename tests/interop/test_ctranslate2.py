@@ -173,6 +173,47 @@ def test_both_engines_find_the_same(save: Save, config: SearchConfig) -> None:
 
 
 @pytest.mark.parametrize("beam_size", [1, 3])
+def test_both_engines_continue_a_prefix_alike(save: Save, beam_size: int) -> None:
+    directory = save(end=1.2)
+    ct2, pytorch = engines(directory)
+    sources = directory.load_tokenizers().source.encode_batch([text for text in TEXTS if text])
+    prefixes = [(), (40,), (50, 51, 52, 53), (45, 46)]
+    config = SearchConfig(beam_size=beam_size, max_length_extra=10)
+
+    found = ct2.search(sources, config, prefixes=prefixes)
+    expected = pytorch.search(sources, config, prefixes=prefixes)
+
+    for prefix, (ours, *_), (theirs, *_) in zip(prefixes, found, expected, strict=True):
+        assert ours.ids == theirs.ids
+        assert ours.ids[: len(prefix)] == prefix
+        assert ours.score == pytest.approx(theirs.score, abs=1e-4)
+
+
+def test_both_engines_go_on_in_the_same_ways(save: Save) -> None:
+    directory = save(end=1.2)
+    ct2, pytorch = engines(directory)
+    (source,) = directory.load_tokenizers().source.encode_batch(TEXTS[:1])
+    config = SearchConfig(beam_size=1, max_length_extra=10)
+    for prefix in ([], [50, 51]):
+        found = ct2.continue_in_ways(source, prefix, config, count=4)
+        expected = pytorch.continue_in_ways(source, prefix, config, count=4)
+        assert [h.ids for h in found] == [h.ids for h in expected]
+        assert [h.score for h in found] == pytest.approx([h.score for h in expected], abs=1e-4)
+
+
+def test_both_engines_judge_a_translation_alike(save: Save) -> None:
+    directory = save()
+    ct2, pytorch = engines(directory)
+    sources, translations = [[5, 6, 7], [8], [9] * 30], [[40, 41], [], [50] * 12]
+    ours = ct2.log_probabilities(sources, translations)
+    for values, expected, translation in zip(
+        ours, pytorch.log_probabilities(sources, translations), translations, strict=True
+    ):
+        assert len(values) == len(translation) + 1
+        assert values == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("beam_size", [1, 3])
 def test_a_model_that_never_ends_is_stopped_at_the_limit_of_each_sentence(
     save: Save, beam_size: int
 ) -> None:

@@ -92,17 +92,17 @@ def beam_search(problem: SearchProblem[State], config: SearchConfig) -> list[lis
 
 
 def _start(problem: SearchProblem[State], beam_size: int) -> tuple[Beams, State]:
-    """Begin each sentence with one prefix, BOS, and leave the other places empty."""
-    shape = (len(problem.sources), beam_size)
-    log_probabilities = torch.full(shape, -math.inf, device=problem.device)
-    log_probabilities[:, 0] = 0.0
+    """Begin each sentence with one prefix, and leave the other places empty."""
+    beginning = problem.begin(beam_size)
+    log_probabilities = beginning.token_log_probabilities.sum(dim=2)
+    log_probabilities[:, 1:] = -math.inf
     beams = Beams(
         sentences=tuple(range(len(problem.sources))),
-        tokens=torch.full((*shape, 1), problem.bos, device=problem.device),
-        token_log_probabilities=torch.empty(*shape, 0, device=problem.device),
+        tokens=beginning.tokens,
+        token_log_probabilities=beginning.token_log_probabilities,
         log_probabilities=log_probabilities,
     )
-    return beams, problem.state.reorder(torch.zeros_like(beams.tokens[..., 0]))
+    return beams, beginning.state
 
 
 def _extend(problem: SearchProblem[State], beams: Beams, state: State) -> _Step[State]:
@@ -155,10 +155,11 @@ def _settle(
 ) -> Beams:
     """Give up the prefixes of the sentences whose search is over."""
     length = beams.tokens.size(2) - 1
+    limits = problem.limits(config)
     over, at_limit = [], []
     for place, best in enumerate(beams.log_probabilities[:, 0].tolist()):
         sentence = beams.sentences[place]
-        limit = config.max_length(len(problem.sources[sentence]))
+        limit = limits[sentence]
         kept = found[sentence]
         if len(kept) >= PATIENCE * config.beam_size or (
             len(kept) >= config.n_best

@@ -61,12 +61,14 @@ class SearchConfig:
         """Whether tokens are drawn instead of searched."""
         return self.sampling_temperature > 0.0
 
-    def max_length(self, source_length: int) -> int:
+    def max_length(self, source_length: int, prefix_length: int = 0) -> int:
         """Count the tokens that a translation may have, its end included.
 
         It depends on the sentence alone, so that a sentence is translated alike in every batch.
+        What it must begin with leaves room for more.
         """
-        return int(self.max_length_ratio * source_length) + self.max_length_extra
+        limit = int(self.max_length_ratio * source_length) + self.max_length_extra
+        return limit if prefix_length < limit else prefix_length + self.max_length_extra
 
     def penalty(self, length: int) -> float:
         """Compute the length penalty ((5 + length) / 6)^alpha (Wu et al. 2016, equation 14).

@@ -77,14 +77,28 @@ def constrained_beam_search(
     The search of a sentence is over when as many translations as the beam is wide have ended, or
     when no live prefix can still become one of the `n_best`.
     """
+    beginning = problem.begin(config.beam_size)
     sentences = [
         _Sentence(
-            limit=config.max_length(len(source)) + _length(phrases),
-            live=[_Prefix(tokens=(problem.bos,), missing=tuple(phrases))],
+            limit=limit + _length(phrases),
+            live=[
+                _Prefix(
+                    tokens=tuple(tokens),
+                    token_log_probabilities=tuple(values),
+                    log_probability=math.fsum(values),
+                    missing=tuple(phrases),
+                )
+            ],
         )
-        for source, phrases in zip(problem.sources, required, strict=True)
+        for phrases, limit, tokens, values in zip(
+            required,
+            problem.limits(config),
+            beginning.tokens[:, 0].tolist(),
+            beginning.token_log_probabilities[:, 0].tolist(),
+            strict=True,
+        )
     ]
-    followed, state = sentences, problem.state
+    followed, state = sentences, beginning.state
     while followed:
         table = [_fill(sentence.live, config.beam_size) for sentence in followed]
         parents = [[prefix.parent for prefix in row] for row in table]

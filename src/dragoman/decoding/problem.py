@@ -3,11 +3,14 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+
+from dragoman.decoding.config import SearchConfig
 
 Same = TypeVar("Same")
 
@@ -48,6 +51,9 @@ class SearchProblem(Generic[State]):
     sources: Sequence[Sequence[int]]
     """The tokens of each sentence, without EOS. They decide how long a translation may be."""
 
+    prefixes: Sequence[Sequence[int]]
+    """The tokens that the translation of each sentence begins with, equally many for each."""
+
     bos: int
     """The token that every translation starts from."""
 
@@ -60,6 +66,31 @@ class SearchProblem(Generic[State]):
     device: torch.device
     """Where the model computes."""
 
+    def begin(self, width: int) -> "Beginning[State]":
+        """Let the model read the beginning of each translation, up to its last token.
+
+        Args:
+            width: How many prefixes of a sentence there will be. All begin alike.
+        """
+        begun = torch.tensor([[self.bos, *prefix] for prefix in self.prefixes], device=self.device)
+        tokens = begun[:, None].expand(-1, width, -1)
+        values = [torch.empty(*tokens.shape[:2], 0, device=self.device)]
+        state = self.state.reorder(torch.zeros_like(tokens[..., 0]))
+        each_itself = torch.arange(width, device=self.device).expand(len(begun), -1)
+        for given, following in pairwise(tokens.unbind(dim=2)):
+            logits, state = self.step(given, state)
+            log_probabilities = logits.log_softmax(dim=-1, dtype=torch.float32)
+            values.append(log_probabilities.gather(2, following[..., None]))
+            state = state.reorder(each_itself)
+        return Beginning(tokens, torch.cat(values, dim=2), state)
+
+    def limits(self, config: SearchConfig) -> list[int]:
+        """Count the tokens that each translation may have, its end included."""
+        return [
+            config.max_length(len(source), len(prefix))
+            for source, prefix in zip(self.sources, self.prefixes, strict=True)
+        ]
+
     def log_probabilities(
         self, logits: Float[Tensor, "batch prefixes vocab"]
     ) -> Float[Tensor, "batch prefixes vocab"]:
@@ -71,6 +102,20 @@ class SearchProblem(Generic[State]):
         for token in self.forbidden:
             log_probabilities[..., token] = -math.inf
         return log_probabilities
+
+
+@dataclass(frozen=True)
+class Beginning(Generic[State]):
+    """Where the search for translations begins."""
+
+    tokens: Int[Tensor, "sentences prefixes length"]
+    """BOS, then what each translation must begin with."""
+
+    token_log_probabilities: Float[Tensor, "sentences prefixes forced"]
+    """One for each token after BOS."""
+
+    state: State
+    """It covers all tokens but the last, which is the next one to step from."""
 
 
 def worth_dropping(num_complete: int, num_followed: int) -> bool:

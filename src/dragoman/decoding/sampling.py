@@ -23,7 +23,8 @@ def sample(problem: SearchProblem[State], config: SearchConfig) -> list[list[Hyp
     sample. So a sentence gets the same samples in every batch and at every place in a file.
     Scores and log-probabilities are those of the model, whatever the temperature.
     """
-    noise = _uniform_noise(problem.sources, config).to(problem.device)
+    noise = _uniform_noise(problem.sources, problem.limits(config), config.seed, config.n_best)
+    noise = noise.to(problem.device)
 
     def draw(log_probabilities: Tensor, sentences: Tensor, position: int) -> Tensor:
         return draw_tokens(log_probabilities, noise[sentences, :, position], config)
@@ -61,16 +62,14 @@ def draw_tokens(
 
 
 def _uniform_noise(
-    sources: Sequence[Sequence[int]], config: SearchConfig
+    sources: Sequence[Sequence[int]], lengths: Sequence[int], seed: int, num_samples: int
 ) -> Float[Tensor, "sentences samples positions"]:
     """Draw a number for each position of each sample."""
-    longest = max((config.max_length(len(source)) for source in sources), default=0)
-    noise = torch.zeros(len(sources), config.n_best, longest)
-    for sentence, source in enumerate(sources):
-        for number in range(config.n_best):
-            origin = f"{config.seed} {number} {list(source)}"
+    noise = torch.zeros(len(sources), num_samples, max(lengths, default=0))
+    for sentence, (source, length) in enumerate(zip(sources, lengths, strict=True)):
+        for number in range(num_samples):
+            origin = f"{seed} {number} {list(source)}"
             digest = hashlib.blake2b(origin.encode(), digest_size=8).digest()
             generator = torch.Generator().manual_seed(int.from_bytes(digest, "big", signed=True))
-            length = config.max_length(len(source))
             noise[sentence, number, :length] = torch.rand(length, generator=generator)
     return noise

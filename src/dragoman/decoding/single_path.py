@@ -19,14 +19,11 @@ def follow_single_paths(
 ) -> list[list[Hypothesis]]:
     """Extend each path by the token that `choose` takes, until its end or its length limit."""
     found: list[list[Hypothesis]] = [[] for _ in problem.sources]
-    limits = torch.tensor(
-        [config.max_length(len(source)) for source in problem.sources], device=problem.device
-    )
+    beginning = problem.begin(num_paths)
+    limits = torch.tensor(problem.limits(config), device=problem.device)
     sentences = torch.arange(len(problem.sources), device=problem.device)
-    tokens = sentences.new_full((len(sentences), num_paths, 1), problem.bos)
-    scores = torch.empty(len(sentences), num_paths, 0, device=problem.device)
+    tokens, scores, state = beginning.tokens, beginning.token_log_probabilities, beginning.state
     ended = torch.zeros(len(sentences), num_paths, dtype=torch.bool, device=problem.device)
-    state = problem.state.reorder(torch.zeros_like(tokens[..., 0]))
     while len(sentences):
         logits, state = problem.step(tokens[..., -1], state)
         log_probabilities = problem.log_probabilities(logits)

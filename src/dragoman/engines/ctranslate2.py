@@ -3,12 +3,12 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import ctranslate2
 
 from dragoman.decoding.config import PATIENCE, SearchConfig
-from dragoman.decoding.hypothesis import EMPTY, Hypothesis
+from dragoman.decoding.hypothesis import EMPTY, Hypothesis, build_hypothesis
 from dragoman.decoding.phrase import Phrase
 from dragoman.device import num_cpus
 from dragoman.engines.grouping import group_by_length
@@ -62,10 +62,9 @@ class CTranslate2Engine:
             raise EngineError(f"{path}: made from other weights; {_how_to_export(directory.path)}")
         special, target = description.special_ids, tokenizers.target
         self._source_pieces = tokenizers.source.pieces(range(tokenizers.source.vocab_size))
-        self._target_ids = {
-            piece: i for i, piece in enumerate(target.pieces(range(target.vocab_size)))
-        }
-        (self._end,) = target.pieces([special.eos])
+        self._target_pieces = target.pieces(range(target.vocab_size))
+        self._target_ids = {piece: i for i, piece in enumerate(self._target_pieces)}
+        self._eos, self._end = special.eos, self._target_pieces[special.eos]
         forbidden = forbidden_ids(description.tokenizer.kind, special)
         self._forbidden = [[piece] for piece in target.pieces(forbidden)]
         self._num_positions: int = config[NUM_POSITIONS]
@@ -91,6 +90,7 @@ class CTranslate2Engine:
         sources: Sequence[Sequence[int]],
         config: SearchConfig,
         required: Sequence[Sequence[Phrase]] | None = None,
+        prefixes: Sequence[Sequence[int]] | None = None,
     ) -> list[list[Hypothesis]]:
         """Translate sentences, given as tokens without EOS; the results keep their order.
 
@@ -103,49 +103,105 @@ class CTranslate2Engine:
         if config.samples:
             raise EngineError("CTranslate2 does not sample as Dragoman does; take engine pytorch")
         results: list[list[Hypothesis]] = [[EMPTY] for _ in sources]
+        of_all = list(map(_Task, sources, prefixes or [()] * len(sources)))
         batches = list(group_by_length([len(source) for source in sources], TOKENS_PER_BATCH))
-        running = [self._start([sources[i] for i in batch], config) for batch in batches]
+        running = [self._start([of_all[i] for i in batch], config) for batch in batches]
         for batch, translations in zip(batches, running, strict=True):
             for i, translation in zip(batch, translations, strict=True):
-                results[i] = self._rank(sources[i], translation.result(), config)
+                results[i] = self._rank(of_all[i], translation.result(), config)
         return results
 
-    def _start(self, sources: Sequence[Sequence[int]], config: SearchConfig) -> list[Any]:
+    def continue_in_ways(
+        self, source: Sequence[int], prefix: Sequence[int], config: SearchConfig, *, count: int
+    ) -> list[Hypothesis]:
+        """Translate a sentence in `count` ways that part right after a prefix."""
+        if not source:
+            return [EMPTY]
+        task = _Task(source, prefix)
+        (running,) = self._start(
+            [task], config, patience=1, num_hypotheses=count, return_alternatives=True
+        )
+        return self._judge(task, running.result(), config)
+
+    def log_probabilities(
+        self, sources: Sequence[Sequence[int]], translations: Sequence[Sequence[int]]
+    ) -> list[tuple[float, ...]]:
+        """Judge translations that are given: one value for each token, and one for the end."""
+        results = self._translator.score_batch(
+            [self._write_source(source) for source in sources],
+            [self._write(translation) for translation in translations],
+            max_batch_size=TOKENS_PER_BATCH,
+            batch_type="tokens",
+            max_input_length=0,
+        )
+        return [tuple(result.log_probs) for result in results]
+
+    def _start(self, tasks: Sequence["_Task"], config: SearchConfig, **changed: Any) -> list[Any]:
         """Begin to translate a batch; its longest sentence decides how long others may get."""
-        limit = max(config.max_length(len(source)) for source in sources)
-        longest = max(limit, *(len(source) + 1 for source in sources))
+        limit = max(_limit(task, config) for task in tasks)
+        longest = max(limit, *(len(task.source) + 1 for task in tasks))
         if longest > self._num_positions:
             raise EngineError(
                 f"{longest} positions may be needed, but the CTranslate2 copy has only "
                 f"{self._num_positions}; take engine pytorch"
             )
+        options: dict[str, Any] = {
+            "beam_size": config.beam_size,
+            "patience": PATIENCE,
+            "num_hypotheses": PATIENCE * config.beam_size if config.beam_size > 1 else 1,
+            "length_penalty": _LENGTH_PENALTY,
+            "max_input_length": 0,
+            "max_decoding_length": limit,
+            "min_decoding_length": 0,
+            "suppress_sequences": self._forbidden,
+            "return_scores": True,
+            "return_end_token": True,
+        }
         found: list[Any] = self._translator.translate_batch(
-            [[self._source_pieces[i] for i in source] for source in sources],
+            [self._write_source(task.source) for task in tasks],
+            [self._write(task.prefix) for task in tasks],
             asynchronous=True,
-            beam_size=config.beam_size,
-            patience=PATIENCE,
-            num_hypotheses=PATIENCE * config.beam_size if config.beam_size > 1 else 1,
-            length_penalty=_LENGTH_PENALTY,
-            max_input_length=0,
-            max_decoding_length=limit,
-            min_decoding_length=0,
-            suppress_sequences=self._forbidden,
-            return_scores=True,
-            return_end_token=True,
+            **(options | changed),
         )
         return found
 
-    def _rank(self, source: Sequence[int], result: Any, config: SearchConfig) -> list[Hypothesis]:
+    def _rank(self, task: "_Task", result: Any, config: SearchConfig) -> list[Hypothesis]:
         """Score what was found as we do; search again if a shorter limit is the sentence's own."""
-        limit = config.max_length(len(source))
-        if any(len(pieces) > limit for pieces in result.hypotheses):
-            result = self._start([source], config)[0].result()
-        hypotheses = [
-            self._read(pieces, score, config)
-            for pieces, score in zip(result.hypotheses, result.scores, strict=True)
-        ]
+        if any(len(pieces) > _limit(task, config) for pieces in result.hypotheses):
+            result = self._start([task], config)[0].result()
+        if task.prefix:  # whose probability the library's score leaves out
+            hypotheses = self._judge(task, result, config)
+        else:
+            hypotheses = [
+                self._read(pieces, score, config)
+                for pieces, score in zip(result.hypotheses, result.scores, strict=True)
+            ]
         hypotheses.sort(key=lambda found: (not found.finished, -found.score))
         return hypotheses[: config.n_best]
+
+    def _judge(self, task: "_Task", result: Any, config: SearchConfig) -> list[Hypothesis]:
+        """Score translations by the probability of each token, the prefix included."""
+        ends = [pieces[-1:] == [self._end] for pieces in result.hypotheses]
+        ids = [
+            tuple(self._target_ids[piece] for piece in (pieces[:-1] if ended else pieces))
+            for pieces, ended in zip(result.hypotheses, ends, strict=True)
+        ]
+        judged = self.log_probabilities([task.source] * len(ids), ids)
+        return [
+            build_hypothesis(
+                (*tokens, self._eos) if ended else tokens,
+                values if ended else values[:-1],
+                eos=self._eos,
+                config=config,
+            )
+            for tokens, values, ended in zip(ids, judged, ends, strict=True)
+        ]
+
+    def _write_source(self, ids: Sequence[int]) -> list[str]:
+        return [self._source_pieces[i] for i in ids]
+
+    def _write(self, ids: Sequence[int]) -> list[str]:
+        return [self._target_pieces[i] for i in ids]
 
     def _read(self, pieces: list[str], score: float, config: SearchConfig) -> Hypothesis:
         log_probability = score * len(pieces) ** _LENGTH_PENALTY
@@ -157,6 +213,18 @@ class CTranslate2Engine:
             token_log_probabilities=(),
             finished=finished,
         )
+
+
+class _Task(NamedTuple):
+    """A sentence, and what its translation begins with."""
+
+    source: Sequence[int]
+    prefix: Sequence[int]
+
+
+def _limit(task: _Task, config: SearchConfig) -> int:
+    """Count the tokens that a translation may have, its end included."""
+    return config.max_length(len(task.source), len(task.prefix))
 
 
 def is_copied(directory: ModelDirectory) -> bool:

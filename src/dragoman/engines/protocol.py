@@ -30,13 +30,29 @@ class Engine(Protocol):
         sources: Sequence[Sequence[int]],
         config: SearchConfig,
         required: Sequence[Sequence[Phrase]] | None = None,
+        prefixes: Sequence[Sequence[int]] | None = None,
     ) -> list[list[Hypothesis]]:
         """Translate sentences, given as tokens without EOS; the results keep their order.
 
         Each gets `config.n_best` hypotheses, or fewer if there are not so many, and at least one.
         A sentence without tokens gets one empty hypothesis. If phrases are required of each
-        sentence, every hypothesis has them; a sentence whose phrases cannot be said gets none.
+        sentence, every hypothesis has them; a sentence whose phrases cannot be said gets none. If
+        a prefix is given for each sentence, every hypothesis begins with it.
 
         Raises:
             EngineError: the engine cannot search so.
         """
+
+    def continue_in_ways(
+        self, source: Sequence[int], prefix: Sequence[int], config: SearchConfig, *, count: int
+    ) -> list[Hypothesis]:
+        """Translate a sentence in `count` ways that part right after a prefix.
+
+        Each continues one of the tokens that are most probable there, in this order, with what a
+        search finds best. To end there is not among the ways.
+        """
+
+    def log_probabilities(
+        self, sources: Sequence[Sequence[int]], translations: Sequence[Sequence[int]]
+    ) -> list[tuple[float, ...]]:
+        """Judge translations that are given: one value for each token, and one for the end."""

@@ -1,8 +1,10 @@
 """Running a model with PyTorch, on a CPU or a GPU."""
 
 import copy
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 import torch
 from jaxtyping import Int
@@ -14,7 +16,9 @@ from dragoman.decoding.hypothesis import EMPTY, Hypothesis
 from dragoman.decoding.phrase import Phrase
 from dragoman.decoding.problem import SearchProblem
 from dragoman.decoding.search import search
+from dragoman.decoding.top_tokens import top_tokens
 from dragoman.engines.grouping import group_by_length
+from dragoman.model.decoder import DecoderState
 from dragoman.model.transformer import Transformer
 from dragoman.tokenizers.tokenizer import SpecialIds
 
@@ -78,46 +82,93 @@ class PyTorchEngine:
         sources: Sequence[Sequence[int]],
         config: SearchConfig,
         required: Sequence[Sequence[Phrase]] | None = None,
+        prefixes: Sequence[Sequence[int]] | None = None,
     ) -> list[list[Hypothesis]]:
         """Translate sentences, given as tokens without EOS; the results keep their order.
 
         Sentences of similar length share a batch, the longest first, so that what does not fit
-        into memory fails at once.
+        into memory fails at once. Those whose prefixes differ in length do not.
         """
         results: list[list[Hypothesis]] = [[EMPTY] for _ in sources]
         rows_per_sentence = config.n_best if config.samples else config.beam_size
         budget = self._tokens_per_batch // rows_per_sentence
+        prefixes = prefixes or [()] * len(sources)
         with torch.inference_mode(), _evaluating(self._transformer):
-            for batch in group_by_length([len(source) for source in sources], budget):
+            for batch in _batches(sources, prefixes, budget):
+                problem = self._pose([sources[i] for i in batch], [prefixes[i] for i in batch])
                 of_batch = None if required is None else [required[i] for i in batch]
-                found = self._search_batch([sources[i] for i in batch], config, of_batch)
-                for i, hypotheses in zip(batch, found, strict=True):
-                    results[i] = hypotheses
+                for i, found in zip(batch, search(problem, config, of_batch), strict=True):
+                    results[i] = found
         return results
 
-    def _search_batch(
-        self,
-        sources: Sequence[Sequence[int]],
-        config: SearchConfig,
-        required: Sequence[Sequence[Phrase]] | None,
-    ) -> list[list[Hypothesis]]:
-        """Translate sentences that fit into one batch."""
-        problem = SearchProblem(
+    def continue_in_ways(
+        self, source: Sequence[int], prefix: Sequence[int], config: SearchConfig, *, count: int
+    ) -> list[Hypothesis]:
+        """Translate a sentence in `count` ways that part right after a prefix."""
+        if not source:
+            return [EMPTY]
+        with torch.inference_mode(), _evaluating(self._transformer):
+            problem = self._pose([source], [prefix])
+            beginning = problem.begin(1)
+            logits, _ = problem.step(beginning.tokens[..., -1], beginning.state)
+            log_probabilities = problem.log_probabilities(logits)[0, 0]
+            log_probabilities[problem.eos] = -math.inf
+            _, tokens = top_tokens(log_probabilities, count)
+        best = replace(config, n_best=1, sampling_temperature=0.0, top_k=0, top_p=1.0, seed=0)
+        found = self.search(
+            [source] * count, best, prefixes=[(*prefix, token) for token in tokens.tolist()]
+        )
+        return [hypotheses[0] for hypotheses in found]
+
+    def log_probabilities(
+        self, sources: Sequence[Sequence[int]], translations: Sequence[Sequence[int]]
+    ) -> list[tuple[float, ...]]:
+        """Judge translations that are given: one value for each token, and one for the end."""
+        results: list[tuple[float, ...]] = [()] * len(sources)
+        bos, eos, pad = self._special_ids.bos, self._special_ids.eos, self._special_ids.pad
+        lengths = [max(map(len, pair)) for pair in zip(sources, translations, strict=True)]
+        with torch.inference_mode(), _evaluating(self._transformer):
+            for batch in group_by_length(lengths, self._tokens_per_batch // 4):
+                target = [torch.tensor([bos, *translations[i], eos]) for i in batch]
+                padded = pad_sequence(target, batch_first=True, padding_value=pad).to(self.device)
+                logits = self._transformer(self._pad([sources[i] for i in batch]), padded[:, :-1])
+                values = logits.log_softmax(dim=-1, dtype=torch.float32)
+                of_tokens = values.gather(2, padded[:, 1:, None])[..., 0].tolist()
+                for i, row in zip(batch, of_tokens, strict=True):
+                    results[i] = tuple(row[: len(translations[i]) + 1])
+        return results
+
+    def _pose(
+        self, sources: Sequence[Sequence[int]], prefixes: Sequence[Sequence[int]]
+    ) -> SearchProblem[DecoderState]:
+        """Prepare to search for the translations of a batch of sentences."""
+        return SearchProblem(
             step=self._transformer.step,
             state=self._transformer.start(self._pad(sources)),
             sources=sources,
+            prefixes=prefixes,
             bos=self._special_ids.bos,
             eos=self._special_ids.eos,
             forbidden=self._forbidden,
             device=self.device,
         )
-        return search(problem, config, required)
 
     def _pad(self, sources: Sequence[Sequence[int]]) -> Int[Tensor, "batch source"]:
         """End each source with EOS and fill it up to the longest."""
         rows = [torch.tensor([*source, self._special_ids.eos]) for source in sources]
         padded = pad_sequence(rows, batch_first=True, padding_value=self._special_ids.pad)
         return padded.to(self.device)
+
+
+def _batches(
+    sources: Sequence[Sequence[int]], prefixes: Sequence[Sequence[int]], budget: int
+) -> Iterator[list[int]]:
+    """Group the sentences that can be searched together."""
+    for length in sorted({len(prefix) for prefix in prefixes}):
+        chosen = [i for i, prefix in enumerate(prefixes) if len(prefix) == length]
+        lengths = [len(sources[i]) and len(sources[i]) + length for i in chosen]
+        for batch in group_by_length(lengths, budget):
+            yield [chosen[place] for place in batch]
 
 
 @contextmanager
