@@ -1,5 +1,6 @@
 """Sentence to translations: search, look at what was found, and search again."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -25,14 +26,54 @@ class Alternative:
     """One translation of a text."""
 
     text: str
+
+    parts: tuple[str, ...]
+    """The translations of the parts of the text, each for itself."""
+
     score: float
     """Log-probability divided by the length penalty; it ranks the alternatives."""
+
+    log_probability: float
+    """Natural logarithm of its probability under the model."""
+
+    num_tokens: int
+    """The tokens that it is the probability of, the ends of sentences included."""
 
     finished: bool
     """Whether it ended by itself; otherwise it was stopped at the length limit."""
 
     faults: tuple[Fault, ...]
     """What is wrong with it at first sight; see `dragoman.faults`."""
+
+    @property
+    def confidence(self) -> float:
+        """How sure the model is, from 0 to 1: the geometric mean of the tokens' probabilities."""
+        return math.exp(self.log_probability / max(1, self.num_tokens))
+
+
+def join_alternatives(
+    found: Sequence[Sequence[Alternative]], put_together: Callable[[list[str]], str]
+) -> tuple[Alternative, ...]:
+    """Join the translations of the parts of a text: the first ones, the second ones, and so on.
+
+    There are as many as the part has that has the fewest.
+
+    Args:
+        found: The alternatives of each part.
+        put_together: Makes a text of a translation of each part.
+    """
+    return tuple(
+        Alternative(
+            text=put_together([part.text for part in joined]),
+            parts=tuple(text for part in joined for text in part.parts),
+            score=sum(part.score for part in joined),
+            log_probability=sum(part.log_probability for part in joined),
+            num_tokens=sum(part.num_tokens for part in joined),
+            finished=all(part.finished for part in joined),
+            faults=tuple(dict.fromkeys(fault for part in joined for fault in part.faults)),
+        )
+        for joined in (zip(*found, strict=False) if found else [()])
+    )
 
 
 class Sentence(NamedTuple):
@@ -152,16 +193,11 @@ class SentenceTranslator:
             for text, piece in zip(between, pieces, strict=True)
         ]
         terms = [term.writings[0] for term in task.terms if term.kind != "glossary"]
-        joined = texts[0] + "".join(map(str.__add__, terms, texts[1:]))
-        translated = [piece for piece in pieces if piece is not None]
-        faults = [fault for piece in translated for fault in piece.faults]
-        faults += self._terms.find_faults(task.terms, joined)
-        return Alternative(
-            text=joined.strip(),
-            score=sum(piece.score for piece in translated),
-            finished=all(piece.finished for piece in translated),
-            faults=tuple(dict.fromkeys(faults)),
-        )
+        whole = (texts[0] + "".join(map(str.__add__, terms, texts[1:]))).strip()
+        translated = [[piece] for piece in pieces if piece is not None]
+        (joined,) = join_alternatives(translated, lambda _: whole)
+        faults = (*joined.faults, *self._terms.find_faults(task.terms, whole))
+        return replace(joined, parts=(whole,), faults=tuple(dict.fromkeys(faults)))
 
     def _look_at(self, task: "_Task", hypothesis: Hypothesis) -> Alternative:
         """Put a hypothesis back into text, and see what is wrong with it."""
@@ -169,7 +205,10 @@ class SentenceTranslator:
         faults = find_faults(task.text, text, source_ids=task.ids, translation_ids=hypothesis.ids)
         return Alternative(
             text=text,
+            parts=(text,),
             score=hypothesis.score,
+            log_probability=hypothesis.log_probability,
+            num_tokens=len(hypothesis.ids) + hypothesis.finished,
             finished=hypothesis.finished,
             faults=faults + self._terms.find_faults(task.terms, text),
         )

@@ -1,19 +1,25 @@
 """Text to text: the class that people import."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, overload
 
+from dragoman.confidence import Word, judge_words
 from dragoman.config import DragomanError, RecipeError, from_table
 from dragoman.decoding.config import SearchConfig
 from dragoman.engines.protocol import Engine
 from dragoman.engines.selection import EngineKind, build_engine, build_second_engine
 from dragoman.faults import Fault
 from dragoman.model_directory import DESCRIPTION_NAME, ModelDirectory
-from dragoman.sentence_translator import Alternative, Sentence, SentenceTranslator
+from dragoman.sentence_translator import (
+    Alternative,
+    Sentence,
+    SentenceTranslator,
+    join_alternatives,
+)
 from dragoman.terms.finder import TermFinder
 from dragoman.terms.glossary import Glossary
 from dragoman.tokenizers.normalisation import encodable
@@ -50,6 +56,11 @@ class Translation:
         return self.alternatives[0].score
 
     @property
+    def confidence(self) -> float:
+        """How sure the model is of the best translation, from 0 to 1."""
+        return self.alternatives[0].confidence
+
+    @property
     def finished(self) -> bool:
         """Whether the best translation ended by itself."""
         return self.alternatives[0].finished
@@ -58,6 +69,14 @@ class Translation:
     def faults(self) -> tuple[Fault, ...]:
         """What is wrong with the best translation at first sight."""
         return self.alternatives[0].faults
+
+
+class Way(NamedTuple):
+    """One of the words that could follow the beginning of a translation."""
+
+    word: Word
+    translation: str
+    """All of it, from its beginning."""
 
 
 class Translator:
@@ -179,6 +198,60 @@ class Translator:
             for source, text in zip(chunk, cut, strict=True):
                 yield self._join(source, text, [next(found) for _ in text.parts])
 
+    def complete(self, text: str, prefix: str) -> str:
+        """Translate a sentence so that the translation begins with a prefix.
+
+        Args:
+            text: One sentence; it is not cut.
+            prefix: How the translation begins. Its last word may go on.
+        """
+        ids, begun = self._encode(text, prefix)
+        ((best, *_),) = self._sentence_translator.engine.search(
+            [ids], replace(self.search, n_best=1), prefixes=[begun]
+        )
+        return self._tokenizers.target.decode(best.ids)
+
+    def ways_to_continue(self, text: str, prefix: str, *, count: int = 8) -> list[Way]:
+        """Give other words that could follow a prefix, and the translations that they lead to.
+
+        Args:
+            text: One sentence; it is not cut.
+            prefix: How its translation begins, up to the end of a word; nothing for the first one.
+            count: How many tokens that could follow are tried. There are fewer words, as some begin
+                the same one, or continue the word before.
+
+        Returns:
+            The most probable word first.
+        """
+        ids, begun = self._encode(text, prefix)
+        search = replace(self.search, beam_size=1, n_best=1)
+        engine, tokenizer = self._sentence_translator.engine, self._tokenizers.target
+        found = engine.continue_in_ways(ids, begun, search, count=count)
+        judged = engine.log_probabilities([ids] * len(found), [each.ids for each in found])
+        ways: dict[str, Way] = {}
+        before = tokenizer.decode(begun).split()
+        for hypothesis, values in zip(found, judged, strict=True):
+            words = judge_words(hypothesis.ids, values, tokenizer)
+            if [word.text for word in words[: len(before)]] == before and words[len(before) :]:
+                way = Way(words[len(before)], tokenizer.decode(hypothesis.ids))
+                ways.setdefault(way.word.text, way)
+        return sorted(ways.values(), key=lambda way: -way.word.confidence)
+
+    def judge(self, text: str, translation: str) -> list[Word]:
+        """Tell how sure the model is of each word of a translation, whoever has made it.
+
+        Both are taken for one sentence.
+        """
+        ids, translated = self._encode(text, translation)
+        (values,) = self._sentence_translator.engine.log_probabilities([ids], [translated])
+        return judge_words(translated, values, self._tokenizers.target)
+
+    def _encode(self, text: str, translation: str) -> tuple[list[int], list[int]]:
+        return (
+            self._tokenizers.source.encode(encodable(text)),
+            self._tokenizers.target.encode(encodable(translation)),
+        )
+
     def _cut(self, texts: list[str]) -> list["_CutText"]:
         """Cut texts into sentences, and sentences that are too long into pieces."""
         sentences = [self._sentences(encodable(text)) for text in texts]
@@ -202,16 +275,8 @@ class Translator:
         """Put the translations of the parts of a text together."""
         return Translation(
             source=source,
-            alternatives=tuple(
-                Alternative(
-                    text=join_translations(
-                        cut.parts, [part.text for part in joined], self._languages[1]
-                    ),
-                    score=sum(part.score for part in joined),
-                    finished=all(part.finished for part in joined),
-                    faults=tuple(dict.fromkeys(fault for part in joined for fault in part.faults)),
-                )
-                for joined in zip(*found, strict=False)
+            alternatives=join_alternatives(
+                found, lambda texts: join_translations(cut.parts, texts, self._languages[1])
             ),
             parts=tuple(part.strip() for part in cut.parts),
             cut=cut.within_sentences,

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 import torch
@@ -211,6 +211,27 @@ def test_both_engines_judge_a_translation_alike(save: Save) -> None:
     ):
         assert len(values) == len(translation) + 1
         assert values == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("engine", ["pytorch", "ctranslate2"])
+def test_a_translation_can_be_begun_parted_and_judged(
+    save: Save, engine: Literal["pytorch", "ctranslate2"]
+) -> None:
+    directory = save(end=1.2)
+    export_ctranslate2(directory.path, quantization="float32")
+    translator = Translator(directory.path, engine=engine, device="cpu")
+
+    completed = translator.complete(TEXTS[0], "Vedo un")
+    ways = translator.ways_to_continue(TEXTS[0], "", count=6)
+    words = translator.judge(TEXTS[0], completed)
+
+    assert completed.startswith("Vedo un")
+    assert ways
+    assert all(way.translation.split()[0] == way.word.text for way in ways)
+    confidences = [way.word.confidence for way in ways]
+    assert confidences == sorted(confidences, reverse=True)
+    assert [word.text for word in words] == completed.split()
+    assert all(0 < word.confidence <= 1 for word in words)
 
 
 @pytest.mark.parametrize("beam_size", [1, 3])

@@ -88,8 +88,8 @@ def translate(
     As many lines come out as went in, in the same order; a blank line stays blank. With --n-best
     above 1 the translations of a line are written one a line as `number ||| text ||| score`,
     where the number is that of the input line, from 0. With --json each input line gives one
-    object with `line` (from 1), `source`, `text`, `score`, `finished`, `faults`, `parts` and
-    `alternatives`.
+    object with `line` (from 1), `source`, `text`, `score`, `confidence` (0 to 1, the geometric mean
+    of the tokens' probabilities), `finished`, `faults`, `parts` and `alternatives`.
 
     The sentences of a line are translated each for itself, and the white space between them is
     kept. A sentence that is too long for the model is cut between clauses if it can be, which a
@@ -194,10 +194,14 @@ def _as_json(number: int, line: Line, translation: "Translation") -> str:
         "source": line.text,
         "text": translation.text,
         "score": translation.score,
+        "confidence": translation.confidence,
         "finished": translation.finished,
         "faults": translation.faults,
         "parts": translation.parts,
-        "alternatives": [vars(alternative) for alternative in translation.alternatives],
+        "alternatives": [
+            vars(alternative) | {"confidence": alternative.confidence}
+            for alternative in translation.alternatives
+        ],
     }
     return json.dumps(table, ensure_ascii=False) + "\n"
 

@@ -1,0 +1,39 @@
+"""How sure a model is of each word."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dragoman.tokenizers.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Word:
+    """A word of a translation, as white space sets it apart."""
+
+    text: str
+    confidence: float
+    """The probability that the model gives it after the words before it: the product of those of
+    its tokens."""
+
+
+def judge_words(
+    ids: Sequence[int], log_probabilities: Sequence[float], tokenizer: Tokenizer
+) -> list[Word]:
+    """Put the words of a translation together with the probabilities of their tokens.
+
+    Args:
+        ids: The tokens of the translation.
+        log_probabilities: One for each token; what follows, that of the end, is left out.
+        tokenizer: That of the target.
+    """
+    text = tokenizer.decode(ids)
+    words = text.split()
+    sums = [0.0] * len(words)
+    for place, log_probability in enumerate(log_probabilities[: len(ids)]):
+        before = tokenizer.decode(ids[: place + 1]).split()
+        if words:
+            sums[min(max(len(before), 1), len(words)) - 1] += log_probability
+    return [
+        Word(text=word, confidence=math.exp(total)) for word, total in zip(words, sums, strict=True)
+    ]
