@@ -1,0 +1,159 @@
+"""Measure what keeping terms costs and gives: protected text, and a glossary.
+
+    python benchmarks/terms.py protection MODEL PAIRS.tsv
+    python benchmarks/terms.py glossary MODEL TRAINING_PAIRS.tsv TEST_PAIRS.tsv
+
+`protection` translates the pairs whose source has a placeholder, a number or an address, with and
+without protection, and counts the terms that survive, however often each stands there.
+
+`glossary` makes a glossary of the training pairs: words of the source that go with one word of the
+target in at least `LEAST_PAIRS` pairs and in more than half of those that have either (Dice). It
+then translates the test pairs that have such a word and its translation, with and without the
+glossary, and counts in how many the translation has it, too (as Dinu et al. 2019 do).
+"""
+
+import argparse
+import json
+import re
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from dragoman import Translator
+from dragoman.corpora.config import CorpusConfig
+from dragoman.corpora.parallel_text import Pair, read_pairs
+from dragoman.engines.selection import EngineKind
+from dragoman.evaluation.config import EvaluationConfig
+from dragoman.evaluation.metrics import score
+from dragoman.terms.finder import TermFinder
+from dragoman.terms.glossary import Glossary
+from dragoman.terms.protected import find_protected
+
+LEAST_PAIRS = 20
+LEAST_DICE = 0.5
+LEAST_LETTERS = 4
+LANGUAGES = ("source", "target")
+
+_WORD = re.compile(rf"[^\W\d_]{{{LEAST_LETTERS},}}")
+
+
+def read(path: Path) -> list[Pair]:
+    """Read pairs, each once: translation memories repeat themselves."""
+    pairs = read_pairs(CorpusConfig(path=str(path)), languages=LANGUAGES)
+    return list({(pair.source, pair.target): pair for pair in pairs}.values())
+
+
+def measure_protection(model: Path, pairs: Sequence[Pair], engine: EngineKind) -> None:
+    """Count the terms that survive, with and without protection."""
+    chosen = [pair for pair in pairs if find_protected(pair.source)]
+    for protect in (False, True):
+        translator = Translator(model, engine=engine, protect=protect)
+        translations, seconds = translate(translator, chosen)
+        terms = kept = whole = 0
+        for pair, translation in zip(chosen, translations, strict=True):
+            required = find_protected(pair.source)
+            ours, theirs = (
+                Counter(frozenset(term.writings) for term in found)
+                for found in (required, find_protected(translation))
+            )
+            terms += len(required)
+            kept += (ours & theirs).total()
+            whole += not TermFinder().find_faults(required, translation)
+        report(
+            chosen,
+            translations,
+            engine=translator.engine,
+            protect=protect,
+            terms=terms,
+            terms_that_survive=kept,
+            sentences_that_keep_all=whole,
+            seconds=round(seconds, 1),
+        )
+
+
+def measure_glossary(
+    model: Path, training: Sequence[Pair], test: Sequence[Pair], engine: EngineKind, file: Path
+) -> None:
+    """Count the terms that are translated as the glossary says, with it and without it."""
+    terms = find_terms(training)
+    file.write_text("".join(f"{s}\t{t}\n" for s, t in terms.items()), encoding="utf-8")
+    finder = TermFinder(protects=False, glossary=Glossary.load(file, languages=LANGUAGES))
+    chosen = [
+        pair
+        for pair in test
+        if (found := finder.find(pair.source)) and not finder.find_faults(found, pair.target)
+    ]
+    for glossary in (None, file):
+        translator = Translator(model, engine=engine, glossary=glossary)
+        translations, seconds = translate(translator, chosen)
+        required = honoured = 0
+        for pair, translation in zip(chosen, translations, strict=True):
+            for term in finder.find(pair.source):
+                required += 1
+                honoured += not finder.find_faults([term], translation)
+        report(
+            chosen,
+            translations,
+            engine=translator.engine,
+            glossary=len(terms) if glossary else 0,
+            terms=required,
+            terms_that_are_honoured=honoured,
+            seconds=round(seconds, 1),
+        )
+
+
+def find_terms(pairs: Iterable[Pair]) -> dict[str, str]:
+    """Find the words of the source that almost always go with one word of the target."""
+    of_source: Counter[str] = Counter()
+    of_target: Counter[str] = Counter()
+    together: Counter[tuple[str, str]] = Counter()
+    for pair in pairs:
+        source, target = (set(_WORD.findall(side.lower())) for side in (pair.source, pair.target))
+        of_source.update(source)
+        of_target.update(target)
+        together.update((s, t) for s in source for t in target)
+    found: dict[str, tuple[float, str]] = {}
+    for (s, t), count in together.items():
+        dice = 2 * count / (of_source[s] + of_target[t])
+        if count >= LEAST_PAIRS and dice > LEAST_DICE and s != t:
+            found[s] = max(found.get(s, (0.0, "")), (dice, t))
+    return {s: t for s, (_, t) in sorted(found.items())}
+
+
+def translate(translator: Translator, pairs: Sequence[Pair]) -> tuple[list[str], float]:
+    """Translate the sources, and take the time."""
+    start = time.perf_counter()
+    translations = translator([pair.source for pair in pairs])
+    return translations, time.perf_counter() - start
+
+
+def report(
+    pairs: Sequence[Pair], translations: Sequence[str], **counted: str | float | bool
+) -> None:
+    """Print what was counted, and BLEU."""
+    settings = EvaluationConfig(metrics=("BLEU",))
+    (bleu,) = score(translations, [pair.target for pair in pairs], settings)
+    print(json.dumps({"sentences": len(pairs), **counted, "bleu": round(bleu.value, 2)}))
+
+
+def main() -> None:
+    """Measure, and print a JSON object for each way to translate."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["protection", "glossary"])
+    parser.add_argument("model", type=Path)
+    parser.add_argument("pairs", type=Path, nargs="+")
+    parser.add_argument("--engine", default="auto", choices=["auto", "pytorch", "ctranslate2"])
+    arguments = parser.parse_args()
+    first, *others = [read(path) for path in arguments.pairs]
+    if arguments.what == "protection":
+        measure_protection(arguments.model, first, arguments.engine)
+    else:
+        with tempfile.TemporaryDirectory() as directory:
+            file = Path(directory) / "terms.tsv"
+            measure_glossary(arguments.model, first, others[0], arguments.engine, file)
+
+
+if __name__ == "__main__":
+    main()
