@@ -31,6 +31,7 @@ WITHOUT_TORCH = [
     "dragoman.cli.train",
     "dragoman.cli.translate",
     "dragoman.cli.evaluate",
+    "dragoman.cli.explain",
     "dragoman.cli.corpus",
     "dragoman.cli.inspect",
     "dragoman.cli.export",

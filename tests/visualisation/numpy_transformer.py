@@ -169,7 +169,9 @@ def naive_beam_search(
     It looks for one translation, and stops when 2 * beam have ended, when the best of them cannot
     be surpassed any more, or at the limit.
     """
-    live, steps, ended = [Prefix((), 0.0, 0.0)], [], []
+    live = [Prefix((), 0.0, 0.0)]
+    steps: list[list[Prefix]] = []
+    ended: list[Prefix] = []
     while live and len(steps) < limit:
         penalty = ((5 + len(steps) + 1) / 6) ** alpha
         extended = [

@@ -18,7 +18,7 @@ from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.tokenizer import SpecialIds
 from dragoman.tokenizers.words import WordTokenizer
 
-WORDS = ["the", "a", "black", "cat", "dog", "sees", "&", "<b>", "because", "table", "."]
+WORDS = ["the", "a", "black", "cat", "dog", "sees", "&", "<", "because", "table", "."]
 SETTINGS: dict[str, Any] = {
     "d_model": 12,
     "d_ff": 20,

@@ -19,7 +19,9 @@ from dragoman.visualisation.trace import ExplainError, Trace, trace_translation
 SENTENCE = "the black cat sees a dog"
 SEARCH = SearchConfig(beam_size=3, max_length_ratio=1.0, max_length_extra=4)
 
-close = {"rtol": 1e-5, "atol": 1e-5}
+
+def assert_close(actual: Any, expected: Any) -> None:
+    np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-5)
 
 
 def in_numpy(directory: ModelDirectory) -> NumpyTransformer:
@@ -33,18 +35,18 @@ def in_numpy(directory: ModelDirectory) -> NumpyTransformer:
 
 
 def assert_equal_stacks(traced: StackTrace, expected: Seen) -> None:
-    np.testing.assert_allclose(traced.embedded, expected.embedded, **close)
-    np.testing.assert_allclose(traced.positions, expected.positions, **close)
-    np.testing.assert_allclose(traced.output, expected.output, **close)
+    np.testing.assert_allclose(traced.embedded, expected.embedded)
+    assert_close(traced.positions, expected.positions)
+    assert_close(traced.output, expected.output)
     assert len(traced.layers) == len(expected.streams)
     for layer, streams, added, weights in zip(
         traced.layers, expected.streams, expected.added, expected.weights, strict=True
     ):
-        np.testing.assert_allclose([each.stream for each in layer], streams, **close)
-        np.testing.assert_allclose([each.added for each in layer], added, **close)
+        assert_close([each.stream for each in layer], streams)
+        assert_close([each.added for each in layer], added)
         maps = [each.weights for each in layer if each.weights is not None]
         for of_layer, expected_weights in zip(maps, weights, strict=True):
-            np.testing.assert_allclose(of_layer, expected_weights, **close)
+            assert_close(of_layer, expected_weights)
 
 
 @pytest.mark.parametrize("positions", ["interleaved", "marian", "tensor2tensor"])
@@ -63,9 +65,9 @@ def test_streams_maps_and_logits_equal_those_of_numpy(
     encoder, decoder, logits = in_numpy(directory)(source, target)
     assert_equal_stacks(trace.streams.encoder, encoder)
     assert_equal_stacks(trace.streams.decoder, decoder)
-    np.testing.assert_allclose(trace.streams.logits, logits, **close)
+    assert_close(trace.streams.logits, logits)
     expected = in_numpy(directory).log_probabilities(source, target)
-    np.testing.assert_allclose(trace.log_probabilities, expected, **close)
+    assert_close(trace.log_probabilities, expected)
 
 
 def next_token(trace: Trace, directory: ModelDirectory) -> Callable[[tuple[int, ...]], Any]:
@@ -93,10 +95,9 @@ def test_the_search_is_that_of_a_naive_one_in_numpy(beam_size: int, tmp_path: Pa
     for traced, expected in zip(trace.search.steps, steps, strict=True):
         assert [each.ids for each in traced.candidates] == [each.ids for each in expected]
         for name in ("log_probability", "score"):
-            np.testing.assert_allclose(
+            assert_close(
                 [vars(each)[name] for each in traced.candidates],
                 [vars(each)[name] for each in expected],
-                **close,
             )
     kept = [each for step in trace.search.steps for each in step.candidates if each.fate == "ended"]
     assert {each.ids for each in kept} == {each.ids for each in ended}
@@ -116,12 +117,12 @@ def test_the_decoder_is_given_what_was_found_and_predicts_it(tmp_path: Path) -> 
     of_tokens = [
         row[i] for row, i in zip(trace.log_probabilities, trace.predicted.ids, strict=True)
     ]
-    np.testing.assert_allclose(of_tokens, best.token_log_probabilities, **close)
+    assert_close(of_tokens, best.token_log_probabilities)
     assert math.fsum(of_tokens) == pytest.approx(best.log_probability, abs=1e-4)
 
 
 def test_a_translation_that_was_cut_off_has_no_end(tmp_path: Path) -> None:
-    directory = save_small_model(tmp_path, projection_bias=True, end_bias=-50.0)
+    directory = save_small_model(tmp_path, end_bias=-50.0)
 
     trace = trace_translation(directory, SENTENCE, SEARCH)
 

@@ -25,6 +25,7 @@ def build_app() -> App:
         corpus,
         demo,
         evaluate,
+        explain,
         export,
         import_model,
         inspect,
@@ -45,6 +46,7 @@ def build_app() -> App:
     app.command(train.train)
     app.command(translate.translate)
     app.command(evaluate.evaluate)
+    app.command(explain.explain)
     app.command(inspect.inspect)
     app.command(export.export)
     app.command(import_model.app)

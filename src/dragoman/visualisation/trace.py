@@ -69,8 +69,11 @@ def trace_translation(directory: ModelDirectory, sentence: str, config: SearchCo
     positions at once as in training, and its modules are watched.
 
     Raises:
-        ExplainError: there is nothing to translate, or more than the model has seen.
+        ExplainError: there is nothing to translate, or more than the model has seen, or the
+            search draws tokens.
     """
+    if config.samples:
+        raise ExplainError("the search of this model draws tokens; only a beam can be shown")
     description, tokenizers = directory.description, directory.load_tokenizers()
     transformer, special = directory.load_transformer(), description.special_ids
     content = _encode(sentence, tokenizers.source, description.max_length)
