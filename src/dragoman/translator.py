@@ -31,6 +31,10 @@ class Alternative:
     """One translation of a text."""
 
     text: str
+
+    parts: tuple[str, ...]
+    """The translations of the parts of the text, each for itself."""
+
     score: float
     """Log-probability divided by the length penalty; it ranks the alternatives."""
 
@@ -200,7 +204,11 @@ class Translator:
         text = self._tokenizers.target.decode(hypothesis.ids)
         faults = find_faults(part.text, text, source_ids=part.ids, translation_ids=hypothesis.ids)
         return Alternative(
-            text=text, score=hypothesis.score, finished=hypothesis.finished, faults=faults
+            text=text,
+            parts=(text,),
+            score=hypothesis.score,
+            finished=hypothesis.finished,
+            faults=faults,
         )
 
     def _cut(self, texts: list[str]) -> list["_CutText"]:
@@ -231,6 +239,7 @@ class Translator:
                     text=join_translations(
                         cut.parts, [part.text for part in joined], self._languages[1]
                     ),
+                    parts=tuple(part.text for part in joined),
                     score=sum(part.score for part in joined),
                     finished=all(part.finished for part in joined),
                     faults=tuple(dict.fromkeys(fault for part in joined for fault in part.faults)),

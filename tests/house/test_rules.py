@@ -27,6 +27,7 @@ WITHOUT_TORCH = [
     "dragoman.corpora.preparation",
     "dragoman.evaluation.metrics",
     "dragoman.recipe",
+    "dragoman.cli.align",
     "dragoman.cli.demo",
     "dragoman.cli.train",
     "dragoman.cli.translate",

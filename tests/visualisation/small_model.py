@@ -36,7 +36,7 @@ def save_small_model(
     end_bias: float = 0.0,
     **changes: Any,
 ) -> ModelDirectory:
-    """Save a model, and say how much more or less probable than others the end should be."""
+    """Save a model whose end is more probable than other tokens by so much, in logits."""
     config = TransformerConfig(**{**SETTINGS, **changes})
     words = WordTokenizer(WORDS)
     tokenizers = TokenizerPair(words, words)
@@ -57,6 +57,7 @@ def save_small_model(
         tokenizer=TokenizerDescription.of(tokenizers, TokenizerConfig(kind="words")),
         special_ids=SpecialIds(),
         max_length=12,
+        search={"beam_size": 2, "max_length_ratio": 1.0, "max_length_extra": 2},
     )
     save_model(path, description, tokenizers, dict(transformer.named_parameters()))
     return ModelDirectory(path)

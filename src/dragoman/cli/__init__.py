@@ -22,6 +22,7 @@ TRAIN_PACKAGES = ("torch", "jaxtyping", "sacrebleu", "filelock")
 def build_app() -> App:
     """Put the commands together; their heavy imports happen when they run."""
     from dragoman.cli import (
+        align,
         corpus,
         demo,
         evaluate,
@@ -47,6 +48,7 @@ def build_app() -> App:
     app.command(translate.translate)
     app.command(evaluate.evaluate)
     app.command(explain.explain)
+    app.command(align.align)
     app.command(inspect.inspect)
     app.command(export.export)
     app.command(import_model.app)
