@@ -9,9 +9,8 @@ from dragoman.alignment.words import (
     both_directions,
     first_words,
     link_words,
-    source_words,
-    target_words,
     word_weights,
+    words_of_tokens,
 )
 from dragoman.tokenizers.tokenizer import Tokenizer
 from dragoman.tokenizers.words import WordTokenizer
@@ -25,55 +24,31 @@ TEXTS = [
 ]
 
 
-def words_by_their_pieces(tokenizer: Tokenizer, ids: list[int], words: list[int]) -> list[str]:
-    """Decode the tokens of each word apart."""
-    return [
-        tokenizer.decode([i for i, of in zip(ids, words, strict=True) if of == word])
-        for word in range(max(words) + 1)
+@pytest.mark.parametrize("text", TEXTS)
+def test_the_tokens_of_a_word_spell_it(text: str, subwords: Tokenizer) -> None:
+    ids, places = subwords.encode(text), words_of_tokens(text, subwords)
+
+    spelt = [
+        subwords.decode([i for i, of in zip(ids, places, strict=True) if of == word])
+        for word in range(max(places) + 1)
     ]
 
-
-@pytest.mark.parametrize("text", TEXTS)
-def test_the_tokens_of_a_source_word_spell_it(text: str, subwords: Tokenizer) -> None:
-    ids = subwords.encode(text)
-
-    assert words_by_their_pieces(subwords, ids, source_words(text, subwords)) == text.split()
-
-
-@pytest.mark.parametrize("text", TEXTS)
-def test_the_tokens_of_a_target_word_spell_it(text: str, subwords: Tokenizer) -> None:
-    ids = subwords.encode(text)
-
-    found = words_by_their_pieces(subwords, ids, target_words(ids, subwords))
-
-    assert found == subwords.decode(ids).split()
-
-
-def test_a_word_that_the_model_spells_in_its_own_way_is_one_word(subwords: Tokenizer) -> None:
-    spaced = subwords.encode("a b")
-    letters = [i for letter in "cat" for i in subwords.encode(letter)]  # ▁c ▁a ▁t, or ▁ c ▁ a ▁ t
-    ids = [*spaced, *letters]
-
-    found = words_by_their_pieces(subwords, ids, target_words(ids, subwords))
-
-    assert found == ["a", "b", "c", "a", "t"]
-
-
-def test_a_token_that_shows_nothing_belongs_to_the_word_that_comes(subwords: Tokenizer) -> None:
-    (space,) = [i for i in range(subwords.vocab_size) if subwords.pieces([i]) == ["▁"]]
-    letter = next(i for i in range(subwords.vocab_size) if subwords.pieces([i]) == ["c"])
-
-    assert target_words([space, letter, space, letter, space], subwords) == [0, 0, 1, 1, 1]
+    assert spelt == text.split()
+    assert len(ids) > len(text.split())
 
 
 def test_unknown_words_and_marks_that_stand_alone_keep_their_places() -> None:
     tokenizer = WordTokenizer(["the", "cat", ".", "'"])
-    text = "the catalogue 's cat ."
 
-    assert source_words(text, tokenizer) == [0, 1, 2, 2, 3, 4]
-    ids = tokenizer.encode(text)
-    assert tokenizer.decode(ids) == "the <unk>'<unk> cat."
-    assert target_words(ids, tokenizer) == [0, 1, 1, 1, 2, 2]
+    assert words_of_tokens("the catalogue 's cat . <unk>", tokenizer) == [0, 1, 2, 2, 3, 4, 5, 5, 5]
+
+
+def test_a_prefix_of_the_tokenizer_belongs_to_the_first_word() -> None:
+    class Prefixed(WordTokenizer):
+        def encode(self, text: str) -> list[int]:
+            return [9, *super().encode(text)]
+
+    assert words_of_tokens("the cat", Prefixed(["the", "cat"])) == [0, 0, 1]
 
 
 # Three source words of 2, 1 and 1 pieces; two target words of 1 and 2 pieces.

@@ -12,9 +12,8 @@ from dragoman.alignment.words import (
     Weights,
     first_words,
     link_words,
-    source_words,
-    target_words,
     word_weights,
+    words_of_tokens,
 )
 from dragoman.engines.grouping import group_by_length
 from dragoman.model_directory import DESCRIPTION_NAME, ModelDirectory
@@ -62,8 +61,8 @@ class Aligner:
             weights = self._attend([sources[i] for i in batch], [targets[i] for i in batch])
             for i, of_pair in zip(batch, weights, strict=True):
                 if sources[i] and targets[i]:
-                    of_source = source_words(pairs[i][0], self._tokenizers.source)
-                    of_target = target_words(targets[i], self._tokenizers.target)
+                    of_source = words_of_tokens(pairs[i][0], self._tokenizers.source)
+                    of_target = words_of_tokens(pairs[i][1], self._tokenizers.target)
                     found[i] = word_weights(of_pair, of_source, of_target)
         return found
 

@@ -11,8 +11,8 @@ from dragoman.tokenizers.tokenizer import Tokenizer
 Weights = NDArray[np.float32]
 
 
-def source_words(text: str, tokenizer: Tokenizer) -> list[int]:
-    """Tell for each token of a text which word of it it belongs to.
+def words_of_tokens(text: str, tokenizer: Tokenizer) -> list[int]:
+    """Tell for each token of a text which of its words it belongs to.
 
     No tokenizer lets a piece reach over white space, so the first k words have as many tokens as
     their text alone.
@@ -25,20 +25,6 @@ def source_words(text: str, tokenizer: Tokenizer) -> list[int]:
         for word, (start, end) in enumerate(zip([0, *ends], ends, strict=False))
         for _ in range(start, end)
     ]
-
-
-def target_words(ids: Sequence[int], tokenizer: Tokenizer) -> list[int]:
-    """Tell for each token of a translation which word of its text it belongs to.
-
-    A model may cut words in other ways than its tokenizer, so the tokens are decoded one by one
-    and the words counted. A token that shows nothing yet belongs to the word that comes.
-    """
-    texts = ["", *(tokenizer.decode(ids[: count + 1]) for count in range(len(ids)))]
-    words: list[int] = []
-    for place in reversed(range(len(ids))):
-        is_silent = texts[place] == texts[place + 1] and bool(words)
-        words.append(words[-1] if is_silent else max(len(texts[place + 1].split()) - 1, 0))
-    return words[::-1]
 
 
 def word_weights(
