@@ -115,14 +115,18 @@ def _agreement(directions: Sequence[tuple[Links, Links]]) -> float:
 
 
 def choose(candidates: Sequence[Candidate], text: AlignedText) -> AlignmentDescription:
-    """Take the candidate with the fewest errors or, without gold, the one that agrees most."""
+    """Take the candidate with the fewest errors.
+
+    Without gold it is the layer whose heads' mean agrees most. Single heads are left out there:
+    where the truth is known, those that agree most are further from the best, on average.
+    """
 
     def badness(candidate: Candidate) -> float:
         if candidate.error_rate is None:
             return -candidate.agreement
         return candidate.error_rate
 
-    best = min(candidates, key=badness)
+    best = min((each for each in candidates if text.gold or each.head is None), key=badness)
     return AlignmentDescription(
         layer=best.layer,
         head=best.head,
