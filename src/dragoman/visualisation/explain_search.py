@@ -3,7 +3,7 @@
 from dragoman.visualisation.beam_tree import CLASSES, beam_tree
 from dragoman.visualisation.markup import element, escape
 from dragoman.visualisation.page import table
-from dragoman.visualisation.search_trace import Candidate, Fate, SearchStep, SearchTrace
+from dragoman.visualisation.search_trace import Candidate, Fate, SearchTrace
 
 LAST_SHOWN = 3
 """Tokens of the prefix that a candidate extends."""
@@ -45,8 +45,12 @@ def search_section(search: SearchTrace, vocabulary: tuple[str, ...]) -> str:
             element("h3", {}, "What ended"),
             element("p", {}, escape(_why_over(search))),
             _ended(search, vocabulary),
-            element("h3", {}, "Step by step"),
-            *(_step(number, step, search, vocabulary) for number, step in enumerate(search.steps)),
+            element(
+                "details",
+                {},
+                element("summary", {}, element("b", {}, "Every candidate, step by step")),
+                *(_step(number, search, vocabulary) for number in range(len(search.steps))),
+            ),
         ]
     )
 
@@ -68,7 +72,9 @@ def _why_over(search: SearchTrace) -> str:
     step, config = search.steps[-1], search.config
     after = f"The search is over after {len(search.steps)} steps"
     if step.ending == "enough have ended":
-        return f"{after}, because {2 * config.beam_size} translations, twice the beam, have ended."
+        ended = sum(c.fate == "ended" for step in search.steps for c in step.candidates)
+        enough = f"{2 * config.beam_size}, twice the beam, are enough"
+        return f"{after}, because {ended} translations have ended; {enough}."
     if step.ending == "the length limit is reached":
         return f"{after}, because a translation may have {search.max_length} tokens here."
     if step.ending is None:
@@ -106,8 +112,8 @@ def _ended(search: SearchTrace, vocabulary: tuple[str, ...]) -> str:
     return element("div", {"id": "ended"}, table(head, rows, numbers=frozenset({2, 3, 4, 5})))
 
 
-def _step(number: int, step: SearchStep, search: SearchTrace, vocabulary: tuple[str, ...]) -> str:
-    """Write the candidates of a step, to unfold."""
+def _step(number: int, search: SearchTrace, vocabulary: tuple[str, ...]) -> str:
+    """Write the candidates of a step."""
     before = search.steps[number - 1].candidates if number else ()
     rows = [
         [
@@ -119,14 +125,13 @@ def _step(number: int, step: SearchStep, search: SearchTrace, vocabulary: tuple[
             f"{candidate.score:.4f}",
             REASONS[candidate.fate].format(beam=search.config.beam_size),
         ]
-        for rank, candidate in enumerate(step.candidates, start=1)
+        for rank, candidate in enumerate(search.steps[number].candidates, start=1)
     ]
     head = ["place", "token", "after", "its log P", "sum", "score", "what becomes of it"]
-    counts = f"{len(step.candidates)} candidates"
     return element(
-        "details",
+        "div",
         {"id": f"step-{number + 1}"},
-        element("summary", {}, element("b", {}, f"Step {number + 1}"), element("span", {}, counts)),
+        element("h3", {}, f"Step {number + 1}"),
         table(head, rows, numbers=frozenset({3, 4, 5})),
     )
 
