@@ -14,6 +14,7 @@ from tests.visualisation.test_trace import in_numpy
 from dragoman.decoding.config import SearchConfig
 from dragoman.model_directory import ModelDirectory
 from dragoman.tokenizers.tokenizer import BOS_ID, EOS_ID, PAD_ID
+from dragoman.visualisation.beam_tree import CLASSES
 from dragoman.visualisation.explain_page import explain_page
 from dragoman.visualisation.explain_stack import num_cells
 from dragoman.visualisation.trace import Trace, trace_translation
@@ -186,6 +187,30 @@ def test_the_steps_of_the_search_and_what_ended(
     assert [int(row[2]) for row in rows] == [len(each.ids) for each in ended]
     expected = [[each.log_probability, each.score] for each in ended]
     np.testing.assert_allclose(numbers(rows, slice(3, 6, 2)), expected, atol=6e-5)
+
+
+def test_rows_are_named_after_the_token_that_is_chosen_there(page: Page, trace: Trace) -> None:
+    assert [row[0] for row in rows_of(page, "encoder-2")] == list(trace.source.pieces)
+    assert [row[0] for row in rows_of(page, "decoder-3")] == list(trace.predicted.pieces)
+
+
+def test_the_tree_has_every_candidate_and_one_line_to_the_translation(
+    page: Page, trace: Trace
+) -> None:
+    tree = page.find(f".//{SVG}g[@class='beam']")
+    assert tree is not None
+    drawn = [each.attrib["class"].split() for each in tree.findall(f"{SVG}g")]
+    fates = [each.fate for step in trace.search.steps for each in step.candidates]
+    assert [classes[0] for classes in drawn] == [CLASSES[fate] for fate in fates]
+    on_line = [
+        each.findtext(f"{SVG}text")
+        for each in tree.findall(f"{SVG}g")
+        if "best" in each.get("class", "")
+    ]
+    assert on_line == list(trace.predicted.pieces)
+    edges = [each.get("class") for each in tree.findall(f"{SVG}path")]
+    assert edges.count("edge best") == len(on_line)
+    assert len(edges) == len(fates)
 
 
 def test_text_stays_text(page: Page) -> None:
