@@ -208,7 +208,7 @@ def test_json_holds_all_there_is(
     assert (first["line"], second["line"]) == (1, 2)
     assert first["source"] == "the cät"
     assert first["text"] == first["alternatives"][0]["text"]
-    assert set(first["alternatives"][1]) == {"text", "score", "finished", "faults"}
+    assert set(first["alternatives"][1]) == {"text", "parts", "score", "finished", "faults"}
     assert len(second["alternatives"]) == 2
 
 

@@ -22,9 +22,11 @@ TRAIN_PACKAGES = ("torch", "jaxtyping", "sacrebleu", "filelock")
 def build_app() -> App:
     """Put the commands together; their heavy imports happen when they run."""
     from dragoman.cli import (
+        align,
         corpus,
         demo,
         evaluate,
+        explain,
         export,
         import_model,
         inspect,
@@ -45,6 +47,8 @@ def build_app() -> App:
     app.command(train.train)
     app.command(translate.translate)
     app.command(evaluate.evaluate)
+    app.command(explain.explain)
+    app.command(align.align)
     app.command(inspect.inspect)
     app.command(export.export)
     app.command(import_model.app)

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO, NamedTuple, cast
 
 from cyclopts import Parameter
 
+from dragoman.cli.alignment_file import Align, open_alignments
 from dragoman.cli.translation_options import TranslationOptions
 from dragoman.durable import open_whole
 
 if TYPE_CHECKING:
+    from dragoman.alignment.links import Links
     from dragoman.decoding.config import SearchConfig
     from dragoman.translator import Translation, Translator
 
@@ -63,6 +65,9 @@ class OutputOptions:
     json: Annotated[bool, Parameter(negative=())] = False
     """Write a JSON object for each line."""
 
+    alignments: Path | None = None
+    """Write the word alignment of each line to this file, as `0-0 1-2`; needs `dragoman align`."""
+
 
 class Line(NamedTuple):
     """A line of input."""
@@ -73,6 +78,10 @@ class Line(NamedTuple):
     text: str
     ending: str
     """What ended it: a line feed, with a carriage return or not, or nothing."""
+
+
+Write = Callable[[int, Line, "Translation", "Links | None"], str]
+"""From the number of a line from 0, the line, its translation and its alignment to the output."""
 
 
 def translate(
@@ -90,6 +99,10 @@ def translate(
     where the number is that of the input line, from 0. With --json each input line gives one
     object with `line` (from 1), `source`, `text`, `score`, `confidence` (0 to 1, the geometric mean
     of the tokens' probabilities), `finished`, `faults`, `parts` and `alternatives`.
+
+    With --alignments the words of each line and of its best translation are aligned, a line each:
+    `0-0 1-2` says that the second word of the source is the third one of the translation. Words are
+    what white space separates. With --json each object has them as `alignment`, too.
 
     The sentences of a line are translated each for itself, and the white space between them is
     kept. A sentence that is too long for the model is cut between clauses if it can be, which a
@@ -113,10 +126,13 @@ def translate(
     output
         What is written, and where.
     """
-    with _open_output(output.output) as stream:
+    with (
+        _open_output(output.output) as stream,
+        open_alignments(model, output.alignments) as align,
+    ):
         translator = translation.load(model, _configure(model, search))
         write = _writer(output, translator)
-        _translate_lines(translator, _read_chunks(files), write, stream)
+        _translate_lines(translator, _read_chunks(files), write, stream, align)
 
 
 def _configure(model: Path, options: SearchOptions) -> "SearchConfig":
@@ -136,15 +152,16 @@ def _configure(model: Path, options: SearchOptions) -> "SearchConfig":
 def _translate_lines(
     translator: "Translator",
     chunks: Iterator[list[Line]],
-    write: Callable[[int, Line, "Translation"], str],
+    write: Write,
     stream: BinaryIO,
+    align: Align,
 ) -> None:
     """Translate and write chunk after chunk, and warn of what is incomplete."""
     number = 0
     for lines in chunks:
         translations = translator.translate(line.text for line in lines)
-        for line, translation in zip(lines, translations, strict=True):
-            stream.write(write(number, line, translation).encode())
+        for line, (translation, links) in zip(lines, align(translations), strict=True):
+            stream.write(write(number, line, translation, links).encode())
             number += 1
             for warning in _warnings(translation):
                 print(f"warning: {line.place}: {warning}", file=sys.stderr)
@@ -164,9 +181,7 @@ def _warnings(translation: "Translation") -> Iterator[str]:
         yield "the translation stopped at the length limit"
 
 
-def _writer(
-    output: OutputOptions, translator: "Translator"
-) -> Callable[[int, Line, "Translation"], str]:
+def _writer(output: OutputOptions, translator: "Translator") -> Write:
     """Choose the form of the output."""
     if output.json:
         return _as_json
@@ -175,20 +190,20 @@ def _writer(
     return _with_score if output.scores else _as_text
 
 
-def _as_text(number: int, line: Line, translation: "Translation") -> str:
+def _as_text(number: int, line: Line, translation: "Translation", links: "Links | None") -> str:
     return translation.text + line.ending
 
 
-def _with_score(number: int, line: Line, translation: "Translation") -> str:
+def _with_score(number: int, line: Line, translation: "Translation", links: "Links | None") -> str:
     return f"{translation.text}\t{translation.score:.4f}{line.ending}"
 
 
-def _as_list(number: int, line: Line, translation: "Translation") -> str:
+def _as_list(number: int, line: Line, translation: "Translation", links: "Links | None") -> str:
     """Write the n-best list in the format of Moses."""
     return "".join(f"{number} ||| {a.text} ||| {a.score:.4f}\n" for a in translation.alternatives)
 
 
-def _as_json(number: int, line: Line, translation: "Translation") -> str:
+def _as_json(number: int, line: Line, translation: "Translation", links: "Links | None") -> str:
     table = {
         "line": number + 1,
         "source": line.text,
@@ -203,6 +218,8 @@ def _as_json(number: int, line: Line, translation: "Translation") -> str:
             for alternative in translation.alternatives
         ],
     }
+    if links is not None:
+        table["alignment"] = sorted(links)
     return json.dumps(table, ensure_ascii=False) + "\n"
 
 

@@ -1,8 +1,9 @@
 """Beam search (section 6.1 of the paper; Wu et al. 2016, section 7)."""
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic
+from typing import Generic, Literal
 
 import torch
 from jaxtyping import Float, Int
@@ -60,7 +61,17 @@ class _Step(Generic[State]):
     state: State
 
 
-def beam_search(problem: SearchProblem[State], config: SearchConfig) -> list[list[Hypothesis]]:
+Observer = Callable[[Beams, Tensor, Beams], None]
+"""Is told of each step: the candidates, best first; which prefix of the step before each extends;
+and the prefixes that live on, those of a sentence whose search is over at minus infinity."""
+
+Ending = Literal["enough have ended", "nothing better can come", "the length limit is reached"]
+"""Why the search of a sentence is over."""
+
+
+def beam_search(
+    problem: SearchProblem[State], config: SearchConfig, observer: Observer | None = None
+) -> list[list[Hypothesis]]:
     """Find the `n_best` translations of each sentence, the best scored first.
 
     Each step extends every live prefix by every token and takes the 2 * beam most probable
@@ -85,6 +96,8 @@ def beam_search(problem: SearchProblem[State], config: SearchConfig) -> list[lis
         beams, parents = _live(step, problem.eos, config.beam_size)
         state = step.state.reorder(parents)
         beams = _settle(problem, config, beams, found)
+        if observer is not None:
+            observer(step.candidates, step.parents, beams)
         going = (beams.log_probabilities[:, 0] > -math.inf).nonzero()[:, 0]
         if worth_dropping(len(beams.sentences) - len(going), len(beams.sentences)):
             beams, state = beams.keep(going), state.select(going)
@@ -160,20 +173,37 @@ def _settle(
     for place, best in enumerate(beams.log_probabilities[:, 0].tolist()):
         sentence = beams.sentences[place]
         limit = limits[sentence]
-        kept = found[sentence]
-        if len(kept) >= PATIENCE * config.beam_size or (
-            len(kept) >= config.n_best
-            and kept[config.n_best - 1].score >= best / config.penalty(limit)
-        ):
-            over.append(place)
-        elif length >= limit:
+        ending = why_over(found[sentence], best, length, limit, config)
+        if ending == "the length limit is reached":
             at_limit.append(place)
+        elif ending is not None:
+            over.append(place)
     if at_limit:
         of_these = torch.tensor(at_limit, device=problem.device)
         _fill_with_unfinished(beams.keep(of_these), found, problem.eos, config)
     complete = torch.tensor(over + at_limit, dtype=torch.long, device=problem.device)
     without = beams.log_probabilities.index_fill(0, complete, -math.inf)
     return replace(beams, log_probabilities=without)
+
+
+def why_over(
+    found: Sequence[Hypothesis], best: float, length: int, limit: int, config: SearchConfig
+) -> Ending | None:
+    """Tell whether the search of a sentence is over, and why.
+
+    Args:
+        found: What has ended, the best scored first.
+        best: The log-probability of the best live prefix.
+        length: Tokens that the prefixes have.
+        limit: Tokens that they may have.
+        config: The settings of the search.
+    """
+    if len(found) >= PATIENCE * config.beam_size:
+        return "enough have ended"
+    bound = best / config.penalty(limit)
+    if len(found) >= config.n_best and found[config.n_best - 1].score >= bound:
+        return "nothing better can come"
+    return "the length limit is reached" if length >= limit else None
 
 
 def _fill_with_unfinished(

@@ -11,21 +11,24 @@ code. Everything is checked before it is used, because models come from other pe
 from dragoman.model_directory.description import (
     DESCRIPTION_NAME,
     FORMAT_VERSION,
+    AlignmentDescription,
     ModelDescription,
     ModelError,
     TokenizerDescription,
 )
-from dragoman.model_directory.directory import ModelDirectory, save_model
+from dragoman.model_directory.directory import ModelDirectory, save_alignment, save_model
 from dragoman.model_directory.weights import WEIGHTS_NAME, count_parameters
 
 __all__ = [
     "DESCRIPTION_NAME",
     "FORMAT_VERSION",
     "WEIGHTS_NAME",
+    "AlignmentDescription",
     "ModelDescription",
     "ModelDirectory",
     "ModelError",
     "TokenizerDescription",
     "count_parameters",
+    "save_alignment",
     "save_model",
 ]

@@ -55,6 +55,33 @@ class TokenizerDescription:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AlignmentDescription:
+    """Which attention of a model to its source aligns words best, and how that is known."""
+
+    layer: int
+    """Of the decoder, from 1."""
+
+    head: int | None = None
+    """From 1; if there is none, the mean of all heads of the layer."""
+
+    error_rate: float | None = None
+    """Against alignments that people made, if there were any (AER; Och and Ney 2003)."""
+
+    agreement: float
+    """Of the links that either direction finds, the share that both find (Dice)."""
+
+    text: str
+    """Where the sentence pairs are from that tell."""
+
+    pairs: int
+    """How many they are."""
+
+    def __post_init__(self) -> None:
+        if self.layer < 1 or (self.head is not None and self.head < 1):
+            raise ValueError(f"layer={self.layer}, head={self.head} should count from 1")
+
+
+@dataclass(frozen=True, kw_only=True)
 class ModelDescription:
     """The contents of `model.toml`."""
 
@@ -69,6 +96,8 @@ class ModelDescription:
     special_ids: SpecialIds
     max_length: int = 512
     """Tokens of the longest text that the model has seen; a longer one is cut."""
+    alignment: AlignmentDescription | None = None
+    """By which attention words are aligned; set by `dragoman align`."""
     search: dict[str, Any] = field(default_factory=dict)
     """The settings of the search that suit this model; the others have their defaults."""
     training: dict[str, Any] = field(default_factory=dict)

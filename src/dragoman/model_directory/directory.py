@@ -13,9 +13,10 @@ import tomli_w
 
 from dragoman import __version__
 from dragoman.config import to_table
-from dragoman.durable import flush
+from dragoman.durable import flush, write_atomically
 from dragoman.model_directory.description import (
     DESCRIPTION_NAME,
+    AlignmentDescription,
     ModelDescription,
     ModelError,
     read_description,
@@ -142,6 +143,13 @@ def save_model(
     staging.rmdir()
     flush(directory)
     return description
+
+
+def save_alignment(directory: Path, alignment: AlignmentDescription) -> None:
+    """Write into a model's description by which attention words are aligned."""
+    path = directory / DESCRIPTION_NAME
+    description = replace(read_description(path), alignment=alignment)
+    write_atomically(path, tomli_w.dumps(to_table(description)))
 
 
 def _software() -> dict[str, str]:

@@ -1,0 +1,1 @@
+"""Which words of a sentence became which words of its translation, read from attention."""

@@ -1,0 +1,137 @@
+"""Which layer and head of the cross-attention aligns words best."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from dragoman.alignment.links import AlignmentError, GoldAlignment, Links, error_rate
+from dragoman.alignment.words import Weights, both_directions, link_words
+from dragoman.corpora.primer.corpus import generate, words
+from dragoman.model_directory import AlignmentDescription
+
+PRIMER_LANGUAGES = ("en", "it")
+PRIMER_PAIRS = 500
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlignedText:
+    """Sentence pairs, with the alignments that people gave them if there are any."""
+
+    name: str
+    pairs: tuple[tuple[str, str], ...]
+    gold: tuple[GoldAlignment, ...] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """How well one layer and head aligns a text."""
+
+    layer: int
+    """From 1, as is the head."""
+
+    head: int | None
+    """None is the mean of all heads of the layer."""
+
+    agreement: float
+    """Links that both directions find, as a share of those that either finds (Dice)."""
+
+    error_rate: float | None
+    """AER, where there is gold."""
+
+
+def primer_text(languages: tuple[str, str]) -> AlignedText:
+    """Take test sentences of the embedded corpus, whose alignments are known.
+
+    Its words are finer than what white space separates; a link of two of them is one of the words
+    that they stand in. All links are sure.
+
+    Raises:
+        AlignmentError: it is in other languages.
+    """
+    if sorted(languages) != sorted(PRIMER_LANGUAGES):
+        raise AlignmentError(
+            f"the embedded corpus is English and Italian, the model is {'-'.join(languages)}; name "
+            "a file of sentence pairs"
+        )
+    pairs, gold = [], []
+    for pair in generate(PRIMER_PAIRS, seed=0, split="test"):
+        english, italian = _standing_in(pair.source), _standing_in(pair.target)
+        links = {(english[i], italian[j]) for i, j in pair.alignment}
+        if languages == PRIMER_LANGUAGES:
+            pairs.append((pair.source, pair.target))
+        else:
+            pairs.append((pair.target, pair.source))
+            links = {(j, i) for i, j in links}
+        gold.append(GoldAlignment(sure=frozenset(links), possible=frozenset(links)))
+    return AlignedText(name="the embedded corpus", pairs=tuple(pairs), gold=tuple(gold))
+
+
+def _standing_in(text: str) -> list[int]:
+    """Tell in which word that white space separates each word of the embedded corpus stands."""
+    return [place for place, token in enumerate(text.split()) for _ in words(token)]
+
+
+def measure(attention: Sequence[Weights], text: AlignedText) -> list[Candidate]:
+    """Align a text by every head and by the mean of every layer.
+
+    Args:
+        attention: For each pair, of shape (layers, heads, target words, source words).
+        text: The pairs.
+    """
+    num_layers, num_heads = attention[0].shape[:2]
+    return [
+        _measure(layer, head, list(_select(attention, layer, head)), text.gold)
+        for layer in range(1, num_layers + 1)
+        for head in (*range(1, num_heads + 1), None)
+    ]
+
+
+def _select(attention: Sequence[Weights], layer: int, head: int | None) -> Iterator[Weights]:
+    for of_pair in attention:
+        of_layer = of_pair[layer - 1]
+        yield of_layer.mean(axis=0) if head is None else of_layer[head - 1]
+
+
+def _measure(
+    layer: int,
+    head: int | None,
+    weights: Sequence[Weights],
+    gold: Sequence[GoldAlignment] | None,
+) -> Candidate:
+    directions = [both_directions(each) for each in weights]
+    links: list[Links] = [link_words(each) for each in weights]
+    return Candidate(
+        layer=layer,
+        head=head,
+        agreement=_agreement(directions),
+        error_rate=None if gold is None else error_rate(zip(links, gold, strict=True)),
+    )
+
+
+def _agreement(directions: Sequence[tuple[Links, Links]]) -> float:
+    """Compute Dice's coefficient of the links of both directions, over all pairs."""
+    shared = sum(len(one & other) for one, other in directions)
+    total = sum(len(one) + len(other) for one, other in directions)
+    return 2 * shared / total if total else 0.0
+
+
+def choose(candidates: Sequence[Candidate], text: AlignedText) -> AlignmentDescription:
+    """Take the candidate with the fewest errors.
+
+    Without gold it is the layer whose heads' mean agrees most. Single heads are left out there:
+    where the truth is known, those that agree most are further from the best, on average.
+    """
+
+    def badness(candidate: Candidate) -> float:
+        if candidate.error_rate is None:
+            return -candidate.agreement
+        return candidate.error_rate
+
+    best = min((each for each in candidates if text.gold or each.head is None), key=badness)
+    return AlignmentDescription(
+        layer=best.layer,
+        head=best.head,
+        error_rate=best.error_rate,
+        agreement=best.agreement,
+        text=text.name,
+        pairs=len(text.pairs),
+    )

@@ -1,0 +1,76 @@
+"""Word alignments as sets of links, their file format, and their error rate."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from dragoman.config import DragomanError
+
+Links = frozenset[tuple[int, int]]
+"""A word of the source and a word of the target each, counted from 0; words are what white space
+separates."""
+
+_LINK = re.compile(r"(\d+)([-?])(\d+)")
+
+
+class AlignmentError(DragomanError):
+    """An alignment cannot be read, or not be made."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GoldAlignment:
+    """What annotators say of a sentence pair."""
+
+    sure: Links
+    possible: Links
+    """The sure links and those that may be there or not."""
+
+
+def write_pharaoh(links: Links) -> str:
+    """Write links as most tools read them.
+
+    >>> write_pharaoh(frozenset({(1, 2), (0, 0)}))
+    '0-0 1-2'
+    """
+    return " ".join(f"{source}-{target}" for source, target in sorted(links))
+
+
+def read_gold(path: Path) -> list[GoldAlignment]:
+    """Read a line a sentence pair: `0-0 1?2` is a sure link and a possible one.
+
+    Raises:
+        AlignmentError: a line has something else.
+    """
+    lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+    return [_parse(line, f"{path}:{number}") for number, line in enumerate(lines, start=1)]
+
+
+def _parse(line: str, place: str) -> GoldAlignment:
+    sure, possible = set(), set()
+    for word in line.split():
+        match = _LINK.fullmatch(word)
+        if match is None:
+            raise AlignmentError(f"{place}: {word!r} is not a link; write 0-0, or 0?0 if unsure")
+        link = int(match[1]), int(match[3])
+        possible.add(link)
+        if match[2] == "-":
+            sure.add(link)
+    return GoldAlignment(sure=frozenset(sure), possible=frozenset(possible))
+
+
+def error_rate(pairs: Iterable[tuple[Links, GoldAlignment]]) -> float:
+    """Compute the alignment error rate over a text (Och and Ney 2003, equation 21).
+
+    AER = 1 - (|A & S| + |A & P|) / (|A| + |S|), summed over the sentences, for found links A, sure
+    links S and possible links P.
+
+    >>> gold = GoldAlignment(sure=frozenset({(0, 0)}), possible=frozenset({(0, 0), (1, 1)}))
+    >>> error_rate([(frozenset({(0, 0), (1, 1), (2, 2)}), gold)])
+    0.25
+    """
+    right = total = 0
+    for found, gold in pairs:
+        right += len(found & gold.sure) + len(found & gold.possible)
+        total += len(found) + len(gold.sure)
+    return 1 - right / total if total else 0.0

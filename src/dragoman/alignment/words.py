@@ -1,0 +1,94 @@
+"""From the attention of pieces to links between words."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dragoman.alignment.links import Links
+from dragoman.tokenizers.tokenizer import Tokenizer
+
+Weights = NDArray[np.float32]
+
+
+def words_of_tokens(text: str, tokenizer: Tokenizer) -> list[int]:
+    """Tell for each token of a text which of its words it belongs to.
+
+    No tokenizer lets a piece reach over white space, so the first k words have as many tokens as
+    their text alone.
+    """
+    words = text.split()
+    starts = [" ".join(words[:count]) for count in range(1, len(words) + 1)]
+    ends = [len(ids) for ids in tokenizer.encode_batch(starts)]
+    return [
+        word
+        for word, (start, end) in enumerate(zip([0, *ends], ends, strict=False))
+        for _ in range(start, end)
+    ]
+
+
+def word_weights(
+    weights: Weights, words_of_source: Sequence[int], words_of_target: Sequence[int]
+) -> Weights:
+    """Add up what a word's pieces are looked at, and average over the pieces that look.
+
+    So a row says how the attention of a target word is shared out among the source words; what
+    went to the end of the sentence is missing.
+
+    Args:
+        weights: Of shape (target tokens, source tokens), without BOS and EOS.
+        words_of_source: The word of each source token.
+        words_of_target: The word of each target token.
+
+    Returns:
+        Of shape (target words, source words).
+    """
+    to_source = _membership(words_of_source)
+    to_target = _membership(words_of_target)
+    pieces = np.maximum(to_target.sum(axis=0), 1)
+    summed: Weights = to_target.T @ weights @ to_source / pieces[:, None]
+    return summed
+
+
+def _membership(words: Sequence[int]) -> Weights:
+    """Write a one where a token, a row, belongs to a word, a column."""
+    return np.equal.outer(words, np.arange(max(words, default=-1) + 1)).astype(np.float32)
+
+
+def both_directions(weights: Weights) -> tuple[Links, Links]:
+    """Link each target word to the source word it looks at most, and the other way round.
+
+    Args:
+        weights: Of shape (target words, source words).
+
+    Returns:
+        The links of the target words, then those of the source words.
+    """
+    if not weights.size:
+        return frozenset(), frozenset()
+    of_target = frozenset((int(i), j) for j, i in enumerate(weights.argmax(axis=1)))
+    of_source = frozenset((i, int(j)) for i, j in enumerate(weights.argmax(axis=0)))
+    return of_target, of_source
+
+
+def link_words(weights: Weights) -> Links:
+    """Link what either direction links: no word stays alone."""
+    of_target, of_source = both_directions(weights)
+    return of_target | of_source
+
+
+def first_words(text: str, parts: Sequence[str]) -> list[int]:
+    """Tell which word of a text each part of it begins with, or within.
+
+    Args:
+        text: Some text.
+        parts: What it consists of but for white space, in order; none begins with white space.
+    """
+    found, end = [], 0
+    for part in parts:
+        start = end
+        while start < len(text) and text[start].isspace():
+            start += 1
+        found.append(len((text[:start] + "x").split()) - 1)
+        end = start + len(part)
+    return found

@@ -1,0 +1,79 @@
+"""`dragoman explain`: one translation, walked through."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from dragoman.decoding.config import SearchConfig
+    from dragoman.model_directory import ModelDirectory
+
+
+def explain(
+    model: Path,
+    sentence: str,
+    /,
+    *,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    beam_size: int | None = None,
+    json: Annotated[bool, Parameter(negative=())] = False,
+) -> None:
+    """Show how a sentence is translated: every head, every sublayer, every candidate.
+
+    Writes one page that walks through the model in the order of "Attention Is All You Need", with
+    the numbers of this model and this sentence. It needs no network and no script.
+
+    For example:
+
+        dragoman explain runs/en-it "The cat is on the table." -o cat.html
+
+    Parameters
+    ----------
+    model
+        A model directory.
+    sentence
+        What to translate.
+    output
+        The page to write.
+    beam_size
+        Unfinished translations that are followed at once, if not as many as the model's own.
+    json
+        Print everything as one JSON object, for programs.
+    """
+    from dragoman.config import RecipeError
+    from dragoman.durable import write_atomically
+    from dragoman.model_directory import ModelDirectory
+    from dragoman.tokenizers.sentences import split_sentences
+    from dragoman.visualisation.explain_page import explain_page
+    from dragoman.visualisation.trace import trace_translation
+    from dragoman.visualisation.trace_json import trace_json
+
+    if output is None and not json:
+        raise RecipeError("name the page with -o FILE.html, or ask for --json")
+    directory = ModelDirectory(model)
+    trace = trace_translation(directory, sentence, _configure(directory, beam_size))
+    count = len(split_sentences(sentence, directory.description.source_language))
+    if count > 1:
+        print(
+            f"warning: these are {count} sentences, which dragoman translate takes one by one; "
+            "here they are translated at once",
+            file=sys.stderr,
+        )
+    if output is not None:
+        write_atomically(output, explain_page(trace))
+    print(trace_json(trace) if json else f"wrote {output}")
+
+
+def _configure(directory: "ModelDirectory", beam_size: int | None) -> "SearchConfig":
+    """Take the model's search, with another beam if one was asked for."""
+    from dragoman.config import RecipeError
+    from dragoman.translator import default_search
+
+    search = default_search(directory)
+    try:
+        return search if beam_size is None else replace(search, beam_size=beam_size)
+    except ValueError as error:
+        raise RecipeError(str(error)) from error

@@ -1,0 +1,134 @@
+"""Attention weights of one head as a grid, in few bytes: a page shows a hundred of them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dragoman.visualisation.markup import element, escape
+from dragoman.visualisation.stream_trace import Array
+from dragoman.visualisation.svg import drawing, text, width_of
+
+CELL = 18  # pixels
+FONT = 12  # pixels
+GAP = 5  # pixels, between labels and cells
+LONGEST_LABEL = 14  # characters
+LEVELS = 20
+"""Shades, so that all cells of one shade are one path."""
+
+LEAST_WRITTEN = 10
+"""Per cent from which a weight is written into its cell."""
+
+DARK_FROM = 0.55
+"""Weight from which what is written in a cell has the colour of the ground."""
+
+NUM_NAMED = 3
+"""Of the largest weights of a row, which show when it is pointed at."""
+
+STYLE = """
+.grid-of-weights { font-variant-numeric: tabular-nums; }
+.grid-of-weights path {
+  fill: color-mix(in oklab, var(--most) calc(var(--w) * 100%), var(--least));
+  stroke: var(--background); stroke-width: .06;
+}
+.grid-of-weights .frame { fill: var(--least); stroke: var(--line); }
+.grid-of-weights .share { font-size: 9px; text-anchor: middle; }
+.grid-of-weights .share.dark { fill: var(--background); }
+.grid-of-weights .row { fill: transparent; }
+.grid-of-weights .row:hover { stroke: var(--accent); stroke-width: 2; }
+"""
+
+
+def attention_grid(
+    weights: Array, rows: Sequence[str], columns: Sequence[str], description: str
+) -> str:
+    """Draw a cell for each weight, with its per cent where they are not few.
+
+    A row that is pointed at says its largest weights.
+
+    Args:
+        weights: Of shape (rows, columns), from 0 to 1.
+        rows: The tokens that look.
+        columns: The tokens that are looked at.
+        description: What is to be seen.
+    """
+    left = max(width_of(shorten(label), FONT) for label in rows) + GAP
+    top = max(width_of(shorten(label), FONT) for label in columns) + GAP
+    width, height = CELL * len(columns), CELL * len(rows)
+    frame = {"x": left, "y": top, "width": width, "height": height, "class": "frame"}
+    return drawing(
+        left + width + 1,
+        top + height + 1,
+        description,
+        element(
+            "g",
+            {"class": "grid-of-weights"},
+            element("rect", frame),
+            element(
+                "g",
+                {"transform": f"translate({left:.2f} {top:.2f}) scale({CELL})"},
+                shaded_cells(weights),
+            ),
+            *_labels(rows, columns, left, top),
+            *_numbers(weights, left, top),
+            *_rows(weights, rows, columns, left, top),
+        ),
+    )
+
+
+def shaded_cells(values: Array) -> str:
+    """Draw unit squares, those of a shade as one path; the least shade is the ground itself.
+
+    Args:
+        values: Of shape (rows, columns), from 0 to 1.
+    """
+    levels = np.rint(np.clip(values, 0, 1) * LEVELS).astype(int)
+    paths = []
+    for level in range(1, LEVELS + 1):
+        squares = "".join(f"M{x} {y}h1v1h-1z" for y, x in np.argwhere(levels == level))
+        if squares:
+            paths.append(element("path", {"style": f"--w:{level / LEVELS}", "d": squares}))
+    return "".join(paths)
+
+
+def shorten(label: str, longest: int = LONGEST_LABEL) -> str:
+    """Cut a label that would take too much of the picture."""
+    return label if len(label) <= longest else label[: longest - 1] + "…"
+
+
+def _labels(rows: Sequence[str], columns: Sequence[str], left: float, top: float) -> list[str]:
+    baseline = CELL / 2 + FONT / 3
+    return [
+        text(left - GAP, top + CELL * i + baseline, shorten(row), anchor="end")
+        for i, row in enumerate(rows)
+    ] + [
+        text(left + CELL * j + baseline, top - GAP, shorten(column), turned=-90)
+        for j, column in enumerate(columns)
+    ]
+
+
+def _numbers(weights: Array, left: float, top: float) -> list[str]:
+    """Write the per cent of the cells that have many."""
+    per_cent = np.rint(weights * 100).astype(int)
+    return [
+        text(
+            left + CELL * (j + 0.5),
+            top + CELL * (i + 0.5) + 3,
+            str(per_cent[i, j]),
+            classes="share dark" if weights[i, j] >= DARK_FROM else "share",
+        )
+        for i, j in np.argwhere(per_cent >= LEAST_WRITTEN)
+    ]
+
+
+def _rows(
+    weights: Array, rows: Sequence[str], columns: Sequence[str], left: float, top: float
+) -> list[str]:
+    """Lay a strip over each row, whose title has its largest weights."""
+    strips = []
+    for i, (row, values) in enumerate(zip(rows, weights, strict=True)):
+        largest = np.argsort(-values, kind="stable")[:NUM_NAMED]
+        named = ", ".join(f"{columns[j]} {values[j]:.3f}" for j in largest)
+        place = {"x": left, "y": top + CELL * i, "width": CELL * len(columns), "height": CELL}
+        title = element("title", {}, escape(f"{row} → {named}"))
+        strips.append(element("rect", {**place, "class": "row"}, title))
+    return strips

@@ -1,0 +1,124 @@
+"""One translation, from its text to its search: what `dragoman explain` shows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from dragoman.config import DragomanError
+from dragoman.decoding.config import SearchConfig
+from dragoman.decoding.problem import SearchProblem
+from dragoman.model.config import TransformerConfig
+from dragoman.model_directory import ModelDirectory
+from dragoman.tokenizers.tokenizer import Tokenizer, forbidden_ids
+from dragoman.visualisation.search_trace import SearchTrace, trace_search
+from dragoman.visualisation.stream_trace import Array, StreamTrace, trace_streams
+
+
+class ExplainError(DragomanError):
+    """A translation cannot be shown."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tokens:
+    """A text as the model sees it."""
+
+    text: str
+    ids: tuple[int, ...]
+    pieces: tuple[str, ...]
+    """The ids as the vocabulary writes them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trace:
+    """One translation, and everything that was computed on the way to it."""
+
+    languages: tuple[str, str]
+    model: TransformerConfig
+
+    source: Tokens
+    """The sentence; it ends with EOS."""
+
+    target: Tokens
+    """What the decoder was given: BOS and the translation, without its end."""
+
+    predicted: Tokens
+    """What it was to predict at each of these positions: the translation, and its end if it has
+    one."""
+
+    streams: StreamTrace
+    search: SearchTrace
+
+    vocabulary: tuple[str, ...]
+    """How the target vocabulary writes each id."""
+
+    @property
+    def log_probabilities(self) -> Array:
+        """Of every token after each target position, of shape (positions, vocabulary)."""
+        logits = self.streams.logits.astype(np.float64)
+        shifted = logits - logits.max(axis=-1, keepdims=True)
+        normalised: Array = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+        return normalised
+
+
+def trace_translation(directory: ModelDirectory, sentence: str, config: SearchConfig) -> Trace:
+    """Translate a sentence, and watch.
+
+    The search is watched first. Then the model computes the best translation once more, all
+    positions at once as in training, and its modules are watched.
+
+    Raises:
+        ExplainError: there is nothing to translate, or more than the model has seen, or the
+            search draws tokens.
+    """
+    if config.samples:
+        raise ExplainError("the search of this model draws tokens; only a beam can be shown")
+    description, tokenizers = directory.description, directory.load_tokenizers()
+    transformer, special = directory.load_transformer(), description.special_ids
+    content = _encode(sentence, tokenizers.source, description.max_length)
+    source = [*content, special.eos]
+    with torch.inference_mode():
+        state = transformer.start(torch.tensor([source]))
+    problem = SearchProblem(
+        step=transformer.step,
+        state=state,
+        sources=[content],
+        prefixes=[()],
+        bos=special.bos,
+        eos=special.eos,
+        forbidden=forbidden_ids(description.tokenizer.kind, special),
+        device=torch.device("cpu"),
+    )
+    search = trace_search(problem, config)
+    best = search.hypotheses[0]
+    given = [special.bos, *best.ids][: len(best.token_log_probabilities)]
+    predicted = [*best.ids, special.eos][: len(given)]
+    target = tokenizers.target
+    return Trace(
+        languages=(description.source_language, description.target_language),
+        model=description.model,
+        source=_tokens(sentence, source, tokenizers.source),
+        target=_tokens(target.decode(best.ids), given, target),
+        predicted=_tokens(target.decode(best.ids), predicted, target),
+        streams=trace_streams(transformer, source, given),
+        search=search,
+        vocabulary=tuple(target.pieces(range(target.vocab_size))),
+    )
+
+
+def _encode(sentence: str, tokenizer: Tokenizer, max_length: int) -> list[int]:
+    """Cut a sentence into tokens that the model can take in."""
+    ids = tokenizer.encode(sentence)
+    if not ids:
+        raise ExplainError("there is nothing to translate; give a sentence")
+    if len(ids) > max_length:
+        raise ExplainError(
+            f"the sentence has {len(ids)} tokens and the model has seen at most {max_length}; "
+            "give a shorter one"
+        )
+    return ids
+
+
+def _tokens(text: str, ids: Sequence[int], tokenizer: Tokenizer) -> Tokens:
+    return Tokens(text=text, ids=tuple(ids), pieces=tuple(tokenizer.pieces(ids)))

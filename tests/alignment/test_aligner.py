@@ -1,0 +1,106 @@
+"""Pairs and translations are aligned by the head that the description names."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.visualisation.small_model import save_small_model
+
+from dragoman.alignment.aligner import Aligner
+from dragoman.alignment.links import AlignmentError
+from dragoman.alignment.words import link_words
+from dragoman.model_directory import AlignmentDescription, ModelDirectory, save_alignment
+from dragoman.tokenizers.tokenizer import BOS_ID, EOS_ID
+from dragoman.translator import Translation, Translator
+from dragoman.visualisation.attention_maps import read_attention
+
+CHOSEN = AlignmentDescription(layer=3, head=2, agreement=0.7, text="some", pairs=9)
+PAIRS = [("the black cat sees", "a dog"), ("", ""), ("dog .", "the cat because"), ("a", "")]
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> ModelDirectory:
+    directory = save_small_model(tmp_path)
+    save_alignment(tmp_path, CHOSEN)
+    return directory
+
+
+def test_the_attention_of_a_batch_is_that_of_each_pair(model: ModelDirectory) -> None:
+    # Each word is a token here, so words have the weights of their tokens.
+    encode = model.load_tokenizers().source.encode
+
+    found = Aligner(model.path).attention(PAIRS)
+
+    for (source, target), weights in zip(PAIRS, found, strict=True):
+        if not target:
+            assert weights.shape == (3, 3, 0, 0)
+            continue
+        maps = read_attention(
+            model.load_transformer(), [*encode(source), EOS_ID], [BOS_ID, *encode(target)]
+        )
+        expected = np.stack([each.numpy() for each in maps.cross])[..., :-1, :-1]
+        np.testing.assert_allclose(weights, expected, atol=1e-6)
+
+
+def test_pairs_are_aligned_by_the_head_that_was_chosen(model: ModelDirectory) -> None:
+    aligner = Aligner(model.path)
+    weights = aligner.attention(PAIRS)
+
+    assert aligner.align(PAIRS) == [link_words(each[2, 1]) for each in weights]
+    save_alignment(model.path, replace(CHOSEN, layer=1, head=None))
+    assert Aligner(model.path).align(PAIRS) == [
+        link_words(each[0].mean(axis=0)) for each in weights
+    ]
+
+
+def test_the_words_of_several_sentences_are_counted_through(model: ModelDirectory) -> None:
+    texts = ["The cat sees.  A dog.\tThe table.", "", " a black dog ", "\u3000"]
+    translations = list(Translator(model.path, engine="pytorch", device="cpu").translate(texts))
+    aligner = Aligner(model.path)
+
+    aligned = aligner.align_translations(translations)
+
+    for translation, links in zip(translations, aligned, strict=True):
+        source_end = target_end = 0
+        expected = set()
+        parts = zip(translation.parts, translation.alternatives[0].parts, strict=True)
+        for source, target in parts:
+            (of_part,) = aligner.align([(source, target)])
+            expected |= {(source_end + i, target_end + j) for i, j in of_part}
+            source_end += len(source.split())
+            target_end += len(target.split())
+        assert links == expected
+        assert len(translation.source.split()) == source_end
+        assert len(translation.text.split()) == target_end
+    assert len(translations[0].parts) == 3
+    assert [bool(links) for links in aligned] == [True, False, True, False]
+
+
+def test_alignments_of_sentences_without_a_space_between_them_share_a_word(
+    model: ModelDirectory,
+) -> None:
+    (plain,) = Translator(model.path, engine="pytorch", device="cpu").translate(["a cat."])
+    best = replace(plain.alternatives[0], text="x y z", parts=("x", "y z"))
+    glued = Translation(source="a.b", alternatives=(best,), parts=("a.", "b"), cut=False)
+
+    (links,) = Aligner(model.path).align_translations([glued])
+
+    assert links == {(0, 0), (0, 1), (0, 2)}
+
+
+def test_a_model_must_know_by_which_attention(tmp_path: Path) -> None:
+    save_small_model(tmp_path)
+
+    with pytest.raises(AlignmentError, match=r'not known yet.*"dragoman align .*" finds it'):
+        Aligner(tmp_path).align(PAIRS)
+
+
+@pytest.mark.parametrize("wrong", [{"layer": 4}, {"head": 4}])
+def test_a_head_that_the_model_does_not_have_is_refused(
+    wrong: dict[str, int], model: ModelDirectory
+) -> None:
+    save_alignment(model.path, replace(CHOSEN, **wrong))  # type: ignore[arg-type]
+
+    with pytest.raises(AlignmentError, match="the model has no layer"):
+        Aligner(model.path).check()

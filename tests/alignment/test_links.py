@@ -1,0 +1,64 @@
+"""Links are counted and written as others count and write them."""
+
+from pathlib import Path
+
+import pytest
+
+from dragoman.alignment.links import (
+    AlignmentError,
+    GoldAlignment,
+    error_rate,
+    read_gold,
+    write_pharaoh,
+)
+
+
+def gold(sure: set[tuple[int, int]], possible: set[tuple[int, int]]) -> GoldAlignment:
+    return GoldAlignment(sure=frozenset(sure), possible=frozenset(sure | possible))
+
+
+def test_the_error_rate_of_a_case_worked_by_hand() -> None:
+    # First pair: A = 4 links, S = 2, P = 3; A & S = 1, A & P = 2. Second: A = 1, S = 1, both right.
+    first = gold({(0, 0), (1, 1)}, {(1, 2)})
+    found = frozenset({(0, 0), (1, 2), (2, 2), (3, 3)})
+    second = gold({(0, 1)}, set())
+
+    # 1 - ((1 + 2) + (1 + 1)) / ((4 + 2) + (1 + 1)) = 1 - 5/8
+    assert error_rate([(found, first), (frozenset({(0, 1)}), second)]) == 0.375
+
+
+def test_the_error_rate_is_0_for_all_that_is_sure_and_some_that_is_possible() -> None:
+    aligned = gold({(0, 0), (1, 1)}, {(1, 2), (2, 2)})
+
+    assert error_rate([(frozenset({(0, 0), (1, 1), (1, 2)}), aligned)]) == 0.0
+    assert error_rate([(frozenset(), aligned)]) == 1.0
+    assert error_rate([(frozenset(), gold(set(), set()))]) == 0.0
+
+
+def test_gold_is_read_with_what_is_possible_apart(tmp_path: Path) -> None:
+    path = tmp_path / "gold.align"
+    path.write_text("0-0 1?2\n\n10-3\n")
+
+    assert read_gold(path) == [
+        gold({(0, 0)}, {(1, 2)}),
+        gold(set(), set()),
+        gold({(10, 3)}, set()),
+    ]
+
+
+def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+    links = frozenset({(10, 2), (9, 11), (0, 0)})
+    path = tmp_path / "some.align"
+    path.write_text(write_pharaoh(links))
+
+    assert write_pharaoh(links) == "0-0 9-11 10-2"
+    assert read_gold(path)[0].sure == links
+
+
+@pytest.mark.parametrize("word", ["0:0", "-1-2", "1-", "a-b", "1-2-3"])
+def test_what_is_no_link_is_refused_with_its_line(word: str, tmp_path: Path) -> None:
+    path = tmp_path / "gold.align"
+    path.write_text(f"0-0\n1-1 {word}\n")
+
+    with pytest.raises(AlignmentError, match=rf"gold.align:2: '{word}' is not a link"):
+        read_gold(path)

@@ -1,0 +1,71 @@
+"""`dragoman explain`: a page, or everything as JSON."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.visualisation.small_model import save_small_model
+
+from dragoman.cli import main
+
+SENTENCE = "the cat sees a dog ."
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    return save_small_model(tmp_path / "model").path
+
+
+def test_it_writes_a_page(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "cat.html"
+
+    assert main(["explain", str(model), SENTENCE, "-o", str(page)]) == 0
+
+    assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert capsys.readouterr().out == f"wrote {page}\n"
+
+
+def test_the_beam_can_be_chosen_and_the_trace_is_there_for_programs(
+    model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", str(model), SENTENCE, "--beam-size", "2", "--json"]) == 0
+
+    trace = json.loads(capsys.readouterr().out)
+    assert trace["search"]["config"]["beam_size"] == 2
+    assert len(trace["search"]["steps"][0]["candidates"]) == 4
+    assert trace["source"]["pieces"] == [*SENTENCE.split(), "</s>"]
+    first, *_ = trace["streams"]["encoder"]["layers"]
+    entering = np.add(
+        trace["streams"]["encoder"]["embedded"], trace["streams"]["encoder"]["positions"]
+    )
+    np.testing.assert_allclose(first[0]["stream"], entering, atol=2e-6)
+    assert [each["kind"] for each in first] == ["self_attention", "feed_forward"]
+    np.testing.assert_allclose(np.sum(first[0]["weights"], axis=-1), 1.0, atol=1e-5)
+    assert first[1]["weights"] is None
+
+
+def test_several_sentences_are_pointed_out(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", str(model), "The cat sees. A dog sees.", "--json"]) == 0
+
+    assert "these are 2 sentences" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "complaint"),
+    [
+        ([SENTENCE], 2, "name the page with -o FILE.html, or ask for --json"),
+        ([" ", "--json"], 1, "there is nothing to translate"),
+        ([SENTENCE, "--json", "--beam-size", "0"], 2, "beam_size=0 is not positive"),
+        (["cat " * 13, "--json"], 1, "has 13 tokens and the model has seen at most 12"),
+    ],
+)
+def test_wrong_use_gets_one_sentence(
+    arguments: list[str],
+    code: int,
+    complaint: str,
+    model: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["explain", str(model), *arguments]) == code
+    assert complaint in capsys.readouterr().err

@@ -1,0 +1,250 @@
+"""The figures that the page prints are those that NumPy computes from the weights."""
+
+import re
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from tests.visualisation.numpy_transformer import Seen, naive_beam_search
+from tests.visualisation.small_model import WORDS, save_small_model
+from tests.visualisation.test_trace import in_numpy
+
+from dragoman.decoding.config import SearchConfig
+from dragoman.model_directory import ModelDirectory
+from dragoman.tokenizers.tokenizer import BOS_ID, EOS_ID, PAD_ID
+from dragoman.visualisation.beam_tree import CLASSES
+from dragoman.visualisation.explain_page import explain_page
+from dragoman.visualisation.explain_stack import num_cells
+from dragoman.visualisation.trace import Trace, trace_translation
+
+SENTENCE = "the <b> & black cat sees a dog ."
+SEARCH = SearchConfig(beam_size=3, max_length_ratio=1.0, max_length_extra=1)
+PIECES = ["<pad>", "<unk>", "<s>", "</s>", *WORDS]
+SVG = "{http://www.w3.org/2000/svg}"
+
+Page = ElementTree.Element
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> ModelDirectory:
+    return save_small_model(tmp_path, end_bias=2.0)
+
+
+@pytest.fixture
+def trace(directory: ModelDirectory) -> Trace:
+    return trace_translation(directory, SENTENCE, SEARCH)
+
+
+@pytest.fixture
+def page(trace: Trace) -> Page:
+    return ElementTree.fromstring(explain_page(trace).partition("\n")[2])
+
+
+def rows_of(page: Page, place: str) -> list[list[str]]:
+    """Read the table that has an identifier, or stands in what has it, without its head."""
+    found = page.find(f".//*[@id='{place}']")
+    assert found is not None, place
+    rows = [["".join(cell.itertext()) for cell in row.findall("td")] for row in found.iter("tr")]
+    return [row for row in rows if row]
+
+
+def numbers(rows: list[list[str]], columns: slice) -> Any:
+    return np.array([[float(cell.rstrip("%")) for cell in row[columns]] for row in rows])
+
+
+def test_the_tokens_are_those_of_the_trace(page: Page, trace: Trace) -> None:
+    assert [row[1:] for row in rows_of(page, "tokens-source")] == [
+        [PIECES[i], str(i)] for i in trace.source.ids
+    ]
+    assert [row[1:] for row in rows_of(page, "tokens-target")] == [
+        [PIECES[i], str(i)] for i in trace.target.ids
+    ]
+
+
+def seen_in_numpy(directory: ModelDirectory, trace: Trace) -> tuple[Seen, Seen]:
+    encoder, decoder, _ = in_numpy(directory)(list(trace.source.ids), list(trace.target.ids))
+    return encoder, decoder
+
+
+def cosine(one: Any, other: Any) -> Any:
+    return (one * other).sum(-1) / np.linalg.norm(one, axis=-1) / np.linalg.norm(other, axis=-1)
+
+
+def test_lengths_of_embeddings_and_positions(
+    page: Page, trace: Trace, directory: ModelDirectory
+) -> None:
+    for place, seen in zip(("source", "target"), seen_in_numpy(directory, trace), strict=True):
+        summed = seen.embedded + seen.positions
+        expected = [np.linalg.norm(x, axis=1) for x in (seen.embedded, seen.positions, summed)]
+        expected.append(cosine(seen.embedded, seen.positions))
+        printed = numbers(rows_of(page, f"embeddings-{place}"), slice(1, 5))
+        np.testing.assert_allclose(printed, np.transpose(expected), atol=0.0051)
+
+
+def test_what_each_sublayer_adds(page: Page, trace: Trace, directory: ModelDirectory) -> None:
+    for stack, seen in zip(("encoder", "decoder"), seen_in_numpy(directory, trace), strict=True):
+        for layer, (streams, added) in enumerate(zip(seen.streams, seen.added, strict=True), 1):
+            expected = []
+            for x, more in zip(streams, added, strict=True):
+                length = np.linalg.norm(x, axis=1)
+                expected += [length, np.linalg.norm(more, axis=1) / length, cosine(more, x)]
+            printed = numbers(rows_of(page, f"{stack}-{layer}"), slice(1, None))
+            np.testing.assert_allclose(printed, np.transpose(expected), atol=0.0051)
+
+
+def printed_shares(grid: Page) -> set[tuple[int, int, int]]:
+    """Read the per cents off a grid: row, column and number, from where they stand."""
+    frame = grid.find(f".//{SVG}rect[@class='frame']")
+    assert frame is not None
+    left, top = float(frame.attrib["x"]), float(frame.attrib["y"])
+    return {
+        (
+            int((float(each.attrib["y"]) - top) // 18),
+            int((float(each.attrib["x"]) - left) // 18),
+            int(each.text or ""),
+        )
+        for each in grid.iter(f"{SVG}text")
+        if "share" in each.attrib.get("class", "")
+    }
+
+
+def test_the_maps_print_the_weights_of_every_head(
+    page: Page, trace: Trace, directory: ModelDirectory
+) -> None:
+    for stack, seen in zip(("encoder", "decoder"), seen_in_numpy(directory, trace), strict=True):
+        for layer, weights in enumerate(seen.weights, start=1):
+            found = page.find(f".//*[@id='{stack}-{layer}']")
+            assert found is not None
+            grids = [
+                each for each in found.iter(f"{SVG}svg") if "head" in each.attrib["aria-label"]
+            ]
+            heads = [head for of_sublayer in weights for head in of_sublayer]
+            for grid, head in zip(grids, heads, strict=True):
+                per_cent = np.rint(head * 100).astype(int)
+                expected = {(i, j, per_cent[i, j]) for i, j in np.argwhere(per_cent >= 10)}
+                assert printed_shares(grid) == expected
+
+
+def test_the_shades_of_a_map_are_its_weights(trace: Trace, page: Page) -> None:
+    weights = trace.streams.encoder.layers[0][0].weights
+    assert weights is not None
+    (grid,) = page.findall(f".//{SVG}svg[@aria-label='self-attention, encoder layer 1, head 1']")
+    drawn = np.zeros(weights[0].shape)
+    for path in grid.iter(f"{SVG}path"):
+        level = float(path.attrib["style"].removeprefix("--w:"))
+        for x, y in re.findall(r"M(\d+) (\d+)h1v1h-1z", path.attrib["d"]):
+            drawn[int(y), int(x)] = level
+    np.testing.assert_allclose(drawn, weights[0], atol=0.0251)
+
+
+def test_the_probability_of_each_token_and_of_the_whole(
+    page: Page, trace: Trace, directory: ModelDirectory
+) -> None:
+    model, source, target = in_numpy(directory), list(trace.source.ids), list(trace.target.ids)
+    expected = model.log_probabilities(source, target)
+    rows = rows_of(page, "predictions")
+    chosen = trace.predicted.ids
+    assert [row[1] for row in rows] == [PIECES[i] for i in chosen]
+    log_probabilities = np.array([line[i] for line, i in zip(expected, chosen, strict=True)])
+    printed = numbers(rows, slice(2, 5))
+    np.testing.assert_allclose(printed[:, 0], 100 * np.exp(log_probabilities), atol=0.0051)
+    np.testing.assert_allclose(printed[:, 1], log_probabilities, atol=0.000051)
+    for row, line, token in zip(rows, expected, chosen, strict=True):
+        order = list(np.argsort(-line))
+        assert int(row[4]) == order.index(token) + 1
+        others = re.findall(r"(\D\S*) ([\d.]+)%", row[5])
+        assert [name for name, _ in others] == [PIECES[i] for i in order[:5] if i != token]
+    total = page.find(".//*[@id='total']")
+    assert total is not None
+    found = [float(number) for number in re.findall(r"-?\d+\.\d+", total.text or "")]
+    penalty = ((5 + len(chosen)) / 6) ** 0.6
+    expected_total = log_probabilities.sum()
+    assert found == pytest.approx([expected_total, penalty, expected_total / penalty], abs=6e-5)
+
+
+def test_the_steps_of_the_search_and_what_ended(
+    page: Page, trace: Trace, directory: ModelDirectory
+) -> None:
+    model, source = in_numpy(directory), list(trace.source.ids)
+    steps, ended = naive_beam_search(
+        lambda ids: model.log_probabilities(source, [BOS_ID, *ids])[-1],
+        beam=3,
+        alpha=0.6,
+        limit=trace.search.max_length,
+        eos=EOS_ID,
+        forbidden=(PAD_ID, BOS_ID),
+    )
+    for number, candidates in enumerate(steps, start=1):
+        rows = rows_of(page, f"step-{number}")
+        assert [row[1] for row in rows] == [PIECES[each.ids[-1]] for each in candidates]
+        expected = [[each.log_probability, each.score] for each in candidates]
+        np.testing.assert_allclose(numbers(rows, slice(4, 6)), expected, atol=6e-5)
+    assert page.find(f".//*[@id='step-{len(steps) + 1}']") is None
+    rows = rows_of(page, "ended")[: len(ended)]
+    assert ended
+    assert [int(row[2]) for row in rows] == [len(each.ids) for each in ended]
+    expected = [[each.log_probability, each.score] for each in ended]
+    np.testing.assert_allclose(numbers(rows, slice(3, 6, 2)), expected, atol=6e-5)
+
+
+def test_rows_are_named_after_the_token_that_is_chosen_there(page: Page, trace: Trace) -> None:
+    assert [row[0] for row in rows_of(page, "encoder-2")] == list(trace.source.pieces)
+    assert [row[0] for row in rows_of(page, "decoder-3")] == list(trace.predicted.pieces)
+
+
+def test_the_tree_has_every_candidate_and_one_line_to_the_translation(
+    page: Page, trace: Trace
+) -> None:
+    tree = page.find(f".//{SVG}g[@class='beam']")
+    assert tree is not None
+    drawn = [each.attrib["class"].split() for each in tree.findall(f"{SVG}g")]
+    fates = [each.fate for step in trace.search.steps for each in step.candidates]
+    assert [classes[0] for classes in drawn] == [CLASSES[fate] for fate in fates]
+    on_line = [
+        each.findtext(f"{SVG}text")
+        for each in tree.findall(f"{SVG}g")
+        if "best" in each.get("class", "")
+    ]
+    assert on_line == list(trace.predicted.pieces)
+    edges = [each.get("class") for each in tree.findall(f"{SVG}path")]
+    assert edges.count("edge best") == len(on_line)
+    assert len(edges) == len(fates)
+
+
+def test_text_stays_text(page: Page) -> None:
+    assert "<b> &" in "".join(page.itertext())
+    assert not page.findall(".//script")
+    assert {each.text for each in page.iter("b")} >= {"en", "it"}
+
+
+def test_nothing_is_loaded_from_anywhere(trace: Trace) -> None:
+    written = explain_page(trace).replace("http://www.w3.org/2000/svg", "")
+
+    assert not re.findall(r"https?:|url\(|@import|src=|<link|<script", written)
+
+
+def test_a_large_model_shows_the_mean_of_its_heads(
+    trace: Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dragoman.visualisation.explain_page.MOST_CELLS", 10)
+
+    written = explain_page(trace)
+
+    assert "mean of 3 heads" in written
+    assert "head 1" not in written
+    assert "a mean of heads" in written
+
+
+def test_the_cells_of_all_maps_are_counted(trace: Trace) -> None:
+    source, target = len(trace.source.ids), len(trace.target.ids)
+    encoder, decoder = 2 * 3 * source**2, 3 * 3 * (target**2 + target * source)
+
+    assert num_cells((trace.streams.encoder, trace.streams.decoder)) == encoder + decoder
+
+
+def test_a_greedy_search_says_that_it_has_no_tree(directory: ModelDirectory) -> None:
+    greedy = trace_translation(directory, SENTENCE, SearchConfig(beam_size=1))
+
+    assert "greedy search takes the most probable token" in explain_page(greedy)
