@@ -1,0 +1,92 @@
+"""The few shapes that drawings are made of, as SVG that stands in a page or alone."""
+
+import unicodedata
+from collections.abc import Sequence
+from typing import Literal
+
+from dragoman.visualisation.markup import element, escape
+from dragoman.visualisation.page import COLOURS, DRAWING_STYLE
+
+WIDTH_OF_LETTER = 0.64  # em, of a wide sans-serif font; most are narrower
+WIDTH_OF_IDEOGRAPH = 1.0  # em
+
+Anchor = Literal["start", "middle", "end"]
+
+
+def drawing(width: float, height: float, description: str, *children: str) -> str:
+    """Put shapes together; a page may show the drawing smaller.
+
+    Args:
+        width: In pixels, as is all that follows.
+        height: In pixels.
+        description: What is to be seen, for those who do not see it.
+        children: Shapes.
+    """
+    attributes = {
+        "xmlns": "http://www.w3.org/2000/svg",
+        "viewBox": f"0 0 {width:.0f} {height:.0f}",
+        "width": round(width),
+        "height": round(height),
+        "role": "img",
+        "aria-label": description,
+    }
+    return element("svg", attributes, *children)
+
+
+def standalone(drawn: str, *, style: str = "") -> str:
+    """Make a file of a drawing: it brings its colours along."""
+    end = drawn.index(">") + 1
+    ground = "svg { background: var(--background); }"
+    return f"{drawn[:end]}<style>{COLOURS}{DRAWING_STYLE}{style}{ground}</style>{drawn[end:]}\n"
+
+
+def text(
+    x: float,
+    y: float,
+    content: str,
+    *,
+    anchor: Anchor = "start",
+    classes: str = "",
+    turned: float = 0.0,
+) -> str:
+    """Write one line of plain text whose baseline is at y, turned by degrees around its place."""
+    attributes: dict[str, object] = {"x": x, "y": y}
+    if anchor != "start":
+        attributes["text-anchor"] = anchor
+    if classes:
+        attributes["class"] = classes
+    if turned:
+        attributes["transform"] = f"rotate({turned:g} {x:g} {y:g})"
+    return element("text", attributes, escape(content))
+
+
+def rectangle(
+    x: float, y: float, width: float, height: float, *, classes: str, rounding: float = 0.0
+) -> str:
+    """Draw a box from its upper left corner."""
+    attributes: dict[str, object] = {"x": x, "y": y, "width": width, "height": height}
+    if rounding:
+        attributes["rx"] = rounding
+    return element("rect", {**attributes, "class": classes})
+
+
+def polyline(points: Sequence[tuple[float, float]], *, classes: str) -> str:
+    """Join points by straight lines."""
+    written = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    return element("polyline", {"points": written, "class": classes})
+
+
+def width_of(content: str, size: float) -> float:
+    """Tell how many pixels a line of text takes at most, at a font size in pixels.
+
+    >>> round(width_of("abc", 10), 1), width_of("漢字", 10)
+    (19.2, 20.0)
+    """
+    return size * sum(_width_of_character(character) for character in content)
+
+
+def _width_of_character(character: str) -> float:
+    if unicodedata.combining(character):
+        return 0.0
+    is_wide = unicodedata.east_asian_width(character) in "WF"
+    return WIDTH_OF_IDEOGRAPH if is_wide else WIDTH_OF_LETTER
