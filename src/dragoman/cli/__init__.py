@@ -15,8 +15,14 @@ INTERRUPTED = 130
 READER_GONE = 141
 """What a shell reports of a program whose output nobody reads any more."""
 
-TRAIN_PACKAGES = ("torch", "jaxtyping", "sacrebleu", "filelock")
-"""What `pip install "dragoman[train]"` brings."""
+EXTRAS = {
+    "torch": "train",
+    "jaxtyping": "train",
+    "sacrebleu": "train",
+    "filelock": "train",
+    "matplotlib": "plot",
+}
+"""Which extra brings a package: `pip install "dragoman[train]"` brings torch."""
 
 
 def build_app() -> App:
@@ -29,6 +35,7 @@ def build_app() -> App:
         import_model,
         inspect,
         plan,
+        plot,
         train,
         translate,
     )
@@ -46,6 +53,7 @@ def build_app() -> App:
     app.command(translate.translate)
     app.command(evaluate.evaluate)
     app.command(inspect.inspect)
+    app.command(plot.app)
     app.command(export.export)
     app.command(import_model.app)
     return app
@@ -83,8 +91,8 @@ def _one_sentence(error: Exception) -> str | None:
         return str(error)
     if isinstance(error, ModuleNotFoundError):
         package = (error.name or "").partition(".")[0]
-        if package in TRAIN_PACKAGES:
-            return f'this command needs {package}: pip install "dragoman[train]" installs it'
+        if extra := EXTRAS.get(package):
+            return f'this command needs {package}: pip install "dragoman[{extra}]" installs it'
     if _is_out_of_memory(error):
         return (
             "the memory is not enough; a smaller --beam-size needs less to translate, and a "
