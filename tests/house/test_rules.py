@@ -33,6 +33,7 @@ WITHOUT_TORCH = [
     "dragoman.cli.evaluate",
     "dragoman.cli.corpus",
     "dragoman.cli.inspect",
+    "dragoman.cli.plot",
     "dragoman.cli.export",
     "dragoman.cli.import_model",
 ]

@@ -41,9 +41,9 @@ def write_figure_file(path: Path, ending: str, draw: Callable[[], "Figure"]) -> 
 
 def warn_of_boxes(ending: str, texts: list[str]) -> None:
     """Say which characters a picture lacks; the viewer of an SVG brings fonts of its own."""
-    from dragoman.visualisation.picture_file import fonts_for, undrawable
+    from dragoman.visualisation.picture_file import undrawable
 
-    if ending != "svg" and (missing := undrawable(texts, fonts_for(texts))):
+    if ending != "svg" and (missing := undrawable(texts)):
         print(
             f"warning: no font here has {missing}, so boxes stand for them; an .svg or .html "
             "takes the fonts of who looks at it",

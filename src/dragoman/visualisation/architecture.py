@@ -4,11 +4,10 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-import torch
-
 from dragoman.config import RecipeError
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
+from dragoman.model_directory.weights import without_initialization
 
 _BLOCK = re.compile(r"blocks\.\d+\.")
 
@@ -45,13 +44,13 @@ class Architecture:
 def architecture_of(
     config: TransformerConfig, *, source_vocab_size: int, target_vocab_size: int
 ) -> Architecture:
-    """Build the model without memory, and count.
+    """Build the model without its weights, and count.
 
     Raises:
         RecipeError: the sizes do not go together.
     """
     try:
-        with torch.device("meta"):
+        with without_initialization():
             transformer = Transformer(
                 config,
                 source_vocab_size=source_vocab_size,

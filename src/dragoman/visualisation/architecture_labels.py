@@ -46,9 +46,9 @@ def stacks(model: Architecture) -> tuple[Stack, Stack]:
         last=_final_norm(model, "encoder"),
         exit="",
     )
-    own = parts.get("projection")
     matrix = f"{config.d_model:,} → {model.target_vocab_size:,}"
-    projection = f"{matrix} · shared with the embedding" if own is None else f"{matrix} · {own:,}"
+    shared = "" if config.tied_embeddings == "none" else " shared with the embedding"
+    own = f" · {parts['projection']:,}" if "projection" in parts else ""
     decoder = Stack(
         entry="target tokens so far (batch, target)",
         first=_embedding(model, "target"),
@@ -60,7 +60,7 @@ def stacks(model: Architecture) -> tuple[Stack, Stack]:
         copies=config.num_decoder_layers,
         last=(
             *_final_norm(model, "decoder"),
-            Box("output", "Linear", projection),
+            Box("output", "Linear", matrix + shared + own),
             Box("output", "Softmax"),
         ),
         exit=f"probabilities (batch, target, {model.target_vocab_size:,})",

@@ -117,7 +117,7 @@ def ticks(low: float, high: float) -> list[float]:
     """
     span = (high - low) or abs(high) or 1.0
     power = 10.0 ** math.floor(math.log10(span / FEWEST_STEPS))
-    step = next(power * s for s in (5, 2, 1) if span / (power * s) >= FEWEST_STEPS)
+    step = power * next((s for s in (5, 2) if span / (power * s) >= FEWEST_STEPS), 1)
     first, last = math.floor(low / step), math.ceil(round(high / step, 6))
     return [round(i * step, 12) for i in range(first, max(last, first + 1) + 1)]
 

@@ -16,6 +16,10 @@ from dragoman.visualisation.colours import LEAST, MOST, NEGATIVE, POSITIVE, ZERO
 
 SHADES = 256
 PIXELS_PER_INCH = 150
+
+UNUSABLE = ("Color", "Last Resort")
+"""In the names of fonts that matplotlib cannot draw, or that have boxes for all characters."""
+
 FONT = "DejaVu Sans"
 """Comes with matplotlib, and knows the letters of most alphabets."""
 
@@ -53,35 +57,27 @@ def axes_at(figure: Figure, left: float, top: float, width: float, height: float
 
 
 def fonts_for(texts: Iterable[str]) -> list[str]:
-    """Name the fonts of this machine that together have all characters, as far as there are some.
+    """Name fonts of this machine that together have all the characters, as far as any has."""
+    return [FONT, *_further_fonts(texts)[0]]
 
-    Fonts of coloured pictures are left out, as matplotlib cannot draw them.
-    """
-    fonts = [FONT]
-    missing = _without_glyph(texts)
+
+def undrawable(texts: Iterable[str]) -> str:
+    """List the characters that no font here has; in a PNG or PDF, boxes stand for them."""
+    return "".join(sorted(_further_fonts(texts)[1]))
+
+
+def _further_fonts(texts: Iterable[str]) -> tuple[list[str], set[str]]:
+    """Look for fonts that have what the usual one lacks; tell what is lacking still."""
+    usual = Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"
+    missing = set("".join(texts)) - _characters(usual)
+    found = []
     for entry in sorted(fontManager.ttflist, key=lambda font: (font.name, font.fname)):
-        if not missing:
-            break
-        if "color" in entry.name.lower() or entry.style != "normal":
-            continue
-        known = {chr(code) for code in get_font(entry.fname).get_charmap()}
-        if missing & known:
-            fonts.append(entry.name)
+        if missing and not any(word in entry.name for word in UNUSABLE):
+            known = missing & _characters(Path(entry.fname))
+            found += [entry.name] if known else []
             missing -= known
-    return fonts
+    return found, missing
 
 
-def undrawable(texts: Iterable[str], fonts: Iterable[str]) -> str:
-    """List the characters that stand as boxes in a PNG or PDF, as no font here has them."""
-    missing = _without_glyph(texts)
-    for entry in fontManager.ttflist:
-        if missing and entry.name in fonts:
-            missing -= {chr(code) for code in get_font(entry.fname).get_charmap()}
-    return "".join(sorted(missing))
-
-
-def _without_glyph(texts: Iterable[str]) -> set[str]:
-    """Find the characters that the usual font lacks."""
-    path = Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"
-    known = {chr(code) for code in get_font(str(path)).get_charmap()}
-    return set("".join(texts)) - known
+def _characters(font: Path) -> set[str]:
+    return {chr(code) for code in get_font(str(font)).get_charmap()}

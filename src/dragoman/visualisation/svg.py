@@ -8,9 +8,9 @@ from dragoman.visualisation.markup import element, escape
 from dragoman.visualisation.page import COLOURS, DRAWING_STYLE
 
 WIDTHS = {  # em, of DejaVu Sans, which is wider than most
-    " .,:;!|'`()[]{}/\\-ijlI": 0.46,
-    "abcdefghknopqrstuvxyz0123456789?$*_": 0.65,
-    "mwMW@%": 1.01,
+    " .,:;!|'()[]/\\-ijlI": 0.46,
+    "abcdefghknopqrstuvxyz0123456789?$*_`{}": 0.65,
+    "mwMW@%…": 1.01,
 }
 WIDTH_OF_OTHERS = 0.86  # em
 WIDTH_OF_IDEOGRAPHS = 1.0  # em
