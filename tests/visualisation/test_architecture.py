@@ -65,7 +65,7 @@ def test_a_small_model_is_described_as_worked_by_hand() -> None:
     assert attention[1].detail == "2 heads of 4 · 288"
     assert feed_forward[1].detail == "8 → 12 → 8, relu · 212"
     assert encoder.first[0].detail == "9 × 8 · 72"
-    assert decoder.first[0].detail == "9 × 8 · shared with the source"
+    assert decoder.first[0].detail == "9 × 8, shared with the source"
     assert [box.title for box in decoder.last] == ["Norm · 16", "Linear", "Softmax"]
     assert (encoder.copies, decoder.copies) == (1, 2)
 

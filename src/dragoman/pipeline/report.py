@@ -85,12 +85,12 @@ def _overview(model: ModelDirectory) -> str:
 
 def _scores(training: dict[str, Any]) -> str:
     rows = score_rows(training)
-    return table(SCORE_HEAD, rows, numbers=frozenset({2})) if rows else ""
+    return table(SCORE_HEAD, rows, numbers=frozenset({2, 3})) if rows else ""
 
 
 def _curves(directory: Path, events: Sequence[dict[str, Any]]) -> str:
     panels = training_panels([training_curves(str(directory), events)])
-    note = element("p", {"class": "note"}, line_chart.NOTE)
+    note = element("p", {"class": "note"}, line_chart.LOSSES)
     return note + line_chart.charts(panels, [str(directory)], ["updates"])
 
 
@@ -109,7 +109,10 @@ def _samples(events: Sequence[dict[str, Any]]) -> str:
             for stage in shown
         ]
         tables.append(element("div", {"class": "stages"}, table((), rows)))
-    note = f"These sentences were chosen by their place, in {len(shown)} of {len(stages)} stages."
+    note = (
+        "The same sentences, chosen by their place in the text, at "
+        f"{len(shown)} of {len(stages)} validations that translated."
+    )
     return element("p", {"class": "note"}, note) + "".join(tables)
 
 

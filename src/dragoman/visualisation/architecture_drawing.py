@@ -190,7 +190,7 @@ def _memory(encoder: _Column, decoder: _Column) -> str:
     cross = decoder.place()[len(decoder.stack.first) + len(decoder.stack.sublayers[0]) :]
     attention = next(each for each in cross if each.box.kind == "attention")
     between = encoder.right + PADDING + BETWEEN / 2
-    above = top - GAP
+    above = top - (GAP if encoder.stack.last else 2 * GAP)  # the frame's edge is in between
     points = [(encoder.middle, top), (encoder.middle, above), (between, above)]
     return _arrow([*points, (between, attention.middle), (decoder.left, attention.middle)])
 

@@ -47,7 +47,7 @@ def stacks(model: Architecture) -> tuple[Stack, Stack]:
         exit="",
     )
     matrix = f"{config.d_model:,} → {model.target_vocab_size:,}"
-    shared = "" if config.tied_embeddings == "none" else " shared with the embedding"
+    shared = "" if config.tied_embeddings == "none" else ", shared with the embedding"
     own = f" · {parts['projection']:,}" if "projection" in parts else ""
     decoder = Stack(
         entry="target tokens so far (batch, target)",
@@ -72,7 +72,7 @@ def _embedding(model: Architecture, side: Literal["source", "target"]) -> tuple[
     vocab_size = model.source_vocab_size if side == "source" else model.target_vocab_size
     count = model.parameters.get(f"{side}_embeddings")
     shape = f"{vocab_size:,} × {model.config.d_model:,}"
-    detail = f"{shape} · shared with the source" if count is None else f"{shape} · {count:,}"
+    detail = f"{shape}, shared with the source" if count is None else f"{shape} · {count:,}"
     title = "Input Embedding" if side == "source" else "Output Embedding"
     convention = f"sinusoids, {model.config.positional_encoding} · 0"
     return Box("embedding", title, detail), Box("add", "+ Positional Encoding", convention)

@@ -14,10 +14,11 @@ WIDTH, HEIGHT = 420, 250  # pixels
 LEFT, RIGHT, TOP, BOTTOM = 52, 14, 30, 40  # pixels around the axes
 FEWEST_STEPS = 3
 
-NOTE = (
+LOSSES = (
     "The loss of training is measured with dropout and smoothed labels, that of validation without "
-    "either. Minutes are those spent on updates, without validations."
+    "either."
 )
+MINUTES = "Minutes are those spent on updates, without validations."
 
 STYLE = (
     """
@@ -136,5 +137,5 @@ def charts(panels: Sequence[Panel], names: Sequence[str], acrosses: Sequence[Acr
 def training_page(panels: Sequence[Panel], names: Sequence[str]) -> str:
     """Write a page with the curves of some runs, against updates and against minutes."""
     title = f"Training of {', '.join(names)}"
-    body = element("h1", {}, escape(title)) + element("p", {"class": "note"}, NOTE)
+    body = element("h1", {}, escape(title)) + element("p", {"class": "note"}, f"{LOSSES} {MINUTES}")
     return write_page(title, body + charts(panels, names, ["updates", "minutes"]), style=STYLE)

@@ -49,6 +49,7 @@ p {{ margin: .5rem 0; max-width: 46rem; }}
 code, pre {{ font: .85rem/1.45 ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace; }}
 pre {{ background: var(--surface); padding: .75rem 1rem; overflow-x: auto; }}
 .wide {{ overflow-x: auto; }}
+h1 + .wide {{ margin-top: 1rem; }}
 table {{ border-collapse: collapse; font-size: .9rem; }}
 th, td {{
   text-align: left; vertical-align: top; padding: .3rem .9rem .3rem 0;
