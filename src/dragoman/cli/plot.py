@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from cyclopts import App, Parameter
+from cyclopts import App, Parameter, validators
 
 from dragoman.cli.picture_output import (
     PRINTED,
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 app = App(name="plot", help="Draw attention, positions, masks, training, architecture.")
 
+Size = Annotated[int, Parameter(validator=validators.Number(gte=1))]
 Output = Annotated[Path, Parameter(name=["--output", "-o"])]
 
 
@@ -92,9 +93,9 @@ def positions(
     /,
     *,
     output: Output,
-    d_model: int = 512,
     length: int = 100,
-    convention: Literal["interleaved", "marian", "tensor2tensor"] = "interleaved",
+    d_model: int | None = None,
+    convention: Literal["interleaved", "marian", "tensor2tensor"] | None = None,
 ) -> None:
     """Draw the sinusoids that tell positions apart: values, likeness, wavelengths.
 
@@ -109,20 +110,23 @@ def positions(
         A model directory, which decides width and convention.
     output
         Where to write it; the ending, .svg, .png or .pdf, chooses the format.
-    d_model
-        Width of the encodings, where there is no model.
     length
         Positions.
+    d_model
+        Width of the encodings, where there is no model; that of the paper if left out.
     convention
         Which dimensions are sines and which cosines, where there is no model.
     """
     ending = ending_of(output, PRINTED)
+    from dragoman.model.config import TransformerConfig
     from dragoman.model_directory import ModelDirectory
     from dragoman.visualisation.positions import position_tables
 
-    if model is not None:
-        config = ModelDirectory(model).description.model
-        d_model, convention = config.d_model, config.positional_encoding
+    if model is not None and (d_model, convention) != (None, None):
+        raise RecipeError("a model has a --d-model and a --convention of its own; leave them out")
+    config = TransformerConfig() if model is None else ModelDirectory(model).description.model
+    d_model = config.d_model if d_model is None else d_model
+    convention = convention or config.positional_encoding
     tables = position_tables(length, d_model, convention)
 
     def draw() -> "Figure":
@@ -191,7 +195,7 @@ def training(runs: Annotated[list[Path], Parameter(negative=())], /, *, output: 
 
 
 @app.command
-def architecture(described: Path, /, *, output: Output, vocab_size: int | None = None) -> None:
+def architecture(described: Path, /, *, output: Output, vocab_size: Size | None = None) -> None:
     """Draw the paper's figure 1 as a recipe or a model has it: shapes, and parameters by part.
 
     For example:

@@ -22,6 +22,9 @@ from dragoman.visualisation.training_curves import training_curves, training_pan
 
 REPORT, JOURNAL = "report.html", "journal.jsonl"
 
+RECORDED = {"updates", "target_tokens", "minutes", "recipe", "corpora", "scores"}
+"""What a training run writes into `model.toml`, and an import does not."""
+
 MOST_STAGES = 8
 """Validations whose translations are shown."""
 
@@ -44,7 +47,7 @@ def write_report(directory: Path) -> Path:
     """
     model = ModelDirectory(directory)
     training = model.description.training
-    if "updates" not in training:
+    if not training.keys() >= RECORDED:
         raise DragomanError(f"{directory}: this model was not trained here, so there is no report")
     events = read_journal(directory / JOURNAL)
     description = model.description

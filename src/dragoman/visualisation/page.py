@@ -65,6 +65,9 @@ svg {{ display: block; max-width: 100%; height: auto; }}
   h2 {{ break-after: avoid; }}
   svg, tr, figure {{ break-inside: avoid; }}
   .wide {{ overflow: visible; }}
+  .wide > svg {{ max-width: 100%; }}
+  td {{ overflow-wrap: anywhere; }}
+  pre {{ white-space: pre-wrap; }}
 }}
 """
 
