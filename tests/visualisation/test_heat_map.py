@@ -8,7 +8,7 @@ import pytest
 from dragoman.visualisation.heat_map import CELL, heat_map
 
 SVG = "{http://www.w3.org/2000/svg}"
-ROWS = ("<s>", "a & b", '"$x$"')
+ROWS = ("<s>", '"$a$" & b', "▁donaudampfschifffahrt")
 COLUMNS = ("漢字", "🦊", "\x00\t", "▁long-winded-and-without-end")
 WEIGHTS = np.arange(12).reshape(3, 4) / 12
 
@@ -25,16 +25,17 @@ def test_there_is_a_cell_for_each_weight_with_its_title_and_colour(
     cells = [line.findall(f"{SVG}rect") for line in lines]
 
     assert [len(line) for line in cells] == [4, 4, 4]
-    assert cells[1][2].findtext(f"{SVG}title") == "a & b → ␀␉: 0.5000"  # 6 / 12
-    assert cells[2][0].findtext(f"{SVG}title") == '"$x$" → 漢字: 0.6667'  # 8 / 12
+    assert cells[1][2].findtext(f"{SVG}title") == '"$a$" & b → ␀␉: 0.5000'  # 6 / 12
+    assert cells[2][0].findtext(f"{SVG}title") == "▁donaudampfschifffahrt → 漢字: 0.6667"  # 8 / 12
     assert cells[2][0].get("style") == "--w:0.667"
 
 
 def test_labels_stand_at_their_row_and_column(drawn: ElementTree.Element) -> None:
     labels = {label.text: label for label in drawn.findall(f"{SVG}text")}
 
-    assert set(labels) == {"<s>", "a & b", '"$x$"', "漢字", "🦊", "␀␉", "▁long-winded-and-…"}
-    third, second = (float(labels[name].get("y", "")) for name in ('"$x$"', "a & b"))
+    rows, columns = {"<s>", '"$a$" & b', "▁donaudampfschiff…"}, {"漢字", "🦊", "␀␉"}
+    assert set(labels) == {*rows, *columns, "▁long-winded-and-…"}
+    second, third = (float(labels[row].get("y", "")) for row in (ROWS[1], "▁donaudampfschiff…"))
     assert third - second == CELL
     fox, first = (float(labels[name].get("x", "")) for name in ("🦊", "漢字"))
     assert fox - first == CELL
