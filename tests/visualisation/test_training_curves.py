@@ -98,6 +98,7 @@ def test_a_drawn_line_is_its_data_on_the_scale_of_the_ticks(curves: TrainingCurv
 
     at_the_left = {text.text: text for text in root.iterfind(f".//{SVG}text[@text-anchor='end']")}
     four, eight = (float(at_the_left[tick].get("y", "")) - 4 for tick in ("4", "8"))
+    assert eight < four  # the larger is higher up
     (trained,) = root.iterfind(f".//{SVG}polyline[@class='trained']")
     points = numbers(trained.get("points", ""))
     assert [y for _, y in points] == pytest.approx([eight, (four + eight) / 2, four], abs=0.1)
