@@ -1,6 +1,8 @@
 """Where it is computed: the device that a user names, and the processors."""
 
 import os
+import platform
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dragoman.config import DragomanError
@@ -39,3 +41,20 @@ def choose_device(name: str = "auto") -> "torch.device":
             f"device {name!r}: PyTorch finds no such device here; write auto or cpu"
         ) from None
     return device
+
+
+def device_name(device: "torch.device") -> str:
+    """Name a device as its maker does, for the records."""
+    import torch
+
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    return f"{_processor()}, {num_cpus()} processors" if device.type == "cpu" else str(device)
+
+
+def _processor() -> str:
+    """Name the model of the CPU; only Linux tells it in a file."""
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text(encoding="utf-8").split("\n") if cpuinfo.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()

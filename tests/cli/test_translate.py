@@ -208,7 +208,10 @@ def test_json_holds_all_there_is(
     assert (first["line"], second["line"]) == (1, 2)
     assert first["source"] == "the cät"
     assert first["text"] == first["alternatives"][0]["text"]
-    assert set(first["alternatives"][1]) == {"text", "parts", "score", "finished", "faults"}
+    described = {"text", "parts", "score", "finished", "faults"}
+    judged = {"log_probability", "num_tokens", "confidence"}
+    assert set(first["alternatives"][1]) == described | judged
+    assert 0 < first["confidence"] == first["alternatives"][0]["confidence"] < 1
     assert len(second["alternatives"]) == 2
 
 

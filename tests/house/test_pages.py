@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from docs.draw_figures import FOLDER, figures
 from docs.write_settings import PAGE, page
 
 ROOT = Path(__file__).parents[2]
@@ -41,3 +42,9 @@ def test_files_that_a_page_names_exist(page: Path) -> None:
 
 def test_the_page_of_settings_is_what_the_code_says() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(), "run `make docs`"
+
+
+def test_the_drawn_figures_are_what_the_code_draws() -> None:
+    stored = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.iterdir()}
+
+    assert stored == figures(), "run `make docs`"

@@ -35,6 +35,7 @@ WITHOUT_TORCH = [
     "dragoman.cli.explain",
     "dragoman.cli.corpus",
     "dragoman.cli.inspect",
+    "dragoman.cli.plot",
     "dragoman.cli.export",
     "dragoman.cli.import_model",
 ]

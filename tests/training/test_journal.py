@@ -3,7 +3,9 @@
 import time
 from pathlib import Path
 
-from dragoman.training.journal import Journal, read_journal
+import pytest
+
+from dragoman.training.journal import Journal, JournalError, read_journal
 
 
 def test_a_resumed_journal_has_each_event_once(tmp_path: Path) -> None:
@@ -47,3 +49,24 @@ def test_a_journal_that_lost_its_end_is_not_filled_up(tmp_path: Path) -> None:
         resumed.write("update", update=2)
 
     assert [event["update"] for event in read_journal(path)] == [1, 2]
+
+
+def test_a_line_that_is_being_written_is_not_read_yet(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    path.write_text('{"event": "update", "update": 1}\n{"event": "upd')
+
+    assert read_journal(path) == [{"event": "update", "update": 1}]
+
+
+@pytest.mark.parametrize("line", ["nonsense", "3", "{}", '{"event": 3}', "\x00", ""])
+def test_a_line_that_is_no_event_is_named(line: str, tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    path.write_text(f'{{"event": "start"}}\n{line}\n')
+
+    with pytest.raises(JournalError, match=r"journal\.jsonl:2: not an event"):
+        read_journal(path)
+
+
+def test_a_missing_journal_is_named(tmp_path: Path) -> None:
+    with pytest.raises(JournalError, match="there is no such journal"):
+        read_journal(tmp_path / "journal.jsonl")

@@ -15,8 +15,14 @@ INTERRUPTED = 130
 READER_GONE = 141
 """What a shell reports of a program whose output nobody reads any more."""
 
-TRAIN_PACKAGES = ("torch", "jaxtyping", "sacrebleu", "filelock")
-"""What `pip install "dragoman[train]"` brings."""
+EXTRAS = {
+    "torch": "train",
+    "jaxtyping": "train",
+    "sacrebleu": "train",
+    "filelock": "train",
+    "matplotlib": "plot",
+}
+"""Which extra brings a package: `pip install "dragoman[train]"` brings torch."""
 
 
 def build_app() -> App:
@@ -31,6 +37,7 @@ def build_app() -> App:
         import_model,
         inspect,
         plan,
+        plot,
         train,
         translate,
     )
@@ -50,6 +57,7 @@ def build_app() -> App:
     app.command(explain.explain)
     app.command(align.align)
     app.command(inspect.inspect)
+    app.command(plot.app)
     app.command(export.export)
     app.command(import_model.app)
     return app
@@ -87,8 +95,8 @@ def _one_sentence(error: Exception) -> str | None:
         return str(error)
     if isinstance(error, ModuleNotFoundError):
         package = (error.name or "").partition(".")[0]
-        if package in TRAIN_PACKAGES:
-            return f'this command needs {package}: pip install "dragoman[train]" installs it'
+        if extra := EXTRAS.get(package):
+            return f'this command needs {package}: pip install "dragoman[{extra}]" installs it'
     if _is_out_of_memory(error):
         return (
             "the memory is not enough; a smaller --beam-size needs less to translate, and a "

@@ -60,7 +60,7 @@ def assemble(description: ModelDescription, weights: Any, path: Path) -> "Transf
     header = _read_header(weights)
     _check_size(description, header, path)
     try:
-        with _without_initialization():
+        with without_initialization():
             transformer = Transformer(
                 config,
                 source_vocab_size=tokenizer.source_vocab_size,
@@ -81,7 +81,7 @@ def assemble(description: ModelDescription, weights: Any, path: Path) -> "Transf
     return transformer.eval()
 
 
-def _without_initialization() -> "TorchFunctionMode":
+def without_initialization() -> "TorchFunctionMode":
     """Leave weights that are replaced as they are, which takes neither time nor memory.
 
     The device `meta` is meant for this, but makes PyTorch import its compiler, which takes seconds.

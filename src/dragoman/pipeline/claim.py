@@ -11,6 +11,7 @@ from filelock import FileLock, Timeout
 from dragoman.config import DragomanError, read_table, to_table
 from dragoman.durable import write_atomically
 from dragoman.pipeline.publication import CARD
+from dragoman.pipeline.report import JOURNAL, REPORT
 from dragoman.recipe import Recipe, differences
 from dragoman.training.checkpoint import Checkpoints
 from dragoman.training.distributed import rank
@@ -20,7 +21,7 @@ FINISHED_FILE = "finished"
 MARK = "# The recipe of the run in this directory, written by dragoman train.\n"
 """Begins `recipe.toml`, and tells it from one that a person wrote."""
 
-WRITTEN = ("data", "model.toml", "model.safetensors", CARD, "checkpoints", "journal.jsonl")
+WRITTEN = ("data", "model.toml", "model.safetensors", CARD, "checkpoints", JOURNAL, REPORT)
 """What a run writes over."""
 
 MAY_CHANGE: tuple[str, ...] = ("licence:", "training.device:", "training.keep_checkpoints:")

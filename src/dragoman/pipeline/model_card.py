@@ -1,16 +1,21 @@
 """The README of a trained model, written so that nobody has to."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from dragoman.corpora.prepared_text import CorpusSummary
 from dragoman.model_directory import ModelDescription
 
+CORPUS_HEAD = ("corpus", "weight", "pairs read", "pairs kept", "notes")
+SCORE_HEAD = ("test set", "metric", "score", "95 % interval", "signature")
+
 PRIVATE = """## What to leave out when you share it
 
-Training keeps `data/`, `checkpoints/` and `journal.jsonl` in this directory. `data/` holds the text
-that the model learnt from, `journal.jsonl` quotes validation sentences, and `checkpoints/` serves
-only to go on with the training. A translator needs none of them."""
+Training keeps `data/`, `checkpoints/`, `journal.jsonl` and `report.html` in this directory. `data/`
+holds the text that the model learnt from, `journal.jsonl` and `report.html` quote validation
+sentences, and `checkpoints/` serves only to go on with the training. A translator needs none of
+them."""
 
 
 def model_card(description: ModelDescription, licence: str) -> str:
@@ -52,29 +57,44 @@ def _front_matter(description: ModelDescription, licence: str) -> str:
 
 def _data(training: dict[str, Any], licence: str) -> str:
     """Say what the model has learnt from."""
-    rows = ["## Training text", "", _row("corpus", "weight", "pairs read", "pairs kept", "notes")]
-    rows.append("|---|---|---|---|---|")
+    table = _table(CORPUS_HEAD, corpus_rows(training))
+    return (
+        f"## Training text\n\n{table}\n\n"
+        f"Licence of the text: {licence or 'not stated in the recipe'}."
+    )
+
+
+def corpus_rows(training: dict[str, Any]) -> list[list[str]]:
+    """List what became of each corpus, under `CORPUS_HEAD`."""
     policy = training["recipe"]["corpora"]["overlap"]
+    rows = []
     for table in training["corpora"]:
         corpus = CorpusSummary(**table)
         counts = f"{corpus.weight:g}", str(corpus.read), str(corpus.kept)
-        rows.append(_row(corpus.name, *counts, corpus.notes(policy) or "-"))
-    rows += ["", f"Licence of the text: {licence or 'not stated in the recipe'}."]
-    return "\n".join(rows)
+        rows.append([corpus.name, *counts, corpus.notes(policy) or "-"])
+    return rows
 
 
 def _scores(training: dict[str, Any]) -> str:
     """Write the scores, each with its interval and signature."""
     if not training["scores"]:
         return ""
-    rows = ["## Scores", "", _row("test set", "metric", "score", "95 % interval", "signature")]
-    rows.append("|---|---|---|---|---|")
+    rows = [[*row, f"`{signature}`"] for *row, signature in score_rows(training)]
+    return f"## Scores\n\n{_table(SCORE_HEAD, rows)}"
+
+
+def score_rows(training: dict[str, Any]) -> list[list[str]]:
+    """List the scores on the test sets, under `SCORE_HEAD`."""
+    rows = []
     for name, table in training["scores"].items():
         for metric, result in table.items():
             interval = f"{result['low']:.1f} to {result['high']:.1f}" if "low" in result else "-"
-            signature = f"`{result['signature']}`"
-            rows.append(_row(name, metric, f"{result['score']:.2f}", interval, signature))
-    return "\n".join(rows)
+            rows.append([name, metric, f"{result['score']:.2f}", interval, result["signature"]])
+    return rows
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    return "\n".join([_row(*head), "|---" * len(head) + "|", *(_row(*row) for row in rows)])
 
 
 def _row(*cells: str) -> str:

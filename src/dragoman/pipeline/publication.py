@@ -11,6 +11,7 @@ from dragoman.config import to_table
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.parallel_text import read_pairs
 from dragoman.corpora.prepared_text import PreparedText
+from dragoman.device import choose_device, device_name
 from dragoman.durable import write_atomically
 from dragoman.evaluation.metrics import score
 from dragoman.evaluation.report import scores_to_table, scores_to_text
@@ -69,7 +70,10 @@ class Publisher:
                 "sha256": self.text.summary.files,
                 "scores": scores or {},
             },
-            software={"threads": str(torch.get_num_threads())},
+            software={
+                "threads": str(torch.get_num_threads()),
+                "device": device_name(choose_device(self.recipe.training.device)),
+            },
         )
         written = save_model(self.directory, description, tokenizers, weights)
         write_atomically(self.directory / CARD, model_card(written, self.recipe.licence))

@@ -15,6 +15,7 @@ from dragoman.evaluation.statistics import require_packages
 from dragoman.model.transformer import Transformer
 from dragoman.pipeline.claim import FINISHED_FILE, claim, has_trained, only_one
 from dragoman.pipeline.publication import Publisher
+from dragoman.pipeline.report import REPORT, write_report
 from dragoman.pipeline.validation import Validator, validation_metrics
 from dragoman.recipe import Recipe
 from dragoman.training.distributed import barrier, process_group, rank, world_size
@@ -64,8 +65,22 @@ def train_model(recipe: Recipe, directory: Path, display: Display) -> bool:
         if rank() == 0:
             publisher.finish(trainer, validator, display)
             (directory / FINISHED_FILE).touch()
+            _report(directory, display)
         barrier()
     return True
+
+
+def _report(directory: Path, display: Display) -> None:
+    """Write the report of a run that is finished, and that no failure here makes less so."""
+    try:
+        write_report(directory)
+    except Exception as error:
+        display.message(
+            f"warning: {directory / REPORT} is not written: {type(error).__name__}: {error}; "
+            f"dragoman plot report {directory} tries it again"
+        )
+    else:
+        display.message(f"the course of the training is shown in {directory / REPORT}")
 
 
 def _prepare_text(recipe: Recipe, directory: Path, display: Display) -> PreparedText:

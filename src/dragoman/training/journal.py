@@ -6,6 +6,12 @@ import time
 from pathlib import Path
 from typing import Any, Self
 
+from dragoman.config import DragomanError
+
+
+class JournalError(DragomanError):
+    """A journal is missing or damaged."""
+
 
 class Journal:
     """An append-only file that a resumed run cuts back to its checkpoint.
@@ -56,5 +62,25 @@ class NoJournal:
 
 
 def read_journal(path: Path) -> list[dict[str, Any]]:
-    """Read all the events of a run."""
-    return [json.loads(line) for line in path.read_bytes().split(b"\n") if line]
+    """Read all the events of a run, which may be going on: a last line without end is left out.
+
+    Raises:
+        JournalError: there is no journal, or it is damaged.
+    """
+    try:
+        lines = path.read_bytes().split(b"\n")[:-1]
+    except FileNotFoundError:
+        raise JournalError(
+            f"{path}: there is no such journal; name a directory that dragoman train has written"
+        ) from None
+    return [_read_event(line, f"{path}:{number}") for number, line in enumerate(lines, start=1)]
+
+
+def _read_event(line: bytes, place: str) -> dict[str, Any]:
+    try:
+        event = json.loads(line)
+    except ValueError:  # not UTF-8, or not JSON
+        event = None
+    if not isinstance(event, dict) or not isinstance(event.get("event"), str):
+        raise JournalError(f"{place}: not an event of a training run; restore the file from a copy")
+    return event

@@ -1,12 +1,14 @@
 """The frame of a self-contained HTML page: no script, no network, light and dark, good to print."""
 
+from collections.abc import Sequence
+
 from dragoman.visualisation.markup import element, escape
 
 COLOURS = """
 :root {
   color-scheme: light dark;
   --background: #ffffff; --surface: #f5f7f9; --text: #1b2026; --muted: #5a6572; --line: #d5dbe2;
-  --accent: #0b5cad; --least: #ffffff; --most: #08306b;
+  --accent: #0b5cad; --least: #eff3f7; --most: #08306b;
   --series-1: #0072b2; --series-2: #d55e00; --series-3: #00805c;
   --series-4: #b3528a; --series-5: #9a6b00; --series-6: #4b5563;
 }
@@ -30,13 +32,9 @@ DRAWING_STYLE = f"""
 svg {{ font-family: {TYPE}; }}
 svg text {{ fill: var(--text); font-size: 12px; }}
 svg .muted {{ fill: var(--muted); font-size: 11px; }}
-svg .cell {{ fill: color-mix(in oklab, var(--most) calc(var(--w) * 100%), var(--least)); }}
 svg .grid {{ stroke: var(--line); fill: none; }}
 """
-"""What drawings need, in a page or in a file of their own.
-
-A cell says its value from 0 to 1 as `--w`; Oklab makes equal steps look equal.
-"""
+"""What drawings need, in a page or in a file of their own."""
 
 STYLE = f"""
 * {{ box-sizing: border-box; }}
@@ -51,6 +49,7 @@ p {{ margin: .5rem 0; max-width: 46rem; }}
 code, pre {{ font: .85rem/1.45 ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace; }}
 pre {{ background: var(--surface); padding: .75rem 1rem; overflow-x: auto; }}
 .wide {{ overflow-x: auto; }}
+h1 + .wide {{ margin-top: 1rem; }}
 table {{ border-collapse: collapse; font-size: .9rem; }}
 th, td {{
   text-align: left; vertical-align: top; padding: .3rem .9rem .3rem 0;
@@ -66,6 +65,9 @@ svg {{ display: block; max-width: 100%; height: auto; }}
   h2 {{ break-after: avoid; }}
   svg, tr, figure {{ break-inside: avoid; }}
   .wide {{ overflow: visible; }}
+  .wide > svg {{ max-width: 100%; }}
+  td {{ overflow-wrap: anywhere; }}
+  pre {{ white-space: pre-wrap; }}
 }}
 """
 
@@ -97,21 +99,29 @@ def write_page(title: str, body: str, *, style: str = "") -> str:
     return "\n".join(parts) + "\n"
 
 
-def table(head: list[str], rows: list[list[str]], *, numbers: frozenset[int] = frozenset()) -> str:
+def table(
+    head: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: frozenset[int] = frozenset()
+) -> str:
     """Write a table of plain texts, in a frame that scrolls where the screen is narrow.
 
     Args:
-        head: The name of each column.
+        head: The name of each column; nothing, where the columns need none.
         rows: A text for each cell.
         numbers: The columns that are set right, from 0.
     """
-    lines = [_row("th", head, numbers), *(_row("td", row, numbers) for row in rows)]
+    lines = [_row("th", head, numbers)] if head else []
+    lines += [_row("td", row, numbers) for row in rows]
     return element("div", {"class": "wide"}, element("table", {}, "\n".join(lines)))
 
 
-def _row(kind: str, cells: list[str], numbers: frozenset[int]) -> str:
+def _row(kind: str, cells: Sequence[str], numbers: frozenset[int]) -> str:
     written = [
         element(kind, {"class": "number"} if i in numbers else {}, escape(cell))
         for i, cell in enumerate(cells)
     ]
     return element("tr", {}, *written)
+
+
+def preformatted(text: str) -> str:
+    """Write plain text whose line feeds stay."""
+    return element("pre", {}, "\n".join(escape(line) for line in text.split("\n")))

@@ -7,8 +7,13 @@ from typing import Literal
 from dragoman.visualisation.markup import element, escape
 from dragoman.visualisation.page import COLOURS, DRAWING_STYLE
 
-WIDTH_OF_LETTER = 0.64  # em, of a wide sans-serif font; most are narrower
-WIDTH_OF_IDEOGRAPH = 1.0  # em
+WIDTHS = {  # em, of DejaVu Sans, which is wider than most
+    " .,:;!|'()[]/\\-ijlI": 0.46,
+    "abcdefghknopqrstuvxyz0123456789?$*_`{}": 0.65,
+    "mwMW@%…": 1.01,
+}
+WIDTH_OF_OTHERS = 0.86  # em
+WIDTH_OF_IDEOGRAPHS = 1.0  # em
 
 Anchor = Literal["start", "middle", "end"]
 
@@ -79,8 +84,8 @@ def polyline(points: Sequence[tuple[float, float]], *, classes: str) -> str:
 def width_of(content: str, size: float) -> float:
     """Tell how many pixels a line of text takes at most, at a font size in pixels.
 
-    >>> round(width_of("abc", 10), 1), width_of("漢字", 10)
-    (19.2, 20.0)
+    >>> round(width_of("il", 10), 1), width_of("漢字", 10)
+    (9.2, 20.0)
     """
     return size * sum(_width_of_character(character) for character in content)
 
@@ -88,5 +93,7 @@ def width_of(content: str, size: float) -> float:
 def _width_of_character(character: str) -> float:
     if unicodedata.combining(character):
         return 0.0
-    is_wide = unicodedata.east_asian_width(character) in "WF"
-    return WIDTH_OF_IDEOGRAPH if is_wide else WIDTH_OF_LETTER
+    if unicodedata.east_asian_width(character) in "WF":
+        return WIDTH_OF_IDEOGRAPHS
+    letter = unicodedata.normalize("NFD", character)[0]  # é is as wide as e
+    return next((width for letters, width in WIDTHS.items() if letter in letters), WIDTH_OF_OTHERS)

@@ -1,0 +1,51 @@
+"""Where pictures go: the ending of a file's name says what is written."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dragoman.config import RecipeError
+from dragoman.durable import open_whole, write_atomically
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PRINTED = ("svg", "png", "pdf")
+"""What matplotlib writes."""
+
+
+def ending_of(path: Path, known: tuple[str, ...]) -> str:
+    """Read the format from the name of a file."""
+    ending = path.suffix.lower().removeprefix(".")
+    if ending not in known:
+        endings = ", ".join(f".{each}" for each in known[:-1])
+        raise RecipeError(f"{path}: its name should end in {endings} or .{known[-1]}")
+    return ending
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a page, or a drawing of our own."""
+    write_atomically(path, text)
+    print(f"wrote {path}")
+
+
+def write_figure_file(path: Path, ending: str, draw: Callable[[], "Figure"]) -> None:
+    """Write what matplotlib draws, which is imported only now."""
+    from dragoman.visualisation.picture_file import write_figure
+
+    with open_whole(path) as stream:
+        write_figure(draw(), stream, ending)
+    print(f"wrote {path}")
+
+
+def warn_of_boxes(ending: str, texts: list[str]) -> None:
+    """Say which characters a picture lacks; the viewer of an SVG brings fonts of its own."""
+    from dragoman.visualisation.picture_file import undrawable
+
+    if ending != "svg" and (missing := undrawable(texts)):
+        print(
+            f"warning: no font here has {missing}, so boxes stand for them; an .svg or .html "
+            "takes the fonts of who looks at it",
+            file=sys.stderr,
+        )

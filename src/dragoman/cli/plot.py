@@ -1,0 +1,262 @@
+"""`dragoman plot`: pictures of what a model is, what it does and how it was trained."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import App, Parameter, validators
+
+from dragoman.cli.picture_output import (
+    PRINTED,
+    ending_of,
+    warn_of_boxes,
+    write_figure_file,
+    write_text,
+)
+from dragoman.config import RecipeError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from dragoman.model.config import TransformerConfig
+
+app = App(name="plot", help="Draw attention, positions, masks, training, architecture.")
+
+Size = Annotated[int, Parameter(validator=validators.Number(gte=1))]
+Output = Annotated[Path, Parameter(name=["--output", "-o"])]
+
+
+@app.command
+def attention(
+    model: Path,
+    sentence: str,
+    /,
+    *,
+    output: Output,
+    translation: str | None = None,
+    kind: Literal["encoder", "decoder", "cross", "all"] = "all",
+    layer: int | None = None,
+    head: int | None = None,
+) -> None:
+    """Draw what attends to what while a sentence is translated: every kind, layer and head.
+
+    An .html page lets you choose by buttons and shows each weight; .svg, .png and .pdf have all
+    that was asked for in one picture.
+
+    For example:
+
+        dragoman plot attention runs/en-it "The cat sleeps." -o cat.html
+        dragoman plot attention runs/en-it "The cat sleeps." --kind cross --layer 3 -o cat.svg
+
+    Parameters
+    ----------
+    model
+        A model directory.
+    sentence
+        What is translated, at once.
+    output
+        Where to write it; the ending chooses the format.
+    translation
+        Read the attention while the model computes this one; left out, its own.
+    kind
+        Of the encoder to itself, of the decoder to itself, or across to the source.
+    layer
+        From 1; left out, all.
+    head
+        From 1; left out, all.
+    """
+    ending = ending_of(output, (*PRINTED, "html"))
+    from dragoman.model_directory import ModelDirectory
+    from dragoman.visualisation.attended_sentence import KINDS, attend, head_maps
+    from dragoman.visualisation.attention_page import attention_page
+
+    directory = ModelDirectory(model)
+    attended = attend(directory, sentence, translation)
+    maps = head_maps(attended, kinds=KINDS if kind == "all" else (kind,), layer=layer, head=head)
+    if ending == "html":
+        description = directory.description
+        languages = description.source_language, description.target_language
+        write_text(output, attention_page(maps, languages=languages))
+        return
+
+    def draw() -> "Figure":
+        from dragoman.visualisation.attention_figure import attention_figure
+
+        return attention_figure(maps)
+
+    write_figure_file(output, ending, draw)
+    warn_of_boxes(ending, [label for each in maps for label in (*each.rows, *each.columns)])
+
+
+@app.command
+def positions(
+    model: Path | None = None,
+    /,
+    *,
+    output: Output,
+    length: int = 100,
+    d_model: int | None = None,
+    convention: Literal["interleaved", "marian", "tensor2tensor"] | None = None,
+) -> None:
+    """Draw the sinusoids that tell positions apart: values, likeness, wavelengths.
+
+    For example:
+
+        dragoman plot positions -o positions.png
+        dragoman plot positions --d-model 64 --length 50 --convention marian -o positions.svg
+
+    Parameters
+    ----------
+    model
+        A model directory, which decides width and convention.
+    output
+        Where to write it; the ending, .svg, .png or .pdf, chooses the format.
+    length
+        Positions.
+    d_model
+        Width of the encodings, where there is no model; that of the paper if left out.
+    convention
+        Which dimensions are sines and which cosines, where there is no model.
+    """
+    ending = ending_of(output, PRINTED)
+    from dragoman.model.config import TransformerConfig
+    from dragoman.model_directory import ModelDirectory
+    from dragoman.visualisation.positions import position_tables
+
+    if model is not None and (d_model, convention) != (None, None):
+        raise RecipeError("a model has a --d-model and a --convention of its own; leave them out")
+    config = TransformerConfig() if model is None else ModelDirectory(model).description.model
+    d_model = config.d_model if d_model is None else d_model
+    convention = convention or config.positional_encoding
+    tables = position_tables(length, d_model, convention)
+
+    def draw() -> "Figure":
+        from dragoman.visualisation.position_figure import position_figure
+
+        return position_figure(tables, f"{convention}, d_model = {d_model}")
+
+    write_figure_file(output, ending, draw)
+
+
+@app.command
+def masks(*, output: Output) -> None:
+    """Draw where attention may look in an example batch: padding, causal, and both.
+
+    Parameters
+    ----------
+    output
+        Where to write it; the ending, .svg, .png, .pdf or .html, chooses the format.
+    """
+    ending = ending_of(output, (*PRINTED, "html"))
+    from dragoman.visualisation.mask_examples import mask_examples
+    from dragoman.visualisation.mask_pictures import mask_figure, mask_page
+
+    examples = mask_examples()
+    if ending == "html":
+        write_text(output, mask_page(examples))
+    else:
+        write_figure_file(output, ending, lambda: mask_figure(examples))
+
+
+@app.command
+def training(runs: Annotated[list[Path], Parameter(negative=())], /, *, output: Output) -> None:
+    """Draw loss, scores, learning rate and speed of one or several runs.
+
+    For example:
+
+        dragoman plot training runs/en-it -o curves.svg
+        dragoman plot training runs/adamw runs/muon -o compared.html
+
+    Parameters
+    ----------
+    runs
+        Directories that `dragoman train` writes, finished or not.
+    output
+        Where to write it; the ending, .svg, .png, .pdf or .html, chooses the format.
+    """
+    ending = ending_of(output, (*PRINTED, "html"))
+    from dragoman.training.journal import read_journal
+    from dragoman.visualisation.training_curves import training_curves, training_panels
+
+    names = [str(run) for run in runs]
+    curves = [training_curves(str(run), read_journal(run / "journal.jsonl")) for run in runs]
+    panels = training_panels(curves)
+    if ending == "html":
+        from dragoman.visualisation.line_chart import training_page
+
+        write_text(output, training_page(panels, names))
+        return
+
+    def draw() -> "Figure":
+        from dragoman.visualisation.training_figure import training_figure
+
+        return training_figure(panels, names)
+
+    write_figure_file(output, ending, draw)
+
+
+@app.command
+def architecture(described: Path, /, *, output: Output, vocab_size: Size | None = None) -> None:
+    """Draw the paper's figure 1 as a recipe or a model has it: shapes, and parameters by part.
+
+    For example:
+
+        dragoman plot architecture runs/en-it -o figure1.svg
+        dragoman plot architecture my.toml --vocab-size 8000 -o figure1.html
+
+    Parameters
+    ----------
+    described
+        A recipe, or a model directory.
+    output
+        Where to write it; the ending, .svg or .html, chooses the format.
+    vocab_size
+        Of a recipe that leaves it to the text.
+    """
+    ending = ending_of(output, ("svg", "html"))
+    from dragoman.visualisation.architecture import architecture_of
+    from dragoman.visualisation.architecture_drawing import (
+        STYLE,
+        architecture_page,
+        draw_architecture,
+    )
+    from dragoman.visualisation.svg import standalone
+
+    config, source, target = _sizes(described, vocab_size)
+    model = architecture_of(config, source_vocab_size=source, target_vocab_size=target)
+    if ending == "html":
+        write_text(output, architecture_page(model))
+    else:
+        write_text(output, standalone(draw_architecture(model), style=STYLE))
+
+
+def _sizes(described: Path, vocab_size: int | None) -> tuple["TransformerConfig", int, int]:
+    """Read the architecture and the sizes of the vocabularies from a model or a recipe."""
+    if described.is_dir():
+        from dragoman.model_directory import ModelDirectory
+
+        description = ModelDirectory(described).description
+        tokenizer = description.tokenizer
+        return description.model, tokenizer.source_vocab_size, tokenizer.target_vocab_size
+    from dragoman.recipe import load_recipe
+
+    recipe = load_recipe(described)
+    size = vocab_size or recipe.tokenizer.vocab_size
+    if size is None:
+        raise RecipeError(
+            f"{described}: it leaves the size of the vocabulary to the text; say --vocab-size"
+        )
+    return recipe.model, size, size
+
+
+@app.command
+def report(model: Path, /) -> None:
+    """Write report.html into a model directory again, as the end of its training did.
+
+    Parameters
+    ----------
+    model
+        A directory that `dragoman train` has written.
+    """
+    from dragoman.pipeline.report import write_report
+
+    print(f"wrote {write_report(model)}")

@@ -1,0 +1,72 @@
+"""What a model is made of: its sizes, and the parameters of each part."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from dragoman.config import RecipeError
+from dragoman.model.config import TransformerConfig
+from dragoman.model.transformer import Transformer
+from dragoman.model_directory.weights import without_initialization
+
+_BLOCK = re.compile(r"blocks\.\d+\.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Architecture:
+    """A model without its weights."""
+
+    config: TransformerConfig
+    source_vocab_size: int
+    target_vocab_size: int
+
+    parameters: dict[str, int]
+    """Of each part, as `encoder.feed_forward`, of all blocks together. A shared table counts once,
+    where it first occurs; a part that has nothing of its own is left out."""
+
+    @property
+    def total(self) -> int:
+        """All parameters."""
+        return sum(self.parameters.values())
+
+    def of_stack(self, name: str) -> int:
+        """Count the parameters of the encoder or the decoder."""
+        return sum(n for part, n in self.parameters.items() if part.startswith(f"{name}."))
+
+    def in_a_block(self, part: str) -> int:
+        """Count the parameters of a part in one block."""
+        is_encoder = part.startswith("encoder.")
+        config = self.config
+        blocks = config.num_encoder_layers if is_encoder else config.num_decoder_layers
+        return self.parameters[part] // blocks
+
+
+def architecture_of(
+    config: TransformerConfig, *, source_vocab_size: int, target_vocab_size: int
+) -> Architecture:
+    """Build the model without its weights, and count.
+
+    Raises:
+        RecipeError: the sizes do not go together.
+    """
+    try:
+        with without_initialization():
+            transformer = Transformer(
+                config,
+                source_vocab_size=source_vocab_size,
+                target_vocab_size=target_vocab_size,
+                padding_id=0,
+            )
+    except ValueError as error:
+        raise RecipeError(str(error)) from error
+    counts: Counter[str] = Counter()
+    for name, parameter in transformer.named_parameters():
+        stack, *rest = _BLOCK.sub("", name).split(".")
+        part = f"{stack}.{rest[0]}" if stack in ("encoder", "decoder") else stack
+        counts[part] += parameter.numel()
+    return Architecture(
+        config=config,
+        source_vocab_size=source_vocab_size,
+        target_vocab_size=target_vocab_size,
+        parameters=dict(counts),
+    )

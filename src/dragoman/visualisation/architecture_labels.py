@@ -1,0 +1,122 @@
+"""What is written into the boxes of figure 1."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from dragoman.model.config import TransformerConfig
+from dragoman.visualisation.architecture import Architecture
+
+Kind = Literal["embedding", "attention", "feeding", "norm", "add", "output"]
+
+
+@dataclass(frozen=True)
+class Box:
+    """One box of the figure."""
+
+    kind: Kind
+    title: str
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Half of the figure, from the bottom to the top."""
+
+    entry: str
+    first: tuple[Box, ...]
+    sublayers: tuple[tuple[Box, ...], ...]
+    """Those of one block. What comes into the first box of a sublayer is also added by the last."""
+
+    copies: int
+    last: tuple[Box, ...]
+    exit: str
+
+
+def stacks(model: Architecture) -> tuple[Stack, Stack]:
+    """Describe the encoder and the decoder."""
+    config, parts = model.config, model.parameters
+    encoder = Stack(
+        entry="source tokens (batch, source)",
+        first=_embedding(model, "source"),
+        sublayers=(
+            _sublayer(model, "encoder", "self_attention", "Multi-Head Attention"),
+            _sublayer(model, "encoder", "feed_forward", "Feed Forward"),
+        ),
+        copies=config.num_encoder_layers,
+        last=_final_norm(model, "encoder"),
+        exit="",
+    )
+    matrix = f"{config.d_model:,} → {model.target_vocab_size:,}"
+    shared = "" if config.tied_embeddings == "none" else ", shared with the embedding"
+    own = f" · {parts['projection']:,}" if "projection" in parts else ""
+    decoder = Stack(
+        entry="target tokens so far (batch, target)",
+        first=_embedding(model, "target"),
+        sublayers=(
+            _sublayer(model, "decoder", "self_attention", "Masked Multi-Head Attention"),
+            _sublayer(model, "decoder", "cross_attention", "Multi-Head Attention"),
+            _sublayer(model, "decoder", "feed_forward", "Feed Forward"),
+        ),
+        copies=config.num_decoder_layers,
+        last=(
+            *_final_norm(model, "decoder"),
+            Box("output", "Linear", matrix + shared + own),
+            Box("output", "Softmax"),
+        ),
+        exit=f"probabilities (batch, target, {model.target_vocab_size:,})",
+    )
+    return encoder, decoder
+
+
+def _embedding(model: Architecture, side: Literal["source", "target"]) -> tuple[Box, ...]:
+    vocab_size = model.source_vocab_size if side == "source" else model.target_vocab_size
+    count = model.parameters.get(f"{side}_embeddings")
+    shape = f"{vocab_size:,} × {model.config.d_model:,}"
+    detail = f"{shape}, shared with the source" if count is None else f"{shape} · {count:,}"
+    title = "Input Embedding" if side == "source" else "Output Embedding"
+    convention = f"sinusoids, {model.config.positional_encoding} · 0"
+    return Box("embedding", title, detail), Box("add", "+ Positional Encoding", convention)
+
+
+def _sublayer(
+    model: Architecture, stack: Literal["encoder", "decoder"], part: str, title: str
+) -> tuple[Box, ...]:
+    config = model.config
+    parameters = f"{model.in_a_block(f'{stack}.{part}'):,}"
+    if part == "feed_forward":
+        shape = f"{config.d_model:,} → {config.d_ff:,} → {config.d_model:,}, {config.activation}"
+        box = Box("feeding", title, f"{shape} · {parameters}")
+    else:
+        heads = f"{config.num_heads} heads of {config.d_head}"
+        box = Box("attention", title, f"{heads} · {parameters}")
+    norm = f"{model.in_a_block(f'{stack}.around_{part}'):,}"
+    if config.norm == "before":
+        return Box("norm", f"Norm · {norm}"), box, Box("add", "Add")
+    return box, Box("norm", f"Add & Norm · {norm}")
+
+
+def _final_norm(model: Architecture, stack: str) -> tuple[Box, ...]:
+    count = model.parameters.get(f"{stack}.norm")
+    return () if count is None else (Box("norm", f"Norm · {count:,}"),)
+
+
+def summary(model: Architecture) -> list[str]:
+    """Add the parameters up, a line for each part that has some."""
+    config = model.config
+    lines = []
+    for part in ("source_embeddings", "target_embeddings"):
+        if part in model.parameters:
+            lines.append(f"{part.replace('_', ' ')}: {model.parameters[part]:,}")
+    for stack in ("encoder", "decoder"):
+        lines.append(f"{stack}: {_stack_sum(model, config, stack)}")
+    if "projection" in model.parameters:
+        lines.append(f"projection: {model.parameters['projection']:,}")
+    return [*lines, f"in all: {model.total:,} parameters"]
+
+
+def _stack_sum(model: Architecture, config: TransformerConfig, stack: str) -> str:
+    copies = config.num_encoder_layers if stack == "encoder" else config.num_decoder_layers
+    final = model.parameters.get(f"{stack}.norm", 0)
+    whole = model.of_stack(stack)
+    rest = f" + {final:,}" if final else ""
+    return f"{copies} × {(whole - final) // copies:,}{rest} = {whole:,}"

@@ -1,0 +1,68 @@
+"""A table of numbers between 0 and 1 as coloured cells, in SVG."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dragoman.visualisation.markup import element, escape
+from dragoman.visualisation.svg import drawing, text, width_of
+
+CELL = 20  # pixels
+FONT = 12  # pixels
+GAP = 6  # pixels, between labels and cells
+LONGEST_LABEL = 18  # characters
+
+STYLE = f"""
+.map rect {{
+  width: {CELL - 1}px; height: {CELL - 1}px;
+  fill: color-mix(in oklab, var(--most) calc(var(--w) * 100%), var(--least));
+}}
+.map rect:hover {{ stroke: var(--accent); stroke-width: 2; }}
+"""
+"""A cell says its value as `--w`. Oklab makes equal steps look equal, in light and in dark."""
+
+
+def heat_map(
+    weights: np.ndarray, rows: Sequence[str], columns: Sequence[str], description: str
+) -> str:
+    """Draw a cell for each number; its title, which shows on hover, has the number itself.
+
+    Args:
+        weights: Of shape (rows, columns), from 0 to 1.
+        rows: Their labels, at the left.
+        columns: Their labels, above.
+        description: What is to be seen.
+    """
+    left = max(width_of(shorten(row), FONT) for row in rows) + GAP
+    top = max(width_of(shorten(column), FONT) for column in columns) + GAP
+    width, height = left + CELL * len(columns) + 1, top + CELL * len(rows) + 1
+    baseline = CELL / 2 + FONT / 3
+    labels = [
+        text(left - GAP, top + CELL * i + baseline, shorten(row), anchor="end")
+        for i, row in enumerate(rows)
+    ] + [
+        text(left + CELL * j + baseline, top - GAP, shorten(column), turned=-90)
+        for j, column in enumerate(columns)
+    ]
+    lines = [
+        _row(left, top + CELL * i, row, columns, values)
+        for i, (row, values) in enumerate(zip(rows, weights, strict=True))
+    ]
+    return drawing(width, height, description, *labels, *lines)
+
+
+def _row(left: float, top: float, row: str, columns: Sequence[str], values: np.ndarray) -> str:
+    cells = [
+        element(
+            "rect",
+            {"x": CELL * j + 1, "y": 1, "style": f"--w:{value:.3f}"},
+            element("title", {}, escape(f"{row} → {column}: {value:.4f}")),
+        )
+        for j, (column, value) in enumerate(zip(columns, values, strict=True))
+    ]
+    return element("g", {"class": "map", "transform": f"translate({left:.0f} {top:.0f})"}, *cells)
+
+
+def shorten(label: str) -> str:
+    """Cut a label that would take too much of the picture; titles have it whole."""
+    return label if len(label) <= LONGEST_LABEL else label[: LONGEST_LABEL - 1] + "…"

@@ -1,0 +1,83 @@
+"""Files of pictures that matplotlib draws: SVG, PNG and PDF."""
+
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
+from typing import BinaryIO
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+from matplotlib.font_manager import fontManager, get_font
+
+from dragoman.visualisation.colours import LEAST, MOST, NEGATIVE, POSITIVE, ZERO, ramp
+
+SHADES = 256
+PIXELS_PER_INCH = 150
+
+UNUSABLE = ("Color", "Last Resort")
+"""In the names of fonts that matplotlib cannot draw, or that have boxes for all characters."""
+
+FONT = "DejaVu Sans"
+"""Comes with matplotlib, and knows the letters of most alphabets."""
+
+SEQUENTIAL = ListedColormap(ramp(LEAST, MOST, SHADES), "sequential")
+DIVERGING = ListedColormap(
+    np.concatenate([ramp(NEGATIVE, ZERO, SHADES // 2), ramp(ZERO, POSITIVE, SHADES // 2)]),
+    "diverging",
+)
+
+
+def write_figure(figure: Figure, stream: BinaryIO, ending: str) -> None:
+    """Write a figure as an SVG, PNG or PDF.
+
+    An SVG keeps its text as text, so that it can be searched, and the viewer's fonts draw what
+    ours do not have.
+    """
+    with matplotlib.rc_context({"svg.fonttype": "none"}), warnings.catch_warnings():
+        # `undrawable` tells them all at once, and before.
+        warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
+        figure.savefig(stream, format=ending, dpi=PIXELS_PER_INCH)
+
+
+def axes_at(figure: Figure, left: float, top: float, width: float, height: float) -> Axes:
+    """Place axes in a figure, in inches from its upper left corner."""
+    whole_width, whole_height = figure.get_size_inches()
+    bottom = whole_height - top - height
+    return figure.add_axes(
+        (
+            left / whole_width,
+            bottom / whole_height,
+            width / whole_width,
+            height / whole_height,
+        )
+    )
+
+
+def fonts_for(texts: Iterable[str]) -> list[str]:
+    """Name fonts of this machine that together have all the characters, as far as any has."""
+    return [FONT, *_further_fonts(texts)[0]]
+
+
+def undrawable(texts: Iterable[str]) -> str:
+    """List the characters that no font here has; in a PNG or PDF, boxes stand for them."""
+    return "".join(sorted(_further_fonts(texts)[1]))
+
+
+def _further_fonts(texts: Iterable[str]) -> tuple[list[str], set[str]]:
+    """Look for fonts that have what the usual one lacks; tell what is lacking still."""
+    usual = Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"
+    missing = set("".join(texts)) - _characters(usual)
+    found = []
+    for entry in sorted(fontManager.ttflist, key=lambda font: (font.name, font.fname)):
+        if missing and not any(word in entry.name for word in UNUSABLE):
+            known = missing & _characters(Path(entry.fname))
+            found += [entry.name] if known else []
+            missing -= known
+    return found, missing
+
+
+def _characters(font: Path) -> set[str]:
+    return {chr(code) for code in get_font(str(font)).get_charmap()}

@@ -1,0 +1,57 @@
+"""Curves of training for print: a line of axes for each quantity, against updates and minutes."""
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from dragoman.visualisation.colours import SERIES
+from dragoman.visualisation.training_curves import Across, Panel
+
+ACROSSES: tuple[Across, ...] = ("updates", "minutes")
+TEXT = 9  # points
+
+
+def training_figure(panels: Sequence[Panel], names: Sequence[str]) -> Figure:
+    """Draw the panels of one or several runs.
+
+    Args:
+        panels: At least one.
+        names: Of the runs.
+    """
+    figure = Figure(figsize=(10.0, 0.5 + 2.6 * len(panels)), layout="constrained")
+    grid = figure.subplots(len(panels), len(ACROSSES), squeeze=False, sharey="row")
+    for pair, panel in zip(grid, panels, strict=True):
+        for axes, across in zip(pair, ACROSSES, strict=True):
+            _draw(axes, panel, across)
+        pair[0].set_title(panel.title, size=TEXT + 1, loc="left")
+    if len(names) > 1:
+        for run, name in enumerate(names):
+            grid[0][0].plot([], color=_colour(run), label=name)
+        legend = grid[0][0].legend(fontsize=TEXT - 1, frameon=False)
+        for label in legend.get_texts():
+            label.set_parse_math(False)
+    return figure
+
+
+def _draw(axes: Axes, panel: Panel, across: Across) -> None:
+    for line in panel.lines:
+        axes.plot(
+            line.curve.along(across),
+            line.curve.values,
+            color=_colour(line.run),
+            linewidth=1.2,
+            marker="o" if line.marked else None,
+            markersize=3.5,
+        )
+    axes.set_xlim(left=0)
+    if panel.from_zero:
+        axes.set_ylim(bottom=0)
+    axes.set_xlabel(across, size=TEXT)
+    axes.tick_params(labelsize=TEXT - 1)
+    axes.grid(color="#d5dbe2", linewidth=0.6)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _colour(run: int) -> str:
+    return SERIES[run % len(SERIES)]

@@ -1,0 +1,56 @@
+"""Each number has its cell, each label its place, whatever is written in it."""
+
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from dragoman.visualisation.heat_map import CELL, heat_map
+
+SVG = "{http://www.w3.org/2000/svg}"
+ROWS = ("<s>", '"$a$" & b', "▁donaudampfschifffahrt")
+COLUMNS = ("漢字", "🦊", "\x00\t", "▁long-winded-and-without-end")
+WEIGHTS = np.arange(12).reshape(3, 4) / 12
+
+
+@pytest.fixture
+def drawn() -> ElementTree.Element:
+    return ElementTree.fromstring(heat_map(WEIGHTS, ROWS, COLUMNS, 'a "<map>"'))
+
+
+def test_there_is_a_cell_for_each_weight_with_its_title_and_colour(
+    drawn: ElementTree.Element,
+) -> None:
+    lines = drawn.findall(f"{SVG}g")
+    cells = [line.findall(f"{SVG}rect") for line in lines]
+
+    assert [len(line) for line in cells] == [4, 4, 4]
+    assert cells[1][2].findtext(f"{SVG}title") == '"$a$" & b → ␀␉: 0.5000'  # 6 / 12
+    assert cells[2][0].findtext(f"{SVG}title") == "▁donaudampfschifffahrt → 漢字: 0.6667"  # 8 / 12
+    assert cells[2][0].get("style") == "--w:0.667"
+
+
+def test_labels_stand_at_their_row_and_column(drawn: ElementTree.Element) -> None:
+    labels = {label.text: label for label in drawn.findall(f"{SVG}text")}
+
+    rows, columns = {"<s>", '"$a$" & b', "▁donaudampfschiff…"}, {"漢字", "🦊", "␀␉"}
+    assert set(labels) == {*rows, *columns, "▁long-winded-and-…"}
+    second, third = (float(labels[row].get("y", "")) for row in (ROWS[1], "▁donaudampfschiff…"))
+    assert third - second == CELL
+    fox, first = (float(labels[name].get("x", "")) for name in ("🦊", "漢字"))
+    assert fox - first == CELL
+
+
+def test_a_label_ends_before_the_cells_and_inside_the_picture(drawn: ElementTree.Element) -> None:
+    (x, y) = (
+        float(part) for part in drawn.findall(f"{SVG}g")[0].get("transform", "")[10:-1].split()
+    )
+
+    assert all(
+        float(label.get("x", "")) < x
+        for label in drawn.findall(f"{SVG}text")
+        if label.get("text-anchor") == "end"
+    )
+    width, height = (float(size) for size in drawn.get("viewBox", "").split()[2:])
+    assert width >= x + 4 * CELL
+    assert height >= y + 3 * CELL

@@ -1,0 +1,162 @@
+"""A journal's numbers stand where they belong, in tables and in drawings."""
+
+import re
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from dragoman.config import DragomanError
+from dragoman.visualisation.line_chart import HEIGHT, line_chart, ticks, training_page
+from dragoman.visualisation.training_curves import (
+    MOST_POINTS,
+    TrainingCurves,
+    training_curves,
+    training_panels,
+)
+from dragoman.visualisation.training_figure import training_figure
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def update(number: int, loss: float, rate: float, tokens: int, speed: int) -> dict[str, Any]:
+    return {
+        "event": "update",
+        "update": number,
+        "loss": loss,
+        "learning_rate": rate,
+        "tokens": tokens,
+        "tokens_per_second": speed,
+    }
+
+
+EVENTS: list[dict[str, Any]] = [
+    {"event": "start", "update": 0},
+    update(1, 8.0, 0.1, 600, 10),  # a minute
+    update(2, 6.0, 0.2, 1800, 20),  # another one, of 1200 tokens
+    {"event": "validation", "update": 2, "time": 7.5, "loss": 5.0, "best": True, "samples": []},
+    {"event": "resume", "update": 2},
+    update(3, 4.0, 0.3, 2400, 5),  # two minutes
+    {"event": "validation", "update": 3, "loss": 4.5, "BLEU": 12.5, "best": True, "samples": []},
+    {"event": "finish", "update": 3},
+]
+
+
+@pytest.fixture
+def curves() -> TrainingCurves:
+    return training_curves("run", EVENTS)
+
+
+def test_minutes_follow_from_tokens_and_speed(curves: TrainingCurves) -> None:
+    assert curves.loss.updates.tolist() == [1, 2, 3]
+    assert curves.loss.minutes.tolist() == [1, 2, 4]
+    assert curves.loss.values.tolist() == [8, 6, 4]
+    assert curves.learning_rate.values.tolist() == [0.1, 0.2, 0.3]
+    assert curves.speed.values.tolist() == [10, 20, 5]
+
+
+def test_a_validation_has_whatever_it_wrote(curves: TrainingCurves) -> None:
+    assert set(curves.validation) == {"loss", "BLEU"}
+    assert curves.validation["loss"].updates.tolist() == [2, 3]
+    assert curves.validation["loss"].minutes.tolist() == [2, 4]
+    assert curves.validation["BLEU"].values.tolist() == [12.5]
+
+
+def test_a_long_run_is_thinned_to_means_that_keep_its_sums() -> None:
+    count = 3 * MOST_POINTS + 7
+    rng = np.random.default_rng(2)
+    losses, speeds = rng.random(count), rng.integers(100, 900, count)
+    steps = rng.integers(50, 60, count)
+    events = [
+        update(i + 1, float(losses[i]), 0.1, int(steps[: i + 1].sum()), int(speeds[i]))
+        for i in range(count)
+    ]
+
+    curves = training_curves("run", events)
+
+    assert len(curves.loss.values) == MOST_POINTS
+    assert curves.loss.updates[-1] == count
+    tokens = np.diff([0, *(steps.cumsum()[curves.loss.updates - 1])])
+    assert (curves.loss.values * tokens).sum() == pytest.approx((losses * steps).sum())
+    seconds = np.diff([0, *curves.speed.minutes]) * 60
+    assert curves.speed.values * seconds == pytest.approx(tokens)  # tokens over time
+
+
+def test_a_run_that_has_not_begun_says_so() -> None:
+    with pytest.raises(DragomanError, match="runs/x: its journal holds no update yet"):
+        training_curves("runs/x", EVENTS[:1])
+
+
+def numbers(points: str) -> list[tuple[float, float]]:
+    return [(float(x), float(y)) for x, y in (point.split(",") for point in points.split())]
+
+
+def test_a_drawn_line_is_its_data_on_the_scale_of_the_ticks(curves: TrainingCurves) -> None:
+    loss = training_panels([curves])[0]
+    root = ElementTree.fromstring(line_chart(loss, "minutes"))
+
+    at_the_left = {text.text: text for text in root.iterfind(f".//{SVG}text[@text-anchor='end']")}
+    four, eight = (float(at_the_left[tick].get("y", "")) - 4 for tick in ("4", "8"))
+    assert eight < four  # the larger is higher up
+    (trained,) = root.iterfind(f".//{SVG}polyline[@class='trained']")
+    points = numbers(trained.get("points", ""))
+    assert [y for _, y in points] == pytest.approx([eight, (four + eight) / 2, four], abs=0.1)
+    (first, _), (second, _), (last, _) = points
+    assert (last - second) == pytest.approx(2 * (second - first), abs=0.2)  # 1, 2, 4 minutes
+    assert all(0 < y < HEIGHT for _, y in points)
+
+
+def test_measured_points_say_their_value(curves: TrainingCurves) -> None:
+    loss = training_panels([curves])[0]
+
+    titles = re.findall("<title>(.*?)</title>", line_chart(loss, "updates"))
+
+    assert titles == ["update 2, 2.0 min: 5", "update 3, 4.0 min: 4.5"]
+
+
+def test_several_runs_share_panels_and_have_a_legend(curves: TrainingCurves) -> None:
+    other = training_curves("<other & $b$>", EVENTS[:4])
+    panels = training_panels([curves, other])
+
+    root = ElementTree.fromstring(training_page(panels, ["run", "<other & $b$>"]))
+    figure = training_figure(panels, ["run", "<other & $b$>"])
+
+    assert [panel.title for panel in panels] == [
+        "Loss (nats a token): training, and validation (dots)",
+        "BLEU of validation",
+        "Learning rate",
+        "Speed (target tokens a second)",
+    ]
+    assert ["".join(entry.itertext()).strip() for entry in root.iter("li")] == [
+        "run",
+        "<other & $b$>",
+    ]
+    assert len(list(root.iter(f"{SVG}svg"))) == 4 * 2
+    legend = figure.axes[0].get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["run", "<other & $b$>"]
+    assert not legend.get_texts()[1].get_parse_math()
+
+
+def test_the_figure_plots_the_curves_against_updates_and_minutes(curves: TrainingCurves) -> None:
+    figure = training_figure(training_panels([curves]), ["run"])
+
+    by_updates, by_minutes = figure.axes[:2]
+    assert np.asarray(by_updates.lines[0].get_xydata()).tolist() == [[1, 8], [2, 6], [3, 4]]
+    assert np.asarray(by_minutes.lines[0].get_xydata()).tolist() == [[1, 8], [2, 6], [4, 4]]
+    assert np.asarray(by_minutes.lines[1].get_xydata()).tolist() == [[2, 5], [4, 4.5]]
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(0, 1), (1.9, 9.6), (5, 5), (0, 0), (-3, 4), (1e-9, 3e-9), (99.5, 100.2)]
+)
+def test_ticks_reach_around_their_range_in_round_steps(low: float, high: float) -> None:
+    found = ticks(low, high)
+
+    assert found[0] <= low
+    assert found[-1] >= high
+    assert 2 <= len(found) <= 10
+    steps = np.diff(found)
+    assert steps == pytest.approx(np.full(len(steps), steps[0]))
+    assert f"{steps[0]:e}"[0] in "125"
