@@ -1,6 +1,6 @@
 """Text to text: the class that people import."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -226,20 +226,33 @@ class Translator:
         """Put the translations of the parts of a text together."""
         return Translation(
             source=source,
-            alternatives=tuple(
-                Alternative(
-                    text=join_translations(
-                        cut.parts, [part.text for part in joined], self._languages[1]
-                    ),
-                    score=sum(part.score for part in joined),
-                    finished=all(part.finished for part in joined),
-                    faults=tuple(dict.fromkeys(fault for part in joined for fault in part.faults)),
-                )
-                for joined in zip(*found, strict=False)
+            alternatives=join_alternatives(
+                found, lambda texts: join_translations(cut.parts, texts, self._languages[1])
             ),
             parts=tuple(part.strip() for part in cut.parts),
             cut=cut.within_sentences,
         )
+
+
+def join_alternatives(
+    found: Sequence[Sequence[Alternative]], put_together: Callable[[list[str]], str]
+) -> tuple[Alternative, ...]:
+    """Join the translations of the parts of a text, as `Translator` says.
+
+    Args:
+        found: The alternatives of each part, at least one.
+        put_together: Makes a text of a translation of each part.
+    """
+    choices = zip(*found, strict=False) if found else [()]
+    return tuple(
+        Alternative(
+            text=put_together([part.text for part in joined]),
+            score=sum(part.score for part in joined),
+            finished=all(part.finished for part in joined),
+            faults=tuple(dict.fromkeys(fault for part in joined for fault in part.faults)),
+        )
+        for joined in choices
+    )
 
 
 class _Part(NamedTuple):

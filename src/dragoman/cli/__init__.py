@@ -18,6 +18,9 @@ READER_GONE = 141
 TRAIN_PACKAGES = ("torch", "jaxtyping", "sacrebleu", "filelock")
 """What `pip install "dragoman[train]"` brings."""
 
+SERVE_PACKAGES = ("fastapi", "starlette", "pydantic", "uvicorn", "python_multipart", "prometheus_client")
+"""What `pip install "dragoman[serve]"` brings."""
+
 
 def build_app() -> App:
     """Put the commands together; their heavy imports happen when they run."""
@@ -29,6 +32,7 @@ def build_app() -> App:
         import_model,
         inspect,
         plan,
+        serve,
         train,
         translate,
     )
@@ -47,6 +51,7 @@ def build_app() -> App:
     app.command(evaluate.evaluate)
     app.command(inspect.inspect)
     app.command(export.export)
+    app.command(serve.serve)
     app.command(import_model.app)
     return app
 
@@ -83,8 +88,9 @@ def _one_sentence(error: Exception) -> str | None:
         return str(error)
     if isinstance(error, ModuleNotFoundError):
         package = (error.name or "").partition(".")[0]
-        if package in TRAIN_PACKAGES:
-            return f'this command needs {package}: pip install "dragoman[train]" installs it'
+        for extra, packages in (("train", TRAIN_PACKAGES), ("serve", SERVE_PACKAGES)):
+            if package in packages:
+                return f'this command needs {package}: pip install "dragoman[{extra}]" installs it'
     if _is_out_of_memory(error):
         return (
             "the memory is not enough; a smaller --beam-size needs less to translate, and a "
