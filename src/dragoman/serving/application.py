@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse
 
 from dragoman import __version__
 from dragoman.config import DragomanError
-from dragoman.serving import libretranslate, own, page
+from dragoman.serving import deepl, libretranslate, own, page
 from dragoman.serving.documents import Documents
 from dragoman.serving.guard import Guard
 from dragoman.serving.metrics import Metrics
@@ -47,7 +47,7 @@ def build_application(models: Models, settings: Settings) -> FastAPI:
     app.add_middleware(Guard, settings=settings, metrics=metrics)
     # Pages and browser extensions of any origin may ask; nothing here depends on who is logged in.
     app.add_middleware(CORSMiddleware, allow_origins=["*"], allow_methods=["*"], allow_headers=["*"])
-    for protocol in (own, libretranslate, page):
+    for protocol in (own, libretranslate, deepl, page):
         app.include_router(protocol.router)
     app.mount("/static", page.static_files())
     _answer_errors(app)

@@ -32,10 +32,10 @@ async def read_fields(request: Request, model: type[Fields]) -> Fields:
 async def _read_body(request: Request) -> dict[str, Any]:
     """Read a form if the body says that it is one, else JSON; nothing is no field."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind in _FORMS:
+    body = (await request.body()).strip()
+    if kind in _FORMS and not body.startswith(b"{"):  # curl -d '{…}' says that it is a form
         return await _read_form(request)
-    body = await request.body()
-    if not body.strip():
+    if not body:
         return {}
     try:
         table = json.loads(body)

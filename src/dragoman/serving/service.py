@@ -129,7 +129,8 @@ class TranslationService:
         """Translate texts of one language; without a model they are in the target language."""
         if model is None:
             return [_unchanged(text, 1) for text in texts]
-        passages = [order.reader(text, model) for text in texts]
+        # A long text takes a second to take apart, in which others are answered.
+        passages = await asyncio.to_thread(lambda: [order.reader(text, model) for text in texts])
         wanted = [p for passage in passages for p in passage.pieces if _says_something(p)]
         search = _search(model, order.num_alternatives)
         translated = iter(await self._batchers[model.pair].translate(wanted, search))
