@@ -134,11 +134,12 @@ class Translator:
         languages: tuple[str, str],
         max_length: int,
         search: SearchConfig | None = None,
+        split_sentences: bool = True,
     ) -> "Translator":
         """Put a translator together from parts that are in memory already."""
         translator = cls.__new__(cls)
         translator.search = search or SearchConfig()
-        translator._splits = True
+        translator._splits = split_sentences
         translator._languages = languages
         translator._max_length = max_length
         translator._tokenizers = tokenizers

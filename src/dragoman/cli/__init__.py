@@ -18,7 +18,14 @@ READER_GONE = 141
 TRAIN_PACKAGES = ("torch", "jaxtyping", "sacrebleu", "filelock")
 """What `pip install "dragoman[train]"` brings."""
 
-SERVE_PACKAGES = ("fastapi", "starlette", "pydantic", "uvicorn", "python_multipart", "prometheus_client")
+SERVE_PACKAGES = (
+    "fastapi",
+    "starlette",
+    "pydantic",
+    "uvicorn",
+    "python_multipart",
+    "prometheus_client",
+)
 """What `pip install "dragoman[serve]"` brings."""
 
 

@@ -46,7 +46,9 @@ def build_application(models: Models, settings: Settings) -> FastAPI:
     )
     app.add_middleware(Guard, settings=settings, metrics=metrics)
     # Pages and browser extensions of any origin may ask; nothing here depends on who is logged in.
-    app.add_middleware(CORSMiddleware, allow_origins=["*"], allow_methods=["*"], allow_headers=["*"])
+    app.add_middleware(
+        CORSMiddleware, allow_origins=["*"], allow_methods=["*"], allow_headers=["*"]
+    )
     for protocol in (own, libretranslate, deepl, page):
         app.include_router(protocol.router)
     app.mount("/static", page.static_files())

@@ -136,7 +136,7 @@ def _read(text: str, model: ServedModel, question: Question) -> Passage:
     is_html = question.tag_handling == "html"
     rules = Rules(
         untranslated=names["ignored"] | (html.untranslated if is_html else frozenset()),
-        inline=names["inline"] | (html.inline if is_html else frozenset()),
+        inline=names["ignored"] | names["inline"] | (html.inline if is_html else frozenset()),
         mixed_is_inline=not is_html,
         block=names["block"],
     )
@@ -232,9 +232,7 @@ async def document_status(
     responses=_refuses(400, 403, 404, 503),
     openapi_extra=accepts(DocumentKey),
 )
-async def document_result(
-    name: str, request: Request, service: Service, store: Store
-) -> Response:
+async def document_result(name: str, request: Request, service: Service, store: Store) -> Response:
     """Fetch a translated file, once."""
     document = await _find_document(name, request, service, store)
     if not document.translation.done() or document.translation.exception():
@@ -243,9 +241,7 @@ async def document_result(
     return Response(document.translation.result(), media_type=document.media_type)
 
 
-async def _find_document(
-    name: str, request: Request, service: Service, store: Store
-) -> Document:
+async def _find_document(name: str, request: Request, service: Service, store: Store) -> Document:
     check_key(request, service.settings.api_keys)
     return store.find(name, (await read_fields(request, DocumentKey)).document_key)
 

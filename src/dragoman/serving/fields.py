@@ -59,8 +59,8 @@ async def _read_form(request: Request) -> dict[str, Any]:
 def _collect(items: list[tuple[str, Any]]) -> dict[str, Any]:
     """Put fields into a table; one that is repeated becomes a list."""
     table: dict[str, Any] = {}
-    for name, value in items:
-        name = name.removesuffix("[]")
+    for field, value in items:
+        name = field.removesuffix("[]")  # as some write a list
         if name not in table:
             table[name] = value
         elif isinstance(table[name], list):

@@ -107,7 +107,10 @@ class Sentence:
         if len(spans) > 1 and all(span.is_closed for span in spans):
             self._whole = cut("".join(span.text for span in spans))
         self.pieces = [
-            piece for text in (self._whole, *self._runs) if text is not None for piece in text.pieces
+            piece
+            for text in (self._whole, *self._runs)
+            if text is not None
+            for piece in text.pieces
         ]
 
     def put_together(self, translations: list[str]) -> str:

@@ -19,7 +19,7 @@ _NAME_OF = dict(entry.strip().split(" ", 1) for entry in _NAMES.split(","))
 
 
 def language_name(code: str) -> str:
-    """Name a language in English; a region follows in brackets, and an unknown code is its own name.
+    """Name a language in English; a code that is not known is its own name.
 
     >>> language_name("it"), language_name("pt_BR"), language_name("tlh")
     ('Italian', 'Portuguese (BR)', 'tlh')

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Form, Request, UploadFile
 from pydantic import BaseModel, Field
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from dragoman.serving.access import check_key
 from dragoman.serving.dependencies import Service, Store
@@ -44,7 +44,9 @@ class Unknown(BaseModel):
     api_key: str | None = None
 
 
-@router.post("/translate", responses=refuses(400, 403, 413, 503, 504), openapi_extra=accepts(Question))
+@router.post(
+    "/translate", responses=refuses(400, 403, 413, 503, 504), openapi_extra=accepts(Question)
+)
 async def translate(request: Request, service: Service) -> dict[str, Any]:
     """Translate a text, or each text of a list."""
     question = await read_fields(request, Question)
@@ -79,8 +81,7 @@ def _detected(detection: Detection) -> dict[str, Any]:
 
 def _others(translation: Translation) -> list[str]:
     """List the alternatives that read differently from the best one."""
-    best, *others = dict.fromkeys(found.text for found in translation.alternatives)
-    return others
+    return list(dict.fromkeys(found.text for found in translation.alternatives))[1:]
 
 
 @router.post("/detect", responses=refuses(400, 403, 413), openapi_extra=accepts(Unknown))

@@ -1,6 +1,6 @@
 """HTML and XML as a server takes them apart: text is translated, all else is kept."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -10,24 +10,22 @@ from dragoman.serving.models import ServedModel
 from dragoman.serving.passage import Passage, PlainText
 from dragoman.serving.tags import Token, read_tokens
 
-_INLINE = frozenset(
-    "a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark q s samp "
-    "small span strike strong sub sup time tt u var wbr".split()
-)
-_UNTRANSLATED = frozenset(
-    "code iframe kbd math object pre samp script style svg template textarea var".split()
-)
+_INLINE = """
+a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark q s samp small
+span strike strong sub sup time tt u var wbr
+"""
+_UNTRANSLATED = "code iframe kbd math object pre samp script style svg template textarea var"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rules:
     """Which elements are what, by their names in lower case."""
 
-    untranslated: frozenset[str] = _UNTRANSLATED
+    untranslated: frozenset[str] = frozenset(_UNTRANSLATED.split())
     """Their content stays as it is, as does that of any element that says `translate="no"` or has
     the class `notranslate`."""
 
-    inline: frozenset[str] = _INLINE
+    inline: frozenset[str] = frozenset(_INLINE.split())
     """They stand within sentences; any other ends one."""
 
     mixed_is_inline: bool = False
@@ -49,7 +47,7 @@ class Markup:
             cut: Takes the text of a block apart.
         """
         self._parts: list[str | Sentence] = []
-        for block in _blocks(_collapse(read_tokens(text), rules), rules):
+        for block in _blocks(list(_collapse(read_tokens(text), rules)), rules):
             spans = build_spans(block)
             if any(span.speaks for span in spans):
                 self._parts += [
@@ -88,7 +86,7 @@ def read_markup(text: str, model: ServedModel, rules: Rules, *, sentences: bool 
     return Markup(text, rules, cut)
 
 
-def _collapse(tokens: list[Token], rules: Rules) -> Iterator[Token]:
+def _collapse(tokens: Sequence[Token], rules: Rules) -> Iterator[Token]:
     """Make one token of kind "other" of each element that is not translated."""
     rest = iter(tokens)
     for token in rest:
@@ -103,9 +101,8 @@ def _collapse(tokens: list[Token], rules: Rules) -> Iterator[Token]:
         yield Token("other", raw, token.name)
 
 
-def _blocks(tokens: Iterator[Token], rules: Rules) -> Iterator[list[Token]]:
+def _blocks(tokens: Sequence[Token], rules: Rules) -> Iterator[list[Token]]:
     """Group tokens that stand within the same sentences; each other one is a group of its own."""
-    tokens = list(tokens)
     mixed = _mixed(tokens) if rules.mixed_is_inline else set()
     block: list[Token] = []
     for i, token in enumerate(tokens):
@@ -121,25 +118,18 @@ def _blocks(tokens: Iterator[Token], rules: Rules) -> Iterator[list[Token]]:
         yield block
 
 
-def _mixed(tokens: list[Token]) -> set[int]:
-    """Find the tags of elements that have text beside them, within the same element."""
-    children: list[list[int]] = [[]]
-    has_text = [False]
-    mixed: set[int] = set()
-    for i, token in enumerate(tokens):
-        if token.kind == "text":
-            has_text[-1] |= bool(token.raw.strip())
-        elif token.kind == "close" and len(children) > 1:
-            if has_text.pop():
-                mixed.update(children[-1])
-            children.pop()
-            children[-1].append(i)
-        elif token.name:
-            children[-1].append(i)
-            if token.kind == "open":
-                children.append([])
-                has_text.append(False)
-    for inner, has in zip(children, has_text, strict=True):
-        if has:
-            mixed.update(inner)
-    return mixed
+def _mixed(tokens: Sequence[Token]) -> set[int]:
+    """Find the tokens that have text beside them, within the same element."""
+    open_elements, num_elements = [0], 1
+    parents: list[int] = []
+    with_text: set[int] = set()
+    for token in tokens:
+        if token.kind == "close" and len(open_elements) > 1:
+            open_elements.pop()
+        parents.append(open_elements[-1])
+        if token.kind == "text" and token.raw.strip():
+            with_text.add(open_elements[-1])
+        elif token.kind == "open":
+            open_elements.append(num_elements)
+            num_elements += 1
+    return {i for i, parent in enumerate(parents) if parent in with_text}

@@ -1,5 +1,6 @@
 """The models that are served: at most one for each pair of languages."""
 
+import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,11 +94,11 @@ class Models:
         return list(dict.fromkeys([m.source for m in self.all] + [m.target for m in self.all]))
 
     def targets(self, source: str) -> list[str]:
-        """The languages into which a language is translated."""
+        """List the languages into which one is translated."""
         return [model.target for model in self.all if model.source == source]
 
     def sources(self, target: str) -> list[str]:
-        """The languages from which one is translated."""
+        """List the languages from which one is translated."""
         return [model.source for model in self.all if model.target == target]
 
     def find_language(self, wanted: str) -> str:
@@ -131,4 +132,4 @@ class Models:
 
 def _printable(wanted: str) -> str:
     """Write what a client sent so that it fits into a sentence."""
-    return repr(wanted if len(wanted) <= 20 else wanted[:20] + "…")
+    return repr(textwrap.shorten(wanted, 20, placeholder="…"))

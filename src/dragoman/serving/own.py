@@ -23,7 +23,9 @@ class Texts(BaseModel):
 
     text: str | list[str]
     target: str = Field(description="A language code.")
-    source: str | None = Field(default=None, description="A language code; left out, it is found out.")
+    source: str | None = Field(
+        default=None, description="A language code; left out, it is found out."
+    )
     n_best: int = Field(default=1, ge=1, le=MOST_ALTERNATIVES)
 
 

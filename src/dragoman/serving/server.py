@@ -25,6 +25,7 @@ def open_socket(host: str, port: int) -> socket.socket:
         listener = socket.socket(family, kind)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
+        listener.listen()  # who comes before the models are loaded waits
     except OSError as error:
         raise DragomanError(
             f"{host}:{port}: {error.strerror or error}; name another --host or --port"

@@ -111,9 +111,7 @@ class TranslationService:
                 413, f"{num_characters} characters are too many; this server takes {limit} at once"
             )
 
-    def _source_of(
-        self, text: str, target: str, named: str | None
-    ) -> tuple[str, Detection | None]:
+    def _source_of(self, text: str, target: str, named: str | None) -> tuple[str, Detection | None]:
         """Resolve the language of a text; what nothing is known about comes from a source."""
         if named is not None:
             return self.models.find_language(named), None

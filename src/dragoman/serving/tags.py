@@ -7,9 +7,7 @@ from typing import Literal, NamedTuple
 
 Kind = Literal["text", "open", "close", "void", "other"]
 
-_VOID = frozenset(
-    "area base br col embed hr img input link meta param source track wbr".split()
-)
+_VOID = "area base br col embed hr img input link meta param source track wbr"
 """Elements that have no end tag in HTML."""
 
 
@@ -54,6 +52,7 @@ class _Reader(HTMLParser):
     def __init__(self, document: str) -> None:
         super().__init__(convert_charrefs=False)
         self.marks: list[tuple[int, Token]] = [(0, Token("text", ""))]
+        self._void = frozenset(_VOID.split())
         self._line_starts = [0, *accumulate(len(line) + 1 for line in document.split("\n"))]
 
     def mark(self, kind: Kind, name: str = "", *, marked: bool = False) -> None:
@@ -65,7 +64,7 @@ class _Reader(HTMLParser):
         values = dict(attrs)
         classes = (values.get("class") or "").split()
         marked = (values.get("translate") or "").lower() == "no" or "notranslate" in classes
-        self.mark("void" if tag in _VOID else "open", tag, marked=marked)
+        self.mark("void" if tag in self._void else "open", tag, marked=marked)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.mark("void", tag)
