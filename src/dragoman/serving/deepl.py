@@ -1,5 +1,6 @@
 """The protocol of DeepL, version 2, as far as a server without glossaries can speak it."""
 
+import asyncio
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -14,12 +15,15 @@ from dragoman.serving.fields import read_fields
 from dragoman.serving.languages import base_language, language_name
 from dragoman.serving.markup import Rules, read_markup
 from dragoman.serving.models import ServedModel
-from dragoman.serving.openapi import Message, accepts, refuses
+from dragoman.serving.openapi import FILE, Message, accepts, refuses
 from dragoman.serving.passage import Passage, PlainText
 from dragoman.serving.refusal import RefusalError
 from dragoman.serving.service import Order
 
 _NO_LIMIT = 10**12
+_PATIENCE = 2.0
+"""Seconds that the answer may wait for a file to be ready; the clients ask again after five."""
+
 _VARIANTS = {"en": ("EN-GB", "EN-US"), "pt": ("PT-PT", "PT-BR")}
 """Targets of which the clients want to know the region."""
 
@@ -216,6 +220,7 @@ async def document_status(
 ) -> dict[str, Any]:
     """Say whether a file is ready."""
     document = await _find_document(name, request, service, store)
+    await asyncio.wait([document.translation], timeout=_PATIENCE)
     if not document.translation.done():
         return {"document_id": document.id, "status": "translating", "seconds_remaining": 1}
     if error := document.translation.exception():
@@ -229,7 +234,8 @@ async def document_status(
 
 @router.post(
     "/document/{name}/result",
-    responses=_refuses(400, 403, 404, 503),
+    response_class=Response,
+    responses=FILE | _refuses(400, 403, 404, 503),
     openapi_extra=accepts(DocumentKey),
 )
 async def document_result(name: str, request: Request, service: Service, store: Store) -> Response:

@@ -14,7 +14,7 @@ from dragoman.serving.documents import READERS
 from dragoman.serving.fields import read_fields
 from dragoman.serving.languages import language_name
 from dragoman.serving.markup import read_html
-from dragoman.serving.openapi import accepts, refuses
+from dragoman.serving.openapi import FILE, accepts, refuses
 from dragoman.serving.refusal import RefusalError
 from dragoman.serving.service import Answer, Order, read_plain_text
 from dragoman.serving.settings import MOST_ALTERNATIVES
@@ -125,7 +125,7 @@ async def translate_file(
     return {"translatedFileUrl": str(url)}
 
 
-@router.get("/download_file/{name}", responses=refuses(404, 503))
+@router.get("/download_file/{name}", response_class=Response, responses=FILE | refuses(404, 503))
 async def download_file(name: str, store: Store) -> Response:
     """Fetch a translated file; its address is known to its owner alone."""
     document = store.find(name)

@@ -14,6 +14,12 @@ _ERRORS = {
 }
 
 
+FILE: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The file.", "content": {"text/plain": {}, "text/html": {}}}
+}
+"""What a route answers that sends a translated file."""
+
+
 class Problem(BaseModel):
     """Why a request was not answered."""
 

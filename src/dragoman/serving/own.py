@@ -4,7 +4,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 
 from dragoman.serving.access import check_key
 from dragoman.serving.dependencies import Service
@@ -120,7 +120,7 @@ async def models(service: Service) -> list[ModelCard]:
     ]
 
 
-@router.get("/metrics", responses=refuses(403))
+@router.get("/metrics", response_class=PlainTextResponse, responses=refuses(403))
 async def metrics(request: Request, service: Service) -> Response:
     """Numbers for Prometheus."""
     check_key(request, service.settings.api_keys)
