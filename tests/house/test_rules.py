@@ -27,6 +27,8 @@ WITHOUT_TORCH = [
     "dragoman.corpora.preparation",
     "dragoman.evaluation.metrics",
     "dragoman.recipe",
+    "dragoman.serving.application",
+    "dragoman.serving.server",
     "dragoman.cli.demo",
     "dragoman.cli.train",
     "dragoman.cli.translate",
@@ -34,6 +36,7 @@ WITHOUT_TORCH = [
     "dragoman.cli.corpus",
     "dragoman.cli.inspect",
     "dragoman.cli.export",
+    "dragoman.cli.serve",
     "dragoman.cli.import_model",
 ]
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.serving.live import Copier, loaded, serving
 
 from dragoman.decoding.config import SearchConfig
 from dragoman.model.config import TransformerConfig
@@ -15,7 +16,6 @@ from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.tokenizer import SpecialIds
 from dragoman.tokenizers.training import train_tokenizers
 from dragoman.translator import Translator
-from tests.serving.live import Copier, loaded, serving
 
 SENTENCES = [
     ("The cat is on the table.", "Il gatto è sul tavolo."),
@@ -71,7 +71,7 @@ def italian_english(save: Callable[[str, str], Path]) -> Path:
 
 @pytest.fixture
 def copying(tokenizers: TokenizerPair) -> tuple[Copier, ServedModel]:
-    """A model that copies, and its engine."""
+    """Give a model that copies, and its engine."""
     engine = Copier()
     translator = Translator.from_engine(
         engine,

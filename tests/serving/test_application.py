@@ -14,18 +14,18 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
+from tests.serving.live import Copier, loaded, serving
 
 from dragoman.serving.models import ServedModel
 from dragoman.serving.settings import Settings
 from dragoman.translator import Translator
-from tests.serving.live import Copier, loaded, serving
 
 
 def test_thirty_clients_at_once_get_what_each_gets_alone(
     address: str, english_italian: Path
 ) -> None:
     texts = [
-        f"The {'cat dog table'.split()[i % 3]} is on {'the ' * (i % 7)}table." for i in range(30)
+        f"The {['cat', 'dog', 'table'][i % 3]} is on {'the ' * (i % 7)}table." for i in range(30)
     ]
     expected = Translator(english_italian, device="cpu")(texts)
 

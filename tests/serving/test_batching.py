@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.serving.live import Copier
 
 from dragoman.decoding.config import SearchConfig
 from dragoman.serving.batching import CHARACTERS_PER_BATCH, Batcher
 from dragoman.serving.models import ServedModel
 from dragoman.serving.refusal import RefusalError
 from dragoman.translator import Translation, Translator
-from tests.serving.live import Copier
 
 SEARCH = SearchConfig()
 LINE = "the cat, the dog"

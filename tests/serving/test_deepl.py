@@ -9,11 +9,11 @@ from typing import Any
 import deepl
 import pytest
 import requests
+from tests.serving.live import Copier, loaded, serving
 
 from dragoman.serving.models import ServedModel
 from dragoman.serving.settings import Settings
 from dragoman.translator import Translator
-from tests.serving.live import Copier, loaded, serving
 
 TEXT = "The cat is on the table."
 

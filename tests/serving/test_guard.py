@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 import requests
+from tests.serving.live import Copier, loaded, serving
 
 from dragoman.serving.models import ServedModel
 from dragoman.serving.settings import Settings
-from tests.serving.live import Copier, loaded, serving
 
 
 def connect(url: str, request: bytes) -> socket.socket:

@@ -6,18 +6,18 @@ from typing import Any
 import libretranslatepy
 import pytest
 import requests
+from tests.serving.live import Copier, loaded, serving
 
 from dragoman.serving.models import ServedModel
 from dragoman.serving.settings import Settings
 from dragoman.translator import Translator
-from tests.serving.live import Copier, loaded, serving
 
 TEXT = "The cat is on the table. Where is the dog?"
 
 
 @pytest.fixture(scope="session")
 def expected(english_italian: Path) -> str:
-    """What the model translates the text to, without a server."""
+    """Translate the text without a server."""
     return Translator(english_italian, device="cpu")(TEXT)
 
 
@@ -124,14 +124,15 @@ def test_a_body_that_is_no_table_is_refused(address: str, body: bytes) -> None:
 
 def test_a_file_is_translated_and_fetched(address: str, expected: str) -> None:
     fields = {"source": "en", "target": "it"}
-    files = {"file": ("../../letter.TXT", f"\ufeff{TEXT}\r\n\n{TEXT}\n".encode())}
+    files = {"file": ("../..\\lètter x.TXT", f"\ufeff{TEXT}\r\n\n{TEXT}\n".encode())}
 
     status, answer = post(f"{address}/translate_file", data=fields, files=files)
     fetched = requests.get(answer["translatedFileUrl"], timeout=30)
 
     assert status == 200
     assert fetched.text == f"{expected}\r\n\n{expected}\n"
-    assert fetched.headers["Content-Disposition"] == 'attachment; filename="translation.txt"'
+    disposition = "attachment; filename*=UTF-8''l%C3%A8tter%20x.it.txt"
+    assert fetched.headers["Content-Disposition"] == disposition
     assert requests.get(f"{address}/download_file/x", timeout=30).status_code == 404
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 import requests
+from tests.serving.live import loaded, serving
 
 from dragoman.translator import Translator
-from tests.serving.live import loaded, serving
 
 TEXT = "The cat is on the table. Where is the dog? 7"
 

@@ -15,6 +15,7 @@ _LONGEST_GRAM = 4
 _MOST_CHARACTERS = 2000
 _UNSEEN = 0.1  # of a hundred words: how often an n-gram stands in a list in which it does not
 _FOREIGN_LETTER = -12.0  # log-probability of one in a script in which the language is not written
+_NEW_LETTER = -9.0  # log-weight of a letter that is in no word of a list
 _UNKNOWN_WORD = -2.0  # and of an n-gram in a language of which no words are known
 
 
@@ -73,7 +74,10 @@ class Detector:
             score = _UNKNOWN_WORD * sum(grams.values())
         else:
             unseen = math.log(_UNSEEN)
-            score = sum(n * profile.get(gram, unseen) for gram, n in grams.items())
+            score = sum(
+                n * profile.get(gram, _NEW_LETTER if len(gram) == 1 else unseen)
+                for gram, n in grams.items()
+            )
         outside = self._outside[language]
         num_letters = sum(map(str.isalpha, text))
         foreign = 0.0 if outside is None else (1 - share_in_script(text, outside)) * num_letters

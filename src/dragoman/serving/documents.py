@@ -4,7 +4,7 @@ import asyncio
 import secrets
 import time
 from dataclasses import dataclass, field, replace
-from pathlib import PurePath
+from pathlib import PureWindowsPath
 
 from dragoman.serving.markup import read_html
 from dragoman.serving.refusal import RefusalError
@@ -16,6 +16,7 @@ READERS = {".txt": read_plain_text, ".html": read_html, ".htm": read_html}
 
 _MOST_DOCUMENTS = 100
 _SECONDS_KEPT = 30 * 60.0
+_LONGEST_STEM = 100
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -23,6 +24,8 @@ class Document:
     """A file, its translation, and the words by which its owner gets it."""
 
     name: str
+    """As its translation should be called: that of the file, with the language."""
+
     num_characters: int
     translation: "asyncio.Task[str]"
     id: str = field(default_factory=lambda: secrets.token_hex(16).upper())
@@ -53,7 +56,7 @@ class Documents:
         Raises:
             RefusalError: the file is of another kind, or too long, or there are too many.
         """
-        suffix = PurePath(name or "").suffix.lower()
+        suffix = PureWindowsPath(name or "").suffix.lower()
         if suffix not in READERS:
             raise RefusalError(400, f"only files whose names end in {', '.join(READERS)} are read")
         text = _decode(content)
@@ -63,7 +66,7 @@ class Documents:
             raise RefusalError(503, "too many files are waiting to be fetched", retry_after=60)
         order = replace(order, texts=[text], reader=READERS[suffix])
         document = Document(
-            name=f"translation{suffix}",
+            name=f"{PureWindowsPath(name or '').stem[:_LONGEST_STEM]}.{order.target}{suffix}",
             num_characters=len(text),
             translation=asyncio.create_task(self._translate(order)),
         )

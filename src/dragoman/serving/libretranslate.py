@@ -2,6 +2,7 @@
 
 import asyncio
 from typing import Annotated, Any, Literal
+from urllib.parse import quote
 
 from fastapi import APIRouter, Form, Request, UploadFile
 from pydantic import BaseModel, Field
@@ -134,7 +135,7 @@ async def download_file(name: str, store: Store) -> Response:
     return Response(
         document.translation.result(),
         media_type=document.media_type,
-        headers={"Content-Disposition": f'attachment; filename="{document.name}"'},
+        headers={"Content-Disposition": f"attachment; filename*=UTF-8''{quote(document.name)}"},
     )
 
 

@@ -1,5 +1,6 @@
 """Run the application until it is told to stop."""
 
+import os
 import signal
 import socket
 import sys
@@ -10,6 +11,7 @@ from fastapi import FastAPI
 from dragoman.config import DragomanError
 
 _MOST_CONNECTIONS = 1000
+_LAST_PORT = 65535
 
 
 def open_socket(host: str, port: int) -> socket.socket:
@@ -18,19 +20,19 @@ def open_socket(host: str, port: int) -> socket.socket:
     Raises:
         DragomanError: it is taken, or the host is not an address of this machine.
     """
+    if not 0 <= port <= _LAST_PORT:
+        raise DragomanError(f"port {port}: a port is a number from 0 to {_LAST_PORT}")
     try:
-        family, kind, _, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        family, _, _, _, address = socket.getaddrinfo(
+            host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        listener = socket.socket(family, kind)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-        listener.listen()  # who comes before the models are loaded waits
+        # Who comes before the models are loaded waits.
+        return socket.create_server((address[0], port), family=family)
+    except socket.gaierror:
+        reason = "there is no such host"
     except OSError as error:
-        raise DragomanError(
-            f"{host}:{port}: {error.strerror or error}; name another --host or --port"
-        ) from None
-    return listener
+        reason = os.strerror(error.errno) if error.errno else str(error)
+    raise DragomanError(f"{host}:{port}: {reason}; name another --host or --port")
 
 
 def run(app: FastAPI, listener: socket.socket, *, grace: float) -> None:
