@@ -101,7 +101,7 @@ def test_only_the_sentence_of_a_tag_pays_for_it() -> None:
     [
         ("<d><p>One.</p><p>Two.</p></d>", "<d><p>ONE.</p><p>TWO.</p></d>"),
         ("<p>Press <ui>Save</ui> to go on.</p>", "<p>Per continuare premere <ui>salva</ui>.</p>"),
-        ("Press <par>Save</par> to go on.", "Press <par>Salva.</par> to go on."),
+        ("Press <par>Save</par> to go on.", "Premere <par>Salva.</par> per continuare."),
         ('Go <x id="5"></x>, now <x id="6"/>', 'GO <x id="5"></x>, NOW <x id="6"/>'),
         ("<?xml version='1.0'?><a>One</a>", "<?xml version='1.0'?><a>ONE</a>"),
     ],

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import requests
@@ -17,7 +18,7 @@ def test_a_translation_says_what_the_translator_says(address: str, english_itali
     search = replace(translator.search, n_best=2)
     (expected,) = translator.translate([TEXT], search)
 
-    fields = {"text": TEXT, "source": "en", "target": "it", "n_best": 2}
+    fields: dict[str, Any] = {"text": TEXT, "source": "en", "target": "it", "n_best": 2}
     answer = requests.post(f"{address}/api/v1/translate", json=fields, timeout=30).json()
     (found,) = answer["translations"]
 
