@@ -118,7 +118,7 @@ def test_a_path_or_a_method_that_is_not_there_is_refused_in_the_form_of_the_prot
 ) -> None:
     assert requests.get(f"{address}/nowhere", timeout=30).json() == {"error": "Not Found"}
     assert requests.get(f"{address}/v2/nowhere", timeout=30).json() == {"message": "Not Found"}
-    wrong = requests.get(f"{address}/translate", timeout=30)
+    wrong = requests.get(f"{address}/detect", timeout=30)
     assert (wrong.status_code, wrong.headers["Allow"]) == (405, "POST")
     for path in (
         "/static/../application.py",

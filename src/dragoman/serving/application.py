@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse
 
 from dragoman import __version__
 from dragoman.config import DragomanError
-from dragoman.serving import deepl, libretranslate, own, page
+from dragoman.serving import apertium, deepl, libretranslate, own, page
 from dragoman.serving.documents import Documents
 from dragoman.serving.guard import Guard
 from dragoman.serving.metrics import Metrics
@@ -49,7 +49,7 @@ def build_application(models: Models, settings: Settings) -> FastAPI:
     app.add_middleware(
         CORSMiddleware, allow_origins=["*"], allow_methods=["*"], allow_headers=["*"]
     )
-    for protocol in (own, libretranslate, deepl, page):
+    for protocol in (own, libretranslate, deepl, apertium, page):
         app.include_router(protocol.router)
     app.mount("/static", page.static_files())
     _answer_errors(app)
