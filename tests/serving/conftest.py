@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import torch
 from tests.serving.live import Copier, loaded, serving
 
 from dragoman.decoding.config import SearchConfig
@@ -44,6 +45,7 @@ def save(
             d_model=8, d_ff=12, num_heads=2, num_encoder_layers=1, num_decoder_layers=1
         )
         size = tokenizers.source.vocab_size
+        torch.manual_seed(5)  # a fixture of a session is made before the tests are seeded
         model = Transformer(config, source_vocab_size=size, target_vocab_size=size, padding_id=0)
         description = ModelDescription(
             source_language=source,

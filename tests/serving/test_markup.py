@@ -60,6 +60,7 @@ def translated(text: str, rules: Rules | None = None) -> str:
          '<div class="a notranslate"><div>x</div>y</div>TWO'),
         ("<!-- a note --><!DOCTYPE html>One", "<!-- a note --><!DOCTYPE html>ONE"),
         ("<p>One<p>Two <i>three", "<p>ONE<p>TWO <i>THREE"),
+        ("One &# <b>two</b>", "ONE &amp;# <b>TWO</b>"),
         ("One <![CDATA[x]]> two", "ONE <![CDATA[x]]> TWO"),
     ],
 )  # fmt: skip
@@ -78,6 +79,7 @@ def test_all_but_the_text_is_kept(html: str, expected: str) -> None:
         ("Run <code>make</code> now.", "Ora eseguire <code>make</code>."),
         # found twice, or not at all: between tags, each for itself
         ("<b>Save</b> and <i>Save</i>.", "<b>Salva.</b> e <i>Salva.</i>."),
+        ("<b>Save</b> and Save.", "<b>Salva.</b> AND SAVE."),
         ("Press the <b>key</b>.", "Premere il <b>chiave</b>."),
         # tags that do not close where they should stay in order
         ("Press <b>Save<i></b> to go on.</i>", "Premere <b>Salva.<i></b> per continuare.</i>"),

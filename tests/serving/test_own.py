@@ -33,14 +33,16 @@ def test_a_translation_says_what_the_translator_says(address: str, english_itali
 
 
 def test_the_source_language_is_found_out_for_each_text(address: str) -> None:
-    fields = {"text": ["Where is the dog?", "Dov'è il cane?"], "target": "it"}
+    texts = ["Where is the dog?", "Dov'è il cane?", "7, the dog?"]
+    fields: dict[str, Any] = {"text": texts, "target": "it"}
 
     answer = requests.post(f"{address}/api/v1/translate", json=fields, timeout=30).json()
-    english, italian = answer["translations"]
+    english, italian, other = answer["translations"]
 
     assert (english["source_language"], italian["source_language"]) == ("en", "it")
     assert italian["text"] == "Dov'è il cane?"
     assert english["confidence"] > 0.9
+    assert other["parts"] == ["7, the dog?"]
 
 
 def test_models_are_listed_with_engine_and_scores(address: str, english_italian: Path) -> None:
