@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 import requests
+from tests.serving.live import loaded, serving
 
 from dragoman.serving.settings import Settings
 from dragoman.translator import Translator
-from tests.serving.live import loaded, serving
 
 
 def get(address: str, path: str) -> tuple[bytes, dict[str, object]]:
