@@ -74,6 +74,16 @@ def test_text_in_the_target_language_stays_as_it_is(address: str) -> None:
     assert answer["detectedLanguage"]["language"] == "it"
 
 
+def test_text_that_may_be_in_the_target_language_is_translated(address: str) -> None:
+    assert post(f"{address}/detect", json={"q": "Press the button."})[1][0]["language"] == "it"
+
+    fields = {"q": "Press the button.", "source": "auto", "target": "it"}
+    status, answer = post(f"{address}/translate", json=fields)
+
+    assert (status, answer["detectedLanguage"]["language"]) == (200, "en")
+    assert answer["translatedText"] != fields["q"]
+
+
 def test_html_keeps_its_tags(copying: tuple[Copier, ServedModel]) -> None:
     html = '<p class="x">A cat &amp; <b>a dog</b>.</p><script>var cat</script>'
 

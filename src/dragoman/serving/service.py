@@ -14,6 +14,10 @@ from dragoman.serving.refusal import RefusalError
 from dragoman.serving.settings import Settings
 from dragoman.translator import Alternative, Translation, join_alternatives
 
+_SURE_OF_TARGET = 0.95
+"""How probable it must be that a text is in the target language before it is left as it is: who asks
+for a translation usually needs one."""
+
 Reader = Callable[[str, ServedModel], Passage]
 """Takes a text apart that a model is to translate."""
 
@@ -119,6 +123,8 @@ class TranslationService:
         if not sources:
             raise RefusalError(400, f"no model translates to {target}")
         detection = self.detector.detect(text, among=[*sources, target])
+        if detection.language == target and detection.confidence < _SURE_OF_TARGET:
+            detection = self.detector.detect(text, among=sources)
         return detection.language, detection
 
     async def _translate(
