@@ -15,7 +15,7 @@ from dragoman.serving.settings import Settings
 from dragoman.translator import Alternative, Translation, join_alternatives
 
 _SURE_OF_TARGET = 0.95
-"""How probable it must be that a text is in the target language before it is left as it is: who asks
+"""How probably a text must be in the target language to be left as it is: who asks
 for a translation usually needs one."""
 
 Reader = Callable[[str, ServedModel], Passage]
