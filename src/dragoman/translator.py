@@ -151,6 +151,7 @@ class Translator:
         max_length: int,
         search: SearchConfig | None = None,
         terms: TermFinder | None = None,
+        split_sentences: bool = True,
     ) -> "Translator":
         """Put a translator together from parts that are in memory already.
 
@@ -158,7 +159,7 @@ class Translator:
         """
         translator = cls.__new__(cls)
         translator.search = search or SearchConfig()
-        translator._splits = True
+        translator._splits = split_sentences
         translator._languages = languages
         translator._max_length = max_length
         translator._tokenizers = tokenizers

@@ -28,6 +28,8 @@ WITHOUT_TORCH = [
     "dragoman.evaluation.metrics",
     "dragoman.recipe",
     "dragoman.cli.align",
+    "dragoman.serving.application",
+    "dragoman.serving.server",
     "dragoman.cli.demo",
     "dragoman.cli.train",
     "dragoman.cli.translate",
@@ -37,6 +39,7 @@ WITHOUT_TORCH = [
     "dragoman.cli.inspect",
     "dragoman.cli.plot",
     "dragoman.cli.export",
+    "dragoman.cli.serve",
     "dragoman.cli.import_model",
 ]
 

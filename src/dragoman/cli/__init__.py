@@ -21,6 +21,12 @@ EXTRAS = {
     "sacrebleu": "train",
     "filelock": "train",
     "matplotlib": "plot",
+    "fastapi": "serve",
+    "starlette": "serve",
+    "pydantic": "serve",
+    "uvicorn": "serve",
+    "python_multipart": "serve",
+    "prometheus_client": "serve",
 }
 """Which extra brings a package: `pip install "dragoman[train]"` brings torch."""
 
@@ -38,6 +44,7 @@ def build_app() -> App:
         inspect,
         plan,
         plot,
+        serve,
         train,
         translate,
     )
@@ -59,6 +66,7 @@ def build_app() -> App:
     app.command(inspect.inspect)
     app.command(plot.app)
     app.command(export.export)
+    app.command(serve.serve)
     app.command(import_model.app)
     return app
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 from cyclopts import Parameter
 
 from dragoman.cli.corpus import Languages
-from dragoman.cli.translation_options import TranslationOptions
+from dragoman.cli.translation_options import TranslationOptions, announce
 
 if TYPE_CHECKING:
     from dragoman.evaluation.config import EvaluationConfig
@@ -178,6 +178,7 @@ def _system(path: Path, sources: list[str], translation: TranslationOptions) -> 
     """
     if path.is_dir():
         translator = translation.load(path)
+        announce(translator)
         return System(translator.engine, lambda: translator(sources))
     from dragoman.corpora.text_file import read_lines
     from dragoman.evaluation.statistics import EvaluationError

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO, NamedTuple, cast
 from cyclopts import Parameter
 
 from dragoman.cli.alignment_file import Align, open_alignments
-from dragoman.cli.translation_options import TranslationOptions
+from dragoman.cli.translation_options import TranslationOptions, announce
 from dragoman.durable import open_whole
 
 if TYPE_CHECKING:
@@ -131,6 +131,7 @@ def translate(
         open_alignments(model, output.alignments) as align,
     ):
         translator = translation.load(model, _configure(model, search))
+        announce(translator)
         write = _writer(output, translator)
         _translate_lines(translator, _read_chunks(files), write, stream, align)
 

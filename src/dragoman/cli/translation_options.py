@@ -33,13 +33,10 @@ class TranslationOptions:
     """Keep placeholders (%s, {name}), numbers, URLs and e-mail addresses as they are."""
 
     def load(self, model: Path, search: "SearchConfig | None" = None) -> "Translator":
-        """Load a model, and tell a person who waits what computes.
-
-        A program that reads standard error is not told.
-        """
+        """Load a model."""
         from dragoman.translator import Translator
 
-        translator = Translator(
+        return Translator(
             model,
             engine=self.engine,
             device=self.device,
@@ -48,6 +45,9 @@ class TranslationOptions:
             protect=self.protect,
             glossary=self.glossary,
         )
-        if sys.stderr.isatty():
-            print(f"translating with {translator.engine}", file=sys.stderr)
-        return translator
+
+
+def announce(translator: "Translator") -> None:
+    """Tell a person who waits what computes; a program that reads standard error is not told."""
+    if sys.stderr.isatty():
+        print(f"translating with {translator.engine}", file=sys.stderr)

@@ -1,0 +1,78 @@
+"""`dragoman serve`: translation over HTTP, and a page."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from dragoman.cli.translation_options import TranslationOptions
+
+if TYPE_CHECKING:
+    from dragoman.serving.models import Models
+
+
+def serve(
+    *models: Path,
+    host: str = "127.0.0.1",
+    port: int = 5000,
+    api_key: Annotated[tuple[str, ...], Parameter(negative=())] = (),
+    max_characters: int = 200_000,
+    translation: TranslationOptions = TranslationOptions(),
+) -> None:
+    """Serve translations over HTTP, with one or more models.
+
+    On one port there are a page for people, the protocols of LibreTranslate and of DeepL (version
+    2), so that programs that know these can be pointed here, and an interface that tells scores
+    and alternatives. Nothing is sent anywhere, and no text is kept or logged.
+
+    A page and all protocols: dragoman serve runs/en-it runs/it-en
+
+    For the whole network: dragoman serve runs/en-it --host 0.0.0.0 --api-key "$KEY"
+
+    Parameters
+    ----------
+    models
+        Model directories, each for another pair of languages.
+    host
+        Address to listen on; the default is this machine alone, 0.0.0.0 is everybody.
+    port
+        Port to listen on; 0 is any that is free.
+    api_key
+        Answer only who names this key; may be given several times.
+    max_characters
+        Most that is translated for one request, or of one file.
+    translation
+        What translates, where, and what it keeps.
+    """
+    from dragoman.config import RecipeError
+    from dragoman.serving.application import build_application
+    from dragoman.serving.models import Models, prepare_model
+    from dragoman.serving.server import open_socket, run
+    from dragoman.serving.settings import Settings
+
+    try:
+        settings = Settings(api_keys=api_key, max_characters=max_characters)
+    except ValueError as error:
+        raise RecipeError(str(error)) from error
+    with open_socket(host, port) as listener:
+        whole = replace(translation, whole_lines=True)  # the server cuts them itself
+        served = Models(
+            prepare_model(path, whole.load(path), whole_lines=translation.whole_lines)
+            for path in models
+        )
+        _announce(served, *listener.getsockname()[:2])
+        run(build_application(served, settings), listener, grace=settings.timeout)
+
+
+def _announce(models: "Models", host: str, port: int) -> None:
+    """Say what is served, and where."""
+    for model in models.all:
+        print(f"{model.source} to {model.target}: {model.name}, {model.translator.engine}")
+    address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    print(f"page            {address}/")
+    print(f"LibreTranslate  {address}/translate")
+    print(f"DeepL           {address}/v2/translate")
+    print(f"Dragoman        {address}/api/v1/translate, described at {address}/docs")
+    sys.stdout.flush()

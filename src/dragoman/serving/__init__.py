@@ -1,0 +1,1 @@
+"""Translation over HTTP, in the protocols that other programs speak, and a page for people."""

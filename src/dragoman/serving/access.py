@@ -1,0 +1,27 @@
+"""Who may use a server."""
+
+import hmac
+from collections.abc import Sequence
+
+from starlette.requests import Request
+
+from dragoman.serving.refusal import RefusalError
+
+
+def check_key(request: Request, keys: Sequence[str], *, api_key: str | None = None) -> None:
+    """Look for one of the keys: in a field, or in the header `Authorization`.
+
+    The header is `DeepL-Auth-Key KEY` or `Bearer KEY`; either is good for all protocols.
+
+    Raises:
+        RefusalError: there are keys, and the request has none of them.
+    """
+    if not keys:
+        return
+    scheme, _, value = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() not in ("deepl-auth-key", "bearer"):
+        value = ""
+    given = (api_key or value).strip().encode()
+    # All are compared, so that the time tells nothing.
+    if not sum(hmac.compare_digest(given, key.encode()) for key in keys):
+        raise RefusalError(403, "this server needs an API key that it knows")

@@ -1,0 +1,88 @@
+"""All protocols, and the page, on one port."""
+
+import logging
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import JSONResponse
+
+from dragoman import __version__
+from dragoman.config import DragomanError
+from dragoman.serving import apertium, deepl, libretranslate, own, page
+from dragoman.serving.documents import Documents
+from dragoman.serving.guard import Guard
+from dragoman.serving.metrics import Metrics
+from dragoman.serving.models import Models
+from dragoman.serving.refusal import RefusalError, as_response
+from dragoman.serving.service import TranslationService
+from dragoman.serving.settings import Settings
+
+_log = logging.getLogger(__name__)
+
+
+def build_application(models: Models, settings: Settings) -> FastAPI:
+    """Build the application that serves some models."""
+    metrics = Metrics()
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        app.state.service = TranslationService(models, settings, metrics)
+        app.state.documents = Documents(app.state.service)
+        yield
+        app.state.documents.close()
+        await app.state.service.close()
+
+    app = FastAPI(
+        title="Dragoman",
+        version=__version__,
+        lifespan=lifespan,
+        docs_url=None,  # the pages that come with FastAPI load scripts from a CDN
+        redoc_url=None,
+    )
+    app.add_middleware(Guard, settings=settings, metrics=metrics)
+    # Pages and browser extensions of any origin may ask; nothing here depends on who is logged in.
+    app.add_middleware(
+        CORSMiddleware, allow_origins=["*"], allow_methods=["*"], allow_headers=["*"]
+    )
+    for protocol in (own, libretranslate, deepl, apertium, page):
+        app.include_router(protocol.router)
+    app.mount("/static", page.static_files())
+    _answer_errors(app)
+    return app
+
+
+def _answer_errors(app: FastAPI) -> None:
+    """Answer whatever goes wrong in a sentence, in the form of the protocol; details are logged."""
+
+    @app.exception_handler(RefusalError)
+    async def refuse(request: Request, error: RefusalError) -> JSONResponse:
+        return as_response(error, request.url.path)
+
+    @app.exception_handler(DragomanError)
+    async def refuse_search(request: Request, error: DragomanError) -> JSONResponse:
+        _log.warning("%s", error)  # it may name files
+        return as_response(RefusalError(400, "the model cannot do this"), request.url.path)
+
+    @app.exception_handler(RequestValidationError)
+    async def refuse_fields(request: Request, error: RequestValidationError) -> JSONResponse:
+        mistake = error.errors()[0]
+        sentence = f"{mistake['loc'][-1]}: {mistake['msg']}"
+        return as_response(RefusalError(400, sentence), request.url.path)
+
+    @app.exception_handler(HTTPException)
+    async def refuse_path(request: Request, error: HTTPException) -> JSONResponse:
+        response = as_response(RefusalError(error.status_code, error.detail), request.url.path)
+        response.headers.update(error.headers or {})
+        return response
+
+    @app.exception_handler(Exception)
+    async def apologise(request: Request, error: Exception) -> JSONResponse:
+        number = secrets.token_hex(4)
+        _log.error("error %s follows", number)
+        sentence = f"something went wrong here; the log of the server has it as error {number}"
+        return as_response(RefusalError(500, sentence), request.url.path)

@@ -1,0 +1,256 @@
+"""The protocol of DeepL, version 2, as far as a server without glossaries can speak it."""
+
+import asyncio
+from functools import partial
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Form, Request, UploadFile
+from pydantic import BaseModel, BeforeValidator, Field
+from starlette.responses import Response
+
+from dragoman.serving.access import check_key
+from dragoman.serving.dependencies import Service, Store
+from dragoman.serving.documents import Document
+from dragoman.serving.fields import read_fields
+from dragoman.serving.languages import base_language, language_name
+from dragoman.serving.markup import Rules, read_markup
+from dragoman.serving.models import ServedModel
+from dragoman.serving.openapi import FILE, Message, accepts, refuses
+from dragoman.serving.passage import Passage, PlainText
+from dragoman.serving.refusal import RefusalError
+from dragoman.serving.service import Order
+
+_NO_LIMIT = 10**12
+_PATIENCE = 2.0
+"""Seconds that the answer may wait for a file to be ready; the clients ask again after five."""
+
+_VARIANTS = {"en": ("EN-GB", "EN-US"), "pt": ("PT-PT", "PT-BR")}
+"""Targets of which the clients want to know the region."""
+
+router = APIRouter(prefix="/v2", tags=["DeepL"])
+_refuses = partial(refuses, body=Message)
+
+
+def _listed(value: Any) -> Any:
+    """Read names that are a list, or one text with commas, which is all that a form can have."""
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        return value
+    return [name.strip() for entry in names for name in entry.split(",") if name.strip()]
+
+
+def _repeated(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+Names = Annotated[list[str], BeforeValidator(_listed)]
+Formality = Literal["default", "prefer_more", "prefer_less", "more", "less"]
+
+
+class Question(BaseModel):
+    """What is to be translated. Other fields of DeepL's change nothing and may be there."""
+
+    text: Annotated[list[str], BeforeValidator(_repeated)] = Field(min_length=1)
+    target_lang: str
+    source_lang: str | None = None
+    split_sentences: Annotated[Literal["0", "1", "nonewlines"], BeforeValidator(str)] | None = None
+    formality: Formality = "default"
+    tag_handling: Literal["xml", "html"] | None = None
+    outline_detection: bool = True
+    ignore_tags: Names = []
+    splitting_tags: Names = []
+    non_splitting_tags: Names = []
+    show_billed_characters: bool = False
+    auth_key: str | None = None
+    glossary_id: str | None = None
+    glossary_ids: Names = []
+    style_id: str | None = None
+    translation_memory_id: str | None = None
+    custom_instructions: list[str] = []
+
+
+class DocumentKey(BaseModel):
+    """By what the owner of a document is known."""
+
+    document_key: str
+
+
+@router.post(
+    "/translate", responses=_refuses(400, 403, 404, 413, 503, 504), openapi_extra=accepts(Question)
+)
+async def translate(request: Request, service: Service) -> dict[str, Any]:
+    """Translate texts."""
+    question = await read_fields(request, Question)
+    check_key(request, service.settings.api_keys, api_key=question.auth_key)
+    _refuse_what_is_missing(question)
+    answers = await service.translate(
+        Order(
+            texts=question.text,
+            source=question.source_lang or None,
+            target=question.target_lang,
+            reader=partial(_read, question=question),
+        )
+    )
+    translations = [
+        {
+            "detected_source_language": base_language(answer.source).upper(),
+            "text": answer.translation.text,
+            **({"billed_characters": len(text)} if question.show_billed_characters else {}),
+        }
+        for text, answer in zip(question.text, answers, strict=True)
+    ]
+    return {"translations": translations}
+
+
+def _refuse_what_is_missing(question: Question) -> None:
+    """Refuse what would change the translation, and cannot be done."""
+    if question.glossary_id or question.glossary_ids:
+        raise RefusalError(404, "there are no glossaries here")
+    _refuse_formality(question.formality)
+    for name in ("style_id", "translation_memory_id", "custom_instructions"):
+        if getattr(question, name):
+            raise RefusalError(400, f"{name} is not supported here")
+
+
+def _refuse_formality(formality: Formality) -> None:
+    if formality in ("more", "less"):
+        raise RefusalError(400, "formality is not supported for these languages; write prefer_more")
+
+
+def _read(text: str, model: ServedModel, question: Question) -> Passage:
+    """Take a text apart as the client wants it."""
+    splits = question.split_sentences or ("nonewlines" if question.tag_handling else "1")
+    if question.tag_handling is None:
+        return PlainText(
+            text,
+            model.source,
+            model.target,
+            lines=splits == "1",
+            sentences=splits != "0" and not model.whole_lines,
+        )
+    names = {
+        field: frozenset(name.lower() for name in tags)
+        for field, tags in (
+            ("ignored", question.ignore_tags),
+            ("block", question.splitting_tags),
+            ("inline", question.non_splitting_tags),
+        )
+    }
+    html = Rules()
+    is_html = question.tag_handling == "html"
+    rules = Rules(
+        untranslated=names["ignored"] | (html.untranslated if is_html else frozenset()),
+        inline=names["ignored"] | names["inline"] | (html.inline if is_html else frozenset()),
+        mixed_is_inline=not is_html,
+        block=names["block"],
+    )
+    return read_markup(text, model, rules, sentences=splits != "0")
+
+
+@router.get("/languages", responses=_refuses(400, 403))
+async def languages(request: Request, service: Service) -> list[dict[str, Any]]:
+    """List source languages, or with `type=target` target languages."""
+    check_key(request, service.settings.api_keys)
+    wanted = await read_fields(request, LanguageKind)
+    if wanted.type == "source":
+        codes = dict.fromkeys(base_language(model.source).upper() for model in service.models.all)
+        return [{"language": code, "name": language_name(code)} for code in codes]
+    targets = [
+        variant
+        for code in dict.fromkeys(model.target.replace("_", "-") for model in service.models.all)
+        for variant in _VARIANTS.get(code.lower(), (code.upper(),))
+    ]
+    return [
+        {"language": code, "name": language_name(code), "supports_formality": False}
+        for code in targets
+    ]
+
+
+class LanguageKind(BaseModel):
+    """Which languages are listed."""
+
+    type: Literal["source", "target"] = "source"
+
+
+@router.get("/usage", responses=_refuses(403))
+@router.post("/usage", responses=_refuses(403))
+async def usage(request: Request, service: Service) -> dict[str, int]:
+    """Count the characters that were translated since the server started."""
+    check_key(request, service.settings.api_keys)
+    return {"character_count": service.metrics.num_characters, "character_limit": _NO_LIMIT}
+
+
+@router.get("/glossary-language-pairs", responses=_refuses(403))
+async def glossary_pairs(request: Request, service: Service) -> dict[str, list[dict[str, str]]]:
+    """List the languages of glossaries: none."""
+    check_key(request, service.settings.api_keys)
+    return {"supported_languages": []}
+
+
+@router.get("/glossaries", responses=_refuses(403))
+async def glossaries(request: Request, service: Service) -> dict[str, list[dict[str, str]]]:
+    """List the glossaries: none."""
+    check_key(request, service.settings.api_keys)
+    return {"glossaries": []}
+
+
+@router.post("/document", responses=_refuses(400, 403, 413, 503))
+async def upload_document(
+    request: Request,
+    service: Service,
+    store: Store,
+    file: UploadFile,
+    target_lang: Annotated[str, Form()],
+    source_lang: Annotated[str | None, Form()] = None,
+    formality: Annotated[Formality, Form()] = "default",
+) -> dict[str, str]:
+    """Begin to translate a file of text or HTML."""
+    check_key(request, service.settings.api_keys)
+    _refuse_formality(formality)
+    order = Order(texts=[], source=source_lang or None, target=target_lang)
+    document = store.start(file.filename, await file.read(), order)
+    return {"document_id": document.id, "document_key": document.key}
+
+
+@router.post(
+    "/document/{name}", responses=_refuses(400, 403, 404), openapi_extra=accepts(DocumentKey)
+)
+async def document_status(
+    name: str, request: Request, service: Service, store: Store
+) -> dict[str, Any]:
+    """Say whether a file is ready."""
+    document = await _find_document(name, request, service, store)
+    await asyncio.wait([document.translation], timeout=_PATIENCE)
+    if not document.translation.done():
+        return {"document_id": document.id, "status": "translating", "seconds_remaining": 1}
+    if error := document.translation.exception():
+        return {"document_id": document.id, "status": "error", "error_message": _tell(error)}
+    return {
+        "document_id": document.id,
+        "status": "done",
+        "billed_characters": document.num_characters,
+    }
+
+
+@router.post(
+    "/document/{name}/result",
+    response_class=Response,
+    responses=FILE | _refuses(400, 403, 404, 503),
+    openapi_extra=accepts(DocumentKey),
+)
+async def document_result(name: str, request: Request, service: Service, store: Store) -> Response:
+    """Fetch a translated file, once."""
+    document = await _find_document(name, request, service, store)
+    if not document.translation.done() or document.translation.exception():
+        raise RefusalError(503, "the translation is not ready", retry_after=1)
+    store.forget(document)
+    return Response(document.translation.result(), media_type=document.media_type)
+
+
+async def _find_document(name: str, request: Request, service: Service, store: Store) -> Document:
+    check_key(request, service.settings.api_keys)
+    return store.find(name, (await read_fields(request, DocumentKey)).document_key)
+
+
+def _tell(error: BaseException) -> str:
+    return str(error) if isinstance(error, RefusalError) else "the translation failed"

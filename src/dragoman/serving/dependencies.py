@@ -1,0 +1,20 @@
+"""What the routes of all protocols are given by the application that they are part of."""
+
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from dragoman.serving.documents import Documents
+from dragoman.serving.service import TranslationService
+
+
+def _service(request: Request) -> TranslationService:
+    return request.app.state.service
+
+
+def _documents(request: Request) -> Documents:
+    return request.app.state.documents
+
+
+Service = Annotated[TranslationService, Depends(_service)]
+Store = Annotated[Documents, Depends(_documents)]

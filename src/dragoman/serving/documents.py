@@ -1,0 +1,115 @@
+"""Files that are translated as a whole, and wait to be fetched."""
+
+import asyncio
+import secrets
+import time
+from dataclasses import dataclass, field, replace
+from pathlib import PureWindowsPath
+
+from dragoman.serving.markup import read_html
+from dragoman.serving.refusal import RefusalError
+from dragoman.serving.service import Order, TranslationService, read_plain_text
+from dragoman.tokenizers.normalisation import encodable
+
+READERS = {".txt": read_plain_text, ".html": read_html, ".htm": read_html}
+"""How each kind of file is taken apart."""
+
+_MOST_DOCUMENTS = 100
+_SECONDS_KEPT = 30 * 60.0
+_LONGEST_STEM = 100
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Document:
+    """A file, its translation, and the words by which its owner gets it."""
+
+    name: str
+    """As its translation should be called: that of the file, with the language."""
+
+    num_characters: int
+    translation: "asyncio.Task[str]"
+    id: str = field(default_factory=lambda: secrets.token_hex(16).upper())
+    key: str = field(default_factory=lambda: secrets.token_hex(32).upper())
+    made: float = field(default_factory=time.monotonic)
+
+    @property
+    def media_type(self) -> str:
+        """What a browser should take it for."""
+        return "text/plain" if self.name.endswith(".txt") else "text/html"
+
+
+class Documents:
+    """The files of a server. They are in memory only, for half an hour at most."""
+
+    def __init__(self, service: TranslationService) -> None:
+        self._service = service
+        self._documents: dict[str, Document] = {}
+
+    def start(self, name: str | None, content: bytes, order: Order) -> Document:
+        """Begin to translate a file.
+
+        Args:
+            name: Its end says of what kind the file is.
+            content: UTF-8.
+            order: The languages; texts and reader are filled in.
+
+        Raises:
+            RefusalError: the file is of another kind, or too long, or there are too many.
+        """
+        suffix = PureWindowsPath(name or "").suffix.lower()
+        if suffix not in READERS:
+            raise RefusalError(400, f"only files whose names end in {', '.join(READERS)} are read")
+        text = _decode(content)
+        self._service.check_length([text])
+        self._forget_the_old()
+        if len(self._documents) >= _MOST_DOCUMENTS:
+            raise RefusalError(503, "too many files are waiting to be fetched", retry_after=60)
+        order = replace(order, texts=[text], reader=READERS[suffix])
+        document = Document(
+            name=f"{PureWindowsPath(name or '').stem[:_LONGEST_STEM]}.{order.target}{suffix}",
+            num_characters=len(text),
+            translation=asyncio.create_task(self._translate(order)),
+        )
+        self._documents[document.id] = document
+        return document
+
+    async def _translate(self, order: Order) -> str:
+        (answer,) = await self._service.translate(order)
+        return answer.translation.text
+
+    def find(self, identifier: str, key: str | None = None) -> Document:
+        """Find a file, if its owner asks for it.
+
+        Raises:
+            RefusalError: there is none, or no longer, or the key is another's.
+        """
+        self._forget_the_old()
+        document = self._documents.get(identifier)
+        if document is None or (key is not None and not secrets.compare_digest(key, document.key)):
+            raise RefusalError(404, "there is no such document, or no longer")
+        return document
+
+    def forget(self, document: Document) -> None:
+        """Give up a file, and its translation if it is not ready."""
+        document.translation.cancel()
+        self._documents.pop(document.id, None)
+
+    def close(self) -> None:
+        """Give up all files."""
+        for document in list(self._documents.values()):
+            self.forget(document)
+
+    def _forget_the_old(self) -> None:
+        oldest = time.monotonic() - _SECONDS_KEPT
+        for document in [d for d in self._documents.values() if d.made < oldest]:
+            self.forget(document)
+
+
+def _decode(content: bytes) -> str:
+    """Read a text, with or without a byte order mark."""
+    try:
+        return encodable(content.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise RefusalError(
+            400, f"the file is not UTF-8: byte 0x{content[error.start]:02x} at {error.start}"
+        ) from None

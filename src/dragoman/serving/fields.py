@@ -1,0 +1,88 @@
+"""What a client sends: one set of fields, whether in a query, a form or JSON."""
+
+import json
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from dragoman.serving.refusal import RefusalError
+from dragoman.tokenizers.normalisation import encodable
+
+Fields = TypeVar("Fields", bound=BaseModel)
+
+_FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
+_MOST_FIELDS = 10_000
+
+
+async def read_fields(request: Request, model: type[Fields]) -> Fields:
+    """Read the fields of a request, from its query and, with precedence, from its body.
+
+    Raises:
+        RefusalError: the body cannot be read, or a field is missing or has a wrong value.
+    """
+    table = {**_collect(request.query_params.multi_items()), **await _read_body(request)}
+    try:
+        return model.model_validate({name: _clean(value) for name, value in table.items()})
+    except ValidationError as error:
+        raise RefusalError(400, _first_mistake(error)) from None
+
+
+async def _read_body(request: Request) -> dict[str, Any]:
+    """Read a form if the body says that it is one, else JSON; nothing is no field."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    body = (await request.body()).strip()
+    if kind in _FORMS and not body.startswith(b"{"):  # curl -d '{…}' says that it is a form
+        return await _read_form(request)
+    if not body:
+        return {}
+    try:
+        table = json.loads(body)
+    except (ValueError, RecursionError):  # not UTF-8, not JSON, or nested without end
+        raise RefusalError(400, "the body is neither JSON nor a form") from None
+    if not isinstance(table, dict):
+        raise RefusalError(400, "the body should be a JSON object")
+    return table
+
+
+async def _read_form(request: Request) -> dict[str, Any]:
+    try:
+        form = await request.form(
+            max_fields=_MOST_FIELDS, max_files=1, max_part_size=len(await request.body())
+        )
+    except HTTPException as error:
+        raise RefusalError(400, f"the form cannot be read: {error.detail}") from None
+    return _collect(form.multi_items())
+
+
+def _collect(items: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Put fields into a table; one that is repeated becomes a list."""
+    table: dict[str, Any] = {}
+    for field, value in items:
+        name = field.removesuffix("[]")  # as some write a list
+        if name not in table:
+            table[name] = value
+        elif isinstance(table[name], list):
+            table[name].append(value)
+        else:
+            table[name] = [table[name], value]
+    return table
+
+
+def _clean(value: Any) -> Any:
+    """Replace the code points that no text interchange allows, as translators do."""
+    if isinstance(value, str):
+        return encodable(value)
+    if isinstance(value, list):
+        return [encodable(item) if isinstance(item, str) else item for item in value]
+    return value
+
+
+def _first_mistake(error: ValidationError) -> str:
+    """Say in a sentence which field is wrong, and why."""
+    mistake = error.errors(include_url=False, include_input=False)[0]
+    field = str(mistake["loc"][0]) if mistake["loc"] else "the request"
+    if mistake["type"] == "missing":
+        return f"{field} is missing"
+    return f"{field}: {mistake['msg'][:1].lower()}{mistake['msg'][1:]}"

@@ -1,0 +1,109 @@
+"""What stands between the network and the application: limits, and clients that go away."""
+
+import asyncio
+import time
+from collections.abc import Awaitable
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from dragoman.serving.metrics import Metrics
+from dragoman.serving.refusal import RefusalError, as_response
+from dragoman.serving.settings import Settings
+
+
+class Guard:
+    """Hands requests to an application one by one, complete, and takes them back.
+
+    A request has a time in which it must arrive, and a size. When its client goes away, the work
+    for it is cancelled, which frees its place in the queue. Requests are counted.
+    """
+
+    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics) -> None:
+        self._app = app
+        self._settings = settings
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        status, began = 499, time.monotonic()  # 499: nobody was there to be answered
+
+        async def note_status(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._serve(scope, receive, note_status)
+        finally:
+            route = scope.get("route")
+            path = route.path if route is not None else "other"
+            self._metrics.count_request(path, status, time.monotonic() - began)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Read the body, then let the application work until its client goes."""
+        try:
+            async with asyncio.timeout(self._settings.body_timeout):
+                body = await self._read(receive)
+        except TimeoutError:
+            slow = RefusalError(408, "the request took too long to arrive")
+            await as_response(slow, scope["path"])(scope, receive, send)
+        except RefusalError as error:
+            await as_response(error, scope["path"])(scope, receive, send)
+        else:
+            if body is not None:
+                await _work_until_gone(self._app(scope, _replay(body), send), receive)
+
+    async def _read(self, receive: Receive) -> bytes | None:
+        """Collect the body; None if the client went away in the middle of it.
+
+        Raises:
+            RefusalError: it is longer than any request within the limits.
+        """
+        body = bytearray()
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return None
+            body += message.get("body", b"")
+            if len(body) > self._settings.max_body_bytes:
+                raise RefusalError(
+                    413, f"the request is longer than {self._settings.max_body_bytes} bytes"
+                )
+            if not message.get("more_body", False):
+                return bytes(body)
+
+
+async def _work_until_gone(work: Awaitable[None], receive: Receive) -> None:
+    """Do some work, unless the client goes away before it is done."""
+    working = asyncio.ensure_future(work)
+    watching = asyncio.create_task(_wait_until_gone(receive))
+    try:
+        await asyncio.wait((working, watching), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        watching.cancel()
+        working.cancel()
+        await asyncio.gather(working, watching, return_exceptions=True)
+    if not working.cancelled():
+        working.result()
+
+
+async def _wait_until_gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _replay(body: bytes) -> Receive:
+    """Give a body that was read already; after it there is nothing more."""
+    messages = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive() -> Message:
+        if messages:
+            return messages.pop()
+        await asyncio.Event().wait()
+        raise AssertionError("nobody sets that event")
+
+    return receive

@@ -1,0 +1,47 @@
+"""Codes and names of languages."""
+
+_NAMES = """
+af Afrikaans, am Amharic, ar Arabic, az Azerbaijani, be Belarusian, bg Bulgarian, bn Bengali,
+bs Bosnian, ca Catalan, cs Czech, cy Welsh, da Danish, de German, el Greek, en English,
+eo Esperanto, es Spanish, et Estonian, eu Basque, fa Persian, fi Finnish, fr French, ga Irish,
+gd Scottish Gaelic, gl Galician, gu Gujarati, ha Hausa, he Hebrew, hi Hindi, hr Croatian,
+hu Hungarian, hy Armenian, id Indonesian, ig Igbo, is Icelandic, it Italian, ja Japanese,
+jv Javanese, ka Georgian, kk Kazakh, km Khmer, kn Kannada, ko Korean, ku Kurdish, ky Kyrgyz,
+la Latin, lb Luxembourgish, lo Lao, lt Lithuanian, lv Latvian, mg Malagasy, mk Macedonian,
+ml Malayalam, mn Mongolian, mr Marathi, ms Malay, mt Maltese, my Burmese, nb Norwegian Bokmål,
+ne Nepali, nl Dutch, nn Norwegian Nynorsk, no Norwegian, oc Occitan, pa Punjabi, pl Polish,
+ps Pashto, pt Portuguese, ro Romanian, ru Russian, sd Sindhi, si Sinhala, sk Slovak,
+sl Slovenian, so Somali, sq Albanian, sr Serbian, sv Swedish, sw Swahili, ta Tamil, te Telugu,
+tg Tajik, th Thai, tk Turkmen, tl Tagalog, tr Turkish, ug Uyghur, uk Ukrainian, ur Urdu,
+uz Uzbek, vi Vietnamese, xh Xhosa, yi Yiddish, yo Yoruba, zh Chinese, zu Zulu
+"""
+_NAME_OF = dict(entry.strip().split(" ", 1) for entry in _NAMES.split(","))
+
+
+def language_name(code: str) -> str:
+    """Name a language in English; a code that is not known is its own name.
+
+    >>> language_name("it"), language_name("pt_BR"), language_name("tlh")
+    ('Italian', 'Portuguese (BR)', 'tlh')
+    """
+    base, _, region = code.replace("_", "-").partition("-")
+    name = _NAME_OF.get(base.lower(), base)
+    return f"{name} ({region})" if region else name
+
+
+def same_language(one: str, other: str) -> bool:
+    """Tell whether two codes name a language alike, but for case and the way regions are joined.
+
+    >>> same_language("pt_BR", "PT-br"), same_language("pt", "pt-BR")
+    (True, False)
+    """
+    return one.replace("_", "-").lower() == other.replace("_", "-").lower()
+
+
+def base_language(code: str) -> str:
+    """Take the language out of a code with a region.
+
+    >>> base_language("EN-GB")
+    'en'
+    """
+    return code.replace("_", "-").partition("-")[0].lower()

@@ -1,0 +1,164 @@
+"""The protocol of LibreTranslate."""
+
+import asyncio
+from typing import Annotated, Any, Literal
+from urllib.parse import quote
+
+from fastapi import APIRouter, Form, Request, UploadFile
+from pydantic import BaseModel, Field
+from starlette.responses import Response
+
+from dragoman.serving.access import check_key
+from dragoman.serving.dependencies import Service, Store
+from dragoman.serving.detection import Detection
+from dragoman.serving.documents import READERS
+from dragoman.serving.fields import read_fields
+from dragoman.serving.languages import language_name
+from dragoman.serving.markup import read_html
+from dragoman.serving.openapi import FILE, accepts, refuses
+from dragoman.serving.refusal import RefusalError
+from dragoman.serving.service import Answer, Order, read_plain_text
+from dragoman.serving.settings import MOST_ALTERNATIVES
+from dragoman.translator import Translation
+
+AUTO = "auto"
+"""The source language of one who does not know it."""
+
+router = APIRouter(tags=["LibreTranslate"])
+
+
+class Question(BaseModel):
+    """What is to be translated."""
+
+    q: str | list[str]
+    source: str = Field(description="A language code, or auto.")
+    target: str = Field(description="A language code.")
+    format: Literal["text", "html"] = "text"
+    alternatives: int = Field(default=0, ge=0, lt=MOST_ALTERNATIVES)
+    api_key: str | None = None
+
+
+class Unknown(BaseModel):
+    """What is to be recognised."""
+
+    q: str
+    api_key: str | None = None
+
+
+@router.post(
+    "/translate", responses=refuses(400, 403, 413, 503, 504), openapi_extra=accepts(Question)
+)
+async def translate(request: Request, service: Service) -> dict[str, Any]:
+    """Translate a text, or each text of a list."""
+    question = await read_fields(request, Question)
+    check_key(request, service.settings.api_keys, api_key=question.api_key)
+    answers = await service.translate(
+        Order(
+            texts=[question.q] if isinstance(question.q, str) else question.q,
+            target=question.target,
+            source=None if question.source == AUTO else question.source,
+            num_alternatives=question.alternatives + 1,
+            reader=read_html if question.format == "html" else read_plain_text,
+        )
+    )
+    return _write(question, answers)
+
+
+def _write(question: Question, answers: list[Answer]) -> dict[str, Any]:
+    """Write answers; a text has values where a list has lists of them."""
+    columns: dict[str, list[Any]] = {"translatedText": [a.translation.text for a in answers]}
+    if question.source == AUTO:
+        columns["detectedLanguage"] = [_detected(a.detection) for a in answers if a.detection]
+    if question.alternatives:
+        columns["alternatives"] = [_others(a.translation) for a in answers]
+    if isinstance(question.q, list):
+        return columns
+    return {name: column[0] for name, column in columns.items()}
+
+
+def _detected(detection: Detection) -> dict[str, Any]:
+    return {"confidence": round(100 * detection.confidence, 1), "language": detection.language}
+
+
+def _others(translation: Translation) -> list[str]:
+    """List the alternatives that read differently from the best one."""
+    return list(dict.fromkeys(found.text for found in translation.alternatives))[1:]
+
+
+@router.post("/detect", responses=refuses(400, 403, 413), openapi_extra=accepts(Unknown))
+async def detect(request: Request, service: Service) -> list[dict[str, Any]]:
+    """Say in which of the languages that are served a text is written, the likeliest first."""
+    question = await read_fields(request, Unknown)
+    check_key(request, service.settings.api_keys, api_key=question.api_key)
+    service.check_length([question.q])
+    return [_detected(d) for d in service.detector.rank(question.q, among=service.models.languages)]
+
+
+@router.get("/languages")
+async def languages(service: Service) -> list[dict[str, Any]]:
+    """List the languages, and into which each is translated."""
+    return [
+        {"code": code, "name": language_name(code), "targets": service.models.targets(code)}
+        for code in service.models.languages
+    ]
+
+
+@router.post("/translate_file", responses=refuses(400, 403, 413, 503, 504))
+async def translate_file(
+    request: Request,
+    store: Store,
+    service: Service,
+    file: UploadFile,
+    source: Annotated[str, Form()],
+    target: Annotated[str, Form()],
+    api_key: Annotated[str | None, Form()] = None,
+) -> dict[str, str]:
+    """Translate a file of text or HTML, and say where the translation is for half an hour."""
+    check_key(request, service.settings.api_keys, api_key=api_key)
+    order = Order(texts=[], source=None if source == AUTO else source, target=target)
+    document = store.start(file.filename, await file.read(), order)
+    try:
+        await document.translation
+    except (RefusalError, asyncio.CancelledError):
+        store.forget(document)
+        raise
+    url = request.url_for("download_file", name=document.id)
+    return {"translatedFileUrl": str(url)}
+
+
+@router.get("/download_file/{name}", response_class=Response, responses=FILE | refuses(404, 503))
+async def download_file(name: str, store: Store) -> Response:
+    """Fetch a translated file; its address is known to its owner alone."""
+    document = store.find(name)
+    if not document.translation.done():
+        raise RefusalError(503, "the translation is not ready", retry_after=1)
+    return Response(
+        document.translation.result(),
+        media_type=document.media_type,
+        headers={"Content-Disposition": f"attachment; filename*=UTF-8''{quote(document.name)}"},
+    )
+
+
+@router.get("/health")
+async def health() -> dict[str, str]:
+    """Say that the server is up."""
+    return {"status": "ok"}
+
+
+@router.get("/frontend/settings")
+async def frontend_settings(service: Service) -> dict[str, Any]:
+    """Say what a page needs to know."""
+    first = service.models.all[0]
+    return {
+        "apiKeys": bool(service.settings.api_keys),
+        "keyRequired": bool(service.settings.api_keys),
+        "charLimit": service.settings.max_characters,
+        "frontendTimeout": 500,
+        "filesTranslation": True,
+        "supportedFilesFormat": list(READERS),
+        "suggestions": False,
+        "language": {
+            name: {"code": code, "name": language_name(code)}
+            for name, code in (("source", first.source), ("target", first.target))
+        },
+    }

@@ -1,0 +1,139 @@
+"""The models that are served: at most one for each pair of languages."""
+
+import textwrap
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dragoman.config import DragomanError
+from dragoman.device import num_cpus
+from dragoman.model_directory import ModelDirectory
+from dragoman.serving.languages import base_language, same_language
+from dragoman.serving.refusal import RefusalError
+from dragoman.translator import Translator
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServedModel:
+    """A model that is ready to translate."""
+
+    name: str
+    """That of its directory."""
+
+    source: str
+    """The code of its source language, as the model writes it."""
+
+    target: str
+
+    translator: Translator
+    """It gets one sentence at a time, and does not cut it again."""
+
+    num_threads: int
+    """In how many threads it may translate at once."""
+
+    whole_lines: bool
+    """Whether it has learnt from paragraphs, so that lines are not cut into sentences."""
+
+    max_length: int
+    """Tokens of the longest sentence that it has seen."""
+
+    training: dict[str, Any]
+    """Where it comes from, and its scores; empty for an imported one."""
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """Its languages."""
+        return self.source, self.target
+
+
+def prepare_model(path: Path, translator: Translator, *, whole_lines: bool) -> ServedModel:
+    """Describe a model that is loaded.
+
+    Args:
+        path: Its directory.
+        translator: What translates with it; it must not cut what it is given into sentences.
+        whole_lines: Whether it has learnt from paragraphs.
+
+    Raises:
+        DragomanError: there is no model.
+    """
+    description = ModelDirectory(path).description
+    return ServedModel(
+        name=path.resolve().name,
+        source=description.source_language,
+        target=description.target_language,
+        translator=translator,
+        # PyTorch spreads one batch over all processors; CTranslate2 gives each batch one.
+        num_threads=num_cpus() if translator.engine.startswith("CTranslate2") else 1,
+        whole_lines=whole_lines,
+        max_length=description.max_length,
+        training=description.training,
+    )
+
+
+class Models:
+    """The models of a server, by their languages.
+
+    Raises:
+        DragomanError: there is none, or two translate between the same languages.
+    """
+
+    def __init__(self, models: Iterable[ServedModel]) -> None:
+        self.all = tuple(models)
+        if not self.all:
+            raise DragomanError("name a model to serve")
+        pairs: dict[tuple[str, str], ServedModel] = {}
+        for model in self.all:
+            if other := pairs.get(model.pair):
+                raise DragomanError(
+                    f"{other.name} and {model.name} both translate from {model.source} to "
+                    f"{model.target}; serve one of them, or each on a port of its own"
+                )
+            pairs[model.pair] = model
+
+    @property
+    def languages(self) -> list[str]:
+        """The codes of all languages, sources first, each once."""
+        return list(dict.fromkeys([m.source for m in self.all] + [m.target for m in self.all]))
+
+    def targets(self, source: str) -> list[str]:
+        """List the languages into which one is translated."""
+        return [model.target for model in self.all if model.source == source]
+
+    def sources(self, target: str) -> list[str]:
+        """List the languages from which one is translated."""
+        return [model.source for model in self.all if model.target == target]
+
+    def find_language(self, wanted: str) -> str:
+        """Find the language that a client means; of a region that is not here, the language.
+
+        Raises:
+            RefusalError: it is not served.
+        """
+        for code in self.languages:
+            if same_language(code, wanted):
+                return code
+        for code in self.languages:
+            if base_language(code) == base_language(wanted):
+                return code
+        raise RefusalError(
+            400, f"{_printable(wanted)} is not served; there is {', '.join(self.languages)}"
+        )
+
+    def find(self, source: str, target: str) -> ServedModel:
+        """Find the model between two languages, which are written as `find_language` does.
+
+        Raises:
+            RefusalError: there is none.
+        """
+        for model in self.all:
+            if model.pair == (source, target):
+                return model
+        pairs = ", ".join(f"{model.source} to {model.target}" for model in self.all)
+        raise RefusalError(400, f"no model translates from {source} to {target}; there is {pairs}")
+
+
+def _printable(wanted: str) -> str:
+    """Write what a client sent so that it fits into a sentence."""
+    return repr(textwrap.shorten(wanted, 20, placeholder="…"))

@@ -1,0 +1,48 @@
+"""What the description of the interface says beyond the types of Python."""
+
+from typing import Any
+
+from pydantic import BaseModel
+
+_ERRORS = {
+    400: "A field is missing or wrong, or a language is not served.",
+    403: "The API key is missing or unknown.",
+    404: "There is no such thing here, or no longer.",
+    413: "More text than the server takes at once.",
+    503: "Not yet, or too many texts are waiting; `Retry-After` says for how long.",
+    504: "The translation took too long.",
+}
+
+
+FILE: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The file.", "content": {"text/plain": {}, "text/html": {}}}
+}
+"""What a route answers that sends a translated file."""
+
+
+class Problem(BaseModel):
+    """Why a request was not answered."""
+
+    error: str
+
+
+class Message(BaseModel):
+    """Why a request was not answered, as DeepL says it."""
+
+    message: str
+
+
+def refuses(*statuses: int, body: type[BaseModel] = Problem) -> dict[int | str, dict[str, Any]]:
+    """List the errors of a route, with their body."""
+    return {status: {"model": body, "description": _ERRORS[status]} for status in statuses}
+
+
+def accepts(fields: type[BaseModel]) -> dict[str, Any]:
+    """Describe a body that may be JSON or a form."""
+    schema = {"schema": fields.model_json_schema()}
+    return {
+        "requestBody": {
+            "required": True,
+            "content": {"application/json": schema, "application/x-www-form-urlencoded": schema},
+        }
+    }

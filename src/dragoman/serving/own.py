@@ -1,0 +1,127 @@
+"""Dragoman's own interface: all that is known about a translation."""
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, Field
+from starlette.responses import PlainTextResponse, Response
+
+from dragoman.serving.access import check_key
+from dragoman.serving.dependencies import Service
+from dragoman.serving.fields import read_fields
+from dragoman.serving.languages import language_name
+from dragoman.serving.metrics import CONTENT_TYPE
+from dragoman.serving.openapi import accepts, refuses
+from dragoman.serving.service import Answer, Order
+from dragoman.serving.settings import MOST_ALTERNATIVES
+
+router = APIRouter(tags=["Dragoman"])
+
+
+class Texts(BaseModel):
+    """What is to be translated."""
+
+    text: str | list[str]
+    target: str = Field(description="A language code.")
+    source: str | None = Field(
+        default=None, description="A language code; left out, it is found out."
+    )
+    n_best: int = Field(default=1, ge=1, le=MOST_ALTERNATIVES)
+
+
+class Candidate(BaseModel):
+    """One translation of a text; the fields are those of `dragoman translate --json`."""
+
+    text: str
+    score: float
+    finished: bool
+    faults: list[str]
+
+
+class Translated(Candidate):
+    """The best translation of a text, and how it came about."""
+
+    source_language: str
+    target_language: str
+    confidence: float | None = Field(description="In the source language, if it was found out.")
+    parts: list[str]
+    cut: bool
+    alternatives: list[Candidate]
+
+
+class Translations(BaseModel):
+    """One for each text, in order."""
+
+    translations: list[Translated]
+
+
+class ModelCard(BaseModel):
+    """A model that is served."""
+
+    name: str
+    source: str
+    target: str
+    source_name: str
+    target_name: str
+    engine: str
+    max_length: int = Field(description="Tokens of the longest sentence that it has seen.")
+    scores: dict[str, Any] = Field(description="By test set and metric, with their signatures.")
+
+
+@router.post(
+    "/api/v1/translate",
+    responses=refuses(400, 403, 413, 503, 504),
+    openapi_extra=accepts(Texts),
+)
+async def translate(request: Request, service: Service) -> Translations:
+    """Translate texts, and say all that is known about the translations."""
+    check_key(request, service.settings.api_keys)
+    wanted = await read_fields(request, Texts)
+    answers = await service.translate(
+        Order(
+            texts=[wanted.text] if isinstance(wanted.text, str) else wanted.text,
+            source=wanted.source,
+            target=wanted.target,
+            num_alternatives=wanted.n_best,
+        )
+    )
+    return Translations(translations=[_write(answer) for answer in answers])
+
+
+def _write(answer: Answer) -> Translated:
+    found = answer.translation
+    candidates = [Candidate(**vars(alternative)) for alternative in found.alternatives]
+    return Translated(
+        **vars(candidates[0]),
+        source_language=answer.source,
+        target_language=answer.target,
+        confidence=answer.detection.confidence if answer.detection else None,
+        parts=list(found.parts),
+        cut=found.cut,
+        alternatives=candidates,
+    )
+
+
+@router.get("/api/v1/models")
+async def models(service: Service) -> list[ModelCard]:
+    """List what is served, with which engine, and how good it is."""
+    return [
+        ModelCard(
+            name=model.name,
+            source=model.source,
+            target=model.target,
+            source_name=language_name(model.source),
+            target_name=language_name(model.target),
+            engine=model.translator.engine,
+            max_length=model.max_length,
+            scores=model.training.get("scores", {}),
+        )
+        for model in service.models.all
+    ]
+
+
+@router.get("/metrics", response_class=PlainTextResponse, responses=refuses(403))
+async def metrics(request: Request, service: Service) -> Response:
+    """Numbers for Prometheus."""
+    check_key(request, service.settings.api_keys)
+    return Response(service.metrics.write(), media_type=CONTENT_TYPE)

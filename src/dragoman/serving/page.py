@@ -1,0 +1,35 @@
+"""The page for people, and the description of the interface for programmers."""
+
+from importlib.resources import files
+from pathlib import Path
+
+from fastapi import APIRouter
+from starlette.responses import FileResponse
+from starlette.staticfiles import StaticFiles
+
+_FOLDER = Path(str(files("dragoman.serving"))) / "static"
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
+    "form-action 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+}
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/")
+async def translate_page() -> FileResponse:
+    """Translate while typing."""
+    return FileResponse(_FOLDER / "index.html", headers=_HEADERS)
+
+
+@router.get("/docs")
+async def docs_page() -> FileResponse:
+    """Read the description of the interface."""
+    return FileResponse(_FOLDER / "docs.html", headers=_HEADERS)
+
+
+def static_files() -> StaticFiles:
+    """Serve what the pages load."""
+    return StaticFiles(directory=_FOLDER)

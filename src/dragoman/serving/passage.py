@@ -1,0 +1,60 @@
+"""A text as a server takes it apart: what is translated, and how it is put together again."""
+
+import re
+from typing import Protocol
+
+from dragoman.tokenizers.sentences import join_translations, split_sentences
+
+_LINE = re.compile(r"(?<=\n)(?=[^\S\n]*\S)")
+
+
+class Passage(Protocol):
+    """A text of some kind, taken apart."""
+
+    @property
+    def pieces(self) -> list[str]:
+        """What is translated, each for itself."""
+
+    def put_together(self, translations: list[str]) -> str:
+        """Write the text anew, with a translation in the place of each piece."""
+
+
+class PlainText:
+    r"""Lines of text, which stay lines, and the sentences in them.
+
+    >>> text = PlainText("The cat. The dog.\n\n- 7 -\n", "en", "it")
+    >>> text.pieces
+    ['The cat. ', 'The dog.\n\n', '- 7 -\n']
+    >>> text.put_together(["Il gatto.", "Il cane.", "- 7 -"])
+    'Il gatto. Il cane.\n\n- 7 -\n'
+    """
+
+    def __init__(
+        self, text: str, source: str, target: str, *, lines: bool = True, sentences: bool = True
+    ) -> None:
+        """Take a text apart.
+
+        Args:
+            text: Any text; its line breaks are line feeds, with carriage returns or not.
+            source: Its language.
+            target: The language into which it is translated.
+            lines: Whether a line feed separates texts; else it is a space.
+            sentences: Whether to cut into sentences.
+        """
+        self._target = target
+        cut = _cut_lines(text) if lines else [text]
+        self.pieces = (
+            [piece for line in cut for piece in split_sentences(line, source)] if sentences else cut
+        )
+
+    def put_together(self, translations: list[str]) -> str:
+        """Write the text anew, with the white space that it had."""
+        return join_translations(self.pieces, [t.strip() for t in translations], self._target)
+
+
+def _cut_lines(text: str) -> list[str]:
+    """Cut behind line feeds, and at nothing else; blank lines stay with the line before them."""
+    first, *others = _LINE.split(text)
+    if others and not first.strip():
+        first += others.pop(0)
+    return [first, *others]

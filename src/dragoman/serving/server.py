@@ -1,0 +1,54 @@
+"""Run the application until it is told to stop."""
+
+import os
+import signal
+import socket
+import sys
+
+import uvicorn
+from fastapi import FastAPI
+
+from dragoman.config import DragomanError
+
+_MOST_CONNECTIONS = 1000
+_LAST_PORT = 65535
+
+
+def open_socket(host: str, port: int) -> socket.socket:
+    """Take a port; 0 is any that is free.
+
+    Raises:
+        DragomanError: it is taken, or the host is not an address of this machine.
+    """
+    if not 0 <= port <= _LAST_PORT:
+        raise DragomanError(f"port {port}: a port is a number from 0 to {_LAST_PORT}")
+    try:
+        family, _, _, _, address = socket.getaddrinfo(
+            host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        # Who comes before the models are loaded waits.
+        return socket.create_server((address[0], port), family=family)
+    except socket.gaierror:
+        reason = "there is no such host"
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else str(error)
+    raise DragomanError(f"{host}:{port}: {reason}; name another --host or --port")
+
+
+def run(app: FastAPI, listener: socket.socket, *, grace: float) -> None:
+    """Serve until SIGTERM or SIGINT.
+
+    Then new connections are refused, and requests that were accepted are answered, for so many
+    seconds.
+    """
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,  # what people translate is nobody's business
+        limit_concurrency=_MOST_CONNECTIONS,
+        timeout_graceful_shutdown=int(grace),
+        server_header=False,
+    )
+    # uvicorn finishes its work on SIGTERM, and then raises the signal again: that is the way out.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    uvicorn.Server(config).run(sockets=[listener])

@@ -1,0 +1,192 @@
+"""What all protocols ask for: texts in, translations out, within the limits of the server."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from dragoman.decoding.config import SearchConfig
+from dragoman.sentence_translator import Alternative, join_alternatives
+from dragoman.serving.batching import Batcher
+from dragoman.serving.detection import Detection, Detector
+from dragoman.serving.metrics import Metrics
+from dragoman.serving.models import Models, ServedModel
+from dragoman.serving.passage import Passage, PlainText
+from dragoman.serving.refusal import RefusalError
+from dragoman.serving.settings import Settings
+from dragoman.translator import Translation
+
+_SURE_OF_TARGET = 0.95
+"""How probably a text must be in the target language to be left as it is: who asks
+for a translation usually needs one."""
+
+Reader = Callable[[str, ServedModel], Passage]
+"""Takes a text apart that a model is to translate."""
+
+
+def read_plain_text(text: str, model: ServedModel) -> Passage:
+    """Take lines of text apart, into sentences if the model wants them."""
+    return PlainText(text, model.source, model.target, sentences=not model.whole_lines)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """What a client wants."""
+
+    texts: Sequence[str]
+    target: str
+    """A language, in any spelling."""
+    source: str | None = None
+    """A language; None if the server shall find out."""
+    num_alternatives: int = 1
+    """Translations of each text, the best included."""
+    reader: Reader = read_plain_text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What a client gets for one text."""
+
+    translation: Translation
+    target: str
+    source: str
+    detection: Detection | None
+    """How the source language was found out, if the client did not name it."""
+
+
+class TranslationService:
+    """Translates for all protocols. It is made inside a running event loop, and closed there."""
+
+    def __init__(self, models: Models, settings: Settings, metrics: Metrics) -> None:
+        self.models = models
+        self.settings = settings
+        self.metrics = metrics
+        self.detector = Detector(models.languages)
+        self._batchers = {
+            model.pair: Batcher(
+                model.translator,
+                num_threads=model.num_threads,
+                max_waiting_characters=settings.max_waiting_characters,
+            )
+            for model in models.all
+        }
+
+    async def close(self) -> None:
+        """Stop all threads."""
+        await asyncio.gather(*(batcher.close() for batcher in self._batchers.values()))
+
+    async def translate(self, order: Order) -> list[Answer]:
+        """Translate texts; one answer for each, in order.
+
+        Raises:
+            RefusalError: a language is not served or not recognised, or a limit is met.
+            DragomanError: the engine cannot search so.
+        """
+        self.check_length(order.texts)
+        target = self.models.find_language(order.target)
+        found = [self._source_of(text, target, order.source) for text in order.texts]
+        by_source: dict[str, list[int]] = {}
+        for i, (source, _) in enumerate(found):
+            by_source.setdefault(source, []).append(i)
+        models = {s: self.models.find(s, target) for s in by_source if s != target}
+        try:
+            async with asyncio.timeout(self.settings.timeout):
+                done = await asyncio.gather(
+                    *(
+                        self._translate([order.texts[i] for i in chosen], models.get(source), order)
+                        for source, chosen in by_source.items()
+                    )
+                )
+        except TimeoutError:
+            raise RefusalError(
+                504, f"the translation was not ready in {self.settings.timeout:.0f} seconds"
+            ) from None
+        places = [i for chosen in by_source.values() for i in chosen]
+        ordered = dict(zip(places, [t for group in done for t in group], strict=True))
+        return [
+            Answer(translation=ordered[i], target=target, source=source, detection=detection)
+            for i, (source, detection) in enumerate(found)
+        ]
+
+    def check_length(self, texts: Sequence[str]) -> None:
+        """Refuse more text than the server allows."""
+        num_characters = sum(max(1, len(text)) for text in texts)
+        limit = self.settings.max_characters
+        if num_characters > limit:
+            raise RefusalError(
+                413, f"{num_characters} characters are too many; this server takes {limit} at once"
+            )
+
+    def _source_of(self, text: str, target: str, named: str | None) -> tuple[str, Detection | None]:
+        """Resolve the language of a text; what nothing is known about comes from a source."""
+        if named is not None:
+            return self.models.find_language(named), None
+        sources = self.models.sources(target)
+        if not sources:
+            raise RefusalError(400, f"no model translates to {target}")
+        detection = self.detector.detect(text, among=[*sources, target])
+        if detection.language == target and detection.confidence < _SURE_OF_TARGET:
+            detection = self.detector.detect(text, among=sources)
+        return detection.language, detection
+
+    async def _translate(
+        self, texts: list[str], model: ServedModel | None, order: Order
+    ) -> list[Translation]:
+        """Translate texts of one language; without a model they are in the target language."""
+        if model is None:
+            return [_unchanged(text, 1) for text in texts]
+        # A long text takes a second to take apart, in which others are answered.
+        passages = await asyncio.to_thread(lambda: [order.reader(text, model) for text in texts])
+        wanted = [p for passage in passages for p in passage.pieces if _says_something(p)]
+        search = _search(model, order.num_alternatives)
+        translated = iter(await self._batchers[model.pair].translate(wanted, search))
+        self.metrics.count_characters("-".join(model.pair), sum(map(len, texts)))
+        return [
+            _assemble(
+                text,
+                passage,
+                [
+                    next(translated) if _says_something(p) else _unchanged(p, search.n_best)
+                    for p in passage.pieces
+                ],
+            )
+            for text, passage in zip(texts, passages, strict=True)
+        ]
+
+
+def _says_something(text: str) -> bool:
+    """Tell whether there is a word; models are at a loss with numbers and pictures alone."""
+    return any(map(str.isalpha, text))
+
+
+def _search(model: ServedModel, num_alternatives: int) -> SearchConfig:
+    """Widen the search of a model if it would find fewer alternatives than are wanted."""
+    search = model.translator.search
+    width = search.beam_size if search.samples else max(search.beam_size, num_alternatives)
+    return replace(search, n_best=num_alternatives, beam_size=width)
+
+
+def _unchanged(text: str, num_alternatives: int) -> Translation:
+    same = Alternative(
+        text=text,
+        parts=(text,),
+        score=0.0,
+        log_probability=0.0,
+        num_tokens=0,
+        finished=True,
+        faults=(),
+    )
+    return Translation(
+        source=text, alternatives=(same,) * num_alternatives, parts=(text.strip(),), cut=False
+    )
+
+
+def _assemble(text: str, passage: Passage, pieces: list[Translation]) -> Translation:
+    """Put the translations of the pieces of a text together."""
+    return Translation(
+        source=text,
+        alternatives=join_alternatives(
+            [piece.alternatives for piece in pieces], passage.put_together
+        ),
+        parts=tuple(part for piece in pieces for part in piece.parts),
+        cut=any(piece.cut for piece in pieces),
+    )

@@ -1,0 +1,40 @@
+// Translate a file, and offer the result for download.
+
+import { translateFile } from "./api.js";
+
+export function listenToFiles(formats, languages) {
+  const input = document.getElementById("file");
+  const button = document.getElementById("translate-file");
+  const status = document.getElementById("file-status");
+  input.accept = formats.join(",");
+
+  input.addEventListener("change", () => {
+    button.disabled = input.files.length === 0;
+    status.replaceChildren();
+  });
+  button.addEventListener("click", async () => {
+    const [file] = input.files;
+    button.disabled = true;
+    say(status, "Translating…");
+    try {
+      const path = await translateFile(file, languages);
+      say(status, linkTo(path, file.name, languages.target));
+    } catch (error) {
+      say(status, `${file.name}: ${error.message}`, { problem: true });
+    }
+    button.disabled = false;
+  });
+}
+
+function linkTo(path, name, language) {
+  const link = document.createElement("a");
+  const end = name.lastIndexOf(".");
+  link.href = path; // the server says under which name it is saved
+  link.textContent = `Download ${name.slice(0, end)}.${language}${name.slice(end)}`;
+  return link;
+}
+
+function say(status, content, { problem = false } = {}) {
+  status.replaceChildren(content);
+  status.classList.toggle("problem", problem);
+}

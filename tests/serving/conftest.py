@@ -1,0 +1,102 @@
+"""Tiny models to serve."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from tests.serving.live import Copier, loaded, serving
+
+from dragoman.decoding.config import SearchConfig
+from dragoman.model.config import TransformerConfig
+from dragoman.model.transformer import Transformer
+from dragoman.model_directory import ModelDescription, TokenizerDescription, save_model
+from dragoman.serving.models import ServedModel
+from dragoman.tokenizers.config import TokenizerConfig
+from dragoman.tokenizers.pair import TokenizerPair
+from dragoman.tokenizers.tokenizer import SpecialIds
+from dragoman.tokenizers.training import train_tokenizers
+from dragoman.translator import Translator
+
+SENTENCES = [
+    ("The cat is on the table.", "Il gatto è sul tavolo."),
+    ("The dog is under the table.", "Il cane è sotto il tavolo."),
+    ("Where is the cat?", "Dov'è il gatto?"),
+    ("I see a dog and a cat.", "Vedo un cane e un gatto."),
+]
+
+
+@pytest.fixture(scope="session")
+def tokenizers(tmp_path_factory: pytest.TempPathFactory) -> TokenizerPair:
+    return train_tokenizers(
+        TokenizerConfig(vocab_size=320), lambda: SENTENCES, tmp_path_factory.mktemp("tokenizers")
+    )
+
+
+@pytest.fixture(scope="session")
+def save(
+    tokenizers: TokenizerPair, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str, str], Path]:
+    """Give a function that saves a random model between two languages."""
+
+    def save_random(source: str, target: str) -> Path:
+        path = tmp_path_factory.mktemp(f"{source}-{target}")
+        config = TransformerConfig(
+            d_model=8, d_ff=12, num_heads=2, num_encoder_layers=1, num_decoder_layers=1
+        )
+        size = tokenizers.source.vocab_size
+        torch.manual_seed(5)  # a fixture of a session is made before the tests are seeded
+        model = Transformer(config, source_vocab_size=size, target_vocab_size=size, padding_id=0)
+        description = ModelDescription(
+            source_language=source,
+            target_language=target,
+            model=config,
+            tokenizer=TokenizerDescription.of(tokenizers, TokenizerConfig()),
+            special_ids=SpecialIds(),
+            search={"beam_size": 2, "max_length_ratio": 0.5, "max_length_extra": 3},
+        )
+        save_model(path, description, tokenizers, dict(model.named_parameters()))
+        return path
+
+    return save_random
+
+
+@pytest.fixture(scope="session")
+def english_italian(save: Callable[[str, str], Path]) -> Path:
+    return save("en", "it")
+
+
+@pytest.fixture(scope="session")
+def italian_english(save: Callable[[str, str], Path]) -> Path:
+    return save("it", "en")
+
+
+@pytest.fixture
+def copying(tokenizers: TokenizerPair) -> tuple[Copier, ServedModel]:
+    """Give a model that copies, and its engine."""
+    engine = Copier()
+    translator = Translator.from_engine(
+        engine,
+        tokenizers,
+        languages=("en", "it"),
+        max_length=200,
+        search=SearchConfig(beam_size=8),
+        split_sentences=False,
+    )
+    return engine, ServedModel(
+        name="copier",
+        source="en",
+        target="it",
+        translator=translator,
+        num_threads=1,
+        whole_lines=False,
+        max_length=200,
+        training={},
+    )
+
+
+@pytest.fixture(scope="session")
+def address(english_italian: Path, italian_english: Path) -> Iterator[str]:
+    """Where a server with models in both directions is."""
+    with serving([loaded(english_italian), loaded(italian_english)]) as url:
+        yield url

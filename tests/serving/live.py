@@ -1,0 +1,76 @@
+"""A server on a free port of this machine, and an engine that waits when it is told to."""
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import uvicorn
+from tests.fake_engine import FakeEngine
+
+from dragoman.decoding.config import SearchConfig
+from dragoman.decoding.hypothesis import EMPTY, Hypothesis
+from dragoman.decoding.phrase import Phrase
+from dragoman.serving.application import build_application
+from dragoman.serving.models import Models, ServedModel, prepare_model
+from dragoman.serving.server import open_socket
+from dragoman.serving.settings import Settings
+from dragoman.translator import Translator
+
+
+class Copier(FakeEngine):
+    """An engine that translates each sentence to itself; whoever holds its gate makes it wait."""
+
+    name = "copier"
+
+    def __init__(self) -> None:
+        self.gate = threading.Event()
+        self.gate.set()
+        self.asked: list[int] = []
+
+    def search(
+        self,
+        sources: Sequence[Sequence[int]],
+        config: SearchConfig,
+        required: Sequence[Sequence[Phrase]] | None = None,
+        prefixes: Sequence[Sequence[int]] | None = None,
+    ) -> list[list[Hypothesis]]:
+        self.asked.append(len(sources))
+        assert self.gate.wait(timeout=30)
+        return [
+            [
+                Hypothesis(
+                    ids=tuple(source),
+                    score=-1.0 * place,
+                    log_probability=-1.0 * place,
+                    token_log_probabilities=(),
+                    finished=True,
+                )
+                for place in range(config.n_best)
+            ]
+            if source
+            else [EMPTY]
+            for source in sources
+        ]
+
+
+def loaded(path: Path) -> ServedModel:
+    translator = Translator(path, engine="pytorch", device="cpu", split_sentences=False)
+    return prepare_model(path, translator, whole_lines=False)
+
+
+@contextmanager
+def serving(models: Sequence[ServedModel], settings: Settings | None = None) -> Iterator[str]:
+    """Serve models on a free port, and give the address."""
+    app = build_application(Models(models), settings or Settings())
+    with open_socket("127.0.0.1", 0) as listener:
+        server = uvicorn.Server(uvicorn.Config(app, log_level="critical"))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        port = listener.getsockname()[1]
+        try:
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            server.should_exit = True
+            thread.join(timeout=30)
+    assert not thread.is_alive()

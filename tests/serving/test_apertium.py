@@ -1,0 +1,52 @@
+"""Apertium's protocol, as OmegaT writes it: a bar in the address, unescaped."""
+
+import json
+import socket
+from pathlib import Path
+
+import pytest
+import requests
+from tests.serving.live import loaded, serving
+
+from dragoman.serving.settings import Settings
+from dragoman.translator import Translator
+
+
+def get(address: str, path: str) -> tuple[bytes, dict[str, object]]:
+    """Ask byte for byte, as a client library would escape the bar."""
+    host, port = address.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=30) as connection:
+        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+        answer = b"".join(iter(lambda: connection.recv(4096), b""))
+    head, _, body = answer.partition(b"\r\n\r\n")
+    return head.split(b" ")[1], json.loads(body)
+
+
+def test_omegat_is_answered(address: str, english_italian: Path) -> None:
+    path = "/translate?q=The+cat+is+on+the+table.&markUnknown=no&langpair=en|it&key="
+    expected = Translator(english_italian, device="cpu")("The cat is on the table.")
+
+    assert get(address, path) == (
+        b"200",
+        {
+            "responseData": {"translatedText": expected},
+            "responseDetails": None,
+            "responseStatus": 200,
+        },
+    )
+    pairs = requests.get(f"{address}/listPairs", timeout=30).json()["responseData"]
+    assert pairs[0] == {"sourceLanguage": "en", "targetLanguage": "it"}
+
+
+@pytest.mark.parametrize("pair", ["en", "en|", "|it", "en-it", "en|it|de"])
+def test_a_pair_that_is_none_is_refused(address: str, pair: str) -> None:
+    status, problem = get(address, f"/translate?q=x&langpair={pair}")
+
+    assert status == b"400"
+    assert set(problem) == {"error"}
+
+
+def test_the_key_is_asked_for(english_italian: Path) -> None:
+    with serving([loaded(english_italian)], Settings(api_keys=("sesame",))) as url:
+        assert get(url, "/translate?q=x&langpair=en|it&key=sesame")[0] == b"200"
+        assert get(url, "/translate?q=x&langpair=en|it&key=open")[0] == b"403"

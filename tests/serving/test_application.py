@@ -1,0 +1,162 @@
+"""The server as a whole: hostile requests, many clients, and nothing given away."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+from tests.serving.live import Copier, loaded, serving
+
+from dragoman.serving.models import ServedModel
+from dragoman.serving.settings import Settings
+from dragoman.translator import Translator
+
+
+def test_thirty_clients_at_once_get_what_each_gets_alone(
+    address: str, english_italian: Path
+) -> None:
+    texts = [
+        f"The {['cat', 'dog', 'table'][i % 3]} is on {'the ' * (i % 7)}table." for i in range(30)
+    ]
+    expected = Translator(english_italian, device="cpu")(texts)
+
+    def ask(text: str) -> str:
+        fields = {"q": text, "source": "en", "target": "it"}
+        return requests.post(f"{address}/translate", json=fields, timeout=60).json()[
+            "translatedText"
+        ]
+
+    with ThreadPoolExecutor(30) as clients:
+        assert list(clients.map(ask, texts)) == expected
+
+
+HOSTILE = {
+    "empty": '""',
+    "blank": '" \\n\\t\\u3000"',
+    "nul": '"a \\u0000 cat"',
+    "lone surrogate": '"a \\ud800 cat \\udc00"',
+    "control characters": '"a\\u0001\\u001b[31m\\u007f\\u0085 cat\\u2028\\ufeff"',
+    "right to left": '"a \\u202e cat"',
+    "emoji": '"\\ud83d\\ude00 \\ud83d\\udc68\\u200d\\ud83d\\udc69"',
+    "combining": '"' + "a\\u0301" * 300 + '"',
+    "html": '"<b>a</i> <![x[ cat <!-- <script"',
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.parametrize("form", ["text", "html"])
+def test_any_text_gets_an_answer(copying: tuple[Copier, ServedModel], text: str, form: str) -> None:
+    body = f'{{"q": {text}, "source": "auto", "target": "it", "format": "{form}"}}'
+
+    with serving([copying[1]]) as url:
+        response = requests.post(f"{url}/translate", data=body, timeout=30)
+
+    assert response.status_code == 200
+    assert isinstance(response.json()["translatedText"], str)
+
+
+def test_ten_thousand_words_get_an_answer(copying: tuple[Copier, ServedModel]) -> None:
+    text = "the cat and the dog. " * 2000 + "table" * 2000
+
+    with serving([copying[1]]) as url:
+        fields = {"q": text, "source": "en", "target": "it"}
+        response = requests.post(f"{url}/translate", json=fields, timeout=60)
+
+    assert response.json()["translatedText"].replace(" ", "") == text.replace(" ", "")
+
+
+def test_more_text_than_the_server_takes_is_refused(english_italian: Path) -> None:
+    with serving([loaded(english_italian)], Settings(max_characters=10)) as url:
+
+        def status(q: Any) -> int:
+            fields = {"q": q, "source": "en", "target": "it"}
+            return requests.post(f"{url}/translate", json=fields, timeout=30).status_code
+
+        assert status("x" * 10) == status(["x" * 5, "y" * 4, ""]) == 200
+        assert status("x" * 11) == status([""] * 11) == status(["x" * 5, "y" * 5, ""]) == 413
+
+
+class Broken(Copier):
+    """An engine with a mistake, which names a file."""
+
+    def search(self, sources: Any, config: Any) -> Any:
+        raise ZeroDivisionError("/home/secret/model.bin")
+
+
+def test_a_mistake_of_ours_is_logged_and_not_shown(
+    copying: tuple[Copier, ServedModel], caplog: pytest.LogCaptureFixture
+) -> None:
+    engine, model = copying
+    engine.__class__ = Broken
+    fields = {"q": "a cat", "source": "en", "target": "it"}
+
+    with serving([model]) as url:
+        response = requests.post(f"{url}/translate", json=fields, timeout=30)
+        again = requests.get(f"{url}/health", timeout=30)
+
+    assert response.status_code == 500
+    assert set(response.json()) == {"error"}
+    assert "secret" not in response.text
+    assert "Traceback" not in response.text
+    number = response.json()["error"].split()[-1]
+    assert number in caplog.text
+    assert "/home/secret/model.bin" in caplog.text
+    assert again.status_code == 200
+
+
+def test_a_path_or_a_method_that_is_not_there_is_refused_in_the_form_of_the_protocol(
+    address: str,
+) -> None:
+    assert requests.get(f"{address}/nowhere", timeout=30).json() == {"error": "Not Found"}
+    assert requests.get(f"{address}/v2/nowhere", timeout=30).json() == {"message": "Not Found"}
+    wrong = requests.get(f"{address}/detect", timeout=30)
+    assert (wrong.status_code, wrong.headers["Allow"]) == (405, "POST")
+    for path in (
+        "/static/../application.py",
+        "/static/%2e%2e/application.py",
+        "/static//etc/passwd",
+    ):
+        assert requests.get(f"{address}{path}", timeout=30).status_code == 404
+
+
+def test_pages_of_any_origin_may_ask(address: str) -> None:
+    response = requests.options(
+        f"{address}/translate",
+        headers={"Origin": "https://example.org", "Access-Control-Request-Method": "POST"},
+        timeout=30,
+    )
+
+    assert response.headers["Access-Control-Allow-Origin"] == "*"
+
+
+def test_requests_made_from_the_description_of_the_interface_never_break_it(address: str) -> None:
+    schema = schemathesis.openapi.from_url(f"{address}/openapi.json")
+    checks = [
+        not_a_server_error,
+        status_code_conformance,
+        content_type_conformance,
+        response_schema_conformance,
+    ]
+    num_operations = 0
+    for result in schema.get_all_operations():
+        operation = result.ok()
+
+        @settings(
+            max_examples=5, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+        )
+        @given(case=operation.as_strategy())
+        def never_breaks(case: schemathesis.Case) -> None:
+            case.call_and_validate(checks=checks)
+
+        never_breaks()
+        num_operations += 1
+    assert num_operations >= 18

@@ -1,0 +1,154 @@
+"""Batching: together, in turn, and none the wiser."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.serving.live import Copier
+
+from dragoman.decoding.config import SearchConfig
+from dragoman.serving.batching import CHARACTERS_PER_BATCH, Batcher
+from dragoman.serving.models import ServedModel
+from dragoman.serving.refusal import RefusalError
+from dragoman.translator import Translation, Translator
+
+SEARCH = SearchConfig()
+LINE = "the cat, the dog"
+Scenario = Callable[[Batcher], Coroutine[Any, Any, Any]]
+
+
+def run(translator: Translator, scenario: Scenario, *, max_waiting: int = 10**6) -> Any:
+    async def whole() -> Any:
+        batcher = Batcher(translator, num_threads=1, max_waiting_characters=max_waiting)
+        try:
+            return await scenario(batcher)
+        finally:
+            await batcher.close()
+
+    return asyncio.run(whole())
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    while not condition():
+        await asyncio.sleep(0.001)
+
+
+def test_what_arrives_together_is_translated_together(copying: tuple[Copier, ServedModel]) -> None:
+    engine, model = copying
+
+    async def scenario(batcher: Batcher) -> list[list[Translation]]:
+        texts = [[f"cat {i}", f"dog {i}"] for i in range(5)]
+        return await asyncio.gather(*(batcher.translate(t, SEARCH) for t in texts))
+
+    found = run(model.translator, scenario)
+
+    assert [[t.text for t in texts] for texts in found] == [
+        [f"cat {i}", f"dog {i}"] for i in range(5)
+    ]
+    assert engine.asked == [10]
+
+
+def test_a_sentence_does_not_wait_for_a_book(copying: tuple[Copier, ServedModel]) -> None:
+    engine, model = copying
+    num_lines = 10 * CHARACTERS_PER_BATCH // len(LINE)
+
+    async def scenario(batcher: Batcher) -> int:
+        engine.gate.clear()
+        book = asyncio.create_task(batcher.translate([LINE] * num_lines, SEARCH))
+        await until(lambda: bool(engine.asked))
+        sentence = asyncio.create_task(batcher.translate(["a cat"], SEARCH))
+        await asyncio.sleep(0)
+        engine.gate.set()
+        await sentence
+        batches = len(engine.asked)
+        assert not book.done()
+        assert len(await book) == num_lines
+        return batches
+
+    assert run(model.translator, scenario) <= 3
+
+
+def test_searches_that_differ_are_kept_apart_and_take_turns(
+    copying: tuple[Copier, ServedModel],
+) -> None:
+    engine, model = copying
+
+    async def scenario(batcher: Batcher) -> list[list[Translation]]:
+        searches = [replace(SEARCH, n_best=n) for n in (1, 3, 1, 3)]
+        return await asyncio.gather(*(batcher.translate(["cat"], s) for s in searches))
+
+    found = run(model.translator, scenario)
+
+    assert [len(translation.alternatives) for (translation,) in found] == [1, 3, 1, 3]
+    assert engine.asked[:2] == [2, 2]
+
+
+def test_nobody_translates_for_those_who_have_gone(copying: tuple[Copier, ServedModel]) -> None:
+    engine, model = copying
+
+    async def scenario(batcher: Batcher) -> None:
+        engine.gate.clear()
+        first = asyncio.create_task(batcher.translate(["a cat"], SEARCH))
+        await until(lambda: engine.asked == [1])
+        gone = asyncio.create_task(batcher.translate(["a dog"] * 50, SEARCH))
+        await asyncio.sleep(0)
+        gone.cancel()
+        last = asyncio.create_task(batcher.translate(["a table"], SEARCH))
+        await asyncio.sleep(0)
+        assert batcher.waiting_characters == len("a table")
+        engine.gate.set()
+        await asyncio.gather(first, last)
+
+    run(model.translator, scenario)
+
+    assert engine.asked == [1, 1]
+
+
+def test_too_much_waiting_is_refused_with_a_time(copying: tuple[Copier, ServedModel]) -> None:
+    engine, model = copying
+
+    async def scenario(batcher: Batcher) -> None:
+        engine.gate.clear()
+        running = asyncio.create_task(batcher.translate(["a cat"], SEARCH))
+        await until(lambda: bool(engine.asked))
+        waiting = asyncio.create_task(batcher.translate(["x" * 200], SEARCH))  # always one
+        await asyncio.sleep(0)
+        with pytest.raises(RefusalError, match="come back later") as refusal:
+            await batcher.translate(["a dog"], SEARCH)
+        assert refusal.value.status == 503
+        assert refusal.value.retry_after is not None
+        assert refusal.value.retry_after >= 1
+        engine.gate.set()
+        await asyncio.gather(running, waiting)
+        await batcher.translate(["a dog"], SEARCH)
+
+    run(model.translator, scenario, max_waiting=100)
+
+
+class Picky:
+    """A translator that fails whenever it meets the word bomb."""
+
+    def translate(self, texts: Sequence[str], search: SearchConfig) -> Iterator[Translation]:
+        if "bomb" in texts:
+            raise RuntimeError("boom")
+        for text in texts:
+            yield Translation(source=text, alternatives=(), parts=(), cut=False)
+
+
+def test_only_the_one_to_blame_fails() -> None:
+    async def scenario(batcher: Batcher) -> list[Any]:
+        texts = [["cat"], ["a", "bomb"], ["dog", "table"]]
+        jobs = (batcher.translate(t, SEARCH) for t in texts)
+        return await asyncio.gather(*jobs, return_exceptions=True)
+
+    one, two, three = run(Picky(), scenario)  # type: ignore[arg-type]
+
+    assert [t.source for t in one] == ["cat"]
+    assert isinstance(two, RuntimeError)
+    assert [t.source for t in three] == ["dog", "table"]
+
+
+def test_nothing_to_translate_is_ready_at_once(copying: tuple[Copier, ServedModel]) -> None:
+    assert run(copying[1].translator, lambda batcher: batcher.translate([], SEARCH)) == []

@@ -1,0 +1,187 @@
+"""DeepL's protocol, spoken by its official client and command line."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import deepl
+import pytest
+import requests
+from tests.serving.live import Copier, loaded, serving
+
+from dragoman.serving.models import ServedModel
+from dragoman.serving.settings import Settings
+from dragoman.translator import Translator
+
+TEXT = "The cat is on the table."
+
+
+@pytest.fixture
+def client(address: str) -> Iterator[deepl.Translator]:
+    translator = deepl.Translator("any key", server_url=address)
+    yield translator
+    translator.close()
+
+
+@pytest.fixture(scope="session")
+def expected(english_italian: Path) -> str:
+    return Translator(english_italian, device="cpu")(TEXT)
+
+
+def test_the_client_translates_texts(client: deepl.Translator, expected: str) -> None:
+    one = client.translate_text(TEXT, target_lang="IT")
+    two = client.translate_text([TEXT, "7"], source_lang="EN", target_lang="IT")
+
+    assert (one.text, one.detected_source_lang, one.billed_characters) == (expected, "EN", 24)
+    assert [found.text for found in two] == [expected, "7"]
+    assert client.translate_text("Il gatto", source_lang="IT", target_lang="EN-US").text
+
+
+def test_the_client_learns_what_there_is(client: deepl.Translator) -> None:
+    before = client.get_usage().character.count
+    client.translate_text(TEXT, target_lang="IT")
+
+    assert client.get_usage().character.count == before + len(TEXT)
+    assert [language.code for language in client.get_source_languages()] == ["EN", "IT"]
+    targets = [(language.code, language.name) for language in client.get_target_languages()]
+    assert targets == [("IT", "Italian"), ("EN-GB", "English (GB)"), ("EN-US", "English (US)")]
+    assert client.get_glossary_languages() == []
+    assert client.list_glossaries() == []
+
+
+def test_the_client_translates_a_document(
+    client: deepl.Translator, expected: str, tmp_path: Path
+) -> None:
+    (tmp_path / "in.html").write_text(f"<p title='x'>{TEXT}</p>\n<!-- a cat -->")
+
+    status = client.translate_document_from_filepath(
+        tmp_path / "in.html", tmp_path / "out.html", target_lang="IT"
+    )
+
+    assert status.done
+    written = (tmp_path / "out.html").read_text()
+    assert written == f"<p title='x'>{expected}</p>\n<!-- a cat -->"
+
+
+def test_a_document_is_its_owners_alone_and_is_fetched_once(
+    client: deepl.Translator, expected: str
+) -> None:
+    handle = client.translate_document_upload(
+        TEXT, source_lang="EN", target_lang="IT", filename="a.txt"
+    )
+    thief = deepl.DocumentHandle(handle.document_id, "0" * 64)
+
+    with pytest.raises(deepl.DeepLException, match="no such document"):
+        client.translate_document_get_status(thief)
+    client.translate_document_wait_until_done(handle)
+    assert client.translate_document_download(handle).text == expected
+    with pytest.raises(deepl.DeepLException, match="Not found"):
+        client.translate_document_download(handle)
+
+
+def test_a_document_that_cannot_be_translated_says_why(client: deepl.Translator) -> None:
+    handle = client.translate_document_upload(
+        TEXT, source_lang="EN", target_lang="EN-GB", filename="a.txt"
+    )
+    same = client.translate_document_wait_until_done(handle)
+    strange = client.translate_document_upload(TEXT, target_lang="XX", filename="a.txt")
+    failed = client.translate_document_wait_until_done(strange)
+
+    assert same.done
+    assert not failed.ok
+    assert "'XX' is not served" in failed.error_message
+
+
+def test_the_command_line_translates(address: str, expected: str) -> None:
+    command = [sys.executable, "-m", "deepl", "--server-url", address, "--auth-key", "x"]
+
+    run = subprocess.run(
+        [*command, "text", "--to", "IT", TEXT], check=True, capture_output=True, text=True
+    )
+
+    assert run.stdout.strip() == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"target_lang": "XX"}, "'XX' is not served; there is en, it"),
+        ({"target_lang": "IT", "formality": "more"}, "formality is not supported"),
+        ({"target_lang": "IT", "source_lang": "EN", "glossary": "7"}, "there are no glossaries"),
+        ({"target_lang": "IT", "custom_instructions": ["shout"]}, "custom_instructions is not"),
+        ({"target_lang": "IT", "split_sentences": "2"}, "split_sentences: "),
+    ],
+)
+def test_what_cannot_be_done_is_refused(
+    client: deepl.Translator, options: dict[str, Any], error: str
+) -> None:
+    with pytest.raises(deepl.DeepLException, match=error):
+        client.translate_text(TEXT, **options)
+
+
+def test_what_changes_nothing_is_accepted(client: deepl.Translator, expected: str) -> None:
+    options: dict[str, Any] = {
+        "formality": "prefer_less",
+        "context": "A story.",
+        "preserve_formatting": True,
+        "model_type": "quality_optimized",
+    }
+
+    assert client.translate_text(TEXT, target_lang="IT", **options).text == expected
+
+
+def test_a_wrong_key_is_refused(english_italian: Path) -> None:
+    with serving([loaded(english_italian)], Settings(api_keys=("sesame",))) as url:
+        right, wrong = (deepl.Translator(key, server_url=url) for key in ("sesame", "open"))
+        assert right.translate_text(TEXT, target_lang="IT").text
+        with pytest.raises(deepl.AuthorizationException, match="needs an API key"):
+            wrong.translate_text(TEXT, target_lang="IT")
+        right.close()
+        wrong.close()
+
+
+def test_forms_with_repeated_texts_are_read(address: str, expected: str) -> None:
+    fields = [("text", TEXT), ("text", "7"), ("target_lang", "it"), ("source_lang", "")]
+
+    answer = requests.post(f"{address}/v2/translate", data=fields, timeout=30).json()
+
+    assert [found["text"] for found in answer["translations"]] == [expected, "7"]
+    assert "billed_characters" not in answer["translations"][0]
+    problem = requests.post(f"{address}/v2/translate", json={"target_lang": "IT"}, timeout=30)
+    assert (problem.status_code, problem.json()) == (400, {"message": "text is missing"})
+
+
+def test_sentences_are_cut_as_asked_for(copying: tuple[Copier, ServedModel]) -> None:
+    text = "a cat\nthe dog. a cat"
+
+    def translate(url: str, split: str | None) -> tuple[str, int]:
+        engine.asked.clear()
+        client = deepl.Translator("x", server_url=url)
+        found = client.translate_text(
+            text, source_lang="EN", target_lang="IT", split_sentences=split
+        )
+        client.close()
+        return found.text, engine.asked[0]
+
+    engine, model = copying
+    with serving([model]) as url:
+        assert translate(url, None) == translate(url, "1") == (text, 3)
+        assert translate(url, "nonewlines") == (text.replace("\n", " "), 2)
+        assert translate(url, "0") == (text.replace("\n", " "), 1)
+
+
+def test_tags_are_kept_as_translation_memories_send_them(
+    copying: tuple[Copier, ServedModel],
+) -> None:
+    xml = 'The <x id="5"></x> cat, the <b>dog</b> and <x>%s</x>.'
+
+    with serving([copying[1]]) as url:
+        client = deepl.Translator("x", server_url=url)
+        found = client.translate_text(
+            xml, source_lang="EN", target_lang="IT", tag_handling="xml", ignore_tags=["x"]
+        )
+        client.close()
+
+    assert found.text == xml

@@ -1,0 +1,197 @@
+"""LibreTranslate's protocol, spoken by its client, and by programs that are less tidy."""
+
+from pathlib import Path
+from typing import Any
+
+import libretranslatepy
+import pytest
+import requests
+from tests.serving.live import Copier, loaded, serving
+
+from dragoman.serving.models import ServedModel
+from dragoman.serving.settings import Settings
+from dragoman.translator import Translator
+
+TEXT = "The cat is on the table. Where is the dog?"
+
+
+@pytest.fixture(scope="session")
+def expected(english_italian: Path) -> str:
+    """Translate the text without a server."""
+    return Translator(english_italian, device="cpu")(TEXT)
+
+
+def post(url: str, **options: Any) -> Any:
+    response = requests.post(url, timeout=30, **options)
+    return response.status_code, response.json()
+
+
+def test_the_client_translates_detects_and_lists(address: str, expected: str) -> None:
+    client = libretranslatepy.LibreTranslateAPI(address)
+
+    assert client.translate(TEXT, "en", "it") == expected
+    assert client.detect("Dov'è il gatto?")[0]["language"] == "it"
+    assert client.languages() == [
+        {"code": "en", "name": "English", "targets": ["it"]},
+        {"code": "it", "name": "Italian", "targets": ["en"]},
+    ]
+
+
+@pytest.mark.parametrize("way", ["json", "data", "params"])
+def test_fields_may_come_as_json_form_or_query(address: str, way: str, expected: str) -> None:
+    fields = {"q": TEXT, "source": "en", "target": "it"}
+
+    assert post(f"{address}/translate", **{way: fields}) == (200, {"translatedText": expected})
+
+
+def test_a_multipart_form_and_the_json_of_a_lazy_curl_are_read(address: str, expected: str) -> None:
+    fields = {"q": (None, TEXT), "source": (None, "en"), "target": (None, "it")}
+    lazy = f'{{"q": "{TEXT}", "source": "en", "target": "it"}}'
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+
+    assert post(f"{address}/translate", files=fields) == (200, {"translatedText": expected})
+    assert post(f"{address}/translate", data=lazy, headers=headers)[0] == 200
+
+
+def test_a_list_gives_lists(address: str, expected: str) -> None:
+    fields = {"q": [TEXT, "", "7"], "source": "auto", "target": "it", "alternatives": 1}
+
+    status, answer = post(f"{address}/translate", json=fields)
+
+    assert status == 200
+    assert answer["translatedText"] == [expected, "", "7"]
+    assert answer["detectedLanguage"][0] == {"confidence": 100.0, "language": "en"}
+    assert [len(others) for others in answer["alternatives"]] == [1, 0, 0]
+    assert len(answer["detectedLanguage"]) == 3
+
+
+def test_text_in_the_target_language_stays_as_it_is(address: str) -> None:
+    fields = {"q": "Dov'è il gatto? Non lo so.", "source": "auto", "target": "it"}
+
+    status, answer = post(f"{address}/translate", json=fields)
+
+    assert (status, answer["translatedText"]) == (200, fields["q"])
+    assert answer["detectedLanguage"]["language"] == "it"
+
+
+def test_text_that_may_be_in_the_target_language_is_translated(address: str) -> None:
+    assert post(f"{address}/detect", json={"q": "Press the button."})[1][0]["language"] == "it"
+
+    fields = {"q": "Press the button.", "source": "auto", "target": "it"}
+    status, answer = post(f"{address}/translate", json=fields)
+
+    assert (status, answer["detectedLanguage"]["language"]) == (200, "en")
+    assert answer["translatedText"] != fields["q"]
+
+
+def test_html_keeps_its_tags(copying: tuple[Copier, ServedModel]) -> None:
+    html = '<p class="x">A cat &amp; <b>a dog</b>.</p><script>var cat</script>'
+
+    with serving([copying[1]]) as url:
+        fields = {"q": html, "source": "en", "target": "it", "format": "html"}
+        status, answer = post(f"{url}/translate", json=fields)
+
+    assert (status, answer["translatedText"]) == (200, html)
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"source": "en", "target": "it"}, "q is missing"),
+        ({"q": "x", "target": "it"}, "source is missing"),
+        ({"q": "x", "source": "en"}, "target is missing"),
+        ({"q": "x", "source": "xx", "target": "it"}, "'xx' is not served; there is en, it"),
+        ({"q": "x", "source": "en", "target": "\u0000" * 50}, "is not served"),
+        ({"q": {"a": 1}, "source": "en", "target": "it"}, "q: input should be"),
+        ({"q": ["x", 1], "source": "en", "target": "it"}, "q: input should be"),
+        ({"q": "x", "source": "en", "target": "it", "alternatives": 8}, "alternatives: "),
+        ({"q": "x", "source": "en", "target": "it", "alternatives": 2**70}, "alternatives: "),
+        ({"q": "x", "source": "en", "target": "it", "alternatives": -1}, "alternatives: "),
+        ({"q": "x", "source": "en", "target": "it", "format": "pdf"}, "format: "),
+    ],
+)
+def test_a_wrong_field_is_named(address: str, fields: dict[str, Any], problem: str) -> None:
+    status, answer = post(f"{address}/translate", json=fields)
+
+    assert status == 400
+    assert problem in answer["error"]
+    assert len(answer["error"]) < 200
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"{", b"[1]", b'"x"', b"\xff\xfe\xfa", b"[" * 100_000, b'{"q":' * 100_000, b"null", b"NaN"],
+    ids=["cut", "list", "text", "not utf-8", "deep list", "deep object", "null", "nan"],
+)
+def test_a_body_that_is_no_table_is_refused(address: str, body: bytes) -> None:
+    headers = {"Content-Type": "application/json"}
+
+    status, answer = post(f"{address}/translate", data=body, headers=headers)
+
+    assert status == 400
+    assert answer["error"].startswith("the body ")
+
+
+def test_a_file_is_translated_and_fetched(address: str, expected: str) -> None:
+    fields = {"source": "en", "target": "it"}
+    files = {"file": ("../..\\lètter x.TXT", f"\ufeff{TEXT}\r\n\n{TEXT}\n".encode())}
+
+    status, answer = post(f"{address}/translate_file", data=fields, files=files)
+    fetched = requests.get(answer["translatedFileUrl"], timeout=30)
+
+    assert status == 200
+    assert fetched.text == f"{expected}\r\n\n{expected}\n"
+    disposition = "attachment; filename*=UTF-8''l%C3%A8tter%20x.it.txt"
+    assert fetched.headers["Content-Disposition"] == disposition
+    assert requests.get(f"{address}/download_file/x", timeout=30).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("a.docx", b"PK", "only files whose names end in .txt, .html, .htm are read"),
+        ("a.txt", b"caf\xe9", "not UTF-8: byte 0xe9 at 3"),
+        ("a.txt", b"x" * 1000, "1000 characters are too many; this server takes 500 at once"),
+    ],
+)
+def test_a_file_that_cannot_be_translated_is_refused(
+    english_italian: Path, name: str, content: bytes, problem: str
+) -> None:
+    with serving([loaded(english_italian)], Settings(max_characters=500)) as url:
+        fields, files = {"source": "en", "target": "it"}, {"file": (name, content)}
+        status, answer = post(f"{url}/translate_file", data=fields, files=files)
+
+    assert status in (400, 413)
+    assert problem in answer["error"]
+
+
+def test_a_server_with_keys_asks_for_one(english_italian: Path) -> None:
+    fields = {"q": "a cat", "source": "en", "target": "it"}
+
+    with serving([loaded(english_italian)], Settings(api_keys=("sesame", "other"))) as url:
+        assert requests.get(f"{url}/languages", timeout=30).status_code == 200
+        assert requests.get(f"{url}/frontend/settings", timeout=30).json()["keyRequired"]
+        assert post(f"{url}/translate", json=fields | {"api_key": "sesame"})[0] == 200
+        bearer = {"Authorization": "Bearer other"}
+        assert post(f"{url}/translate", json=fields, headers=bearer)[0] == 200
+        for wrong in ({}, {"api_key": "sesam"}, {"api_key": ""}, {"api_key": "ключ" * 3000}):
+            assert post(f"{url}/translate", json=fields | wrong) == (
+                403,
+                {"error": "this server needs an API key that it knows"},
+            )
+        for path in ("/detect", "/translate_file", "/api/v1/translate", "/v2/translate"):
+            fields_of_all = {"q": "x", "text": "x", "target": "it", "source": "en"} | {
+                "target_lang": "IT"
+            }
+            files = {"file": ("a.txt", b"x")} if path == "/translate_file" else None
+            assert post(f"{url}{path}", data=fields_of_all, files=files)[0] == 403, path
+        for path in ("/metrics", "/v2/usage", "/v2/languages", "/v2/glossaries"):
+            assert requests.get(f"{url}{path}", timeout=30).status_code == 403, path
+
+
+def test_health_and_settings_are_there(address: str) -> None:
+    settings = requests.get(f"{address}/frontend/settings", timeout=30).json()
+
+    assert requests.get(f"{address}/health", timeout=30).json() == {"status": "ok"}
+    assert settings["language"]["target"] == {"code": "it", "name": "Italian"}
+    assert settings["supportedFilesFormat"] == [".txt", ".html", ".htm"]

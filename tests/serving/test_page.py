@@ -1,0 +1,238 @@
+"""The page, in a real browser."""
+
+import shutil
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
+from tests.serving.live import Copier, loaded, serving
+
+from dragoman.serving.models import ServedModel
+from dragoman.serving.settings import Settings
+
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """Open a page that must not make mistakes, nor ask anybody but our server."""
+    page = browser.new_page()
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("request", lambda request: problems.extend(foreign(request)))
+    yield page
+    page.close()
+    assert problems == []
+
+
+def foreign(request: Request) -> list[str]:
+    return [] if request.url.startswith(("http://127.0.0.1:", "blob:")) else [request.url]
+
+
+def test_what_is_typed_is_translated_with_alternatives(page: Page, address: str) -> None:
+    page.goto(address)
+    page.get_by_label("Text to translate", exact=True).last.fill("The cat is on the table.")
+
+    expect(page.locator("#translation")).not_to_be_empty()
+    expect(page.locator("#translation")).to_have_attribute("lang", "it")
+    expect(page.locator("#alternatives li")).not_to_have_count(0)
+    expect(page.locator("#count")).to_have_text("24 / 200,000")
+    expect(page.locator("#engine")).to_contain_text("PyTorch")
+
+    best = page.locator("#translation").inner_text()
+    other = page.locator("#alternatives li").first.inner_text()
+    page.locator("#alternatives button").first.click()
+    expect(page.locator("#translation")).to_have_text(other)
+    expect(page.locator("#alternatives li").first).to_have_text(best)
+
+    page.locator("#source").fill("")
+    expect(page.locator("#translation")).to_be_empty()
+    expect(page.locator("#alternatives-section")).to_be_hidden()
+
+
+def test_languages_are_chosen_detected_and_swapped(page: Page, address: str) -> None:
+    page.goto(address)
+    page.locator("#source").fill("The cat is on the table.")
+    expect(page.locator("#translation")).not_to_be_empty()
+    translated = page.locator("#translation").inner_text()
+
+    page.get_by_label("Swap the languages").click()
+    expect(page.locator("#source")).to_have_value(translated)
+    expect(page.locator("#source-language")).to_have_value("it")
+    expect(page.locator("#translation")).to_have_attribute("lang", "en")
+
+    page.get_by_label("Translate from").select_option("Detect language")
+    expect(page.get_by_label("Swap the languages")).to_be_disabled()
+    page.get_by_label("Translate to").select_option("English")
+    page.locator("#source").fill("Dov'è il gatto? Non lo so.")
+    expect(page.locator("#status")).to_contain_text("From Italian")
+
+
+def test_an_answer_that_comes_late_never_overwrites_a_newer_one(
+    page: Page, copying: tuple[Copier, ServedModel]
+) -> None:
+    released = threading.Event()
+
+    def delay(route: Any) -> None:
+        if "first" in route.request.post_data and not released.is_set():
+            held.append(route)
+        else:
+            route.continue_()
+
+    held: list[Any] = []
+    with serving([copying[1]]) as url:
+        page.route("**/api/v1/translate", delay)
+        page.goto(url)
+        page.locator("#source").fill("the first cat")
+        page.locator("#source").press("Control+Enter")
+        expect(page.locator("#translation")).to_have_attribute("aria-busy", "true")
+        page.locator("#source").fill("the second dog")
+        page.locator("#source").press("Control+Enter")
+        expect(page.locator("#translation")).to_have_text("the second dog")
+        released.set()
+        for route in held:
+            route.fulfill(json={"translations": [{"text": "late", "alternatives": []}]})
+        page.wait_for_timeout(200)
+        expect(page.locator("#translation")).to_have_text("the second dog")
+
+
+def test_a_translation_is_text_and_never_markup(
+    page: Page, copying: tuple[Copier, ServedModel]
+) -> None:
+    attack = "<img src=x onerror=alert(1)> cat <script>alert(2)</script>"
+    page.on("dialog", lambda dialog: pytest.fail(dialog.message))
+
+    with serving([copying[1]]) as url:
+        page.goto(url)
+        page.locator("#source").fill(attack)
+        expect(page.locator("#translation")).to_have_text(attack)
+        assert page.locator("#translation img, #alternatives img").count() == 0
+
+
+def test_a_problem_is_said_in_words(page: Page, english_italian: Path) -> None:
+    with serving([loaded(english_italian)], Settings(max_characters=10)) as url:
+        page.goto(url)
+        page.locator("#source").fill("The cat is on the table.")
+
+        expect(page.locator("#status")).to_have_text(
+            "24 characters are too many; this server takes 10 at once"
+        )
+        expect(page.locator("#count")).to_have_class("number problem")
+
+
+def test_a_file_is_translated_and_downloaded(page: Page, address: str, tmp_path: Path) -> None:
+    (tmp_path / "letter.html").write_text("<p>The cat.</p><script>1</script>", encoding="utf-8")
+
+    page.goto(address)
+    page.locator("#file").set_input_files(tmp_path / "letter.html")
+    page.locator("#translate-file").click()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download letter.it.html").click()
+
+    assert download.value.suggested_filename == "letter.it.html"
+    content = download.value.path().read_text(encoding="utf-8")
+    assert content.startswith("<p>")
+    assert content.endswith("</p><script>1</script>")
+
+    page.locator("#file").set_input_files(
+        {"name": "a.pdf", "mimeType": "application/pdf", "buffer": b"%PDF"}
+    )
+    page.locator("#translate-file").click()
+    expect(page.locator("#file-status")).to_contain_text("a.pdf: only files whose names end in")
+
+
+def test_a_server_with_a_key_asks_for_it(page: Page, english_italian: Path) -> None:
+    with serving([loaded(english_italian)], Settings(api_keys=("sesame",))) as url:
+        page.goto(url)
+        page.locator("#source").fill("The cat.")
+        expect(page.locator("#status")).to_have_text("This server needs an API key that it knows")
+        page.get_by_label("This server asks for an API key").fill("sesame")
+        page.locator("#source").press("Control+Enter")
+        expect(page.locator("#translation")).not_to_be_empty()
+
+
+def test_everything_is_reached_by_keyboard_in_the_order_it_is_read(
+    page: Page, address: str
+) -> None:
+    page.goto(address)
+    page.locator("#source").fill("The cat is on the table.")
+    expect(page.locator("#alternatives button").first).to_be_visible()
+    page.locator("#source-language").focus()
+
+    reached = []
+    for _ in range(9):
+        reached.append(page.evaluate("document.activeElement.id || document.activeElement.tagName"))
+        page.keyboard.press("Tab")
+
+    assert reached == [
+        "source-language",
+        "swap",
+        "source",
+        "target-language",
+        "copy",
+        "translation",
+        "BUTTON",
+        "BUTTON" if page.locator("#alternatives button").count() > 1 else "file",
+        reached[8],
+    ]
+    unnamed = page.locator("button, select, textarea, input").evaluate_all(
+        "all => all.filter(e => !e.textContent.trim() && !e.ariaLabel && !e.labels?.length)"
+        ".map(e => e.id)"
+    )
+    assert unnamed == []
+
+
+@pytest.mark.parametrize("width", [320, 375, 1300])
+def test_nothing_sticks_out_of_a_phone(page: Page, address: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 700})
+    for path in ("/", "/docs"):
+        page.goto(address + path)
+        page.wait_for_load_state("networkidle")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+
+
+def test_colours_follow_the_system_until_the_reader_chooses(page: Page, address: str) -> None:
+    def paper() -> str:
+        return page.evaluate("getComputedStyle(document.body).backgroundColor")
+
+    page.emulate_media(color_scheme="dark")
+    page.goto(address)
+    dark = paper()
+    page.get_by_label("Dark colours").click()
+    light = paper()
+    page.reload()
+
+    assert dark == "rgb(20, 24, 26)"
+    assert paper() == light == "rgb(246, 245, 241)"
+    expect(page.get_by_label("Dark colours")).to_have_attribute("aria-pressed", "false")
+
+
+def test_the_description_of_the_interface_is_a_page_that_loads_nothing_from_elsewhere(
+    page: Page, address: str
+) -> None:
+    page.goto(f"{address}/docs")
+
+    for path in ("/api/v1/translate", "/translate_file", "/v2/document/{name}/result"):
+        expect(page.get_by_role("heading", name=path, exact=False).first).to_be_visible()
+    expect(page.locator("article", has_text="POST /translate_file")).to_contain_text("file")

@@ -1,0 +1,60 @@
+"""`dragoman serve`: wrong use is named before anything is served."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from dragoman.cli import main
+
+
+def outcome(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
+    code = main(["serve", *arguments, "--port", "0"])
+    captured = capsys.readouterr()
+    return code, captured.err + captured.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ([], 1, "dragoman: name a model to serve\n"),
+        (["nowhere"], 1, "nowhere: there is no model here"),
+        (["nowhere", "--max-characters", "0"], 2, "max_characters=0 is not positive"),
+        (["nowhere", "--api-key", ""], 2, "an API key is empty"),
+        (["nowhere", "--host", "no such host"], 1, "no such host:0: "),
+        (["nowhere", "--prot", "1"], 2, "Unknown option: --prot"),
+    ],
+)
+def test_a_mistake_gives_a_sentence(
+    arguments: list[str], code: int, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result, printed = outcome(capsys, *arguments)
+
+    assert result == code
+    assert message in printed
+    assert "Traceback" not in printed
+
+
+@pytest.mark.parametrize("package", ["fastapi", "uvicorn", "prometheus_client"])
+def test_without_the_packages_a_sentence_says_how_to_install_them(
+    package: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in [name for name in sys.modules if name.startswith("dragoman.serving")]:
+        monkeypatch.delitem(sys.modules, module)
+    for module in [name for name in sys.modules if name.partition(".")[0] == package]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, package, None)
+
+    assert outcome(capsys, "nowhere") == (
+        1,
+        f'dragoman: this command needs {package}: pip install "dragoman[serve]" installs it\n',
+    )
+
+
+def test_two_models_for_the_same_languages_are_refused(
+    english_italian: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, printed = outcome(capsys, str(english_italian), str(english_italian), "--device", "cpu")
+
+    assert code == 1
+    assert "both translate from en to it; serve one of them" in printed
