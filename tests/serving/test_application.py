@@ -88,7 +88,7 @@ def test_more_text_than_the_server_takes_is_refused(english_italian: Path) -> No
 class Broken(Copier):
     """An engine with a mistake, which names a file."""
 
-    def search(self, sources: Any, config: Any) -> Any:
+    def search(self, *arguments: Any, **named: Any) -> Any:
         raise ZeroDivisionError("/home/secret/model.bin")
 
 
