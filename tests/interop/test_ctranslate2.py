@@ -17,7 +17,8 @@ from dragoman.engines.ctranslate2 import CTranslate2Engine
 from dragoman.engines.protocol import EngineError
 from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.interop import ctranslate2 as exporting
-from dragoman.interop.ctranslate2 import ExportError, export_ctranslate2
+from dragoman.interop.ctranslate2 import export_ctranslate2
+from dragoman.interop.export import ExportError
 from dragoman.model.config import TransformerConfig
 from dragoman.model.positional_encoding import sinusoids
 from dragoman.model.transformer import Transformer

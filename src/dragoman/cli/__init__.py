@@ -15,8 +15,17 @@ INTERRUPTED = 130
 READER_GONE = 141
 """What a shell reports of a program whose output nobody reads any more."""
 
-TRAIN_PACKAGES = ("torch", "jaxtyping", "sacrebleu", "filelock")
-"""What `pip install "dragoman[train]"` brings."""
+EXTRAS = {
+    "torch": "train",
+    "jaxtyping": "train",
+    "sacrebleu": "train",
+    "filelock": "train",
+    "transformers": "marian",
+    "onnx": "onnx",
+    "onnxscript": "onnx",
+    "onnxruntime": "onnx",
+}
+"""For each package that a command may lack, the extra whose installation brings it."""
 
 
 def build_app() -> App:
@@ -83,8 +92,8 @@ def _one_sentence(error: Exception) -> str | None:
         return str(error)
     if isinstance(error, ModuleNotFoundError):
         package = (error.name or "").partition(".")[0]
-        if package in TRAIN_PACKAGES:
-            return f'this command needs {package}: pip install "dragoman[train]" installs it'
+        if extra := EXTRAS.get(package):
+            return f'this command needs {package}: pip install "dragoman[{extra}]" installs it'
     if _is_out_of_memory(error):
         return (
             "the memory is not enough; a smaller --beam-size needs less to translate, and a "
