@@ -5,6 +5,7 @@ dimensions of the residual stream are put into Marian's order, which changes not
 """
 
 import stat
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -65,8 +66,8 @@ def export_marian(path: Path, output: Path | None = None) -> Proof:
         agreement = prove(model, HuggingFaceCopy(directory, model.forbidden_ids))
         if other := find_other_tokens(directory, model.tokenizers):
             raise ExportError(f"{path}: MarianTokenizer cuts {other[0]!r} into other tokens")
-        if unequal := _find_unequal_weights(directory, model):
-            raise ExportError(f"{path}: imported again, {unequal[0]} is not what it was")
+        if changed := _find_changes(directory, model):
+            raise ExportError(f"{path}: imported again, {changed[0]} is not what it was")
     return Proof(in_single_precision=agreement, num_equal=agreement.num_equal)
 
 
@@ -192,16 +193,22 @@ def _weights(model: LoadedModel) -> dict[str, Tensor]:
     }
 
 
-def _find_unequal_weights(directory: Path, model: LoadedModel) -> list[str]:
-    """Import an export again, and list the weights that are not those of the model."""
-    expected: dict[str, Tensor] = model.transformer.state_dict()
-    found: dict[str, Tensor] = load_marian(directory).transformer.state_dict()
-    if model.transformer.config.positional_encoding == "interleaved":
-        found = reorder(found, sines_first(model.transformer.config.d_model).argsort())
+def _find_changes(directory: Path, model: LoadedModel) -> list[str]:
+    """Import an export again, and list the special ids and weights that are not the model's."""
+    imported = load_marian(directory)
+    config, special = model.transformer.config, model.directory.description.special_ids
+    found: dict[str, Tensor] = imported.transformer.state_dict()
+    if config.positional_encoding == "interleaved":
+        found = reorder(found, sines_first(config.d_model).argsort())
+    weights: dict[str, Tensor] = model.transformer.state_dict()
+    ids = asdict(imported.tokenizers.target.special_ids)
     return [
-        name
-        for name, weight in expected.items()
-        if not torch.equal(weight, found.get(name, torch.zeros_like(weight)))
+        *(name for name, token in asdict(special).items() if token != ids[name]),
+        *(
+            name
+            for name, weight in weights.items()  # a bias that is left out is zero
+            if not torch.equal(weight, found.get(name, torch.zeros_like(weight)))
+        ),
     ]
 
 

@@ -78,13 +78,13 @@ class HuggingFaceCopy:
 
     def score(self, pairs: Sequence[Pair]) -> list[list[float]]:
         """Ask for one pair after the other, so that nothing is padded."""
-        config = self._model.config
+        config, start = self._model.config, self._model.generation_config.decoder_start_token_id
         scores = []
         for source, target in pairs:
             with torch.inference_mode():
                 logits = self._model(
                     input_ids=torch.tensor([[*source, config.eos_token_id]]),
-                    decoder_input_ids=torch.tensor([[config.decoder_start_token_id, *target]]),
+                    decoder_input_ids=torch.tensor([[start, *target]]),
                 ).logits
             log_probabilities = logits[0].log_softmax(dim=-1).numpy()
             scores.append(pick(log_probabilities, [*target, config.eos_token_id]))
