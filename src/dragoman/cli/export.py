@@ -61,7 +61,7 @@ def export(
     output
         Where to write it; left out, into the model directory, in a folder named as the format.
     quantization
-        Of the weights: int8 makes them three to four times as small, float32 changes nothing. Left
+        Of the weights: int8 makes the whole about a third as large, float32 changes nothing. Left
         out, it is int8 for ctranslate2 and float32 for the others; marian has no int8.
     """
     rounding = quantization or USUAL_QUANTIZATION[to]
