@@ -69,15 +69,22 @@ def test_a_setting_without_a_key_is_not_blamed_on_the_recipe(
 
 
 @pytest.mark.parametrize(
-    ("module", "importer", "arguments"),
+    ("module", "extra", "importer", "arguments"),
     [
-        ("torch", "dragoman.pipeline.run", ["train", "x.toml"]),
-        ("torch", "dragoman.interop.marian", ["import", "marian", "x", "-o", "y"]),
-        ("sacrebleu.metrics", "dragoman.evaluation.metrics", ["evaluate", "x.txt", "x.tsv"]),
+        ("torch", "train", "dragoman.pipeline.run", ["train", "x.toml"]),
+        ("torch", "train", "dragoman.interop.marian", ["import", "marian", "x", "-o", "y"]),
+        (
+            "sacrebleu.metrics",
+            "train",
+            "dragoman.evaluation.metrics",
+            ["evaluate", "x.txt", "x.tsv"],
+        ),
+        ("onnx", "onnx", "dragoman.interop.onnx", ["export", "x", "--to", "onnx"]),
     ],
 )
 def test_a_package_that_is_not_installed_is_named_with_the_way_to_install_it(
     module: str,
+    extra: str,
     importer: str,
     arguments: list[str],
     tmp_path: Path,
@@ -93,7 +100,7 @@ def test_a_package_that_is_not_installed_is_named_with_the_way_to_install_it(
 
     assert outcome(capsys, *arguments) == (
         1,
-        f'dragoman: this command needs {package}: pip install "dragoman[train]" installs it\n',
+        f'dragoman: this command needs {package}: pip install "dragoman[{extra}]" installs it\n',
     )
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-import torch
 
 from dragoman.cli import main
 from dragoman.decoding.config import SearchConfig
@@ -17,29 +16,14 @@ from dragoman.engines.ctranslate2 import CTranslate2Engine
 from dragoman.engines.protocol import EngineError
 from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.interop import ctranslate2 as exporting
-from dragoman.interop.ctranslate2 import ExportError, export_ctranslate2
-from dragoman.model.config import TransformerConfig
+from dragoman.interop.ctranslate2 import export_ctranslate2
+from dragoman.interop.export import ExportError
 from dragoman.model.positional_encoding import sinusoids
-from dragoman.model.transformer import Transformer
-from dragoman.model_directory import (
-    ModelDescription,
-    ModelDirectory,
-    TokenizerDescription,
-    save_model,
-)
-from dragoman.tokenizers.config import TokenizerConfig
-from dragoman.tokenizers.pair import TokenizerPair
+from dragoman.model_directory import ModelDirectory
 from dragoman.tokenizers.tokenizer import SpecialIds
-from dragoman.tokenizers.training import train_tokenizers
 from dragoman.translator import Translator
 
 SPECIAL = SpecialIds()
-PAIRS = [
-    ("The cat is on the table.", "Il gatto è sul tavolo."),
-    ("The dog is under the table.", "Il cane è sotto il tavolo."),
-    ("Where is the cat?", "Dov'è il gatto?"),
-    ("I see a dog and a cat.", "Vedo un cane e un gatto."),
-]
 TEXTS = [
     "The cat sees the dog.",
     "",
@@ -48,70 +32,6 @@ TEXTS = [
     "The table is under the cat. " * 3,
 ]
 Save = Callable[..., ModelDirectory]
-
-
-TOKENIZERS = {
-    "joint": TokenizerConfig(vocab_size=320),
-    "separate": TokenizerConfig(vocab_size=300, joint=False),
-    "words": TokenizerConfig(kind="words", vocab_size=40),
-}
-
-
-@pytest.fixture(scope="module")
-def tokenizers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, TokenizerPair]:
-    return {
-        kind: train_tokenizers(config, lambda: PAIRS, tmp_path_factory.mktemp(kind))
-        for kind, config in TOKENIZERS.items()
-    }
-
-
-@pytest.fixture
-def save(tokenizers: dict[str, TokenizerPair], tmp_path: Path) -> Save:
-    """Give a function that saves a random model whose probabilities are wide apart."""
-
-    def save_random(
-        *, end: float = 0.0, tokenizer: str = "joint", **changes: Any
-    ) -> ModelDirectory:
-        config, pair = TOKENIZERS[tokenizer], tokenizers[tokenizer]
-        model = TransformerConfig(
-            **{
-                "d_model": 16,
-                "d_ff": 24,
-                "num_heads": 2,
-                "num_encoder_layers": 2,
-                "num_decoder_layers": 3,
-                "tied_embeddings": "none",
-                "projection_bias": True,
-                **changes,
-            }
-        )
-        transformer = Transformer(
-            model,
-            source_vocab_size=pair.source.vocab_size,
-            target_vocab_size=pair.target.vocab_size,
-            padding_id=SPECIAL.pad,
-        )
-        for name, parameter in transformer.named_parameters():
-            if "norm" in name or name.endswith("bias"):
-                torch.nn.init.normal_(parameter, mean=float("gain" in name), std=0.3)
-        with torch.no_grad():
-            transformer.projection.linear.weight.mul_(3.0)
-            if transformer.projection.linear.bias is not None:
-                # A token that is forbidden has no probability to speak of, as in a trained model.
-                transformer.projection.linear.bias[[SPECIAL.pad, SPECIAL.bos, SPECIAL.unk]] = -30.0
-                transformer.projection.linear.bias[SPECIAL.eos] += end
-        description = ModelDescription(
-            source_language="en",
-            target_language="it",
-            model=model,
-            tokenizer=TokenizerDescription.of(pair, config),
-            special_ids=SPECIAL,
-            search={"beam_size": 2, "max_length_ratio": 0.5, "max_length_extra": 6},
-        )
-        save_model(tmp_path, description, pair, dict(transformer.named_parameters()))
-        return ModelDirectory(tmp_path)
-
-    return save_random
 
 
 def engines(directory: ModelDirectory) -> tuple[CTranslate2Engine, PyTorchEngine]:

@@ -27,8 +27,12 @@ EXTRAS = {
     "uvicorn": "serve",
     "python_multipart": "serve",
     "prometheus_client": "serve",
+    "transformers": "marian",
+    "onnx": "onnx",
+    "onnxscript": "onnx",
+    "onnxruntime": "onnx",
 }
-"""Which extra brings a package: `pip install "dragoman[train]"` brings torch."""
+"""For each package that a command may lack, the extra whose installation brings it."""
 
 
 def build_app() -> App:

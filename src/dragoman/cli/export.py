@@ -1,29 +1,56 @@
 """`dragoman export`: a model in other people's formats."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from dragoman.interop.export import Proof
+
+Format = Literal["ctranslate2", "marian", "onnx"]
+Quantization = Literal["int8", "float32"]
+
+READERS: dict[Format, str] = {
+    "ctranslate2": "CTranslate2",
+    "marian": "transformers",
+    "onnx": "onnxruntime",
+}
+
+USUAL_QUANTIZATION: dict[Format, Quantization] = {
+    "ctranslate2": "int8",
+    "marian": "float32",
+    "onnx": "float32",
+}
 
 
 def export(
     model: Path,
     /,
     *,
-    to: Literal["ctranslate2"],
+    to: Format,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    quantization: Literal["int8", "float32"] = "int8",
+    quantization: Quantization | None = None,
 ) -> None:
     """Write a model in another format, after showing that it translates the same there.
 
     ctranslate2 is a copy that translates faster and without PyTorch. The model directory keeps it,
     `dragoman translate` takes it from then on, and so can other programs that know CTranslate2.
-    Before it is written, it must give the same translations and log-probabilities in single
-    precision; then its weights are rounded.
+
+    marian is what Hugging Face's MarianMTModel and MarianTokenizer load. It holds only models that
+    were trained with model.norm = "after": the presets, and most models since 2018, have the norm
+    before each sublayer, for which Marian has no place.
+
+    onnx is for onnxruntime, so for browsers, phones and other languages: a graph that reads the
+    source, and one that writes the target token by token.
+
+    Before anything is written, it must give the same translations and log-probabilities in single
+    precision; then, if asked for, its weights are rounded.
 
     For example:
 
         dragoman export runs/en-it --to ctranslate2
+        dragoman export runs/en-it --to onnx --quantization int8 -o site/model
 
     Parameters
     ----------
@@ -32,22 +59,45 @@ def export(
     to
         The format.
     output
-        Where to write it; left out, into the model directory, where it is found.
+        Where to write it; left out, into the model directory, in a folder named as the format.
     quantization
-        Of the weights: int8 is a quarter of the size, float32 changes nothing.
+        Of the weights: int8 makes the whole about a third as large, float32 changes nothing. Left
+        out, it is int8 for ctranslate2 and float32 for the others; marian has no int8.
     """
-    from dragoman.interop.ctranslate2 import export_ctranslate2
-
-    proof = export_ctranslate2(model, output, quantization=quantization)
+    rounding = quantization or USUAL_QUANTIZATION[to]
+    proof = _export(model, to, output, rounding)
     exact = proof.in_single_precision
     print(
-        f"proved in float32: {exact.num_equal} of {exact.num_sentences} translations equal those "
-        f"of PyTorch, log-probabilities differ by at most {exact.largest_difference:.1e}"
+        f"proved in float32: {exact.num_equal} of {exact.num_sentences} translations by "
+        f"{READERS[to]} equal those of PyTorch, log-probabilities differ by at most "
+        f"{exact.largest_difference:.1e}"
     )
-    if quantization != "float32":
+    if to == "marian":
+        print("imported again, all weights are the same; texts are cut into the same tokens")
+    if rounding == "int8":
         print(
-            f"with {quantization}: {proof.num_equal} of {exact.num_sentences} random texts are "
-            f"translated the same; dragoman evaluate {model} PAIRS says what that means for "
-            "real ones"
+            f"with int8: {proof.num_equal} of {exact.num_sentences} random texts are translated "
+            "the same"
         )
+    if rounding == "int8" and to == "ctranslate2":
+        print(f"dragoman evaluate {model} PAIRS says what that means for real ones")
     print(f"wrote {output or model / to}")
+
+
+def _export(model: Path, to: Format, output: Path | None, rounding: Quantization) -> "Proof":
+    """Call the export that is meant."""
+    if to == "ctranslate2":
+        from dragoman.interop.ctranslate2 import export_ctranslate2
+
+        return export_ctranslate2(model, output, quantization=rounding)
+    if to == "onnx":
+        from dragoman.interop.onnx import export_onnx
+
+        return export_onnx(model, output, quantization=rounding)
+    if rounding == "int8":
+        from dragoman.config import RecipeError
+
+        raise RecipeError("--quantization int8: marian has no 8-bit weights; leave it out")
+    from dragoman.interop.marian_export import export_marian
+
+    return export_marian(model, output)

@@ -13,18 +13,15 @@ from dragoman.decoding.phrase import Phrase
 from dragoman.device import num_cpus
 from dragoman.engines.grouping import group_by_length
 from dragoman.engines.protocol import EngineError
-from dragoman.model_directory import ModelDirectory
+from dragoman.model_directory import WEIGHTS_OF_ORIGIN, ModelDirectory
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.tokenizer import forbidden_ids
 
 COPY_NAME = "ctranslate2"
 """The folder of a model directory that holds the copy that CTranslate2 reads."""
 
-WEIGHTS_OF_ORIGIN = "dragoman_weights_sha256"
-"""Under this name the copy's `config.json` says which weights it was made from."""
-
 NUM_POSITIONS = "dragoman_num_positions"
-"""And under this one for how many positions it has encodings."""
+"""Under this name the copy's `config.json` says for how many positions it has encodings."""
 
 TOKENS_PER_BATCH = 1024
 """Source tokens translated together, padding included; more is not faster."""

@@ -1,8 +1,6 @@
 """A copy of a model for CTranslate2, which translates without PyTorch."""
 
-import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,25 +9,17 @@ import torch
 from ctranslate2.specs import Activation, TransformerSpec
 from torch import Tensor, nn
 
-from dragoman.config import DragomanError
-from dragoman.decoding.hypothesis import Hypothesis
-from dragoman.engines.ctranslate2 import (
-    COPY_NAME,
-    NUM_POSITIONS,
-    WEIGHTS_OF_ORIGIN,
-    CTranslate2Engine,
-)
-from dragoman.engines.pytorch import PyTorchEngine
-from dragoman.interop.proof import GREEDY, Agreement, draw_sentences
+from dragoman.engines.ctranslate2 import COPY_NAME, NUM_POSITIONS, CTranslate2Engine
+from dragoman.interop.export import ExportError, Proof, prove, staging
+from dragoman.interop.proof import GREEDY, LoadedModel, Pair, compare
 from dragoman.model.attention import MultiHeadAttention
 from dragoman.model.decoder import DecoderBlock
 from dragoman.model.encoder import EncoderBlock
 from dragoman.model.layer_norm import LayerNormalization
 from dragoman.model.positional_encoding import sinusoids
 from dragoman.model.transformer import Transformer
-from dragoman.model_directory import ModelDescription, ModelDirectory
+from dragoman.model_directory import WEIGHTS_OF_ORIGIN, ModelDescription
 from dragoman.tokenizers.pair import TokenizerPair
-from dragoman.tokenizers.tokenizer import forbidden_ids
 
 Quantization = Literal["int8", "float32"]
 
@@ -39,24 +29,9 @@ POSITIONS = 2048
 _ACTIVATIONS = {"relu": Activation.RELU, "gelu": Activation.GELU, "silu": Activation.SWISH}
 
 
-class ExportError(DragomanError):
-    """A model cannot be expressed in the other format, or was not understood there."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class CTranslate2Proof:
-    """How a copy was shown to be right."""
-
-    in_single_precision: Agreement
-    """Before the weights were rounded."""
-
-    num_equal: int
-    """Sentences that the finished copy translates to the same tokens."""
-
-
 def export_ctranslate2(
     path: Path, output: Path | None = None, *, quantization: Quantization = "int8"
-) -> CTranslate2Proof:
+) -> Proof:
     """Write a copy of a model for CTranslate2, after showing that it computes the same.
 
     Args:
@@ -69,45 +44,43 @@ def export_ctranslate2(
         ExportError: the model cannot be expressed, or the copy computes something else.
         ModelError: there is no model.
     """
-    directory = ModelDirectory(path)
-    output = output or path / COPY_NAME
-    if output.exists() and not (output / "config.json").exists():
-        raise ExportError(f"{output}: there is something else; name another output")
-    transformer, tokenizers = directory.load_transformer(), directory.load_tokenizers()
-    staging = output.with_name(f".{output.name}.writing")
-    shutil.rmtree(staging, ignore_errors=True)  # left by an interruption
-    try:
-        _write(staging, directory.description, transformer, tokenizers, None)
-        exact = _compare(directory, transformer, tokenizers, staging)
-        if not exact.holds:
-            raise ExportError(
-                f"{path}: the copy computes something else: {exact.num_equal} of "
-                f"{exact.num_sentences} translations are equal, log-probabilities differ by up "
-                f"to {exact.largest_difference:.1e}; nothing was written"
-            )
+    model = LoadedModel.load(path)
+    with staging(output or path / COPY_NAME, weights_name="model.bin") as copy:
+        _write(copy, model, None)
+        finished = exact = prove(model, CTranslate2Copy(model, copy))
         if quantization != "float32":
-            shutil.rmtree(staging)
-            _write(staging, directory.description, transformer, tokenizers, quantization)
-        rounded = _compare(directory, transformer, tokenizers, staging)
-        shutil.rmtree(output, ignore_errors=True)
-        staging.rename(output)
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
-    return CTranslate2Proof(in_single_precision=exact, num_equal=rounded.num_equal)
+            _write(copy, model, quantization)
+            finished = compare(model, CTranslate2Copy(model, copy))
+    return Proof(in_single_precision=exact, num_equal=finished.num_equal)
 
 
-def _write(
-    copy: Path,
-    description: ModelDescription,
-    transformer: Transformer,
-    tokenizers: TokenizerPair,
-    quantization: str | None,
-) -> None:
+class CTranslate2Copy:
+    """A `Copy` that CTranslate2 runs."""
+
+    def __init__(self, model: LoadedModel, path: Path) -> None:
+        self._tokenizers = model.tokenizers
+        self._engine = CTranslate2Engine(model.directory, model.tokenizers, copy=path)
+        self._translator = ctranslate2.Translator(str(path))
+
+    def translate(self, sources: Sequence[Sequence[int]]) -> list[list[int]]:
+        """Search with our engine."""
+        return [list(found[0].ids) for found in self._engine.search(sources, GREEDY)]
+
+    def score(self, pairs: Sequence[Pair]) -> list[list[float]]:
+        """Ask CTranslate2 itself."""
+        scored = self._translator.score_batch(
+            [self._tokenizers.source.pieces(source) for source, _ in pairs],
+            [self._tokenizers.target.pieces(target) for _, target in pairs],
+            max_input_length=0,
+        )
+        return [scores.log_probs for scores in scored]
+
+
+def _write(copy: Path, model: LoadedModel, quantization: str | None) -> None:
     """Write a copy that nobody has compared yet."""
-    spec = build_spec(description, transformer, tokenizers)
+    spec = build_spec(model.directory.description, model.transformer, model.tokenizers)
     spec.validate()
     spec.optimize(quantization=quantization)
-    copy.mkdir(parents=True)
     spec.save(str(copy))
 
 
@@ -121,7 +94,9 @@ def build_spec(
     """
     config, special = description.model, description.special_ids
     if config.layer_norm != "per_feature":
-        raise ExportError(f"CTranslate2 has no layer norm of the kind {config.layer_norm!r}")
+        raise ExportError(
+            f"CTranslate2 has no layer norm of the kind {config.layer_norm!r}; take --to onnx"
+        )
     spec = TransformerSpec.from_config(
         (config.num_encoder_layers, config.num_decoder_layers),
         config.num_heads,
@@ -210,38 +185,3 @@ def _fill_last_norm(spec: Any, norm: nn.Module) -> None:
 def _copied(*parts: Tensor) -> Any:
     """Join matrices, in memory of their own: CTranslate2 rounds in place what it is given."""
     return torch.cat(parts).detach().numpy().copy()
-
-
-def _compare(
-    directory: ModelDirectory, transformer: Transformer, tokenizers: TokenizerPair, copy: Path
-) -> Agreement:
-    """Translate sentences with both, and let the copy judge the translations of the original."""
-    description = directory.description
-    sources = list(draw_sentences(tokenizers.source))
-    special = description.special_ids
-    forbidden = forbidden_ids(description.tokenizer.kind, special)
-    original = PyTorchEngine(transformer, special, forbidden_ids=forbidden)
-    copied = CTranslate2Engine(directory, tokenizers, copy=copy)
-    expected = [found[0] for found in original.search(sources, GREEDY)]
-    actual = [found[0] for found in copied.search(sources, GREEDY)]
-    scores = ctranslate2.Translator(str(copy)).score_batch(
-        [tokenizers.source.pieces(source) for source in sources],
-        [tokenizers.target.pieces(translation.ids) for translation in expected],
-        max_input_length=0,
-    )
-    return Agreement(
-        num_sentences=len(sources),
-        num_equal=sum(a.ids == b.ids for a, b in zip(actual, expected, strict=True)),
-        largest_difference=max(
-            _largest_difference(translation, score.log_probs)
-            for translation, score in zip(expected, scores, strict=True)
-        ),
-    )
-
-
-def _largest_difference(expected: Hypothesis, actual: Sequence[float]) -> float:
-    """Compare the log-probabilities of each token; the copy adds an end to what has none."""
-    return max(
-        abs(ours - theirs)
-        for ours, theirs in zip(expected.token_log_probabilities, actual, strict=False)
-    )

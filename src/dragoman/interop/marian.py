@@ -47,7 +47,8 @@ def load_marian(directory: Path, *, language_token: str | None = None) -> Marian
     """
     table = _read_json(directory / "config.json")
     weights = _read_weights(directory)
-    config = read_config(table, directory, projection_bias=LOGITS_BIAS in weights)
+    has_bias = LOGITS_BIAS in weights and bool(weights[LOGITS_BIAS].any())
+    config = read_config(table, directory, projection_bias=has_bias)
     tokenizers = load_tokenizers(directory, table, language_token=language_token)
     transformer = Transformer(
         config,

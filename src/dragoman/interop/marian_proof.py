@@ -1,17 +1,24 @@
-"""Compare an imported model with what Hugging Face computes from the original."""
+"""Compare a model with what Hugging Face's transformers computes from a Marian directory."""
 
+import warnings
+from collections.abc import Sequence
 from itertools import takewhile
-from operator import eq
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
-from dragoman.engines.pytorch import PyTorchEngine
-from dragoman.interop.proof import GREEDY, LENGTH_LIMIT, Agreement, draw_sentences
-from dragoman.model.transformer import Transformer
-from dragoman.model_directory import ModelDirectory
+from dragoman.interop.proof import (
+    LENGTH_LIMIT,
+    Agreement,
+    LoadedModel,
+    Pair,
+    compare,
+    draw_texts,
+    pick,
+)
+from dragoman.tokenizers.marian import MarianTokenizer
 from dragoman.tokenizers.pair import TokenizerPair
 
 
@@ -21,54 +28,106 @@ def compare_with_transformers(marian: Path, imported: Path) -> Agreement | None:
     Returns:
         What came out, or None if transformers is not installed.
     """
+    model = LoadedModel.load(imported)
     try:
-        import transformers
-    except ModuleNotFoundError:
+        theirs = HuggingFaceCopy(marian, model.forbidden_ids)
+    except ModuleNotFoundError as error:
+        if error.name != "transformers":
+            raise
         return None
-    transformers.utils.logging.disable_progress_bar()
-    theirs = transformers.MarianMTModel.from_pretrained(marian, dtype=torch.float32).eval()
-    directory = ModelDirectory(imported)
-    ours, tokenizers = directory.load_transformer(), directory.load_tokenizers()
-    sources = list(draw_sentences(tokenizers.source))
-    special = tokenizers.target.special_ids
-    found = PyTorchEngine(ours, special).search(sources, GREEDY)
-    translations = [list(hypotheses[0].ids) for hypotheses in found]
-    expected = generate_greedily(theirs, sources, tokenizers)
-    return Agreement(
-        num_sentences=len(sources),
-        num_equal=sum(map(eq, translations, expected)),
-        largest_difference=max(
-            compare_logits(ours, theirs, [*source, special.eos], [special.bos, *translation])
-            for source, translation in zip(sources, translations, strict=True)
-        ),
-    )
+    return compare(model, theirs)
 
 
-def generate_greedily(
-    model: Any, sources: list[list[int]], tokenizers: TokenizerPair
-) -> list[list[int]]:
-    """Let Hugging Face translate, without the tokens that our search never produces either."""
-    special = tokenizers.target.special_ids
-    rows = [torch.tensor([*source, special.eos]) for source in sources]
-    with torch.inference_mode():
-        output = model.generate(
-            pad_sequence(rows, batch_first=True, padding_value=special.pad),
-            attention_mask=pad_sequence([torch.ones_like(row) for row in rows], batch_first=True),
-            num_beams=1,
-            do_sample=False,
-            max_length=None,
-            max_new_tokens=LENGTH_LIMIT,
-            forced_eos_token_id=None,
-            suppress_tokens=sorted({special.pad, special.bos, special.unk}),
-        )
+class HuggingFaceCopy:
+    """A `Copy` that transformers runs, with the special tokens that its own files name."""
+
+    def __init__(self, directory: Path, forbidden_ids: Sequence[int]) -> None:
+        """Load it.
+
+        Raises:
+            ModuleNotFoundError: transformers is not installed.
+        """
+        import transformers
+
+        transformers.utils.logging.disable_progress_bar()
+        self._model: Any = transformers.MarianMTModel.from_pretrained(
+            directory, dtype=torch.float32, local_files_only=True
+        ).eval()
+        self._forbidden = sorted(set(forbidden_ids))
+
+    def translate(self, sources: Sequence[Sequence[int]]) -> list[list[int]]:
+        """Search greedily, without the tokens that our search never produces either."""
+        config = self._model.config
+        rows = [torch.tensor([*source, config.eos_token_id]) for source in sources]
+        with torch.inference_mode():
+            output = self._model.generate(
+                pad_sequence(rows, batch_first=True, padding_value=config.pad_token_id),
+                attention_mask=pad_sequence(
+                    [torch.ones_like(row) for row in rows], batch_first=True
+                ),
+                num_beams=1,
+                do_sample=False,
+                length_penalty=1.0,
+                max_length=None,
+                max_new_tokens=LENGTH_LIMIT,
+                forced_eos_token_id=None,
+                suppress_tokens=self._forbidden,
+            )
+        return [
+            list(takewhile(lambda token: token != config.eos_token_id, row))
+            for row in output[:, 1:].tolist()
+        ]
+
+    def score(self, pairs: Sequence[Pair]) -> list[list[float]]:
+        """Ask for one pair after the other, so that nothing is padded."""
+        config, start = self._model.config, self._model.generation_config.decoder_start_token_id
+        scores = []
+        for source, target in pairs:
+            with torch.inference_mode():
+                logits = self._model(
+                    input_ids=torch.tensor([[*source, config.eos_token_id]]),
+                    decoder_input_ids=torch.tensor([[start, *target]]),
+                ).logits
+            log_probabilities = logits[0].log_softmax(dim=-1).numpy()
+            scores.append(pick(log_probabilities, [*target, config.eos_token_id]))
+        return scores
+
+
+def load_marian_tokenizer(directory: Path) -> Any:
+    """Load a `MarianTokenizer`, which recommends a package that it then does not use."""
+    import transformers
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Recommended: pip install sacremoses", UserWarning)
+        return transformers.MarianTokenizer.from_pretrained(directory, local_files_only=True)
+
+
+def find_other_tokens(directory: Path, tokenizers: TokenizerPair) -> list[str]:
+    """List the texts, of random pieces, that `MarianTokenizer` encodes or decodes otherwise.
+
+    Texts that spell a special token, or look like a language token, are left out: to transformers
+    they are such tokens, to us they are text.
+    """
+    theirs = load_marian_tokenizer(directory)
+    source, target = tokenizers.source, tokenizers.target
+    prefix = source.prefix if isinstance(source, MarianTokenizer) else None
+    end = [theirs.eos_token_id]
+
+    def is_text(text: str) -> bool:
+        return not any(special in text for special in (">>", *theirs.all_special_tokens))
+
+    def is_read_alike(text: str) -> bool:
+        written = f"{prefix} {text}" if prefix and text else text
+        return theirs(written)["input_ids"] == source.encode(text) + end
+
+    def is_written_alike(text: str) -> bool:
+        ids = target.encode(text)
+        if theirs(text_target=text)["input_ids"] != ids + end:
+            return False
+        # What is unknown is written in two ways, and no translation has it.
+        return theirs.unk_token_id in ids or theirs.decode(ids) == target.decode(ids)
+
     return [
-        list(takewhile(lambda token: token != special.eos, row)) for row in output[:, 1:].tolist()
+        *(text for text in draw_texts(source) if is_text(text) and not is_read_alike(text)),
+        *(text for text in draw_texts(target) if is_text(text) and not is_written_alike(text)),
     ]
-
-
-def compare_logits(ours: Transformer, theirs: Any, source: list[int], target: list[int]) -> float:
-    """Find the largest difference between the logits of one sentence pair."""
-    with torch.inference_mode():
-        tokens, prefix = torch.tensor([source]), torch.tensor([target])
-        expected = theirs(input_ids=tokens, decoder_input_ids=prefix).logits
-        return (ours(tokens, prefix) - expected).abs().max().item()

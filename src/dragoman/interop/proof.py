@@ -1,20 +1,90 @@
 """What every import and export shows before it says that it worked."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import eq
+from pathlib import Path
+from typing import Protocol
 
 import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from dragoman.decoding.config import SearchConfig
-from dragoman.tokenizers.tokenizer import Tokenizer
+from dragoman.engines.pytorch import PyTorchEngine
+from dragoman.model.transformer import Transformer
+from dragoman.model_directory import ModelDirectory
+from dragoman.tokenizers.pair import TokenizerPair
+from dragoman.tokenizers.tokenizer import Tokenizer, forbidden_ids
 
 LENGTH_LIMIT = 40
 GREEDY = SearchConfig(beam_size=1, max_length_ratio=0.0, max_length_extra=LENGTH_LIMIT)
 NUM_SENTENCES = 20
 MOST_PIECES = 12
 TOLERANCE = 1e-3
-"""On a logit or a log-probability: rounding is a hundred times smaller in single precision,
-mistakes are larger."""
+"""On a log-probability: rounding is a hundred times smaller in single precision, mistakes are
+larger."""
+
+Pair = tuple[Sequence[int], Sequence[int]]
+"""The tokens of a text and of a translation, without beginning and end."""
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """A model directory, with what it holds in memory."""
+
+    directory: ModelDirectory
+    transformer: Transformer
+    tokenizers: TokenizerPair
+
+    @classmethod
+    def load(cls, path: Path) -> "LoadedModel":
+        """Read a model directory.
+
+        Raises:
+            ModelError: there is no model.
+        """
+        directory = ModelDirectory(path)
+        return cls(directory, directory.load_transformer(), directory.load_tokenizers())
+
+    @property
+    def forbidden_ids(self) -> tuple[int, ...]:
+        """The tokens that a translation never has."""
+        description = self.directory.description
+        return forbidden_ids(description.tokenizer.kind, description.special_ids)
+
+    def translate(self, sources: Sequence[Sequence[int]]) -> list[list[int]]:
+        """Do what a `Copy` does."""
+        special = self.directory.description.special_ids
+        engine = PyTorchEngine(self.transformer, special, forbidden_ids=self.forbidden_ids)
+        return [list(found[0].ids) for found in engine.search(sources, GREEDY)]
+
+    def score(self, pairs: Sequence[Pair]) -> list[list[float]]:
+        """Do what a `Copy` does."""
+        special = self.directory.description.special_ids
+
+        def padded(rows: Iterable[list[int]]) -> Tensor:
+            return pad_sequence(list(map(torch.tensor, rows)), True, special.pad)
+
+        sources = padded([*source, special.eos] for source, _ in pairs)
+        targets = padded([special.bos, *target] for _, target in pairs)
+        with torch.inference_mode():
+            log_probabilities = self.transformer(sources, targets).log_softmax(dim=-1)
+        return [
+            pick(of_pair, [*target, special.eos])
+            for of_pair, (_, target) in zip(log_probabilities.numpy(), pairs, strict=True)
+        ]
+
+
+class Copy(Protocol):
+    """The same model in another format, as the software that reads the format runs it."""
+
+    def translate(self, sources: Sequence[Sequence[int]]) -> list[list[int]]:
+        """Translate greedily, to at most `LENGTH_LIMIT` tokens each, the end included."""
+
+    def score(self, pairs: Sequence[Pair]) -> list[list[float]]:
+        """Give the log-probability of each token of each translation, and of its end."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +96,7 @@ class Agreement:
     """Sentences whose greedy translation is the same, token by token."""
 
     largest_difference: float
-    """Between two logits or log-probabilities."""
+    """Between two log-probabilities of a token."""
 
     @property
     def holds(self) -> bool:
@@ -34,10 +104,40 @@ class Agreement:
         return self.num_equal == self.num_sentences and self.largest_difference < TOLERANCE
 
 
+def compare(model: LoadedModel, copy: Copy) -> Agreement:
+    """Translate sentences of random pieces with both, and let both judge translations.
+
+    They judge what the model has found, and random texts, whose tokens it would not choose.
+    """
+    sources = list(draw_sentences(model.tokenizers.source))
+    expected, actual = model.translate(sources), copy.translate(sources)
+    drawn = draw_sentences(model.tokenizers.target)
+    pairs = [*zip(sources, expected, strict=True), *zip(sources, drawn, strict=False)]
+    scores = zip(model.score(pairs), copy.score(pairs), strict=True)
+    differences = [np.abs(np.subtract(ours, theirs)).max() for ours, theirs in scores]
+    return Agreement(
+        num_sentences=len(sources),
+        num_equal=sum(map(eq, actual, expected)),
+        largest_difference=float(np.max(differences)),  # not a number if one is none
+    )
+
+
+def pick(log_probabilities: np.ndarray, tokens: Sequence[int]) -> list[float]:
+    """Look up one token at each position, from the first on."""
+    picked: list[float] = log_probabilities[np.arange(len(tokens)), tokens].tolist()
+    return picked
+
+
 def draw_sentences(tokenizer: Tokenizer) -> Iterator[list[int]]:
     """Draw texts of random pieces, the same ones each time, and encode them."""
+    for text in draw_texts(tokenizer):
+        if ids := tokenizer.encode(text):
+            yield ids
+
+
+def draw_texts(tokenizer: Tokenizer) -> Iterator[str]:
+    """Draw texts of random pieces, the same ones each time."""
     random = np.random.default_rng(0)
     for _ in range(NUM_SENTENCES):
         pieces = random.integers(tokenizer.vocab_size, size=random.integers(1, MOST_PIECES + 1))
-        if ids := tokenizer.encode(tokenizer.decode(pieces.tolist())):
-            yield ids
+        yield tokenizer.decode(pieces.tolist())

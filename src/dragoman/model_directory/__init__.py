@@ -11,6 +11,7 @@ code. Everything is checked before it is used, because models come from other pe
 from dragoman.model_directory.description import (
     DESCRIPTION_NAME,
     FORMAT_VERSION,
+    WEIGHTS_OF_ORIGIN,
     AlignmentDescription,
     ModelDescription,
     ModelError,
@@ -23,6 +24,7 @@ __all__ = [
     "DESCRIPTION_NAME",
     "FORMAT_VERSION",
     "WEIGHTS_NAME",
+    "WEIGHTS_OF_ORIGIN",
     "AlignmentDescription",
     "ModelDescription",
     "ModelDirectory",

@@ -17,6 +17,9 @@ FORMAT_VERSION = 1
 
 DESCRIPTION_NAME = "model.toml"
 
+WEIGHTS_OF_ORIGIN = "dragoman_weights_sha256"
+"""Under this name the `config.json` of an export says which weights it was made from."""
+
 _LARGEST_DESCRIPTION = 2**20  # bytes
 _FREE_TABLES = ("search", "training", "software")
 

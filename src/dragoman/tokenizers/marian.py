@@ -103,6 +103,16 @@ class MarianTokenizer:
         """SHA-256 of the `.marian` file, in hexadecimal."""
         return hashlib.sha256(self._file()).hexdigest()
 
+    @property
+    def sentencepiece_model(self) -> bytes:
+        """The contents of the `.spm` file."""
+        return self._model
+
+    @property
+    def prefix(self) -> str | None:
+        """The piece that every encoded text begins with, if there is one."""
+        return self._prefix
+
     def encode(self, text: str) -> list[int]:
         """Cut one text into its best subwords."""
         return self._number(self._processor.encode(normalise(text), out_type=str))

@@ -1,0 +1,210 @@
+"""A Transformer as two ONNX graphs: one reads the source, one writes the target.
+
+Batch and lengths are free in both. What the decoder has seen goes in and comes out as a value, so
+whoever runs it keeps the state: a step costs as much as its one new token.
+"""
+
+import copy
+import logging
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from dragoman.model.attention import KeysAndValues
+from dragoman.model.decoder import BlockState, DecoderBlock, DecoderState
+from dragoman.model.masks import padding_mask
+from dragoman.model.positional_encoding import PositionalEncoding, sinusoids
+from dragoman.model.transformer import Transformer
+
+Cache = Float[Tensor, "layer batch heads positions d_head"]
+
+ENCODER_NAME = "encoder.onnx"
+DECODER_NAME = "decoder.onnx"
+
+Axes = dict[str, tuple[str, ...]]
+"""The axes of each input or output."""
+
+ENCODER_INPUTS: Axes = {"source": ("batch", "source")}
+ENCODER_OUTPUTS: Axes = {
+    "source_keys": ("layer", "batch", "head", "source", "d_head"),
+    "source_values": ("layer", "batch", "head", "source", "d_head"),
+}
+DECODER_INPUTS: Axes = {
+    "tokens": ("batch", "target"),
+    **ENCODER_INPUTS,
+    **ENCODER_OUTPUTS,
+    "past_keys": ("layer", "batch", "head", "past", "d_head"),
+    "past_values": ("layer", "batch", "head", "past", "d_head"),
+}
+DECODER_OUTPUTS: Axes = {
+    "log_probabilities": ("batch", "target", "vocabulary"),
+    "keys": ("layer", "batch", "head", "past + target", "d_head"),
+    "values": ("layer", "batch", "head", "past + target", "d_head"),
+}
+TOKENS = ("source", "tokens")
+"""The inputs that are token ids; all else are floats."""
+
+TRACED_SIZES = {"batch": 2, "target": 4, "source": 5, "past": 3}
+"""Of the axes that are free. A size that the graph should depend on cannot hide: all differ."""
+
+
+class EncoderGraph(nn.Module):
+    """Read the source, and project it to what each decoder block looks at."""
+
+    def __init__(self, transformer: Transformer) -> None:
+        super().__init__()
+        self.transformer = transformer
+
+    def forward(self, source: Int[Tensor, "batch source"]) -> tuple[Cache, Cache]:
+        """Give keys and values; the source ends with EOS and is padded on the right."""
+        mask = padding_mask(source, self.transformer.padding_id)
+        memory = self.transformer.encode(source, mask)
+        projected = []
+        for block in self.transformer.decoder.blocks:
+            assert isinstance(block, DecoderBlock)
+            projected.append(block.cross_attention.project(memory))
+        return _stack(projected)
+
+
+class DecoderGraph(nn.Module):
+    """Advance by any number of target tokens."""
+
+    def __init__(self, transformer: Transformer) -> None:
+        super().__init__()
+        self.transformer = transformer
+
+    def forward(
+        self,
+        tokens: Int[Tensor, "batch target"],
+        source: Int[Tensor, "batch source"],
+        source_keys: Cache,
+        source_values: Cache,
+        past_keys: Cache,
+        past_values: Cache,
+    ) -> tuple[Float[Tensor, "batch target vocab"], Cache, Cache]:
+        """Give the log-probabilities of what follows each token, and the longer past."""
+        model, num_past = self.transformer, past_keys.size(3)
+        x = model.positions(model.target_embeddings(tokens), first_position=num_past)
+        positions = torch.arange(num_past + tokens.size(1))
+        target_mask = (positions <= positions[num_past:, None])[None, None]
+        blocks = tuple(
+            BlockState(KeysAndValues(*of_source), KeysAndValues(*of_target))
+            for *of_source, of_target in zip(
+                source_keys, source_values, zip(past_keys, past_values, strict=True), strict=True
+            )
+        )
+        state = DecoderState(
+            blocks, padding_mask(source, model.padding_id), lineage=tokens[:, None, :0]
+        )
+        states, state = model.decoder(x, state, target_mask)
+        seen = [block.target for block in state.blocks if block.target is not None]
+        return model.project(states).log_softmax(dim=-1), *_stack(seen)
+
+
+class FixedPositions(PositionalEncoding):
+    """A table that does not grow: to run past its end is an error of whoever runs the graph."""
+
+    def __init__(self, num_positions: int, like: PositionalEncoding) -> None:
+        d_model = like.table.size(1)
+        super().__init__(d_model, convention=like.convention)
+        self.table = sinusoids(num_positions, d_model, like.convention)
+
+    def forward(
+        self, x: Float[Tensor, "batch length d_model"], *, first_position: int = 0
+    ) -> Float[Tensor, "batch length d_model"]:
+        """Look each position up, which the graph checks, where a slice would be cut."""
+        return x + self.table[torch.arange(x.size(1)) + first_position]
+
+
+def write_graphs(transformer: Transformer, directory: Path, *, num_positions: int) -> None:
+    """Trace a model and write `encoder.onnx` and `decoder.onnx`."""
+    config = transformer.config
+    fixed = copy.deepcopy(transformer)
+    fixed.positions = FixedPositions(num_positions, like=transformer.positions)
+    sizes = {
+        **TRACED_SIZES,
+        "layer": config.num_decoder_layers,
+        "head": config.num_heads,
+        "d_head": config.d_head,
+    }
+    for graph, path, inputs, outputs in (
+        (EncoderGraph(fixed), directory / ENCODER_NAME, ENCODER_INPUTS, ENCODER_OUTPUTS),
+        (DecoderGraph(fixed), directory / DECODER_NAME, DECODER_INPUTS, DECODER_OUTPUTS),
+    ):
+        arguments = tuple(
+            torch.zeros(
+                [sizes[axis] for axis in axes],
+                dtype=torch.long if name in TOKENS else torch.float32,
+            )
+            for name, axes in inputs.items()
+        )
+        _trace(graph.eval(), arguments, path, inputs, tuple(outputs))
+
+
+def _trace(
+    graph: nn.Module,
+    arguments: tuple[Tensor, ...],
+    path: Path,
+    inputs: Axes,
+    outputs: Sequence[str],
+) -> None:
+    """Turn a module into a file.
+
+    The two steps are taken one by one: the exporter, left alone with a module, fixes the sizes
+    that it cannot leave free, and says nothing.
+    """
+    free = {axis: torch.export.Dim(axis) for axis in TRACED_SIZES}
+    shapes = {
+        name: {place: free[axis] for place, axis in enumerate(axes) if axis in free}
+        for name, axes in inputs.items()
+    }
+    with torch.no_grad(), _quietly():
+        program = torch.onnx.export(
+            torch.export.export(graph, arguments, dynamic_shapes=shapes, strict=False),
+            dynamo=True,
+            input_names=list(inputs),
+            output_names=list(outputs),
+            verbose=False,
+        )
+    assert program is not None
+    program.rename_axes(_axis_names(program, inputs))
+    program.save(path, external_data=False)
+
+
+def _axis_names(program: torch.onnx.ONNXProgram, inputs: Axes) -> dict[Any, str]:
+    """Find out how the exporter calls the axes that are free."""
+    names = {}
+    for traced, axes in zip(program.model.graph.inputs, inputs.values(), strict=True):
+        assert traced.shape is not None
+        for size, axis in zip(traced.shape, axes, strict=True):
+            if axis in TRACED_SIZES:
+                names[size] = axis
+    return names
+
+
+def _stack(blocks: Sequence[KeysAndValues]) -> tuple[Cache, Cache]:
+    """Put keys and values of all blocks into one tensor each."""
+    return (
+        torch.stack([block.keys for block in blocks]),
+        torch.stack([block.values for block in blocks]),
+    )
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Keep back what the exporter says of packages that nothing here needs, and of its own code."""
+    registration = logging.getLogger("torch.onnx._internal.exporter._registration")
+    level = registration.level
+    registration.setLevel(logging.ERROR)  # torchvision is not installed
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", r".*LeafSpec.* is deprecated", FutureWarning)
+            yield
+    finally:
+        registration.setLevel(level)

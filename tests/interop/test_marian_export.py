@@ -1,0 +1,279 @@
+"""What transformers loads computes what our model does, or it is not written."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from safetensors.torch import load_file
+
+from dragoman.cli import main
+from dragoman.decoding.config import SearchConfig
+from dragoman.engines.pytorch import PyTorchEngine
+from dragoman.interop import marian_export, residual_stream
+from dragoman.interop import marian_proof as proving
+from dragoman.interop.export import ExportError
+from dragoman.interop.marian_config import FIXED
+from dragoman.interop.marian_export import export_marian
+from dragoman.interop.weight_names import marian_block_names
+from dragoman.model_directory import ModelDirectory
+from dragoman.tokenizers.normalisation import normalise
+from dragoman.tokenizers.tokenizer import SpecialIds
+
+transformers = pytest.importorskip("transformers")
+
+SPECIAL = SpecialIds()
+TEXTS = ["The cat sees the dog.", "Where is a table?", "dog", "Ça, c'est un œuf… 猫!"]
+Save = Callable[..., ModelDirectory]
+
+ARCHITECTURES: list[dict[str, Any]] = [
+    {"positional_encoding": "interleaved", "tied_embeddings": "all", "activation": "relu"},
+    {"positional_encoding": "marian", "tied_embeddings": "none", "activation": "gelu"},
+    {"tied_embeddings": "target", "activation": "silu", "tokenizer": "separate"},
+    {"tied_embeddings": "all", "projection_bias": False, "num_heads": 4},
+]
+
+
+@pytest.mark.parametrize("changes", ARCHITECTURES, ids=str)
+def test_every_model_that_marian_can_hold_is_exported_exactly(
+    save: Save, changes: dict[str, Any]
+) -> None:
+    directory = save(norm="after", **changes)
+
+    proof = export_marian(directory.path)
+
+    assert proof.in_single_precision.num_equal == proof.in_single_precision.num_sentences >= 10
+    assert proof.in_single_precision.largest_difference < 5e-5
+    assert proof.num_equal == proof.in_single_precision.num_equal
+
+
+def test_the_files_alone_translate_as_the_model_does(save: Save) -> None:
+    directory = save(norm="after", end=1.0)
+    with torch.no_grad():
+        # A model that would like best to say what no translation has.
+        transformer = directory.load_transformer()
+        assert transformer.projection.linear.bias is not None
+        transformer.projection.linear.bias[[SPECIAL.pad, SPECIAL.bos, SPECIAL.unk]] = 20.0
+    marian_export.export_marian(directory.path)
+    exported = directory.path / "marian"
+    weights = load_file(exported / "model.safetensors")
+    weights["final_logits_bias"][0, [SPECIAL.pad, SPECIAL.bos, SPECIAL.unk]] = 20.0
+    model = transformers.AutoModelForSeq2SeqLM.from_pretrained(exported, local_files_only=True)
+    model.final_logits_bias = weights["final_logits_bias"]
+    tokenizer = transformers.AutoTokenizer.from_pretrained(exported, local_files_only=True)
+    tokenizers = directory.load_tokenizers()
+    greedy = SearchConfig(beam_size=1, max_length_ratio=0.0, max_length_extra=30)
+
+    generated = model.generate(
+        **tokenizer(TEXTS, return_tensors="pt", padding=True),
+        num_beams=1,
+        length_penalty=1.0,
+        max_length=31,
+    )
+
+    found = PyTorchEngine(transformer, SPECIAL).search(
+        tokenizers.source.encode_batch(TEXTS), greedy
+    )
+    expected = [tokenizers.target.decode(hypotheses[0].ids) for hypotheses in found]
+    assert tokenizer.batch_decode(generated, skip_special_tokens=True) == expected
+    assert any(expected)
+
+
+@pytest.fixture
+def marian_tokenizer(save: Save) -> tuple[Any, Any]:
+    directory = save(norm="after")
+    export_marian(directory.path)
+    theirs = proving.load_marian_tokenizer(directory.path / "marian")
+    return directory.load_tokenizers().source, theirs
+
+
+def test_text_in_normal_form_has_the_same_tokens(marian_tokenizer: tuple[Any, Any]) -> None:
+    ours, theirs = marian_tokenizer
+    alphabet = st.one_of(st.sampled_from("the cat's àè…\u0300\u00a0\t▁<>pad/s"), st.characters())
+
+    @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(st.text(alphabet, max_size=30))
+    def check(text: str) -> None:
+        normal = normalise(text)
+        if ">>" in normal or "▁" in normal or any(s in normal for s in theirs.all_special_tokens):
+            return
+        assert theirs(normal)["input_ids"] == [*ours.encode(text), SPECIAL.eos]
+
+    check()
+
+
+@pytest.mark.parametrize(
+    "text", ["caffe\u0300", "a\u00a0cat", "the tag <s>", ">>it<< a cat", "a▁cat"]
+)
+def test_what_the_page_on_formats_says_is_cut_otherwise(
+    marian_tokenizer: tuple[Any, Any], text: str
+) -> None:
+    ours, theirs = marian_tokenizer
+
+    assert theirs(text)["input_ids"] != [*ours.encode(text), SPECIAL.eos]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"norm": "before"}, "as the norm stands before each sublayer, not after; take --to ctra"),
+        ({"norm": "after", "layer_norm": "scalar"}, "its layer norm is of the kind 'scalar'"),
+        ({"norm": "after", "layer_norm_epsilon": 1e-6}, "layer_norm_epsilon is 1e-06, not 1e-05"),
+        ({"norm": "after", "positional_encoding": "tensor2tensor"}, "is 'tensor2tensor', whose"),
+        ({"norm": "after", "tokenizer": "words"}, "its tokenizer has whole words"),
+    ],
+)
+def test_what_marian_cannot_hold_is_refused(
+    save: Save, changes: dict[str, Any], message: str
+) -> None:
+    directory = save(**changes)
+
+    with pytest.raises(ExportError, match=message):
+        export_marian(directory.path)
+
+    assert not (directory.path / "marian").exists()
+
+
+def forget_a_norm(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = tuple(name for name in residual_stream._BY_ROW if name != "norm.gain")
+    monkeypatch.setattr(residual_stream, "_BY_ROW", rows)
+
+
+def leave_embeddings_unscaled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(marian_export, "FIXED", {**FIXED, "scale_embedding": False})
+
+
+def take_any_epsilon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(marian_export, "LAYER_NORM_EPSILON", 0.1)
+
+
+def import_another_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
+    change_result(monkeypatch, "_config", {"decoder_start_token_id": SPECIAL.pad})
+
+
+def begin_with_padding(monkeypatch: pytest.MonkeyPatch) -> None:
+    change_result(monkeypatch, "_generation_config", {"decoder_start_token_id": SPECIAL.pad})
+
+
+def take_another_activation(monkeypatch: pytest.MonkeyPatch) -> None:
+    change_result(monkeypatch, "_config", {"activation_function": "gelu"})
+
+
+def change_result(monkeypatch: pytest.MonkeyPatch, name: str, change: dict[str, Any]) -> None:
+    right = getattr(marian_export, name)
+    monkeypatch.setattr(marian_export, name, lambda model: {**right(model), **change})
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        forget_a_norm,
+        leave_embeddings_unscaled,
+        take_any_epsilon,
+        begin_with_padding,
+        import_another_beginning,
+        take_another_activation,
+    ],
+)
+def test_an_export_that_computes_something_else_is_not_written(
+    save: Save, mistake: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    epsilon = 0.1 if mistake is take_any_epsilon else 1e-5
+    directory = save(norm="after", layer_norm_epsilon=epsilon)
+    before = sorted(directory.path.iterdir())
+    mistake(monkeypatch)
+
+    with pytest.raises(ExportError, match=r"something else: .* nothing was written|again, bos is"):
+        export_marian(directory.path)
+
+    assert sorted(directory.path.iterdir()) == before
+
+
+def test_a_tokenizer_that_cuts_otherwise_is_noticed(
+    save: Save, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = save(norm="after")
+    right = marian_export._vocabulary
+
+    def backwards(tokenizer: Any) -> dict[str, int]:
+        special, text = list(right(tokenizer))[:4], list(right(tokenizer))[4:]
+        return {piece: i for i, piece in enumerate([*special, *text[::-1]])}
+
+    monkeypatch.setattr(marian_export, "_vocabulary", backwards)
+
+    with pytest.raises(ExportError, match=r"MarianTokenizer cuts .* into other tokens"):
+        export_marian(directory.path)
+
+
+def test_weights_that_are_read_back_otherwise_are_noticed(
+    save: Save, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = save(norm="after")
+    names = marian_block_names
+
+    def exchanged(config: Any) -> dict[str, str]:
+        one, other = (
+            f"decoder.blocks.0.{kind}_attention.query_projection.bias" for kind in ("self", "cross")
+        )
+        return {**names(config), one: names(config)[other], other: names(config)[one]}
+
+    monkeypatch.setattr("dragoman.interop.marian.marian_block_names", exchanged)
+
+    with pytest.raises(ExportError, match=r"imported again, decoder\.blocks\.0\.\w+_attention"):
+        export_marian(directory.path)
+
+
+def test_an_earlier_export_is_replaced_and_nothing_else_is(save: Save, tmp_path: Path) -> None:
+    directory = save(norm="after")
+    output = tmp_path / "shipped"
+    output.mkdir()
+    export_marian(directory.path, output)
+    (output / "model.safetensors").write_bytes(b"damaged")
+
+    export_marian(directory.path, output)
+
+    assert load_file(output / "model.safetensors")
+    config = json.loads((output / "config.json").read_text())
+    del config["dragoman_weights_sha256"]  # as if somebody else had made it
+    (output / "config.json").write_text(json.dumps(config))
+    for place in (output, directory.path, directory.path / "model.toml"):
+        with pytest.raises(ExportError, match="there is something else; name another output"):
+            export_marian(directory.path, place)
+
+
+def test_the_command_says_what_was_proved(save: Save, capsys: pytest.CaptureFixture[str]) -> None:
+    directory = save(norm="after")
+
+    assert main(["export", str(directory.path), "--to", "marian"]) == 0
+
+    proved, again, wrote = capsys.readouterr().out.splitlines()
+    assert proved.startswith("proved in float32: 20 of 20 translations by transformers equal those")
+    assert again == "imported again, all weights are the same; texts are cut into the same tokens"
+    assert wrote == f"wrote {directory.path / 'marian'}"
+
+
+def test_without_transformers_nothing_is_written(
+    save: Save, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = save(norm="after")
+    before = sorted(directory.path.iterdir())
+    monkeypatch.setitem(sys.modules, "transformers", None)
+
+    assert main(["export", str(directory.path), "--to", "marian"]) == 1
+
+    message = 'this command needs transformers: pip install "dragoman[marian]" installs it'
+    assert capsys.readouterr().err == f"dragoman: {message}\n"
+    assert sorted(directory.path.iterdir()) == before
+
+
+def test_marian_has_no_rounded_weights(save: Save, capsys: pytest.CaptureFixture[str]) -> None:
+    directory = save(norm="after")
+
+    assert main(["export", str(directory.path), "--to", "marian", "--quantization", "int8"]) == 2
+
+    assert "marian has no 8-bit weights; leave it out" in capsys.readouterr().err
