@@ -11,7 +11,10 @@ from docs.write_settings import PAGE, page
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-COMMANDS = ["corpus", "demo", "evaluate", "import", "inspect", "train", "translate"]
+COMMANDS = [
+    *("align", "corpus", "demo", "evaluate", "explain", "export", "import", "inspect"),
+    *("plan", "plot", "serve", "train", "translate"),
+]
 
 
 def help_of(*words: str) -> str:
@@ -33,7 +36,7 @@ def test_files_that_a_page_names_exist(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     links = re.findall(r"\]\((?!http)([^)#]+)\)", text)
     sources = re.findall(
-        r"`((?:model|corpora|tokenizers|decoding|training|evaluation)/[\w/.]+)`", text
+        r"`((?:model|corpora|tokenizers|decoding|training|evaluation|visualisation|alignment|terms)/[\w/.]+)`", text
     )
 
     assert not [link for link in links if not (page.parent / link).exists()]
