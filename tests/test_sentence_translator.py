@@ -107,6 +107,13 @@ def test_without_an_engine_for_phrases_the_text_between_them_is_translated(
     assert [best.score for best, *_ in found] == [-2.0, 0.0, -1.0]
 
 
+def test_where_nothing_helps_the_sentence_stays_as_it_is(tokenizers: TokenizerPair) -> None:
+    engine = Parrot(tokenizers.target.encode("%d"))
+    translator = SentenceTranslator(engine, tokenizers, TermFinder())
+    ((best, *_),) = translator.translate(sentences(tokenizers, ["Where is %s now?"]), SEARCH)
+    assert (best.text, best.faults) == ("Where is %s now?", ("copies the source",))
+
+
 def test_a_second_engine_is_loaded_when_it_is_needed(
     tokenizers: TokenizerPair, untrained: PyTorchEngine
 ) -> None:

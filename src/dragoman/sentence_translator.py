@@ -12,6 +12,7 @@ from dragoman.engines.protocol import Engine
 from dragoman.faults import Fault, find_faults
 from dragoman.terms.finder import TermFinder
 from dragoman.terms.phrases import Speller
+from dragoman.terms.protected import cut_around
 from dragoman.terms.term import FAULT_OF_GLOSSARY, FAULT_OF_PROTECTED, Term
 from dragoman.tokenizers.pair import TokenizerPair
 
@@ -92,7 +93,8 @@ class SentenceTranslator:
     1. If it is about terms, a search follows that must produce them, if there is an engine for
        that; otherwise a wider search. The best scored translation without a fault is taken.
     2. If a placeholder, number or address is still not as it was, as no search can produce what is
-       not in the vocabulary, the text between them is translated and they are put in between.
+       not in the vocabulary, the text between them is translated and they are put in between. If
+       that is not enough either, the sentence stays as it is.
     3. What is left is told as a fault.
 
     Args:
@@ -167,37 +169,32 @@ class SentenceTranslator:
         self, tasks: list["_Task"], found: list[list[Alternative]], search: SearchConfig
     ) -> None:
         """Put in place what is still not as it was, and translate what is between."""
-        chosen = [
-            i
-            for i, best in enumerate(found)
-            if FAULT_OF_PROTECTED in best[0].faults and len(tasks[i].between()) > 1
-        ]
-        if not chosen:
-            return
-        between = [tasks[i].between() for i in chosen]
-        texts = [text for of_task in between for text in of_task if any(map(str.isalpha, text))]
+        chosen = [i for i, best in enumerate(found) if FAULT_OF_PROTECTED in best[0].faults]
+        cut = {i: cut_around(tasks[i].text, tasks[i].terms) for i in chosen}
+        cut = {i: pieces for i, pieces in cut.items() if len(pieces) > 1}
+        texts = [text for pieces in cut.values() for text in pieces[::2] if _has_word(text)]
         encoded = self._tokenizers.source.encode_batch(texts)
-        translations = iter(self.translate(list(map(Sentence, texts, encoded)), search))
-        for i, of_task in zip(chosen, between, strict=True):
-            pieces = [
-                next(translations)[0] if any(map(str.isalpha, text)) else None for text in of_task
-            ]
-            found[i] = [self._put_together(tasks[i], of_task, pieces), *found[i]][: search.n_best]
+        sentences = list(map(Sentence, texts, encoded))
+        translations = iter(self.translate(sentences, search) if sentences else ())
+        for i, pieces in cut.items():
+            translated = [next(translations)[0] for text in pieces[::2] if _has_word(text)]
+            joined = self._put_together(tasks[i], pieces, translated)
+            found[i] = [joined, *found[i]][: search.n_best]
 
     def _put_together(
-        self, task: "_Task", between: list[str], pieces: list[Alternative | None]
+        self, task: "_Task", pieces: list[str], translated: list[Alternative]
     ) -> Alternative:
-        """Join the translated pieces of a sentence with its terms, and its white space."""
-        texts = [
-            text if piece is None else text.replace(text.strip(), piece.text)
-            for text, piece in zip(between, pieces, strict=True)
-        ]
-        terms = [term.writings[0] for term in task.terms if term.kind != "glossary"]
-        whole = (texts[0] + "".join(map(str.__add__, terms, texts[1:]))).strip()
-        translated = [[piece] for piece in pieces if piece is not None]
-        (joined,) = join_alternatives(translated, lambda _: whole)
+        """Put translations where pieces of a sentence were, or give up and leave it as it is."""
+        texts = iter(piece.text for piece in translated)
+        whole = "".join(
+            text.replace(text.strip(), next(texts)) if place % 2 == 0 and _has_word(text) else text
+            for place, text in enumerate(pieces)
+        ).strip()
+        (joined,) = join_alternatives([[piece] for piece in translated], lambda _: whole)
         faults = (*joined.faults, *self._terms.find_faults(task.terms, whole))
-        return replace(joined, parts=(whole,), faults=tuple(dict.fromkeys(faults)))
+        if FAULT_OF_PROTECTED in faults:
+            whole, faults = task.text.strip(), ("copies the source",)
+        return replace(joined, text=whole, parts=(whole,), faults=tuple(dict.fromkeys(faults)))
 
     def _look_at(self, task: "_Task", hypothesis: Hypothesis) -> Alternative:
         """Put a hypothesis back into text, and see what is wrong with it."""
@@ -225,9 +222,6 @@ class _Task(NamedTuple):
     ids: list[int]
     terms: list[Term]
 
-    def between(self) -> list[str]:
-        """Cut the text at its placeholders, numbers and addresses."""
-        protected = [term for term in self.terms if term.kind != "glossary"]
-        starts = [0, *(term.end for term in protected)]
-        ends = [*(term.start for term in protected), len(self.text)]
-        return [self.text[start:end] for start, end in zip(starts, ends, strict=True)]
+
+def _has_word(text: str) -> bool:
+    return any(map(str.isalpha, text))

@@ -36,7 +36,8 @@ def test_files_that_a_page_names_exist(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     links = re.findall(r"\]\((?!http)([^)#]+)\)", text)
     sources = re.findall(
-        r"`((?:model|corpora|tokenizers|decoding|training|evaluation|visualisation|alignment|terms)/[\w/.]+)`", text
+        r"`((?:model|corpora|tokenizers|decoding|training|evaluation|visualisation|alignment|terms)/[\w/.]+)`",
+        text,
     )
 
     assert not [link for link in links if not (page.parent / link).exists()]

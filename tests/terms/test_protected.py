@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.terms.protected import find_protected
+from dragoman.terms.protected import cut_around, find_protected
 from dragoman.terms.term import FAULT_OF_PROTECTED, find_term_faults
 
 
@@ -122,3 +122,8 @@ def test_terms_are_in_order_and_apart_whatever_the_text(text: str) -> None:
         assert end <= term.start < term.end <= len(text)
         assert text[term.start : term.end] == term.writings[0]
         end = term.end
+    pieces = cut_around(text, find_protected(text))
+    assert "".join(pieces) == text
+    for kept in pieces[1::2]:
+        assert find_protected(kept)
+    assert not find_protected(" ".join(pieces[::2]))

@@ -1,6 +1,7 @@
 """Placeholders, numbers and addresses, which a translation keeps as they are."""
 
 import re
+from collections.abc import Sequence
 
 from dragoman.terms.term import Kind, Term
 
@@ -28,6 +29,9 @@ _PROTECTED = re.compile(
     f"(?P<address>{_ADDRESS})|(?P<placeholder>{_PLACEHOLDER})|(?P<number>{_NUMBER})", re.VERBOSE
 )
 
+_TOUCHING_BEFORE = re.compile(r"[!-~]*$")
+_TOUCHING_AFTER = re.compile(r"^[!-~]*")
+
 _EXCHANGED = str.maketrans(".,", ",.")
 
 
@@ -41,6 +45,30 @@ def find_protected(text: str) -> list[Term]:
     [('%s',), ('1,200', '1.200'), ('http://a.it/b',), ('{user}',)]
     """
     return [_read(found, text) for found in _PROTECTED.finditer(text)]
+
+
+def cut_around(text: str, terms: Sequence[Term]) -> list[str]:
+    """Cut a text at its placeholders, numbers and addresses.
+
+    What touches one of them belongs to it: brackets, hyphens, the rest of a code. Put together, the
+    pieces are the text.
+
+    Returns:
+        At even places what can be translated, at odd places what is kept.
+
+    >>> cut_around("file CHE-12 of (%s).", find_protected("file CHE-12 of (%s)."))
+    ['file ', 'CHE-12', ' of ', '(%s).', '']
+    """
+    pieces, end = [""], 0
+    for term in terms:
+        if term.kind == "glossary" or term.end <= end:
+            continue
+        start = term.start - len(_TOUCHING_BEFORE.findall(text[end : term.start])[0])
+        pieces[-1] += text[end:start]
+        end = term.end + len(_TOUCHING_AFTER.findall(text[term.end :])[0])
+        pieces += [text[start:end], ""]
+    pieces[-1] += text[end:]
+    return pieces
 
 
 def _read(found: re.Match[str], text: str) -> Term:
