@@ -22,6 +22,7 @@ TRAIN_PACKAGES = ("torch", "jaxtyping", "sacrebleu", "filelock")
 def build_app() -> App:
     """Put the commands together; their heavy imports happen when they run."""
     from dragoman.cli import (
+        check,
         corpus,
         demo,
         evaluate,
@@ -46,6 +47,7 @@ def build_app() -> App:
     app.command(translate.translate)
     app.command(evaluate.evaluate)
     app.command(inspect.inspect)
+    app.command(check.check)
     app.command(export.export)
     app.command(import_model.app)
     return app
