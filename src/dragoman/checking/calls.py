@@ -35,12 +35,12 @@ def bind(function: Callable[..., Any], roles: Roles, given: Mapping[str, Any]) -
     """Arrange what is given by the names of a function's arguments."""
     parameters = parameters_of(_signature_of(function))
     found = roles_of(_signature_of(function), roles)
-    for role in given:
-        alike = [name for name, meaning in found.items() if meaning == role]
-        if len(alike) > 1 and "mask" not in role:
+    for told in given:
+        alike = [name for name, meaning in found.items() if meaning == told]
+        if len(alike) > 1 and "mask" not in told:
             raise NotCheckableError(f"`{alike[0]}` and `{alike[1]}` look like the same thing")
     left = [role for role in given if role not in found.values() and "mask" not in role]
-    arguments = {}
+    arguments: dict[str, Any] = {}
     for name, role in found.items():
         if role is not None and role in given:
             arguments[name] = given[role]
@@ -79,8 +79,9 @@ def attention_convention(module: nn.Module, x: Tensor) -> Convention | None:
             return attend(module, x[:, :-2], memory, memory, mask)
         return attend(module, memory, memory, memory, mask)[:, :-2]
 
-    queries = x[:, :-2] if attends_elsewhere(module) else x
-    return find_convention(to_memory, queries, x)
+    outputs = x.size(1) - 2
+    queries = outputs if attends_elsewhere(module) else x.size(1)
+    return find_convention(to_memory, x, queries=queries, outputs=outputs)
 
 
 def first_tensor(result: Any) -> Tensor:

@@ -34,11 +34,7 @@ def main() -> None:
 
 def _examine(request: Request, directory: Path) -> Report:
     """Set the limits, then run what somebody else wrote."""
-    wishes = Wishes(
-        classes=_pairs(request.classes, "--class", PART_NAMES),
-        arguments=_pairs(request.arguments, "--argument", ()),
-    )
-    _check_roles(wishes)
+    wishes = wishes_of(request)
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
     sys.path.insert(0, request.directory)
@@ -48,7 +44,27 @@ def _examine(request: Request, directory: Path) -> Report:
     )
     stage = directory / "stage"
     examiner = Examiner(request.cells, wishes, lambda what: _note(stage, what))
-    return examiner.report(request.file)
+    report = examiner.report(request.file)
+    _check_classes(wishes, examiner)
+    if not report.num_mistakes and not any(part.found_as for part in report.parts):
+        raise RecipeError(
+            "no part of a Transformer was found in it; --class MultiHeadAttention=NAME would name "
+            f"one, and there is {', '.join(PART_NAMES)}"
+        )
+    return report
+
+
+def wishes_of(request: Request) -> Wishes:
+    """Read what the user has said of the file.
+
+    Raises:
+        RecipeError: an option names a part or a meaning that there is not.
+    """
+    arguments = _pairs(request.arguments, "--argument", ())
+    for name, role in arguments.items():
+        if role not in CONSTRUCTOR:
+            raise RecipeError(f"--argument {name}={role}: there is {', '.join(CONSTRUCTOR)}")
+    return Wishes(classes=_pairs(request.classes, "--class", PART_NAMES), arguments=arguments)
 
 
 def _note(stage: Path, what: str) -> None:
@@ -70,7 +86,7 @@ def _pairs(assignments: tuple[str, ...], option: str, known: tuple[str, ...]) ->
     return pairs
 
 
-def _check_roles(wishes: Wishes) -> None:
-    for name, role in wishes.arguments.items():
-        if role not in CONSTRUCTOR:
-            raise RecipeError(f"--argument {name}={role}: there is {', '.join(CONSTRUCTOR)}")
+def _check_classes(wishes: Wishes, examiner: Examiner) -> None:
+    for part, name in wishes.classes.items():
+        if name not in examiner.program.names:
+            raise RecipeError(f"--class {part}={name}: there is no {name} in it")

@@ -58,23 +58,25 @@ def conventions() -> Iterator[Convention]:
 
 
 def find_convention(
-    attend: Callable[[Tensor, Tensor | None], Tensor], queries: Tensor, memory: Tensor
+    attend: Callable[[Tensor, Tensor | None], Tensor], memory: Tensor, *, queries: int, outputs: int
 ) -> Convention | None:
     """Find the convention by which the last position of the memory can be hidden.
 
     Args:
         attend: Gives the output from a memory and a mask.
-        queries: As many as the outputs; (batch, query, d_model).
         memory: (batch, memory, d_model).
+        queries: For how many positions the mask is.
+        outputs: How many positions come out of `attend`.
 
     Returns:
-        The first convention with which the output depends on the first positions of the memory and
+        The first convention with which the output depends on the first position of the memory and
         not on the last one, or None.
     """
+    batch, length, width = memory.shape
     changed_last, changed_first = memory.clone(), memory.clone()
-    changed_last[:, -1] += torch.linspace(-3, 3, memory.size(2))
-    changed_first[:, 0] += torch.linspace(-3, 3, memory.size(2))
-    visible = torch.ones(queries.size(0), queries.size(1), memory.size(1), dtype=torch.bool)
+    changed_last[:, -1] += torch.linspace(-3, 3, width)
+    changed_first[:, 0] += torch.linspace(-3, 3, width)
+    visible = torch.ones(batch, queries, length, dtype=torch.bool)
     visible[:, :, -1] = False
     for convention in conventions():
         mask = convention.mask(visible)
@@ -84,7 +86,9 @@ def find_convention(
             )
         except (RuntimeError, TypeError, IndexError, ValueError):
             continue
+        if output.shape != (batch, outputs, width) or not output.isfinite().all():
+            continue
         hides = torch.allclose(output, other_last, atol=1e-5)
-        if output.isfinite().all() and hides and not torch.allclose(output, other_first, atol=1e-5):
+        if hides and not torch.allclose(output, other_first, atol=1e-5):
             return convention
     return None

@@ -1,6 +1,6 @@
 """Lets every examination look at its part."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,7 @@ from dragoman.checking.examinations.every_part import OF_EVERY_PART, OF_WHAT_FAI
 from dragoman.checking.examinations.probe import run
 from dragoman.checking.limits import OutOfTime, time_limit
 from dragoman.checking.mending import mend
-from dragoman.checking.parts import PARTS, find_parts, looked_for
+from dragoman.checking.parts import find_parts, looked_for
 from dragoman.checking.program import Program, Statement, sentence_of
 from dragoman.checking.report import Finding, PartReport, Report
 from dragoman.checking.workshop import Workshop
@@ -66,28 +66,33 @@ class Examiner:
         self.tell = tell
         self.stops: dict[str, str] = {}
 
-    def report(self, file: str) -> Report:
-        """Run, examine and report everything.
+    def report(self, file: str, parts: Collection[str] = tuple(EXAMINATIONS)) -> Report:
+        """Run, examine and report.
 
         All parts are made to run before any is examined: one may be made of others.
+
+        Args:
+            file: Its name, for the report.
+            parts: What to examine.
         """
         of_file = _Findings()
         for statement in self.program.statements:
             self.tell(statement.place())
             self._run(statement, of_file)
-        there = [part for part in PARTS if part.name in EXAMINATIONS and self._factory(part.name)]
-        findings = {part.name: _Findings() for part in there}
-        running = [part for part in there if self._runs(part.name, findings[part.name])]
+        there = [part for part in parts if self._factory(part)]
+        findings = {part: _Findings() for part in there}
+        running = [part for part in there if self._runs(part, findings[part])]
+        workshop = self._workshop()
         for part in running:
-            for examination in (*EXAMINATIONS[part.name], *OF_EVERY_PART):
-                self._let(examination, part.name, findings[part.name])
+            for examination in (*EXAMINATIONS[part], *OF_EVERY_PART):
+                self._let(examination, part, workshop, findings[part])
         reports = [self._of_file(of_file)]
-        for part in PARTS:
-            if factory := self._factory(part.name):
-                reports.append(findings[part.name].report(part.name, factory.__name__))
-            elif part.name in EXAMINATIONS:
+        for part in parts:
+            if factory := self._factory(part):
+                reports.append(findings[part].report(part, factory.__name__))
+            else:
                 reason = f"not found (looked for {looked_for(part)})"
-                reports.append(PartReport(part=part.name, not_checked=(reason,)))
+                reports.append(PartReport(part=part, not_checked=(reason,)))
         return Report(file=file, parts=tuple(reports))
 
     def _run(self, statement: Statement, findings: "_Findings") -> None:
@@ -167,14 +172,16 @@ class Examiner:
         self.stops[sentence] = part
         findings.add(RUNS, sentence)
         for examination in OF_WHAT_FAILS:
-            self._let(examination, part, findings)
+            self._let(examination, part, self._workshop(), findings)
 
-    def _let(self, examination: Examination, part: str, findings: "_Findings") -> None:
+    def _let(
+        self, examination: Examination, part: str, workshop: Workshop, findings: "_Findings"
+    ) -> None:
         """Let an examination look; one that fails does not keep others from looking."""
         self.tell(part)
         try:
             with time_limit(SECONDS_AN_EXAMINATION):
-                for check, measured in examination(self._workshop(), part):
+                for check, measured in examination(workshop, part):
                     findings.add(check, measured)
         except NotCheckableError as error:
             findings.not_checked.append(str(error))

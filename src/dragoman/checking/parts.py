@@ -1,7 +1,7 @@
 """Which class is which part of figure 1."""
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -125,7 +125,8 @@ def find_parts(
     found = {}
     for part in PARTS:
         if part.name in chosen:
-            found[part.name] = names[chosen[part.name]]
+            if chosen[part.name] in names:
+                found[part.name] = names[chosen[part.name]]
             continue
         for name, value in names.items():
             if plain(name) in part.spellings and _is_theirs(value, is_function=part.is_function):
@@ -142,9 +143,9 @@ def plain(name: str) -> str:
     return name.lower().replace("_", "")
 
 
-def looked_for(part: Part) -> str:
+def looked_for(name: str) -> str:
     """List the first few names by which a part would have been found."""
-    return ", ".join(part.spellings[:4])
+    return next(", ".join(part.spellings[:4]) for part in PARTS if part.name == name)
 
 
 def _is_theirs(value: Any, *, is_function: bool) -> bool:
@@ -155,9 +156,3 @@ def _is_theirs(value: Any, *, is_function: bool) -> bool:
     if is_function:
         return inspect.isfunction(value)
     return inspect.isclass(value) and issubclass(value, nn.Module)
-
-
-def missing(found: Iterable[str]) -> tuple[Part, ...]:
-    """List the parts that were not found."""
-    there = set(found)
-    return tuple(part for part in PARTS if part.name not in there)

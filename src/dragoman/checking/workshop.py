@@ -102,7 +102,7 @@ class Workshop:
             NotCheckableError: the part, one that it needs, or the meaning of an argument is not
                 known.
         """
-        torch.manual_seed(0)
+        torch.default_generator.manual_seed(0)
         if part == "causal_mask":  # a function is what is examined, not what it gives
             return self.factory(part)
         built = self._build(part, replace(SIZES, **changes))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter, validators
 
 if TYPE_CHECKING:
+    from rich.padding import Padding
     from rich.table import Table
 
     from dragoman.checking.report import Finding, Report
@@ -78,45 +79,64 @@ def _print_json(report: "Report") -> None:
 def _print(report: "Report") -> None:
     """Print an overview, then what is wrong, what is peculiar, and what was not looked at."""
     from rich.console import Console
-    from rich.text import Text
 
-    console = Console(highlight=False)
+    console = Console(highlight=False, markup=False)
     console.print(_overview(report))
     for kind, style in (("mistake", "bold red"), ("note", "bold yellow")):
         for part in report.parts:
             for finding in part.mistakes if kind == "mistake" else part.notes:
-                heading = Text.assemble((f"\n{kind} ", style), (finding.name, "bold"))
-                console.print(heading.append(f" in {part.found_as or part.part}"))
-                console.print(Text(_explained(finding)))
+                place = part.found_as or part.part
+                console.print(f"\n{kind} {finding.name} in {place}", style=style)
+                for line in _explained(finding):
+                    console.print(_indented(line))
     console.print()
-    for part in report.parts:
-        for reason in part.not_checked:
-            if part.found_as or part.part == "the file":
-                console.print(Text(f"not checked in {part.found_as or part.part}: {reason}"))
-    absent = [p.part for p in report.parts if not p.found_as and p.part != "the file"]
-    if absent:
-        console.print(Text(f"not found: {', '.join(absent)} (--class PART=NAME names them)"))
+    for line in _left_out(report):
+        console.print(line, soft_wrap=True)
     count = report.num_mistakes
     said = {0: "no mistake found", 1: "1 mistake"}.get(count, f"{count} mistakes")
-    console.print(Text(f"{report.file}: {said}", style="bold"))
+    console.print(f"{report.file}: {said}", style="bold", soft_wrap=True)
+
+
+def _left_out(report: "Report") -> list[str]:
+    """Say what was not checked, and which parts are not there."""
+    there = [part for part in report.parts if part.found_as or part.part == "the file"]
+    lines = [
+        f"not checked in {part.found_as or part.part}: {reason}"
+        for part in there
+        for reason in part.not_checked
+    ]
+    if absent := [part.part for part in report.parts if part not in there]:
+        lines.append(f"not found: {', '.join(absent)} (--class PART=NAME names them)")
+    return lines
 
 
 def _overview(report: "Report") -> "Table":
     """Make one line of each part that was found."""
     from rich.table import Table
 
-    table = Table("part", "found as", "passed", "mistakes", "notes", "not checked")
+    table = Table(box=None, pad_edge=False)
+    table.add_column("found as")
+    for heading in ("passed", "mistakes", "notes", "not checked"):
+        table.add_column(heading, justify="right")
     for part in report.parts:
         if part.found_as or part.mistakes:
             counts = (part.passed, part.mistakes, part.notes, part.not_checked)
-            table.add_row(part.part, part.found_as or "", *(str(len(items)) for items in counts))
+            table.add_row(part.found_as or part.part, *(str(len(items)) for items in counts))
     return table
 
 
-def _explained(finding: "Finding") -> str:
+def _explained(finding: "Finding") -> list[str]:
     """Say what is wrong, how that was seen, why it matters and where to read on."""
-    section = "" if finding.section == "-" else f"  section {finding.section} of the paper;"
-    return (
-        f"  {finding.finding}\n  measured: {finding.measured}\n  {finding.why}\n"
-        f"{section} {finding.page}"
-    )
+    section = "" if finding.section == "-" else f"section {finding.section} of the paper; "
+    return [
+        finding.finding,
+        f"Measured: {finding.measured}.",
+        finding.why,
+        f"{section}{finding.page}",
+    ]
+
+
+def _indented(line: str) -> "Padding":
+    from rich.padding import Padding
+
+    return Padding(line, (0, 0, 0, 2), expand=False)

@@ -116,6 +116,12 @@ _SAID = {
     "values": "values are made with {}",
     "output": "the output is made with {}",
 }
+_PLACES = {
+    "before the softmax": None,
+    "nowhere": "it is not applied",
+    "after the softmax": "it is applied after the softmax: hidden keys still take their share",
+    "with scores of 0": "hidden scores become about 0, and exp(0) is 1: hidden keys are looked at",
+}
 HALF = 1e-3
 """How exactly rows of weights are compared with one."""
 
@@ -167,27 +173,28 @@ def mask(workshop: Workshop, part: str) -> Iterator[Verdict]:
     yield MASK, _how_masked(module, hidden)
 
 
-def _how_masked(module: nn.Module, inputs: Inputs) -> str:
-    """Say what a mask does that does not hide."""
+def _how_masked(module: nn.Module, inputs: Inputs) -> str | None:
+    """Say what a mask does that does not hide; None if other mistakes are to blame."""
     assert inputs.visible is not None
-    form = explain(module, inputs=replace(inputs, visible=None), num_heads=SIZES.heads)
+    form = explain(module, replace(inputs, visible=None), SIZES.heads) or RIGHT
     unmasked = call_attention(module, inputs)
-    problems = []
+    accepted = False
     for convention in conventions():
         try:
             output = call_attention(module, inputs, convention.mask(inputs.visible))
         except (RuntimeError, TypeError, IndexError, ValueError) as error:
-            problems.append(str(error).split("\n")[0])
+            refusal = str(error).split("\n")[0]
             continue
+        accepted = True
         if same(output, unmasked):
             return "with a mask and without one the output is the same: the mask has no effect"
         for matrices in read_matrices(module, SIZES.heads):
-            for place in WRONG["mask"]:
-                changed = {**(form or RIGHT), "mask": place}
+            for place in (RIGHT["mask"], *WRONG["mask"]):
+                changed = {**form, "mask": place}
                 if same(compute(changed, matrices, inputs, SIZES.heads), output):
-                    return f"it is applied {place}: the hidden key keeps its influence"
-    if len(problems) == len(list(conventions())):
-        return f"no kind of mask is accepted; the last error: {problems[-1]}"
+                    return _PLACES[place]
+    if not accepted:
+        return f"no kind of mask is accepted; the last error: {refusal}"
     return "no kind of mask (0 and 1, bool, additive; either meaning) hides a key and only that key"
 
 

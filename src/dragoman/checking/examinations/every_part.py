@@ -87,7 +87,7 @@ def dropout_has_an_effect(workshop: Workshop, part: str) -> Iterator[Verdict]:
 def all_weights_learn(workshop: Workshop, part: str) -> Iterator[Verdict]:
     """Propagate a random gradient, and look where it arrives.
 
-    Weights of other parts, which are examined on their own, are left out.
+    Other parts, which are examined on their own, are left out if they are used at all.
     """
     module, output = run(workshop, part)
     if not isinstance(module, nn.Module) or not output.requires_grad:
@@ -96,17 +96,19 @@ def all_weights_learn(workshop: Workshop, part: str) -> Iterator[Verdict]:
     others = tuple(
         f"{name}."
         for name, child in module.named_modules()
-        if name and type(child) in workshop.found.values()
+        if name and type(child) in workshop.found.values() and any(map(_learns, child.parameters()))
     )
     without = [
         name
         for name, parameter in module.named_parameters()
-        if parameter.requires_grad
-        and not name.startswith(others)
-        and (parameter.grad is None or not parameter.grad.any())
+        if parameter.requires_grad and not name.startswith(others) and not _learns(parameter)
     ]
     shown = ", ".join(without[:MOST_SHOWN]) + (", ..." if len(without) > MOST_SHOWN else "")
     yield GRADIENTS, f"no gradient arrives at {shown}" if without else None
+
+
+def _learns(parameter: nn.Parameter) -> bool:
+    return parameter.grad is not None and bool(parameter.grad.any())
 
 
 def all_weights_are_its_own(workshop: Workshop, part: str) -> Iterator[Verdict]:
@@ -136,7 +138,7 @@ def all_weights_are_its_own(workshop: Workshop, part: str) -> Iterator[Verdict]:
 
 def width_has_an_effect(workshop: Workshop, part: str) -> Iterator[Verdict]:
     """Build it twice, the second time twice as wide."""
-    if "d_model" not in workshop.roles(part).values():
+    if part == "causal_mask" or "d_model" not in workshop.roles(part).values():
         return
     shapes = [
         [tuple(p.shape) for p in workshop.build(part, d_model=width).parameters() if p.dim() > 1]

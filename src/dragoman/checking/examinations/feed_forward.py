@@ -48,7 +48,7 @@ def activation(workshop: Workshop, part: str) -> Iterator[Verdict]:
         doubled = call(module, {}, {"states": 2 * x})
     apart = distance(doubled - zero, 2 * (output - zero))
     if apart < 1e-4:  # noqa: PLR2004
-        yield ACTIVATION, f"f(2x) - f(0) is 2 (f(x) - f(0)) to {apart:.0e}: it is one linear map"
+        yield ACTIVATION, "f(2x) - f(0) is 2 (f(x) - f(0)) but for rounding: it is one linear map"
         return
     layers = [child for child in module.modules() if isinstance(child, nn.Linear)]
     if len(layers) != 2:  # noqa: PLR2004

@@ -115,6 +115,9 @@ def formula(workshop: Workshop, part: str) -> Iterator[Verdict]:
         output = call(module, {}, {"states": x})
         shift = output.mean().item()
         constant = call(module, {}, {"states": torch.full_like(x, 2.0)}).mean().item()
+    if same(output, output[:1, :1].expand_as(output)):
+        yield START, "at the start its output is the same for any input: the gain is 0"
+        return
     right = nn.functional.layer_norm(x, [SIZES.d_model])
     bias = constant if abs(shift - constant) < 1e-2 else 0.0  # noqa: PLR2004
     yield START, None if abs(bias) < 1e-4 else f"at the start the mean of its output is {bias:.3g}"  # noqa: PLR2004

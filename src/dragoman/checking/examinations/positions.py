@@ -67,6 +67,7 @@ BUFFER = Check(
 )
 
 LENGTH = 9
+_ALONG_THE_BATCH = "; they are counted along the first dimension, which is the batch"
 
 
 def _angles(angle: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
@@ -104,6 +105,7 @@ def wrong_tables() -> Iterator[tuple[str, Tensor]]:
             lambda p, i: p * 1e4 ** (2 * i / d),
         ),
         ("10000**2 * i / d_model is computed: the brackets lack", lambda p, i: p / 1e4**2 * i / d),
+        ("the divisors are 10, 100, 1000, ...", lambda p, i: p * 10.0 ** (-i)),
         ("all dimensions have the same wavelength", lambda p, i: p + 0 * i),
         ("the base is 1000, not 10000", lambda p, i: p * 1e3 ** (-2 * i / d)),
         ("the base is 100, not 10000", lambda p, i: p * 1e2 ** (-2 * i / d)),
@@ -136,6 +138,10 @@ def formula(workshop: Workshop, part: str) -> Iterator[Verdict]:
     if not of_zeros.any():
         yield ADDED, "a zero vector stays zero wherever it stands"
         return
+    if same(of_zeros, of_zeros[:, :1].expand_as(of_zeros)):
+        counted = "" if same(of_zeros, of_zeros[:1].expand_as(of_zeros)) else _ALONG_THE_BATCH
+        yield FORMULA, f"all words of a sentence get the same vector{counted}"
+        return
     table = of_zeros.reshape(-1, LENGTH, SIZES.d_model)[0]
     if same(output, table.expand_as(x)):
         yield ADDED, "what comes out are the positions alone, whatever goes in"
@@ -159,9 +165,6 @@ def _compare(table: Tensor, *, trained: bool) -> Iterator[Verdict]:
         return
     apart = distance(table, sinusoids(LENGTH, SIZES.d_model))
     measured = f"an entry of the first {LENGTH} positions is {apart:.2g} off"
-    if same(table, table[:1].expand_as(table)):
-        yield FORMULA, f"all positions get the same vector (the wrong dimension is cut); {measured}"
-        return
     for said, wrong in wrong_tables():
         if same(table, wrong, 1e-3):
             yield FORMULA, f"{said}; {measured}"

@@ -82,7 +82,7 @@ def arrangement(workshop: Workshop, part: str) -> Iterator[Verdict]:
                     for said, form in wrong.items()
                     if same(output, form)
                 ),
-                "it returns none of norm(x + sublayer(x)), x + sublayer(norm(x)) and known variants",
+                "it is neither norm(x + sublayer(x)) nor x + sublayer(norm(x)) nor a known variant",
             ),
         )
 
@@ -120,9 +120,8 @@ def in_block(module: nn.Module, x: Tensor, output: Tensor, num_sublayers: int) -
 def _said(carried: int, kind: str, num_sublayers: int) -> str | None:
     if kind == "renewed":
         return "x is replaced by its norm before the sublayer, and the norm is added, not x"
-    lost = [str(k + 1) for k in range(num_sublayers) if not carried >> k & 1]
-    if lost:
-        return f"after sublayer {' and '.join(lost)} of {num_sublayers} the input is not added"
+    if carried < (1 << num_sublayers) - 1:
+        return f"of {num_sublayers} sublayers, one or more do not get their input added"
     return None
 
 

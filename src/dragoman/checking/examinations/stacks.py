@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from dragoman.checking.arguments import DECODER, ENCODER
 from dragoman.checking.calls import call
 from dragoman.checking.examinations.check import Check, Verdict, distance, random, same
-from dragoman.checking.examinations.residual import in_block, pattern
+from dragoman.checking.examinations.residual import FIRST, in_block, pattern
 from dragoman.checking.workshop import SIZES, Workshop
 
 PADDING = Check(
@@ -87,11 +87,20 @@ def encode(workshop: Workshop, module: Any, x: Tensor, mask: Tensor) -> Tensor:
 
 
 def decode(
-    workshop: Workshop, module: Any, x: Tensor, memory: Tensor, hidden: int | None = None
+    workshop: Workshop,
+    module: Any,
+    x: Tensor,
+    memory: Tensor,
+    *,
+    hidden: int | None = None,
+    sees: Tensor | None = None,
 ) -> Tensor:
-    """Call a learner's decoder or a block of it; a position of the source may be hidden."""
+    """Call a learner's decoder or a block of it.
+
+    A position of the source may be hidden; the target sees the past, or what it is said to see.
+    """
     source_mask = workshop.convention.mask(visible(memory.size(1), hidden=hidden))
-    target_mask = workshop.convention.mask(causal(x.size(1)))
+    target_mask = workshop.convention.mask(causal(x.size(1)) if sees is None else sees)
     given = {"states": x, "memory": memory}
     given |= {"source_mask": source_mask, "target_mask": target_mask}
     with torch.no_grad():
@@ -144,11 +153,18 @@ def decoder_masks(workshop: Workshop, part: str) -> Iterator[Verdict]:
 def _exchanged(workshop: Workshop, module: Any, x: Tensor, error: RuntimeError) -> str:
     """Find out what is exchanged, with a source as long as the target."""
     memory = random(BATCH, T, SIZES.d_model, seed=2)
-    first = decode(workshop, module, x, memory)[:, 0]
-    last = decode(workshop, module, x, changed(memory, T - 1))[:, 0]
+    other = changed(memory, T - 1)
+    reaches = [
+        not same(
+            decode(workshop, module, x, memory, sees=sees)[:, 0],
+            decode(workshop, module, x, other, sees=sees)[:, 0],
+            1e-6,
+        )
+        for sees in (causal(T), torch.ones(BATCH, T, T, dtype=torch.bool))
+    ]
     what = (
-        "its first position cannot see the end of the source: it is given the target's mask"
-        if same(first, last, 1e-6)
+        "what the first word sees of the source depends on the target's mask"
+        if reaches == [False, True]
         else "queries, keys and values are not from where they should be"
     )
     said = str(error).split("\n")[0]
@@ -167,10 +183,13 @@ def residuals(workshop: Workshop, part: str) -> Iterator[Verdict]:
                 layer.bias.data.copy_(pattern(layer.out_features))
     x = 2 * random(BATCH, T, SIZES.d_model) + 0.3
     if part == "EncoderBlock":
-        yield from in_block(module, x, encode(workshop, module, x, visible(T)), 2)
+        output, num_sublayers = encode(workshop, module, x, visible(T)), 2
     else:
         memory = random(BATCH, S, SIZES.d_model, seed=2)
-        yield from in_block(module, x, decode(workshop, module, x, memory), 3)
+        output, num_sublayers = decode(workshop, module, x, memory), 3
+    for check, measured in in_block(module, x, output, num_sublayers):
+        if check is not FIRST or not workshop.has("ResidualConnection"):  # which says so itself
+            yield check, measured
 
 
 def last_norm(workshop: Workshop, part: str) -> Iterator[Verdict]:

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from dragoman.checking.arguments import DECODE, MODEL, NotCheckableError
 from dragoman.checking.calls import call, takes
-from dragoman.checking.workshop import Workshop
+from dragoman.checking.workshop import SIZES, Workshop
 
 _PROJECTIONS = ("project", "generator", "projection", "projection_layer", "proj", "fc_out")
 PADDING = 0
@@ -21,16 +21,20 @@ def run_transformer(workshop: Workshop, model: nn.Module, source: Tensor, target
     """
     given = {"source": source, "target": target, **_masks(workshop, model, source, target)}
     if type(model).forward is not nn.Module.forward:
-        return call(model, MODEL, given)
+        return _projected(model, call(model, MODEL, given))
     encode, decode = (_method(model, name) for name in ("encode", "decode"))
     memory = call(encode, MODEL, {k: given[k] for k in ("source", "source_mask") if k in given})
     del given["source"]
-    states = call(decode, DECODE, {**given, "memory": memory})
+    return _projected(model, call(decode, DECODE, {**given, "memory": memory}))
+
+
+def _projected(model: nn.Module, output: Tensor) -> Tensor:
+    """Project what has not been projected yet, if the model knows how."""
     for name in _PROJECTIONS:
         project = getattr(model, name, None)
-        if callable(project):
-            return call(project, {}, {"states": states})
-    return states
+        if callable(project) and output.size(-1) == SIZES.d_model:
+            return call(project, {}, {"states": output})
+    return output
 
 
 def _masks(
