@@ -1,7 +1,6 @@
 """A program in a process of its own: whatever it does, there is one clear sentence."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -138,14 +137,20 @@ def test_what_an_argument_means_is_asked_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
-        ("classes", "Embedings=X", "there is no part Embedings; did you mean InputEmbeddings?"),
-        ("classes", "InputEmbeddings", "write it as NAME=VALUE"),
-        ("arguments", "x=", "write it as NAME=VALUE"),
-        ("arguments", "x=width", "--argument x=width: there is d_model"),
+        ("--class", "Embedings=X", "there is no part Embedings; did you mean InputEmbeddings?"),
+        ("--class", "InputEmbeddings", "write it as NAME=VALUE"),
+        ("--argument", "x=", "write it as NAME=VALUE"),
+        ("--argument", "x=width", "--argument x=width: there is d_model"),
     ],
 )
 def test_a_wrong_option_is_refused(option: str, value: str, message: str) -> None:
-    request = replace(Request(file="x.py", directory=".", cells=()), **{option: (value,)})
+    request = Request(
+        file="x.py",
+        directory=".",
+        cells=(),
+        classes=(value,) if option == "--class" else (),
+        arguments=(value,) if option == "--argument" else (),
+    )
 
     with pytest.raises(RecipeError) as error:
         wishes_of(request)

@@ -33,6 +33,8 @@ WITHOUT_TORCH = [
     "dragoman.cli.evaluate",
     "dragoman.cli.corpus",
     "dragoman.cli.inspect",
+    "dragoman.cli.check",
+    "dragoman.checking.process",
     "dragoman.cli.export",
     "dragoman.cli.import_model",
 ]

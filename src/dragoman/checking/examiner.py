@@ -18,7 +18,7 @@ from dragoman.checking.report import Finding, PartReport, Report
 from dragoman.checking.workshop import Workshop
 
 MOST_MENDS = 20
-SECONDS_AN_EXAMINATION = 20.0
+SECONDS_AN_EXAMINATION = 60.0
 MOST_FAILURES_TOLD = 12
 
 RUNS = Check(

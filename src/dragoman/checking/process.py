@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 
 from dragoman.checking.cells import Cell, read_cells
@@ -81,7 +82,11 @@ def check_file(
         RecipeError: the file cannot be read or has no part of a Transformer; an option names
             something that is not there.
         CheckError: the program ended the process.
+        ModuleNotFoundError: PyTorch is not installed.
     """
+    for package in ("torch", "jaxtyping"):
+        if find_spec(package) is None:
+            raise ModuleNotFoundError(f"No module named {package!r}", name=package)
     request = Request(
         file=str(path),
         directory=str(path.resolve().parent),

@@ -65,12 +65,6 @@ BLOCKS = [
         ("return self.residuals[2](x, self.feed_forward)", "return self.residuals[2](x, NETWORK)"),
         ("class Decoder(", "NETWORK = FeedForwardBlock(24, 40, 0.0)\n\n\nclass Decoder("),
     ),
-    *each(
-        "layers-are-independent",
-        "EncoderBlock",
-        "sized",
-        ("self.norm_1, self.norm_2 =", "self.again = self.ffn\n        self.norm_1, self.norm_2 ="),
-    ),
 ]
 
 STACKS = [
@@ -110,6 +104,12 @@ STACKS = [
 ]
 
 MODELS = [
+    *each(
+        "layers-are-independent",
+        "EncoderBlock",
+        "sized",
+        ("self.norm_1, self.norm_2 =", "self.again = self.ffn\n        self.norm_1, self.norm_2 ="),
+    ),
     *each("layers-are-independent", "Transformer", "assembled", ("clone(attention)", "attention")),
     *each(
         "future-is-invisible",

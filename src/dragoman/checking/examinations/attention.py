@@ -122,8 +122,8 @@ _PLACES = {
     "after the softmax": "it is applied after the softmax: hidden keys still take their share",
     "with scores of 0": "hidden scores become about 0, and exp(0) is 1: hidden keys are looked at",
 }
-HALF = 1e-3
-"""How exactly rows of weights are compared with one."""
+ROUNDING = 1e-3
+"""How far the sum of a row of weights may be from one."""
 
 
 def _inputs(module: nn.Module) -> Inputs:
@@ -155,8 +155,8 @@ def equation(workshop: Workshop, part: str) -> Iterator[Verdict]:
             for piece, own in _CHECK_OF.items()
             if own is check and form[piece] != RIGHT[piece]
         ]
-        measured = f"{', '.join(said)}: so computed, the output is the same to rounding; equation 1"
-        yield check, f"{measured} differs by up to {apart:.2g}" if said else None
+        measured = f"{', '.join(said)}: that gives its output to rounding, and equation 1 gives one"
+        yield check, f"{measured} that differs by up to {apart:.2g}" if said else None
 
 
 def mask(workshop: Workshop, part: str) -> Iterator[Verdict]:
@@ -239,7 +239,7 @@ def kept_map(workshop: Workshop, part: str) -> Iterator[Verdict]:
             sums = value.sum(dim=-1)
             apart = distance(sums, torch.ones_like(sums))
             wrong = f"the rows of `{name}` sum to {sums.min():.2f} ... {sums.max():.2f} in training"
-            yield MAP, wrong if apart > HALF else None
+            yield MAP, wrong if apart > ROUNDING else None
 
 
 EXAMINATIONS = (equation, mask, half_precision, hidden_row, kept_map)
