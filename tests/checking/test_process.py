@@ -125,13 +125,19 @@ def test_classes_and_arguments_of_other_names_can_be_said(
     assert "embeddings-scaled" in part["passed"]
 
 
-def test_what_an_argument_means_is_asked_for(tmp_path: Path) -> None:
-    report = check(tmp_path, EMBEDDINGS.replace("d_model", "how_wide"))
+def test_what_an_argument_means_is_asked_for_and_never_passed_over(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "learner.py"
+    path.write_text(EMBEDDINGS.replace("d_model", "how_wide"), encoding="utf-8")
 
-    assert report.parts[1].not_checked == (
+    assert main(["check", str(path)]) == 0
+    printed = capsys.readouterr().out
+    assert (
         "what its argument `how_wide` stands for is not known; "
-        "--argument how_wide=d_model would say so",
-    )
+        "--argument how_wide=d_model would say so\n"
+    ) in printed
+    assert printed.endswith("learner.py: no mistake found; not checked: 1\n")
 
 
 @pytest.mark.parametrize(
