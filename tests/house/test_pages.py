@@ -12,7 +12,7 @@ from docs.write_settings import PAGE, page
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 COMMANDS = [
-    *("align", "corpus", "demo", "evaluate", "explain", "export", "import", "inspect"),
+    *("align", "check", "corpus", "demo", "evaluate", "explain", "export", "import", "inspect"),
     *("plan", "plot", "serve", "train", "translate"),
 ]
 
@@ -33,7 +33,9 @@ def test_every_command_has_help_and_stands_in_the_readme() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_files_that_a_page_names_exist(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
+    text = re.sub(
+        r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE
+    )
     links = re.findall(r"\]\((?!http)([^)#]+)\)", text)
     sources = re.findall(
         r"`((?:model|corpora|tokenizers|decoding|training|evaluation|visualisation|alignment|terms)/[\w/.]+)`",

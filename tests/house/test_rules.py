@@ -38,6 +38,8 @@ WITHOUT_TORCH = [
     "dragoman.cli.corpus",
     "dragoman.cli.inspect",
     "dragoman.cli.plot",
+    "dragoman.cli.check",
+    "dragoman.checking.process",
     "dragoman.cli.export",
     "dragoman.cli.serve",
     "dragoman.cli.import_model",

@@ -39,6 +39,7 @@ def build_app() -> App:
     """Put the commands together; their heavy imports happen when they run."""
     from dragoman.cli import (
         align,
+        check,
         corpus,
         demo,
         evaluate,
@@ -69,6 +70,7 @@ def build_app() -> App:
     app.command(align.align)
     app.command(inspect.inspect)
     app.command(plot.app)
+    app.command(check.check)
     app.command(export.export)
     app.command(serve.serve)
     app.command(import_model.app)

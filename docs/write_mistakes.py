@@ -1,0 +1,153 @@
+"""Write `mistakes.md`, which explains what `dragoman check` finds, from the checks themselves.
+
+Each mistake is put into a right program, and the page says what the check measures there. Run it
+as `make docs`; a test fails when the page is not what this writes.
+"""
+
+import difflib
+import importlib
+import pkgutil
+import sys
+import textwrap
+from pathlib import Path
+
+from docs.measure_mistakes import MEASURED
+from tests.checking.mutations import attention, layers, stacks
+from tests.checking.mutations.mutation import Mutation, together
+
+from dragoman.checking import examinations, examiner
+from dragoman.checking.cells import Cell
+from dragoman.checking.examinations.check import Check
+from dragoman.checking.examiner import Examiner, Wishes
+from dragoman.checking.report import Finding
+
+PAGE = Path(__file__).with_name("mistakes.md")
+
+HEAD = """# Mistakes that still run
+
+A Transformer with a mistake in it is a program that runs. Shapes fit, the loss falls, and what
+comes out is only a little worse, or is fine until somebody translates with it. This page has a
+section for each mistake that `dragoman check FILE` finds in an implementation of your own. It
+shows the line that is wrong beside the right one, what the check measured when that line was put
+into a right program, and why it matters. Sections are those of *Attention Is All You Need*.
+
+The checks read nothing in your text. They build your classes with small sizes, `d_model` 24 and
+3 heads among them, and look at what they compute, at what depends on what, and at what gets a
+gradient. A *note* is a peculiarity that works. The page is written from the checks by `make docs`.
+
+## What a mistake costs
+
+A model with one encoder block and one decoder block learned for 200 updates to write five symbols
+backwards. The loss, in nats a symbol, is that of training, where the model is given the right
+beginning; guessing costs 2.3. The share is of 200 sequences that it then wrote on its own.
+`docs/measure_mistakes.py` measures it.
+
+| mistake | loss | right on its own |
+|---|---|---|
+"""
+
+AFTER_COSTS = """
+By their loss, the first five mistakes cannot be told from the right model, and three of these five
+write next to nothing right. A decoder that sees the future has nothing to learn in training, and
+nothing to copy from afterwards. What costs nothing on five symbols is not shown to cost nothing
+elsewhere.
+
+Some checks look at every part. They stand below with the part that their example is taken from.
+"""
+
+TAIL = """
+## What running cannot show
+
+Mistakes in the words around the code are not found: that an embedding layer is given words where
+it is given ids of tokens, that token 2 has the second row of the table (it has the third), that
+dropout removes outliers, that sines stand at even *positions*, that attention without positions is
+invariant to order (its output is permuted with its input), that the heads see parts of the
+embedding (they see parts of the projected vector), that W^O is as long as the sentence, that
+sinusoids make a model work on longer sentences than it was trained on, or counts of parameters
+that leave out biases.
+
+Neither are mistakes of a program that needs its text, its tokenizer or its trained weights to run:
+training labels that are shifted by one too many, padding of the source's vocabulary left out of a
+loss over the target's, gradients that are accumulated and not divided, a tokenizer or a validation
+set that has seen the test, a search that sums logits as if they were log-probabilities or loses
+finished hypotheses, a mask for translation that differs from the one in training, scores of two
+random sentences, maps of attention under the wrong words. Tests of this project plant the ones that
+we could make ourselves; `tests/model/test_mistakes.py` lists them.
+"""
+
+PECULIARITIES = [
+    together("positions-longest", "PositionalEncoding", "assembled"),
+    together("positions-odd-width", "PositionalEncoding", "assembled"),
+    together("residual-norm-first", "ResidualConnection", "assembled"),
+    together("projection-log-softmax", "ProjectionLayer", "cloned"),
+    together("does-not-run", "MultiHeadAttention", "assembled", ("self.w_o(x", "self.wo(x")),
+    together("import-missing", "InputEmbeddings", "assembled", ("import math\n", "")),
+]
+"""What the programs have as they are, and what stops them."""
+
+
+def page() -> str:
+    """Write the whole page."""
+    rows = "".join(
+        f"| {f'[{name}](#{name})' if name != 'none' else name} | {loss:.1f} | {right:.0%} |\n"
+        for name, (loss, right) in MEASURED.items()
+    )
+    parts = [HEAD + rows + AFTER_COSTS]
+    examples: dict[str, Mutation] = {}
+    for mutation in [
+        *layers.MUTATIONS,
+        *attention.MUTATIONS,
+        *stacks.MUTATIONS,
+        *PECULIARITIES,
+    ]:
+        examples.setdefault(mutation.check, mutation)
+    for part in dict.fromkeys(mutation.part for mutation in examples.values()):
+        parts.append(f"\n## {part}\n")
+        parts += [_section(m) for m in examples.values() if m.part == part]
+    return "".join(parts) + TAIL
+
+
+def checks() -> dict[str, Check]:
+    """Collect all that is checked, by name."""
+    names = [module.name for module in pkgutil.iter_modules(examinations.__path__)]
+    modules = [importlib.import_module(f"{examinations.__name__}.{name}") for name in names]
+    found = [value for module in (*modules, examiner) for value in vars(module).values()]
+    return {check.name: check for check in found if isinstance(check, Check)}
+
+
+def _section(mutation: Mutation) -> str:
+    """Explain one mistake."""
+    finding = _find(mutation)
+    kind = " (a note)" if checks()[mutation.check].kind == "note" else ""
+    section = "" if finding.section == "-" else f" Section {finding.section}."
+    lines = _difference(mutation)
+    code = f"\n```diff\n{lines}\n```\n" if lines else ""
+    said = textwrap.fill(f"Measured: {finding.measured}.", 100, break_long_words=False)
+    why = textwrap.fill(f"{finding.why}{section}", 100)
+    return f"\n### {finding.name}\n\n{finding.finding}{kind}\n{code}\n{said}\n\n{why}\n"
+
+
+def _find(mutation: Mutation) -> Finding:
+    """Let the check find it."""
+    cell = Cell(source=mutation.source(), is_excerpt=mutation.check == "import-missing")
+    report = Examiner([cell], Wishes()).report("learner.py", [mutation.part])
+    return next(
+        finding
+        for part in report.parts
+        for finding in (*part.mistakes, *part.notes)
+        if finding.name == mutation.check
+    )
+
+
+def _difference(mutation: Mutation) -> str:
+    """Show the lines that are wrong beside the right ones."""
+    right = together("", "", mutation.learner).source().splitlines()
+    lines = difflib.unified_diff(right, mutation.source().splitlines(), n=0, lineterm="")
+    changed = [line for line in lines if line[:3] not in ("---", "+++") and line[:2] != "@@"]
+    margin = min((len(line[1:]) - len(line[1:].lstrip()) for line in changed), default=0)
+    return "\n".join(line[0] + " " + line[1 + margin :] for line in changed)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
+    sys.exit(0)

@@ -1,0 +1,19 @@
+"""Find the mistakes in somebody's own implementation of the Transformer.
+
+A learner's file is run in a process of its own, statement by statement. The classes in it that have
+the names of parts of the Transformer are built with small sizes and examined: what they compute,
+what depends on what, what learns. Nothing is looked for in the text of the program.
+
+    cells.py            a script, notebook or page -> pieces of Python
+    program.py          runs them, and goes on after what fails
+    mending.py          misspelt names and the like, put right to look further
+    parts.py            which class is which part of figure 1
+    arguments.py        what a constructor or a forward method wants to be given
+    workshop.py         builds a part, and whatever it needs
+    calls.py            calls a part
+    convention.py       how the learner's attention wants its masks
+    examinations/       the checks, a file a part
+    examiner.py         lets every examination look at its part
+    process.py          does all that in another process, within limits
+    report.py           what was found
+"""

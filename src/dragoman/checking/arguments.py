@@ -1,0 +1,159 @@
+"""What an argument of a learner's constructor or method stands for, by its name."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from dragoman.checking.mending import closest
+from dragoman.checking.parts import plain
+
+
+class NotCheckableError(Exception):
+    """Something cannot be examined; the message says why."""
+
+
+CONSTRUCTOR = {
+    "d_model": (
+        *("dmodel", "embdim", "embeddim", "embeddingdim", "embedsize", "embsize", "embeddingsize"),
+        *("modeldim", "dim", "dimension", "dimensionsize", "d", "size", "features", "nembd"),
+        *("hiddensize", "hiddendim", "hiddim", "hidden", "numfeatures", "embeddingdimension"),
+        *("dembed", "dimmodel", "normalizedshape", "modelsize"),
+    ),
+    "source_vocab": (
+        *("srcvocab", "srcvocabsize", "sourcevocab", "sourcevocabsize", "encvocsize", "inputdim"),
+        *("encodervocabsize", "inputvocabsize", "nsrcvocab"),
+    ),
+    "target_vocab": (
+        *("tgtvocab", "tgtvocabsize", "targetvocab", "targetvocabsize", "trgvocab", "outputdim"),
+        *("trgvocabsize", "decvocsize", "decodervocabsize", "ntrgvocab"),
+    ),
+    "vocab": ("vocab", "vocabsize", "nvocab", "numtokens", "ntokens", "vocabularysize", "v"),
+    "heads": ("h", "heads", "numheads", "nheads", "nhead", "numberofheads", "numattentionheads"),
+    "head_width": ("dk", "dv", "headdim", "dhead", "dkey", "dvalue"),
+    "length": (
+        *("seqlen", "maxlen", "maxlength", "seqlength", "maxseqlen", "maxseqlength", "seq"),
+        *("maxsequencelength", "srcseqlen", "tgtseqlen", "blocksize", "contextsize"),
+        *("contextlength", "sequencelength", "maxposition", "maxpositions", "trgseqlen"),
+    ),
+    "d_ff": (
+        *("dff", "ffdim", "dimff", "ffnhidden", "pfdim", "dhidden", "innerdim", "ffndim", "dinner"),
+        *("dimfeedforward", "ffhidden", "ffsize", "hiddenff", "feedforwarddim", "ffhiddendim"),
+        *("intermediatesize",),
+    ),
+    "expansion": ("forwardexpansion", "expansion", "expansionfactor", "ffmultiplier"),
+    "dropout": (
+        *("dropout", "dropprob", "drop", "p", "dropoutrate", "dropoutp", "pdrop", "pdropout"),
+        *("dropoutprob", "rate", "attndropout"),
+    ),
+    "layers": (
+        *("layers", "n", "nlayers", "numlayers", "numblocks", "depth", "nx", "blocks"),
+        *("numencoderlayers", "numdecoderlayers", "nblocks", "layer"),
+    ),
+    "padding_id": (
+        *("padidx", "srcpadidx", "trgpadidx", "tgtpadidx", "paddingidx", "padid", "padtokenid"),
+        *("pad", "paddingid", "srcpad", "tgtpad", "trgpad", "padtoken"),
+    ),
+    "start_id": ("trgsosidx", "tgtsosidx", "sosid", "bosid", "sosidx"),
+    "device": ("device",),
+    "cross_attention": (
+        *("crossattentionblock", "crossattention", "crossattn", "srcattn", "encattn"),
+        *("encoderattention", "encdecattention", "srcattention"),
+    ),
+    "attention": (
+        *("selfattentionblock", "selfattention", "selfattn", "attention", "attn", "attentionblock"),
+        *("multiheadattention", "mha"),
+    ),
+    "feed_forward": (
+        *("feedforwardblock", "feedforward", "ff", "ffn", "mlp", "positionwisefeedforward"),
+    ),
+    "norm": ("norm", "layernorm"),
+    "encoder": ("encoder",),
+    "decoder": ("decoder",),
+    "source_embeddings": ("srcembed", "srcembedding", "sourceembeddings", "srcembeddings"),
+    "target_embeddings": (
+        *("tgtembed", "tgtembedding", "targetembeddings", "tgtembeddings", "trgembed"),
+    ),
+    "source_positions": ("srcpos", "sourcepositions", "srcposition"),
+    "target_positions": ("tgtpos", "targetpositions", "tgtposition", "trgpos"),
+    "projection": ("projectionlayer", "generator", "projection", "proj", "outputprojection"),
+}
+"""Roles of constructors' arguments, and their spellings in lower case without underscores."""
+
+_MASKS = {
+    "source_mask": (
+        *("srcmask", "sourcemask", "smask", "memorymask", "crossmask", "emask", "encodermask"),
+        *("encmask", "encoderdecodermask", "crossattentionmask", "paddingmask", "srcpaddingmask"),
+    ),
+    "target_mask": (
+        *("tgtmask", "trgmask", "tmask", "targetmask", "selfmask", "selfattentionmask"),
+        *("decodermask", "decmask", "lookaheadmask", "causalmask", "dmask"),
+    ),
+}
+_SOURCE_STATES = ("x", "src", "source", "input", "inputs", "enc", "hidden", "inp", "embeddings")
+_TARGET_STATES = ("x", "tgt", "trg", "target", "y", "dec", "decinput", "decoderinput", "out")
+_MEMORY = (
+    *("memory", "encoderoutput", "encoutput", "encout", "enc", "encsrc", "encoderout", "context"),
+    *("encoderoutputs", "encodedsource", "encoutputs", "m", "eoutputs"),
+)
+
+ATTENTION = {
+    "query": ("q", "query", "queries", "xq", "x", "input", "inputs", "hidden"),
+    "key": ("k", "key", "keys", "xk"),
+    "value": ("v", "value", "values", "xv"),
+    "mask": ("mask", "attnmask", "attentionmask", "srcmask", "m"),
+}
+ENCODER = {
+    "states": _SOURCE_STATES,
+    "mask": ("mask", "attnmask", "attentionmask", "selfattentionmask", *_MASKS["source_mask"]),
+}
+DECODER = {"memory": _MEMORY, "states": _TARGET_STATES, **_MASKS}
+MODEL = {
+    "source": ("src", "source", "x", "input", "encoderinput", "srctokens", "sourceids", "encinput"),
+    "target": ("tgt", "trg", "target", "y", "decoderinput", "tgttokens", "targetids", "decinput"),
+    **_MASKS,
+}
+DECODE = {"memory": _MEMORY, "target": (*MODEL["target"], "x"), **_MASKS}
+RESIDUAL = {"states": ("x", "input", "inputs"), "sublayer": ("sublayer", "fn", "layer", "module")}
+
+Roles = Mapping[str, tuple[str, ...]]
+
+
+def roles_of(function: Callable[..., Any], roles: Roles) -> dict[str, str | None]:
+    """Tell for each argument that can be given by name which role it has; None is none known."""
+    names = [
+        name
+        for name, parameter in parameters_of(function).items()
+        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+    ]
+    return {name: _role(name, roles, among=names) for name in names}
+
+
+def parameters_of(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    """Read the signature, or say that there is none."""
+    try:
+        return inspect.signature(function).parameters
+    except (TypeError, ValueError) as error:
+        raise NotCheckableError(f"has no signature: {error}") from None
+
+
+def is_required(parameter: inspect.Parameter) -> bool:
+    """Tell whether an argument has to be given."""
+    return parameter.default is parameter.empty
+
+
+def _role(name: str, roles: Roles, *, among: list[str]) -> str | None:
+    """Find a role by the spelling, then by a spelling that is close."""
+    word = plain(name)
+    others = {plain(other) for other in among} - {word}
+    if word.startswith("hidden") and roles is CONSTRUCTOR and others & {*CONSTRUCTOR["d_model"]}:
+        return "d_ff"  # (d_model, hidden): the width inside
+    for role, spellings in roles.items():
+        if word in spellings:
+            return role
+    known = {spelling: role for role, spellings in roles.items() for spelling in spellings}
+    close = closest(word, known)
+    return known[close] if close and len(word) > SHORTEST_TO_CORRECT else None
+
+
+SHORTEST_TO_CORRECT = 4
+"""Letters of a name that may be misspelt; shorter ones resemble too many others."""

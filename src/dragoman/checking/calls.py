@@ -1,0 +1,99 @@
+"""Calls a learner's part with what its arguments are named after."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from torch import Tensor, nn
+
+from dragoman.checking.arguments import (
+    ATTENTION,
+    NotCheckableError,
+    Roles,
+    is_required,
+    parameters_of,
+    roles_of,
+)
+from dragoman.checking.convention import Convention, find_convention
+
+
+def call(function: Callable[..., Any], roles: Roles, given: Mapping[str, Any]) -> Tensor:
+    """Call a function with what its arguments stand for.
+
+    A required argument of no known name gets the one thing that is left over. Masks that are not
+    given are None.
+
+    Returns:
+        The first tensor of what it returns.
+
+    Raises:
+        NotCheckableError: an argument is not understood, or no tensor comes back.
+    """
+    return first_tensor(function(**bind(function, roles, given)))
+
+
+def bind(function: Callable[..., Any], roles: Roles, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Arrange what is given by the names of a function's arguments."""
+    parameters = parameters_of(_signature_of(function))
+    found = roles_of(_signature_of(function), roles)
+    for told in given:
+        alike = [name for name, meaning in found.items() if meaning == told]
+        if len(alike) > 1 and "mask" not in told:
+            raise NotCheckableError(f"`{alike[0]}` and `{alike[1]}` look like the same thing")
+    left = [role for role in given if role not in found.values() and "mask" not in role]
+    arguments: dict[str, Any] = {}
+    for name, role in found.items():
+        if role is not None and role in given:
+            arguments[name] = given[role]
+        elif role is not None and "mask" in role and is_required(parameters[name]):
+            arguments[name] = None
+        elif is_required(parameters[name]):
+            if not left:
+                raise NotCheckableError(f"what `{name}` of its forward stands for is not known")
+            arguments[name] = given[left.pop(0)]
+    return arguments
+
+
+def takes(function: Callable[..., Any], roles: Roles) -> set[str]:
+    """Tell which roles a function has arguments for."""
+    return {role for role in roles_of(_signature_of(function), roles).values() if role}
+
+
+def attend(
+    module: nn.Module, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
+) -> Tensor:
+    """Call a learner's attention; (batch, length, d_model) each."""
+    given = {"query": query, "key": key, "value": value, "mask": mask}
+    return call(module, ATTENTION, {name: x for name, x in given.items() if x is not None})
+
+
+def attends_elsewhere(module: nn.Module) -> bool:
+    """Tell whether an attention takes keys and values of their own."""
+    return {"query", "key", "value"} <= takes(module, ATTENTION)
+
+
+def attention_convention(module: nn.Module, x: Tensor) -> Convention | None:
+    """Find out how an attention wants its masks; x is (batch, length, d_model)."""
+
+    def to_memory(memory: Tensor, mask: Tensor | None) -> Tensor:
+        if attends_elsewhere(module):
+            return attend(module, x[:, :-2], memory, memory, mask)
+        return attend(module, memory, memory, memory, mask)[:, :-2]
+
+    outputs = x.size(1) - 2
+    queries = outputs if attends_elsewhere(module) else x.size(1)
+    return find_convention(to_memory, x, queries=queries, outputs=outputs)
+
+
+def first_tensor(result: Any) -> Tensor:
+    """Take the states out of what a part returns, which may come with attention weights."""
+    while isinstance(result, tuple | list) and result:
+        result = result[0]
+    if not isinstance(result, Tensor):
+        raise NotCheckableError(f"its forward returns {type(result).__name__}, not a tensor")
+    return result
+
+
+def _signature_of(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Take `forward` of a module, whose own call takes anything."""
+    forward = getattr(function, "forward", None)
+    return forward if callable(forward) else function

@@ -1,0 +1,148 @@
+"""The Python in a script, a notebook, a Markdown page, or the text of a notebook."""
+
+import ast
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from dragoman.config import RecipeError
+
+LONGEST = 4_000_000
+"""Characters of a file; a notebook of this size holds pictures, not more code."""
+
+_FENCE = re.compile(r"^(?P<fence>```+|~~~+)[ \t]*(?P<language>\w*)[^\n]*\n", re.MULTILINE)
+_PROMPT = re.compile(r"^In ?\[[\w ]*\]:[ \t]*\n?", re.MULTILINE)
+_MAGIC = re.compile(r"^(\s*)[%!?].*$", re.MULTILINE)
+_LOOKS_LIKE_PYTHON = re.compile(r"^\s*(import|from|class|def) ", re.MULTILINE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """A piece of Python, and where it stands."""
+
+    source: str
+    first_line: int = 1
+    number: int | None = None
+    """Of a notebook's cell, whose lines are counted from its own beginning."""
+
+    is_excerpt: bool = False
+    """Whether it comes from a page, which need not show its imports."""
+
+    def place(self, line: int) -> str:
+        """Say where a line of the cell is.
+
+        >>> Cell(source="", first_line=10).place(2), Cell(source="", number=3).place(2)
+        ('line 11', 'cell 3, line 2')
+        """
+        at = f"line {self.first_line + line - 1}"
+        return at if self.number is None else f"cell {self.number}, {at}"
+
+
+def read_cells(path: Path) -> tuple[Cell, ...]:
+    """Read what a file holds of Python.
+
+    A `.py` is one cell. A notebook's code cells lose their magics (`%` and `!`). Of `.md` and
+    `.txt` the fenced blocks are taken or, where there are none, what follows the prompts `In [1]:`
+    of a notebook that was saved as text.
+
+    Raises:
+        RecipeError: the file is none of these, cannot be read, or holds no Python.
+    """
+    readers = {".py": _script, ".ipynb": _notebook, ".md": _page, ".txt": _page}
+    if path.suffix.lower() not in readers:
+        raise RecipeError(f"{path}: check reads .py, .ipynb, .md and .txt")
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise RecipeError(f"{path}: there is no such file") from None
+    except UnicodeDecodeError as error:
+        raise RecipeError(f"{path}: not UTF-8: {error}") from error
+    if len(text) > LONGEST and path.suffix.lower() != ".ipynb":
+        raise RecipeError(f"{path}: has more than {LONGEST:,} characters")
+    try:
+        cells = readers[path.suffix.lower()](text)
+    except (ValueError, KeyError, TypeError) as error:
+        raise RecipeError(f"{path}: not a notebook of format 4: {error}") from error
+    if not any(cell.source.strip() for cell in cells):
+        raise RecipeError(f"{path}: there is no Python in it")
+    return cells
+
+
+def _script(text: str) -> tuple[Cell, ...]:
+    return (Cell(source=text),)
+
+
+def _notebook(text: str) -> tuple[Cell, ...]:
+    sources = [
+        "".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"
+    ]
+    return tuple(
+        Cell(source=_without_magics(source), number=number)
+        for number, source in enumerate(sources, start=1)
+    )
+
+
+def _without_magics(source: str) -> str:
+    """Take out what only a notebook understands, and keep the count of lines."""
+    if source.lstrip().startswith("%%"):
+        return ""
+    return source if _parses(source) else _MAGIC.sub(r"\1pass", source)
+
+
+def _page(text: str) -> tuple[Cell, ...]:
+    return _fenced(text) or _prompted(text)
+
+
+def _fenced(text: str) -> tuple[Cell, ...]:
+    """Take the fenced blocks that are Python by name or, without a name, by their look."""
+    cells = []
+    position = 0
+    while opening := _FENCE.search(text, position):
+        closing = text.find(f"\n{opening['fence']}", opening.end() - 1)
+        position = len(text) if closing < 0 else closing + len(opening["fence"]) + 1
+        source = text[opening.end() : None if closing < 0 else closing + 1]
+        language = opening["language"].lower()
+        if language.startswith("py") or (not language and _LOOKS_LIKE_PYTHON.search(source)):
+            cells.append(
+                Cell(
+                    source=_without_magics(source),
+                    first_line=text.count("\n", 0, opening.end()) + 1,
+                    is_excerpt=True,
+                )
+            )
+    return tuple(cells)
+
+
+def _prompted(text: str) -> tuple[Cell, ...]:
+    """Take what follows each prompt, up to where prose or output begins.
+
+    Nothing marks the end of the code, so it is the most lines that Python can read.
+    """
+    prompts = list(_PROMPT.finditer(text))
+    ends = [*(prompt.start() for prompt in prompts), len(text)][1:]
+    return tuple(
+        Cell(
+            source=_longest_python(_without_magics(text[prompt.end() : end])),
+            first_line=text.count("\n", 0, prompt.end()) + 1,
+            is_excerpt=True,
+        )
+        for prompt, end in zip(prompts, ends, strict=True)
+    )
+
+
+def _longest_python(text: str) -> str:
+    lines = text.split("\n")
+    for count in range(len(lines), 0, -1):
+        beginning = "\n".join(lines[:count])
+        if _parses(beginning):
+            return beginning
+    return ""
+
+
+def _parses(source: str) -> bool:
+    try:
+        ast.parse(source)
+    except (SyntaxError, ValueError):
+        return False
+    return True

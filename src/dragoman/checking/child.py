@@ -1,0 +1,92 @@
+"""The other process: runs a learner's program and writes what was found."""
+
+import json
+import os
+import sys
+import warnings
+from pathlib import Path
+
+import torch
+
+from dragoman.checking.arguments import CONSTRUCTOR
+from dragoman.checking.examiner import Examiner, Wishes
+from dragoman.checking.limits import limit_process
+from dragoman.checking.parts import PART_NAMES
+from dragoman.checking.process import Request
+from dragoman.checking.report import Report
+from dragoman.config import RecipeError, from_table, nearest, to_table
+
+
+def main() -> None:
+    """Do what `request.json` in the directory asks for."""
+    directory = Path(sys.argv[2])
+    table = json.loads((directory / "request.json").read_text(encoding="utf-8"))
+    try:
+        found = to_table(_examine(from_table(Request, table), directory))
+    except RecipeError as error:
+        found = {"wrong_use": str(error)}
+    written = directory / "report.json.part"
+    written.write_text(json.dumps(found), encoding="utf-8")
+    written.replace(directory / "report.json")
+    sys.stdout.flush()
+    os._exit(0)  # threads that the program has started do not keep the process
+
+
+def _examine(request: Request, directory: Path) -> Report:
+    """Set the limits, then run what somebody else wrote."""
+    wishes = wishes_of(request)
+    torch.set_num_threads(1)
+    warnings.simplefilter("ignore")
+    sys.path.insert(0, request.directory)
+    limits = request.limits
+    limit_process(
+        cpu_seconds=limits.seconds, memory_mib=limits.memory_mib, file_mib=limits.file_mib
+    )
+    stage = directory / "stage"
+    examiner = Examiner(request.cells, wishes, lambda what: _note(stage, what))
+    report = examiner.report(request.file)
+    _check_classes(wishes, examiner)
+    if not report.num_mistakes and not any(part.found_as for part in report.parts):
+        raise RecipeError(
+            "no part of a Transformer was found in it; --class MultiHeadAttention=NAME would name "
+            f"one, and there is {', '.join(PART_NAMES)}"
+        )
+    return report
+
+
+def wishes_of(request: Request) -> Wishes:
+    """Read what the user has said of the file.
+
+    Raises:
+        RecipeError: an option names a part or a meaning that there is not.
+    """
+    arguments = _pairs(request.arguments, "--argument", ())
+    for name, role in arguments.items():
+        if role not in CONSTRUCTOR:
+            raise RecipeError(f"--argument {name}={role}: there is {', '.join(CONSTRUCTOR)}")
+    return Wishes(classes=_pairs(request.classes, "--class", PART_NAMES), arguments=arguments)
+
+
+def _note(stage: Path, what: str) -> None:
+    stage.write_text(what, encoding="utf-8")
+
+
+def _pairs(assignments: tuple[str, ...], option: str, known: tuple[str, ...]) -> dict[str, str]:
+    """Read what an option says, `NAME=VALUE` each."""
+    pairs = {}
+    for assignment in assignments:
+        name, equals, value = assignment.partition("=")
+        if not (name and equals and value):
+            raise RecipeError(f"{option} {assignment}: write it as NAME=VALUE")
+        if known and name not in known:
+            close = nearest(name, list(known))
+            meant = f"did you mean {close}?" if close else f"there is {', '.join(known)}"
+            raise RecipeError(f"{option} {assignment}: there is no part {name}; {meant}")
+        pairs[name] = value
+    return pairs
+
+
+def _check_classes(wishes: Wishes, examiner: Examiner) -> None:
+    for part, name in wishes.classes.items():
+        if name not in examiner.program.names:
+            raise RecipeError(f"--class {part}={name}: there is no {name} in it")

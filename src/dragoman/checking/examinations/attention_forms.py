@@ -1,0 +1,215 @@
+"""Attention as it is right, and as it is often wrong, to be compared with a learner's.
+
+Each form is equation 1 with some of its pieces exchanged. The form with the fewest exchanges that
+gives a learner's output from the learner's own weights says what the learner's code does.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations, product
+
+import torch
+from torch import Tensor, nn
+
+from dragoman.checking.calls import attend, attends_elsewhere
+from dragoman.checking.examinations.check import same
+
+RIGHT = {
+    "scale": "sqrt(d_k)",
+    "softmax": "keys",
+    "split": "by features",
+    "merge": "by features",
+    "heads": "num_heads",
+    "queries": "W^Q",
+    "keys": "W^K",
+    "values": "W^V",
+    "transpose": "transposed",
+    "output": "W^O",
+    "mask": "before the softmax",
+}
+"""Every piece of multi-head attention, as in section 3.2."""
+
+WRONG = {
+    "scale": ("nothing", "sqrt(d_model)", "d_k", "the root of the length"),
+    "softmax": ("queries", "heads"),
+    "split": ("by positions",),
+    "merge": ("by positions",),
+    "heads": ("one",),
+    "queries": ("W^K", "no matrix"),
+    "keys": ("W^Q", "W^V", "no matrix"),
+    "values": ("W^Q", "W^K", "no matrix"),
+    "transpose": ("reshaped",),
+    "output": ("no matrix",),
+    "mask": ("nowhere", "after the softmax", "with scores of 0"),
+}
+"""What is found in their place."""
+
+MOST_EXCHANGES = 3
+
+Form = Mapping[str, str]
+Matrices = Mapping[str, Callable[[Tensor], Tensor]]
+"""W^Q, W^K, W^V, W^O as functions; (batch, length, d_model) to the same."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inputs:
+    """What attention is given; (batch, length, d_model) each."""
+
+    query: Tensor
+    key: Tensor
+    value: Tensor
+    visible: Tensor | None = None
+    """(batch, query, key), True where attention may look."""
+
+
+def forms() -> Iterator[dict[str, str]]:
+    """Go through all forms, those with the fewest exchanges first; masks stand aside."""
+    pieces = [piece for piece in RIGHT if piece != "mask"]
+    for count in range(MOST_EXCHANGES + 1):
+        for exchanged in combinations(pieces, count):
+            for options in product(*(WRONG[piece] for piece in exchanged)):
+                yield {**RIGHT, **dict(zip(exchanged, options, strict=True))}
+
+
+def compute(form: Form, matrices: Matrices, inputs: Inputs, num_heads: int) -> Tensor:
+    """Compute multi-head attention in a form."""
+    heads = num_heads if form["heads"] == "num_heads" else 1
+    queries, keys, values = (
+        _split(matrices[form[piece]](x), heads, by=form["split"])
+        for piece, x in (
+            ("queries", inputs.query),
+            ("keys", inputs.key),
+            ("values", inputs.value),
+        )
+    )
+    weights = _weights(form, queries, keys, inputs)
+    attended = weights @ values
+    if form["merge"] == "by features":
+        attended = attended.transpose(1, 2)
+    return matrices[form["output"]](attended.reshape(inputs.query.shape))
+
+
+def _split(x: Tensor, heads: int, *, by: str) -> Tensor:
+    """Cut into heads: (batch, heads, length, d_k)."""
+    batch, length, width = x.shape
+    if by == "by features":
+        return x.view(batch, length, heads, width // heads).transpose(1, 2)
+    return x.reshape(batch, heads, length, width // heads)
+
+
+def _weights(form: Form, queries: Tensor, keys: Tensor, inputs: Inputs) -> Tensor:
+    """Compute the attention weights, (batch, heads, query, key)."""
+    if form["transpose"] == "transposed":
+        turned = keys.transpose(-2, -1)
+    else:
+        turned = keys.reshape(*keys.shape[:2], keys.size(3), keys.size(2))
+    d_k = queries.size(-1)
+    divisor = {
+        "sqrt(d_k)": math.sqrt(d_k),
+        "nothing": 1.0,
+        "sqrt(d_model)": math.sqrt(inputs.query.size(-1)),
+        "d_k": d_k,
+        "the root of the length": math.sqrt(keys.size(2)),
+    }[form["scale"]]
+    scores = queries @ turned / divisor
+    dim = {"keys": -1, "queries": -2, "heads": 1}[form["softmax"]]
+    if inputs.visible is None or form["mask"] == "nowhere":
+        return scores.softmax(dim)
+    visible = inputs.visible[:, None]
+    if form["mask"] == "after the softmax":
+        return scores.softmax(dim) * visible
+    hidden = -math.inf if form["mask"] == "before the softmax" else 0.0
+    return scores.masked_fill(~visible, hidden).softmax(dim)
+
+
+def explain(module: nn.Module, inputs: Inputs, num_heads: int) -> dict[str, str] | None:
+    """Find the form of a learner's attention; None if it is none of them, or cannot be compared."""
+    output = call_attention(module, inputs)
+    candidates = list(read_matrices(module, num_heads))
+    for form in forms():
+        for matrices in candidates:
+            if same(compute(form, matrices, inputs, num_heads), output):
+                return form
+    return None
+
+
+def call_attention(module: nn.Module, inputs: Inputs, mask: Tensor | None = None) -> Tensor:
+    """Call a learner's attention."""
+    with torch.no_grad():
+        return attend(module, inputs.query, inputs.key, inputs.value, mask)
+
+
+def comparable_inputs(module: nn.Module, inputs: Inputs) -> Inputs:
+    """Let an attention that takes one sequence look at itself."""
+    if attends_elsewhere(module):
+        return inputs
+    return Inputs(query=inputs.query, key=inputs.query, value=inputs.query)
+
+
+def read_matrices(module: nn.Module, num_heads: int) -> Iterator[Matrices]:
+    """Find the four projections among the layers of a learner's attention.
+
+    They are told apart by their names or, where the names do not tell, by their order. One layer of
+    three times the width may hold queries, keys and values side by side, or so for each head.
+    """
+    linears = {name: x for name, x in module.named_modules() if isinstance(x, nn.Linear)}
+    widths = [x.out_features // x.in_features for x in linears.values()]
+    if sorted(widths) == [1, 3]:
+        joint, output = sorted(linears.values(), key=lambda x: -x.out_features)
+        yield from _fused(joint, output, num_heads)
+    elif len(linears) in (3, 4) and set(widths) == {1}:
+        by_letter = {_letter(name): x for name, x in linears.items()}
+        if {"q", "k", "v"} <= set(by_letter):
+            ordered = [by_letter.pop(letter) for letter in "qkv"] + list(by_letter.values())
+        else:
+            ordered = list(linears.values())
+        if len(ordered) in (3, 4):
+            yield _matrices(*ordered)
+            yield _strided(_matrices(*ordered), num_heads)
+
+
+def _letter(name: str) -> str:
+    """Find the letter in the name of a projection: q of `w_q`, `q_proj` and `query_linear`."""
+    leaf = name.rpartition(".")[2].lower()
+    for word in ("projection", "project", "proj", "linear", "weights", "weight", "layer", "dense"):
+        leaf = leaf.replace(word, "")
+    return leaf.replace("fc", "").strip("_").removeprefix("to").strip("_w")[:1]
+
+
+def _matrices(
+    query: Callable[[Tensor], Tensor],
+    key: Callable[[Tensor], Tensor],
+    value: Callable[[Tensor], Tensor],
+    output: Callable[[Tensor], Tensor] = nn.Identity(),  # noqa: B008
+) -> Matrices:
+    return {"W^Q": query, "W^K": key, "W^V": value, "W^O": output, "no matrix": nn.Identity()}
+
+
+def _strided(matrices: Matrices, num_heads: int) -> Matrices:
+    """Let a head have every h-th feature, not features that stand together: as good a cut."""
+
+    def gather(x: Tensor) -> Tensor:
+        return x.unflatten(-1, (-1, num_heads)).transpose(-1, -2).flatten(start_dim=-2)
+
+    def scatter(x: Tensor) -> Tensor:
+        return x.unflatten(-1, (num_heads, -1)).transpose(-1, -2).flatten(start_dim=-2)
+
+    def gathered(matrix: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+        return lambda x: gather(matrix(x))
+
+    strided = {name: gathered(matrices[name]) for name in ("W^Q", "W^K", "W^V")}
+    return {**matrices, **strided, "W^O": lambda x: matrices["W^O"](scatter(x))}
+
+
+def _fused(joint: nn.Module, output: nn.Module, num_heads: int) -> Iterator[Matrices]:
+    def third(index: int) -> Callable[[Tensor], Tensor]:
+        return lambda x: joint(x).chunk(3, dim=-1)[index]
+
+    def third_of_each_head(index: int) -> Callable[[Tensor], Tensor]:
+        return lambda x: (
+            joint(x).unflatten(-1, (num_heads, -1)).chunk(3, dim=-1)[index].flatten(start_dim=-2)
+        )
+
+    for slice_of in (third, third_of_each_head):
+        yield _matrices(slice_of(0), slice_of(1), slice_of(2), output)

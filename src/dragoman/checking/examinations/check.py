@@ -1,0 +1,70 @@
+"""What a check is, and what it says."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from dragoman.checking.report import PAGE, Finding
+from dragoman.checking.workshop import Workshop
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """A behaviour that a part should have."""
+
+    name: str
+    finding: str
+    """What is wrong where it has not, in one sentence."""
+
+    why: str
+    """Why it matters."""
+
+    section: str
+    """Of Vaswani et al. 2017."""
+
+    kind: Literal["mistake", "note"] = "mistake"
+    """A note is a peculiarity that works."""
+
+    def report(self, measured: str) -> Finding:
+        """Say that the behaviour is not there."""
+        return Finding(
+            name=self.name,
+            finding=self.finding,
+            measured=measured,
+            why=self.why,
+            section=self.section,
+            page=f"{PAGE}#{self.name}",
+        )
+
+
+Verdict = tuple[Check, str | None]
+"""A check and what was measured that speaks against the part; None if it passed."""
+
+Examination = Callable[[Workshop, str], Iterator[Verdict]]
+"""Looks at the part of this name. Raises NotCheckableError where it cannot."""
+
+
+def random(*shape: int, seed: int = 1, scale: float = 1.0) -> Tensor:
+    """Draw numbers that are the same each time."""
+    return scale * torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+def tokens(batch: int, length: int, vocab: int, *, seed: int = 1) -> Tensor:
+    """Draw token ids that are neither padding nor special: 4 and more."""
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randint(4, vocab, (batch, length), generator=generator)
+
+
+def distance(one: Tensor, other: Tensor) -> float:
+    """Measure the largest difference; infinite where a value is not a number."""
+    difference = (one - other).abs().max().item()
+    return difference if difference == difference else float("inf")  # noqa: PLR0124
+
+
+def same(one: Tensor, other: Tensor, tolerance: float = 1e-4) -> bool:
+    """Tell whether two results are the same but for rounding."""
+    size = max(other.detach().abs().max().item(), 1e-3)
+    return one.shape == other.shape and distance(one, other) <= tolerance * size

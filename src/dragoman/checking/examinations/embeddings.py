@@ -1,0 +1,92 @@
+"""Examinations of embeddings (section 3.4)."""
+
+import math
+from collections.abc import Iterator
+
+import torch
+from torch import nn
+
+from dragoman.checking.arguments import NotCheckableError
+from dragoman.checking.calls import call
+from dragoman.checking.examinations.check import Check, Verdict, random, same, tokens
+from dragoman.checking.workshop import SIZES, Workshop
+
+SCALED = Check(
+    name="embeddings-scaled",
+    finding="The embeddings are not multiplied by sqrt(d_model).",
+    why="Beside the sinusoids, whose size is fixed, words weigh more or less than they should.",
+    section="3.4",
+)
+VARIANCE = Check(
+    name="embeddings-variance",
+    finding="At the start, the scaled embeddings are far larger than the positions.",
+    why="PyTorch's table has variance 1; times sqrt(d_model), the sinusoids drown in it.",
+    section="3.4",
+    kind="note",
+)
+PADDING = Check(
+    name="embeddings-padding",
+    finding="No row of the table is kept at zero for padding.",
+    why="Padding has a meaning that is learned; it does no harm while all masks hide it.",
+    section="3.4",
+    kind="note",
+)
+
+WIDE = 512
+LARGEST_DEVIATION = 4.0
+
+
+def scale(workshop: Workshop, part: str) -> Iterator[Verdict]:
+    """Compare what comes out with the row of the table."""
+    module = workshop.build(part)
+    (table,) = _tables(module)
+    ids = tokens(2, 5, SIZES.source_vocab)
+    with torch.no_grad():
+        output = call(module, {}, {"tokens": ids})
+        rows = table(ids)
+    factor = ((output * rows).sum() / (rows * rows).sum()).item()
+    if not same(output, factor * rows):
+        raise NotCheckableError("scale: what comes out is no multiple of a row of the table")
+    root = math.sqrt(SIZES.d_model)
+    if _scaled_later(workshop):
+        yield SCALED, None if abs(factor - 1) < 1e-3 else _twice(factor)  # noqa: PLR2004
+        return
+    wrong = f"they are multiplied by {factor:.4g}, and sqrt({SIZES.d_model}) is {root:.4g}"
+    yield SCALED, None if math.isclose(factor, root, rel_tol=1e-3) else wrong
+
+
+def _twice(factor: float) -> str:
+    return f"they are multiplied by {factor:.4g}, and again where the positions are added"
+
+
+def _scaled_later(workshop: Workshop) -> bool:
+    """Tell whether the positions' module multiplies, as some do."""
+    if not workshop.has("PositionalEncoding"):
+        return False
+    module = workshop.build("PositionalEncoding")
+    x = random(1, 5, SIZES.d_model)
+    with torch.no_grad():
+        shift = call(module, {}, {"states": torch.zeros_like(x)})
+        return same(call(module, {}, {"states": x}) - shift, x * math.sqrt(SIZES.d_model))
+
+
+def start(workshop: Workshop, part: str) -> Iterator[Verdict]:
+    """Measure the embeddings of the paper's width before any training."""
+    module = workshop.build(part, d_model=WIDE, heads=8)
+    (table,) = _tables(module)
+    with torch.no_grad():
+        deviation = call(module, {}, {"tokens": tokens(2, 9, SIZES.source_vocab)}).std().item()
+    wrong = f"at d_model={WIDE} their standard deviation is {deviation:.1f}; that of sinusoids 0.7"
+    yield VARIANCE, wrong if deviation > LARGEST_DEVIATION else None
+    kept = table.padding_idx is not None or not bool(table.weight[0].any())
+    yield PADDING, None if kept else "the embedding of id 0 is as long as any other"
+
+
+def _tables(module: nn.Module) -> list[nn.Embedding]:
+    tables = [child for child in module.modules() if isinstance(child, nn.Embedding)]
+    if len(tables) != 1:
+        raise NotCheckableError(f"its table ({len(tables)} nn.Embedding were found in it)")
+    return tables
+
+
+EXAMINATIONS = (scale, start)

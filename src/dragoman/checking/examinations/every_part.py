@@ -1,0 +1,189 @@
+"""What holds for each part: it runs, evaluates without chance, learns with all of its weights."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn.modules.module import register_module_forward_pre_hook
+
+from dragoman.checking.examinations.check import Check, Verdict, distance, random, same
+from dragoman.checking.examinations.probe import give, run
+from dragoman.checking.workshop import SIZES, Workshop
+
+RANDOM_EVALUATION = Check(
+    name="evaluation-is-random",
+    finding="In evaluation mode the same input gives different outputs.",
+    why="Dropout that does not ask whether the module is in training also drops in translation.",
+    section="5.4",
+)
+DROPOUT_IGNORED = Check(
+    name="dropout-ignored",
+    finding="Its argument for dropout has no effect.",
+    why="Regularisation is switched on, and nothing is regularised.",
+    section="5.4",
+)
+GRADIENTS = Check(
+    name="weights-without-gradient",
+    finding="Some of its weights get no gradient.",
+    why="They are never used, so they never learn; often another matrix is used in their place.",
+    section="3",
+)
+OUTSIDE = Check(
+    name="weights-from-outside",
+    finding="It computes with a module that is not its own.",
+    why="What is outside of parameters() is not trained, saved or moved, and all layers share it.",
+    section="3.1",
+)
+WIDTH_IGNORED = Check(
+    name="width-ignored",
+    finding="Its argument for d_model has no effect.",
+    why="A number or a global variable is used in its place; the model has one width only.",
+    section="3.1",
+)
+SHARED = Check(
+    name="layers-are-independent",
+    finding="The same layer stands in several places.",
+    why="N references to one block have the weights of one; copy.deepcopy makes N blocks.",
+    section="3.1",
+)
+BATCH = Check(
+    name="sentences-are-independent",
+    finding="What a sentence becomes depends on the other sentences of its batch.",
+    why="A mean, a softmax or a view goes over the wrong dimension.",
+    section="3",
+)
+
+MOST_SHOWN = 4
+"""Names of weights in one sentence."""
+
+
+def evaluation_is_not_random(workshop: Workshop, part: str) -> Iterator[Verdict]:
+    """Build with much dropout, evaluate, and give the same twice."""
+    if part == "causal_mask":
+        return
+    module, first = run(workshop, part, dropout=0.5)
+    apart = distance(give(workshop, part, module), first)
+    yield (
+        RANDOM_EVALUATION,
+        f"two outputs for the same input differ by up to {apart:.2g}" if apart else None,
+    )
+
+
+def dropout_has_an_effect(workshop: Workshop, part: str) -> Iterator[Verdict]:
+    """Build with much dropout, train, and give the same twice."""
+    if "dropout" not in workshop.roles(part).values():
+        return
+    module, _ = run(workshop, part, dropout=0.5)
+    outputs = [give(workshop, part, module.train()) for _ in range(2)]
+    yield (
+        DROPOUT_IGNORED,
+        "in training, with a rate of 0.5, two outputs are the same to the last bit"
+        if torch.equal(*outputs)
+        else None,
+    )
+
+
+def all_weights_learn(workshop: Workshop, part: str) -> Iterator[Verdict]:
+    """Propagate a random gradient, and look where it arrives.
+
+    Other parts, which are examined on their own, are left out if they are used at all.
+    """
+    module, output = run(workshop, part)
+    if not isinstance(module, nn.Module) or not output.requires_grad:
+        return
+    output.backward(random(*output.shape, seed=3))
+    others = tuple(
+        f"{name}."
+        for name, child in module.named_modules()
+        if name and type(child) in workshop.found.values() and any(map(_learns, child.parameters()))
+    )
+    without = [
+        name
+        for name, parameter in module.named_parameters()
+        if parameter.requires_grad and not name.startswith(others) and not _learns(parameter)
+    ]
+    shown = ", ".join(without[:MOST_SHOWN]) + (", ..." if len(without) > MOST_SHOWN else "")
+    yield GRADIENTS, f"no gradient arrives at {shown}" if without else None
+
+
+def _learns(parameter: nn.Parameter) -> bool:
+    return parameter.grad is not None and bool(parameter.grad.any())
+
+
+def all_weights_are_its_own(workshop: Workshop, part: str) -> Iterator[Verdict]:
+    """Watch which modules are called, even if what follows fails."""
+    module = workshop.build(part)
+    if not isinstance(module, nn.Module):
+        return
+    own = {id(child) for child in module.modules()}
+    strangers: list[str] = []
+
+    def watch(called: nn.Module, inputs: Any) -> None:
+        if id(called) not in own and any(True for _ in called.parameters()):
+            strangers.append(type(called).__name__)
+
+    _ = workshop.known_convention  # found out before anyone watches
+    hook = register_module_forward_pre_hook(watch)
+    try:
+        give(workshop, part, module)
+    except Exception:
+        if not strangers:
+            raise
+    finally:
+        hook.remove()
+    measured = f"it calls a {strangers[0]} that is not among its modules()" if strangers else None
+    yield OUTSIDE, measured
+
+
+def width_has_an_effect(workshop: Workshop, part: str) -> Iterator[Verdict]:
+    """Build it twice, the second time twice as wide."""
+    if part == "causal_mask" or "d_model" not in workshop.roles(part).values():
+        return
+    shapes = [
+        [tuple(p.shape) for p in workshop.build(part, d_model=width).parameters() if p.dim() > 1]
+        for width in (SIZES.d_model, 2 * SIZES.d_model)
+    ]
+    told = f"told {SIZES.d_model} and told {2 * SIZES.d_model}, its weights are {shapes[0][:2]}"
+    if shapes[0]:
+        yield WIDTH_IGNORED, told if shapes[0] == shapes[1] else None
+
+
+def layers_are_independent(workshop: Workshop, part: str) -> Iterator[Verdict]:
+    """Look for a layer that stands in two places; embeddings and projection may be tied."""
+    module = workshop.build(part)
+    if not isinstance(module, nn.Module):
+        return
+    places: dict[int, list[str]] = {}
+    for name, layer in module.named_modules(remove_duplicate=False):
+        if isinstance(layer, nn.Linear):
+            places.setdefault(id(layer), []).append(name)
+    shared = [names for names in places.values() if len(names) > 1]
+    if len(places) > 1:
+        measured = " and ".join(shared[0][:2]) if shared else ""
+        yield SHARED, f"{measured} are the same layer" if shared else None
+
+
+def sentences_are_independent(workshop: Workshop, part: str) -> Iterator[Verdict]:
+    """Give two sentences together, and one alone."""
+    if part == "causal_mask":
+        return
+    module, together = run(workshop, part)
+    alone = give(workshop, part, module, slice(0, 1))
+    apart = distance(alone, together[:1]) if alone.shape == together[:1].shape else float("inf")
+    wrong = f"a sentence alone gives another output: they differ by up to {apart:.2g}"
+    yield BATCH, None if same(alone, together[:1]) else wrong
+
+
+OF_WHAT_FAILS = (all_weights_are_its_own, width_has_an_effect)
+"""May say why a part does not run."""
+
+OF_EVERY_PART = (
+    evaluation_is_not_random,
+    dropout_has_an_effect,
+    all_weights_learn,
+    all_weights_are_its_own,
+    width_has_an_effect,
+    layers_are_independent,
+    sentences_are_independent,
+)

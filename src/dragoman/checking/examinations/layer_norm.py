@@ -1,0 +1,162 @@
+"""Examinations of layer normalisation (section 3.1; Ba et al. 2016)."""
+
+from collections.abc import Callable, Iterator
+
+import torch
+from torch import Tensor, nn
+
+from dragoman.checking.calls import call
+from dragoman.checking.examinations.check import Check, Verdict, distance, random, same
+from dragoman.checking.workshop import SIZES, Workshop
+
+FORMULA = Check(
+    name="norm-formula",
+    finding="It does not give each vector mean 0 and variance 1.",
+    why="What the layers above get drifts in size, and deep stacks stop learning.",
+    section="3.1",
+)
+DEVIATION = Check(
+    name="norm-deviation",
+    finding="It divides by another deviation than torch.nn.LayerNorm does.",
+    why="It works, but weights trained with it do not fit a model with the usual form.",
+    section="3.1",
+    kind="note",
+)
+PER_FEATURE = Check(
+    name="norm-gain-per-feature",
+    finding="It has one gain and one bias for all features, not one for each.",
+    why="It works, and can express less; it has 2 parameters where the paper's has 2 d_model.",
+    section="3.1",
+    kind="note",
+)
+NO_MEAN = Check(
+    name="norm-without-mean",
+    finding="It does not subtract the mean: this is RMSNorm.",
+    why="It works in newer models; it is not the layer norm of the paper.",
+    section="3.1",
+    kind="note",
+)
+START = Check(
+    name="norm-start",
+    finding="At the start its gain is not 1 or its bias not 0.",
+    why="Every sublayer begins with a shift that training has to undo.",
+    section="3.1",
+)
+LEARNS = Check(
+    name="norm-learns",
+    finding="It has no gain and bias to learn.",
+    why="A normalised vector has variance 1 for ever; gain and bias give back the choice.",
+    section="3.1",
+    kind="note",
+)
+
+
+def _spread(x: Tensor, *, unbiased: bool, dim: int = -1) -> Tensor:
+    return x.var(dim, unbiased=unbiased, keepdim=True)
+
+
+def _centred(x: Tensor, dim: int = -1) -> Tensor:
+    return x - x.mean(dim, keepdim=True)
+
+
+_NOTED: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
+    (
+        "it divides by the unbiased deviation (d_model - 1)",
+        lambda x: _centred(x) / _spread(x, unbiased=True).sqrt(),
+    ),
+)
+_WRONG: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
+    (
+        "mean and variance go over the positions of the sentence",
+        lambda x: _centred(x, 1) / _spread(x, unbiased=False, dim=1).sqrt(),
+    ),
+    (
+        "mean and deviation go over the positions of the sentence",
+        lambda x: _centred(x, 1) / _spread(x, unbiased=True, dim=1).sqrt(),
+    ),
+    (
+        "mean and variance go over the sentences of the batch",
+        lambda x: _centred(x, 0) / _spread(x, unbiased=False, dim=0).sqrt(),
+    ),
+    (
+        "mean and deviation go over the sentences of the batch",
+        lambda x: _centred(x, 0) / _spread(x, unbiased=True, dim=0).sqrt(),
+    ),
+    (
+        "mean and variance go over all numbers at once",
+        lambda x: (x - x.mean()) / x.var(unbiased=False).sqrt(),
+    ),
+    ("mean and deviation go over all numbers at once", lambda x: (x - x.mean()) / x.std()),
+    (
+        "it divides by the variance, not by its root",
+        lambda x: _centred(x) / _spread(x, unbiased=False),
+    ),
+    (
+        "it divides by the unbiased variance, not by its root",
+        lambda x: _centred(x) / _spread(x, unbiased=True),
+    ),
+    ("it only subtracts the mean", _centred),
+    (
+        "it divides by the deviation without subtracting the mean",
+        lambda x: x / _spread(x, unbiased=False).sqrt(),
+    ),
+    (
+        "it divides by the deviation without subtracting the mean",
+        lambda x: x / _spread(x, unbiased=True).sqrt(),
+    ),
+)
+
+
+def formula(workshop: Workshop, part: str) -> Iterator[Verdict]:
+    """Compare with torch.nn.LayerNorm and with known variants."""
+    module = workshop.build(part)
+    x = 3 * random(3, 5, SIZES.d_model) + 1
+    with torch.no_grad():
+        output = call(module, {}, {"states": x})
+        shift = output.mean().item()
+        constant = call(module, {}, {"states": torch.full_like(x, 2.0)}).mean().item()
+    if same(output, output[:1, :1].expand_as(output)):
+        yield START, "at the start its output is the same for any input: the gain is 0"
+        return
+    right = nn.functional.layer_norm(x, [SIZES.d_model])
+    bias = constant if abs(shift - constant) < 1e-2 else 0.0  # noqa: PLR2004
+    yield START, None if abs(bias) < 1e-4 else f"at the start the mean of its output is {bias:.3g}"  # noqa: PLR2004
+    yield from _compare(x, output - bias, right)
+
+
+def _compare(x: Tensor, output: Tensor, right: Tensor) -> Iterator[Verdict]:
+    if same(output, right, 1e-3):
+        yield FORMULA, None
+        yield DEVIATION, None
+        return
+    apart = distance(output, right)
+    for said, compute in _NOTED:
+        if same(output, compute(x), 1e-3):
+            yield FORMULA, None
+            yield DEVIATION, f"{said}; the output differs by up to {apart:.2g}"
+            return
+    if same(output, x / x.square().mean(-1, keepdim=True).sqrt(), 1e-3):
+        yield NO_MEAN, f"the output differs from layer norm's by up to {apart:.2g}"
+        return
+    for said, compute in _WRONG:
+        if same(output, compute(x), 1e-3):
+            yield FORMULA, f"{said}; the output differs by up to {apart:.2g}"
+            return
+    mean, deviation = output.mean(-1), output.std(-1, unbiased=False)
+    yield (
+        FORMULA,
+        f"means are {mean.min():.2g} ... {mean.max():.2g} and deviations {deviation.min():.2g} "
+        f"... {deviation.max():.2g}; the output differs by up to {apart:.2g}",
+    )
+
+
+def parameters(workshop: Workshop, part: str) -> Iterator[Verdict]:
+    """Count what it learns."""
+    module = workshop.build(part)
+    count = sum(parameter.numel() for parameter in module.parameters())
+    yield LEARNS, None if count else "it has no parameters"
+    wrong = f"it has {count} parameters, and {2 * SIZES.d_model} are expected"
+    yield PER_FEATURE, wrong if 0 < count < SIZES.d_model else None
+
+
+EXAMINATIONS = (formula, parameters)

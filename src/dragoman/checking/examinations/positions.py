@@ -1,0 +1,203 @@
+"""Examinations of positional encodings (section 3.5)."""
+
+import math
+from collections.abc import Callable, Iterator
+
+import torch
+from torch import Tensor
+
+from dragoman.checking.calls import call
+from dragoman.checking.examinations.check import Check, Verdict, distance, random, same
+from dragoman.checking.workshop import SIZES, Workshop
+from dragoman.model.positional_encoding import sinusoids
+
+ADDED = Check(
+    name="positions-added",
+    finding="The positions are not added to the vectors.",
+    why="The layers above expect the sum: a vector of the same width that has both.",
+    section="3.5",
+)
+FORMULA = Check(
+    name="positions-formula",
+    finding="The positions are not the sinusoids of the paper.",
+    why="The wavelengths have to run from 2 pi to 10000 * 2 pi to tell near from far.",
+    section="3.5",
+)
+LEARNED = Check(
+    name="positions-learned",
+    finding="The positions are learned, not computed.",
+    why="The paper tried it and found no difference (table 3, row E); it ends at the longest one.",
+    section="3.5",
+    kind="note",
+)
+TRAINED = Check(
+    name="positions-trained",
+    finding="The sinusoids are a parameter, and change with training.",
+    why="They are constants; optimisers also decay them.",
+    section="3.5",
+)
+SCALED = Check(
+    name="positions-scale",
+    finding="The vectors are multiplied by sqrt(d_model) here, where the positions are added.",
+    why="It works, as long as the embeddings do not do it, too.",
+    section="3.4",
+    kind="note",
+)
+LONGEST = Check(
+    name="positions-longest",
+    finding="A sentence that is longer than the table stops the program.",
+    why="The table could grow: sinusoids exist for every position.",
+    section="3.5",
+    kind="note",
+)
+ODD = Check(
+    name="positions-odd-width",
+    finding="An odd width is refused with an error about shapes, not with a reason.",
+    why="Sines and cosines come in pairs; a sentence would save a search.",
+    section="3.5",
+    kind="note",
+)
+BUFFER = Check(
+    name="positions-buffer",
+    finding="The table is not a buffer.",
+    why="It stays behind when the model is moved to a GPU, unless forward fetches it.",
+    section="3.5",
+    kind="note",
+)
+
+LENGTH = 9
+_ALONG_THE_BATCH = "; they are counted along the first dimension, which is the batch"
+
+
+def _angles(angle: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
+    """Make an interleaved table from the angle of (position, pair)."""
+    position = torch.arange(LENGTH, dtype=torch.float64)[:, None]
+    pair = torch.arange(SIZES.d_model // 2, dtype=torch.float64)
+    angles = angle(position, pair)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(start_dim=1).float()
+
+
+def right_tables() -> Iterator[Tensor]:
+    """Go through the conventions that are in use."""
+    yield sinusoids(LENGTH, SIZES.d_model)
+    yield sinusoids(LENGTH, SIZES.d_model, "marian")
+    yield sinusoids(LENGTH, SIZES.d_model, "tensor2tensor")
+
+
+def wrong_tables() -> Iterator[tuple[str, Tensor]]:
+    """Go through known mistakes."""
+    d = SIZES.d_model
+    paper = sinusoids(LENGTH + 1, d)
+    yield "the first position is 1, not 0", paper[1:]
+    yield "sine and cosine are exchanged", paper[:-1].unflatten(1, (-1, 2)).flip(-1).flatten(1)
+    exponents: tuple[tuple[str, Callable[[Tensor, Tensor], Tensor]], ...] = (
+        (
+            "the exponent is i / d_model, half of what it should be",
+            lambda p, i: p * 1e4 ** (-i / d),
+        ),
+        (
+            "the exponent is 4 i / d_model, as if i counted dimensions and were doubled again",
+            lambda p, i: p * 1e4 ** (-4 * i / d),
+        ),
+        (
+            "positions are multiplied by 10000^(2i/d), not divided",
+            lambda p, i: p * 1e4 ** (2 * i / d),
+        ),
+        ("10000**2 * i / d_model is computed: the brackets lack", lambda p, i: p / 1e4**2 * i / d),
+        ("the divisors are 10, 100, 1000, ...", lambda p, i: p * 10.0 ** (-i)),
+        ("all dimensions have the same wavelength", lambda p, i: p + 0 * i),
+        ("the base is 1000, not 10000", lambda p, i: p * 1e3 ** (-2 * i / d)),
+        ("the base is 100, not 10000", lambda p, i: p * 1e2 ** (-2 * i / d)),
+    )
+    for said, angle in exponents:
+        yield said, _angles(angle)
+    of_each = torch.arange(d, dtype=torch.float64)
+    position = torch.arange(LENGTH, dtype=torch.float64)[:, None]
+    angles = position * 1e4 ** (-2 * of_each / d)
+    table = torch.where(of_each.long() % 2 == 0, angles.sin(), angles.cos()).float()
+    yield "i counts dimensions, where it should count pairs of them", table
+    angles = position * 1e4 ** (-of_each / d)
+    table = torch.where(of_each.long() % 2 == 0, angles.sin(), angles.cos()).float()
+    yield "the cosine of a pair has another wavelength than its sine", table
+    angles = (position * 1e4 ** (-2 * (of_each // 2) / d)).float()
+    angles[0::2], angles[1::2] = angles[0::2].sin(), angles[1::2].cos()
+    yield "sine and cosine take turns by positions, where they should by dimensions", angles
+
+
+def formula(workshop: Workshop, part: str) -> Iterator[Verdict]:
+    """Find what is added to each position, and compare it with the sinusoids."""
+    module = workshop.build(part)
+    x = random(2, LENGTH, SIZES.d_model)
+    with torch.no_grad():
+        output = call(module, {}, {"states": x})
+        of_zeros = call(module, {}, {"states": torch.zeros_like(x)})
+    if of_zeros.shape[-2:] != x.shape[-2:]:
+        yield ADDED, f"vectors of width {x.size(-1)} become {tuple(of_zeros.shape)}"
+        return
+    if not of_zeros.any():
+        yield ADDED, "a zero vector stays zero wherever it stands"
+        return
+    if same(of_zeros, of_zeros[:, :1].expand_as(of_zeros)):
+        counted = "" if same(of_zeros, of_zeros[:1].expand_as(of_zeros)) else _ALONG_THE_BATCH
+        yield FORMULA, f"all words of a sentence get the same vector{counted}"
+        return
+    table = of_zeros.reshape(-1, LENGTH, SIZES.d_model)[0]
+    if same(output, table.expand_as(x)):
+        yield ADDED, "what comes out are the positions alone, whatever goes in"
+        return
+    factor = 1.0 if same(output - table, x) else math.sqrt(SIZES.d_model)
+    if not same(output - table, factor * x):
+        yield ADDED, f"output minus positions differs from the input by {distance(output, x):.2g}"
+        return
+    yield ADDED, None
+    yield SCALED, None if factor == 1.0 else f"they are multiplied by {factor:.4g}"
+    yield from _compare(table, trained=any(p.requires_grad for p in module.parameters()))
+
+
+def _compare(table: Tensor, *, trained: bool) -> Iterator[Verdict]:
+    if any(same(table, right, 1e-3) for right in right_tables()):
+        yield FORMULA, None
+        yield TRAINED, "the table is among parameters()" if trained else None
+        return
+    if trained:
+        yield LEARNED, "the table is a parameter with other values than sinusoids"
+        return
+    apart = distance(table, sinusoids(LENGTH, SIZES.d_model))
+    measured = f"an entry of the first {LENGTH} positions is {apart:.2g} off"
+    for said, wrong in wrong_tables():
+        if same(table, wrong, 1e-3):
+            yield FORMULA, f"{said}; {measured}"
+            return
+    yield FORMULA, measured
+
+
+def limits(workshop: Workshop, part: str) -> Iterator[Verdict]:
+    """Give a sentence that is too long, and a width that is odd."""
+    roles = set(workshop.roles(part).values())
+    if "length" in roles:
+        module = workshop.build(part, length=4)
+        try:
+            call(module, {}, {"states": random(1, 5, SIZES.d_model)})
+        except Exception as error:
+            first = str(error).split("\n")[0]
+            yield LONGEST, f"at position 5 of a table of 4 it raises: {first}"
+        else:
+            yield LONGEST, None
+    if "d_model" in roles:
+        try:
+            workshop.build(part, d_model=7)
+        except (ValueError, AssertionError):
+            yield ODD, None
+        except RuntimeError as error:
+            yield ODD, f"at d_model=7 it raises: {str(error).split(chr(10))[0]}"
+        else:
+            yield ODD, None
+
+
+def moves(workshop: Workshop, part: str) -> Iterator[Verdict]:
+    """Look for tensors that a model does not know to be its own."""
+    plain = [name for name, value in vars(workshop.build(part)).items() if type(value) is Tensor]
+    yield BUFFER, f"`{plain[0]}` is a tensor, but neither buffer nor parameter" if plain else None
+
+
+EXAMINATIONS = (formula, limits, moves)

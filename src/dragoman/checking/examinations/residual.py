@@ -1,0 +1,143 @@
+"""Examinations of residual connections (sections 3.1 and 5.4)."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from dragoman.checking.arguments import RESIDUAL, NotCheckableError
+from dragoman.checking.calls import call
+from dragoman.checking.examinations.check import Check, Verdict, distance, random, same
+from dragoman.checking.workshop import SIZES, Workshop
+
+INPUT = Check(
+    name="residual-input",
+    finding="What is added to the sublayer's output is not x.",
+    why="The input has to pass by unchanged; else gradients die in deep stacks.",
+    section="3.1",
+)
+NORM = Check(
+    name="residual-norm",
+    finding="Nothing is normalised.",
+    why="Each sublayer adds to the vector, which grows from layer to layer.",
+    section="3.1",
+)
+FIRST = Check(
+    name="residual-norm-first",
+    finding="The norm stands before the sublayer, where the paper has it after the sum.",
+    why="It trains more stably and is what most do since 2018; it is not the paper's Add & Norm.",
+    section="3.1",
+    kind="note",
+)
+INSIDE = Check(
+    name="residual-norm-inside",
+    finding="The norm stands on the sublayer's output, before the sum.",
+    why="It works; neither the paper nor its usual variant has it there.",
+    section="3.1",
+    kind="note",
+)
+
+
+def sublayer(x: Tensor) -> Tensor:
+    """Stand in for attention or feed-forward; its output has neither mean 0 nor variance 1."""
+    return torch.sin(3 * x) + 0.5
+
+
+def arrangement(workshop: Workshop, part: str) -> Iterator[Verdict]:
+    """Compare with every way to arrange sum and norm."""
+    module = workshop.build(part)
+    norms = [x for x in module.modules() if "norm" in type(x).__name__.lower() and x is not module]
+    x = 2 * random(2, 5, SIZES.d_model) + 0.3
+    with torch.no_grad():
+        norm: Any = norms[0] if norms else nn.Identity()
+        output = call(module, RESIDUAL, {"states": x, "sublayer": sublayer})
+        right = {FIRST: x + sublayer(norm(x)), None: norm(x + sublayer(x))}
+        inside = x + norm(sublayer(x))
+        wrong = {
+            "the sublayer's output alone is returned": sublayer(norm(x)),
+            "the sublayer's output alone is normalised and returned": norm(sublayer(x)),
+            "the normalised x is added, not x": norm(x) + sublayer(norm(x)),
+        }
+    if not norms:
+        without = "x + sublayer(x) is returned, and there is no norm in it"
+        yield NORM, without if same(output, x + sublayer(x)) else "there is no norm in it"
+        return
+    for note, form in right.items():
+        if same(output, form):
+            yield INPUT, None
+            yield FIRST, "x + sublayer(norm(x)) is returned" if note else None
+            return
+    if same(output, inside):
+        yield INSIDE, "x + norm(sublayer(x)) is returned"
+    elif same(output, x + sublayer(x)):
+        yield NORM, "x + sublayer(x) is returned; its norm is not used"
+    else:
+        yield (
+            INPUT,
+            next(
+                (
+                    f"{said}: it differs from x + sublayer(norm(x)) by up to "
+                    f"{distance(output, right[FIRST]):.2g}"
+                    for said, form in wrong.items()
+                    if same(output, form)
+                ),
+                "it is neither norm(x + sublayer(x)) nor x + sublayer(norm(x)) nor a known variant",
+            ),
+        )
+
+
+EXAMINATIONS = (arrangement,)
+
+
+def pattern(width: int) -> Tensor:
+    """Make a vector that a norm changes."""
+    return 0.3 * (torch.arange(width) % 3)
+
+
+def in_block(module: nn.Module, x: Tensor, output: Tensor, num_sublayers: int) -> Iterator[Verdict]:
+    """Say how a block whose sublayers give a constant arranges sums and norms.
+
+    The weights of all linear layers are zero and their biases the `pattern`, so that each sublayer
+    gives the pattern or, without a bias, nothing.
+    """
+    constant = pattern(x.size(-1))
+    every = (1 << num_sublayers) - 1
+    for biased in range(every, -1, -1):
+        added = [constant * bool(biased >> k & 1) for k in range(num_sublayers)]
+        for carried in range(every, -1, -1):
+            for kind in ("after", "before", "renewed"):
+                if any(same(output, y, 1e-3) for y in _arrange(x, added, carried, kind)):
+                    yield INPUT, _said(carried, kind, num_sublayers)
+                    yield (
+                        FIRST,
+                        "the norms stand before the sublayers" if kind == "before" else None,
+                    )
+                    return
+    raise NotCheckableError("its residual connections: their arrangement was not recognised")
+
+
+def _said(carried: int, kind: str, num_sublayers: int) -> str | None:
+    if kind == "renewed":
+        return "x is replaced by its norm before the sublayer, and the norm is added, not x"
+    if carried < (1 << num_sublayers) - 1:
+        return f"of {num_sublayers} sublayers, one or more do not get their input added"
+    return None
+
+
+def _arrange(x: Tensor, added: list[Tensor], carried: int, kind: str) -> Iterator[Tensor]:
+    """Compute what a block gives, with either deviation in its norm."""
+    for unbiased in (False, True):
+
+        def norm(y: Tensor, unbiased: bool = unbiased) -> Tensor:
+            centred = y - y.mean(-1, keepdim=True)
+            return centred / (y.var(-1, unbiased=unbiased, keepdim=True) + 1e-6).sqrt()
+
+        y = x
+        for k, constant in enumerate(added):
+            if kind == "renewed":
+                y = norm(y)
+            y = constant + (y if carried >> k & 1 else torch.zeros_like(y))
+            if kind == "after":
+                y = norm(y)
+        yield y

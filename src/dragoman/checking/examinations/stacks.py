@@ -1,0 +1,213 @@
+"""Examinations of blocks and stacks: what may depend on what (section 3.1)."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from dragoman.checking.arguments import DECODER, ENCODER
+from dragoman.checking.calls import call
+from dragoman.checking.examinations.check import Check, Verdict, distance, random, same
+from dragoman.checking.examinations.residual import FIRST, in_block, pattern
+from dragoman.checking.workshop import SIZES, Workshop
+
+PADDING = Check(
+    name="padding-is-invisible",
+    finding="What stands in hidden positions has an influence on the others.",
+    why="A translation then depends on how much padding its batch needs.",
+    section="3.2.3",
+)
+CONTEXT = Check(
+    name="context-is-visible",
+    finding="A position does not depend on the others.",
+    why="Without attention to its context a word is translated alone.",
+    section="3.1",
+)
+FUTURE = Check(
+    name="future-is-invisible",
+    finding="A position of the decoder sees the words after it.",
+    why="In training it copies the word that it should predict; in translation there is none yet.",
+    section="3.1",
+)
+PAST = Check(
+    name="past-is-visible",
+    finding="A position of the decoder does not see the words before it.",
+    why="The decoder forgets what it has said already.",
+    section="3.1",
+)
+SOURCE = Check(
+    name="source-is-read",
+    finding="The decoder's output does not depend on the source.",
+    why="It is a language model, which says something fluent, whatever it is asked to translate.",
+    section="3.1",
+)
+CROSSING = Check(
+    name="cross-attention-roles",
+    finding="Source and target are exchanged somewhere in cross-attention.",
+    why="Queries come from the decoder; keys, values and their mask belong to the source.",
+    section="3.2.3",
+)
+LAST_NORM = Check(
+    name="stack-last-norm",
+    finding="With the norm before each sublayer, there is none at the end of the stack.",
+    why="The sum of all sublayers goes to the next part at whatever size it has grown to.",
+    section="5.4",
+)
+
+S, T = 7, 5
+BATCH = 2
+
+
+def visible(length: int, *, hidden: int | None = None) -> Tensor:
+    """Make the mask of a padded sentence: (batch, 1, length)."""
+    mask = torch.ones(BATCH, 1, length, dtype=torch.bool)
+    if hidden is not None:
+        mask[:, :, hidden] = False
+    return mask
+
+
+def causal(length: int) -> Tensor:
+    """Make the mask of a decoder: (batch, length, length)."""
+    return torch.ones(BATCH, length, length, dtype=torch.bool).tril()
+
+
+def changed(x: Tensor, position: int) -> Tensor:
+    """Change one position."""
+    other = x.clone()
+    other[:, position] = random(x.size(0), x.size(-1), seed=9)
+    return other
+
+
+def encode(workshop: Workshop, module: Any, x: Tensor, mask: Tensor) -> Tensor:
+    """Call a learner's encoder or a block of it."""
+    with torch.no_grad():
+        told = workshop.convention.mask(mask)
+        return call(module, ENCODER, {"states": x, "mask": told})
+
+
+def decode(
+    workshop: Workshop,
+    module: Any,
+    x: Tensor,
+    memory: Tensor,
+    *,
+    hidden: int | None = None,
+    sees: Tensor | None = None,
+) -> Tensor:
+    """Call a learner's decoder or a block of it.
+
+    A position of the source may be hidden; the target sees the past, or what it is said to see.
+    """
+    source_mask = workshop.convention.mask(visible(memory.size(1), hidden=hidden))
+    target_mask = workshop.convention.mask(causal(x.size(1)) if sees is None else sees)
+    given = {"states": x, "memory": memory}
+    given |= {"source_mask": source_mask, "target_mask": target_mask}
+    with torch.no_grad():
+        return call(module, DECODER, given)
+
+
+def _influence(one: Tensor, other: Tensor) -> str | None:
+    return None if same(one, other) else f"the others change by up to {distance(one, other):.2g}"
+
+
+def encoder_masks(workshop: Workshop, part: str) -> Iterator[Verdict]:
+    """Change a hidden position, then a visible one."""
+    module = workshop.build(part)
+    x = random(BATCH, S, SIZES.d_model)
+    mask = visible(S, hidden=S - 1)
+    before = encode(workshop, module, x, mask)[:, 1:-1]
+    hidden = encode(workshop, module, changed(x, S - 1), mask)[:, 1:-1]
+    seen = encode(workshop, module, changed(x, 0), mask)[:, 1:-1]
+    yield PADDING, _influence(before, hidden)
+    unmoved = "changing the first word changes nothing in the others"
+    yield CONTEXT, unmoved if same(before, seen, 1e-6) else None
+
+
+def decoder_masks(workshop: Workshop, part: str) -> Iterator[Verdict]:
+    """Change the last word, the first one, the source, a hidden position of the source."""
+    module = workshop.build(part)
+    x, memory = random(BATCH, T, SIZES.d_model), random(BATCH, S, SIZES.d_model, seed=2)
+    try:
+        before = decode(workshop, module, x, memory, hidden=S - 1)
+    except RuntimeError as error:
+        yield CROSSING, _exchanged(workshop, module, x, error)
+        memory = memory[:, :T]
+        before = decode(workshop, module, x, memory)
+    else:
+        yield CROSSING, None
+        hidden = decode(workshop, module, x, changed(memory, S - 1), hidden=S - 1)
+        yield PADDING, _influence(before, hidden)
+    later = decode(workshop, module, changed(x, T - 1), memory, hidden=memory.size(1) - 1)
+    earlier = decode(workshop, module, changed(x, 0), memory, hidden=memory.size(1) - 1)
+    before = decode(workshop, module, x, memory, hidden=memory.size(1) - 1)
+    leak = _influence(before[:, :-1], later[:, :-1])
+    yield FUTURE, leak and f"the last word is exchanged: {leak}"
+    forgotten = "exchanging the first word changes nothing in the words after it"
+    yield PAST, forgotten if same(before[:, 1:], earlier[:, 1:], 1e-6) else None
+    other = decode(workshop, module, x, changed(memory, 0), hidden=memory.size(1) - 1)
+    unread = "exchanging a word of the source changes nothing"
+    yield SOURCE, unread if same(before, other, 1e-6) else None
+
+
+def _exchanged(workshop: Workshop, module: Any, x: Tensor, error: RuntimeError) -> str:
+    """Find out what is exchanged, with a source as long as the target."""
+    memory = random(BATCH, T, SIZES.d_model, seed=2)
+    other = changed(memory, T - 1)
+    reaches = [
+        not same(
+            decode(workshop, module, x, memory, sees=sees)[:, 0],
+            decode(workshop, module, x, other, sees=sees)[:, 0],
+            1e-6,
+        )
+        for sees in (causal(T), torch.ones(BATCH, T, T, dtype=torch.bool))
+    ]
+    what = (
+        "what the first word sees of the source depends on the target's mask"
+        if reaches == [False, True]
+        else "queries, keys and values are not from where they should be"
+    )
+    said = str(error).split("\n")[0]
+    return (
+        f"a source of {S} and a target of {T} words stop it ({said}); equal lengths run, but {what}"
+    )
+
+
+def residuals(workshop: Workshop, part: str) -> Iterator[Verdict]:
+    """Let the sublayers give a constant, and see what is added to it."""
+    module = workshop.build(part)
+    for layer in module.modules():
+        if isinstance(layer, nn.Linear):
+            nn.init.zeros_(layer.weight)
+            if layer.bias is not None:
+                layer.bias.data.copy_(pattern(layer.out_features))
+    x = 2 * random(BATCH, T, SIZES.d_model) + 0.3
+    if part == "EncoderBlock":
+        output, num_sublayers = encode(workshop, module, x, visible(T)), 2
+    else:
+        memory = random(BATCH, S, SIZES.d_model, seed=2)
+        output, num_sublayers = decode(workshop, module, x, memory), 3
+    for check, measured in in_block(module, x, output, num_sublayers):
+        if check is not FIRST or not workshop.has("ResidualConnection"):  # which says so itself
+            yield check, measured
+
+
+def last_norm(workshop: Workshop, part: str) -> Iterator[Verdict]:
+    """Let the sublayers give nothing: what comes out has to be normalised."""
+    module = workshop.build(part)
+    for layer in module.modules():
+        if isinstance(layer, nn.Linear):
+            for parameter in layer.parameters():
+                nn.init.zeros_(parameter)
+    x = 3 * random(BATCH, T, SIZES.d_model) + 0.7
+    if part == "Encoder":
+        output = encode(workshop, module, x, visible(T))
+    else:
+        output = decode(workshop, module, x, random(BATCH, S, SIZES.d_model, seed=2))
+    yield LAST_NORM, "what goes in comes out as it is" if same(output, x) else None
+
+
+OF_ENCODER_BLOCK = (encoder_masks, residuals)
+OF_ENCODER = (encoder_masks, last_norm)
+OF_DECODER_BLOCK = (decoder_masks, residuals)
+OF_DECODER = (decoder_masks, last_norm)

@@ -1,0 +1,80 @@
+"""Examinations of the whole model: what depends on what, and where it begins (section 3)."""
+
+import math
+from collections.abc import Iterator
+
+import torch
+from torch.nn import functional as F
+
+from dragoman.checking.examinations.check import Check, Verdict, distance, same, tokens
+from dragoman.checking.examinations.stacks import FUTURE, PADDING, PAST, SOURCE
+from dragoman.checking.examinations.whole import PADDING as PADDING_ID
+from dragoman.checking.examinations.whole import run_transformer
+from dragoman.checking.workshop import SIZES, Workshop
+
+START = Check(
+    name="model-start",
+    finding="Before any training it is more wrong than guessing.",
+    why="The weights begin too large, as with a table of variance 1 that is also the projection.",
+    section="3.4",
+)
+ORDER = Check(
+    name="order-is-visible",
+    finding="The order of the source's words makes no difference.",
+    why="Attention does not know what stands where; the positions have to tell it.",
+    section="3.5",
+)
+
+S, T = 7, 5
+WORST_START = 2.0
+"""Times the loss of guessing."""
+
+
+def information(workshop: Workshop, part: str) -> Iterator[Verdict]:
+    """Exchange words of source and target, and see what changes."""
+    model = workshop.build(part)
+    source, target = tokens(2, S, SIZES.source_vocab), tokens(2, T, SIZES.target_vocab, seed=2)
+
+    def other(words: torch.Tensor, position: int) -> torch.Tensor:
+        exchanged = words.clone()
+        exchanged[:, position] = 4 + (words[:, position] - 3) % 20
+        return exchanged
+
+    with torch.no_grad():
+        before = run_transformer(workshop, model, source, target)
+        later = run_transformer(workshop, model, source, other(target, T - 1))
+        earlier = run_transformer(workshop, model, source, other(target, 0))
+        elsewhere = run_transformer(workshop, model, other(source, 0), target)
+        reversed_ = run_transformer(workshop, model, source.flip(1), target)
+        padded = F.pad(source, (0, 3), value=PADDING_ID)
+        longer = run_transformer(workshop, model, padded, target)
+    leak = distance(later[:, :-1], before[:, :-1])
+    seen = f"the last word is exchanged, and earlier outputs change by up to {leak:.2g}"
+    yield FUTURE, None if same(later[:, :-1], before[:, :-1]) else seen
+    forgotten = same(earlier[:, 1:], before[:, 1:], 1e-6)
+    yield PAST, "exchanging the first word changes nothing after it" if forgotten else None
+    unread = same(elsewhere, before, 1e-6)
+    yield SOURCE, "exchanging a word of the source changes nothing" if unread else None
+    if not unread:
+        bag = same(reversed_, before, 1e-4)
+        yield ORDER, "a reversed source gives the same output" if bag else None
+    moved = f"3 more positions of padding change the output by up to {distance(longer, before):.2g}"
+    yield PADDING, None if same(longer, before) else moved
+
+
+def start(workshop: Workshop, part: str) -> Iterator[Verdict]:
+    """Measure the loss before any training."""
+    model = workshop.build(part)
+    source, target = tokens(8, S, SIZES.source_vocab), tokens(8, T, SIZES.target_vocab, seed=2)
+    with torch.no_grad():
+        logits = run_transformer(workshop, model, source, target)
+    if logits.size(-1) != SIZES.target_vocab:
+        return
+    labels = tokens(8, T, SIZES.target_vocab, seed=3)
+    loss = F.cross_entropy(logits.flatten(0, 1), labels.flatten()).item()
+    guess = math.log(SIZES.target_vocab)
+    worse = f"its loss is {loss:.1f}; that of guessing is ln({SIZES.target_vocab}) = {guess:.1f}"
+    yield START, worse if loss > WORST_START * guess else None
+
+
+EXAMINATIONS = (information, start)

@@ -1,0 +1,220 @@
+"""Lets every examination look at its part."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dragoman.checking.arguments import NotCheckableError
+from dragoman.checking.cells import Cell
+from dragoman.checking.examinations import EXAMINATIONS
+from dragoman.checking.examinations.check import Check, Examination
+from dragoman.checking.examinations.every_part import OF_EVERY_PART, OF_WHAT_FAILS
+from dragoman.checking.examinations.probe import run
+from dragoman.checking.limits import OutOfTime, time_limit
+from dragoman.checking.mending import mend
+from dragoman.checking.parts import find_parts, looked_for
+from dragoman.checking.program import Program, Statement, sentence_of
+from dragoman.checking.report import Finding, PartReport, Report
+from dragoman.checking.workshop import Workshop
+
+MOST_MENDS = 20
+SECONDS_AN_EXAMINATION = 60.0
+MOST_FAILURES_TOLD = 12
+
+RUNS = Check(
+    name="does-not-run",
+    finding="The code stops with an error.",
+    why="Nothing after it is reached, so mistakes that would run are hidden behind it.",
+    section="-",
+)
+"""What every part has to do first."""
+
+IMPORTS = Check(
+    name="import-missing",
+    finding="What an excerpt uses is not imported in it.",
+    why="It has to be added before the code is run.",
+    section="-",
+    kind="note",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wishes:
+    """What the user has said of the file."""
+
+    classes: Mapping[str, str] = field(default_factory=dict)
+    """For parts, the names of the classes that are them."""
+
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    """For names of arguments, what they stand for."""
+
+
+class Examiner:
+    """Runs a program and examines the parts that it defines.
+
+    Args:
+        cells: The program.
+        wishes: What the user has said of it.
+        tell: Called with what is being done, so that a process that ends here can be explained.
+    """
+
+    def __init__(
+        self, cells: Sequence[Cell], wishes: Wishes, tell: Callable[[str], None] = lambda _: None
+    ) -> None:
+        self.program = Program(cells)
+        self.wishes = wishes
+        self.tell = tell
+        self.stops: dict[str, str] = {}
+
+    def report(self, file: str, parts: Collection[str] = tuple(EXAMINATIONS)) -> Report:
+        """Run, examine and report.
+
+        All parts are made to run before any is examined: one may be made of others.
+
+        Args:
+            file: Its name, for the report.
+            parts: What to examine.
+        """
+        of_file = _Findings()
+        for statement in self.program.statements:
+            self.tell(statement.place())
+            self._run(statement, of_file)
+        there = [part for part in parts if self._factory(part)]
+        findings = {part: _Findings() for part in there}
+        running = [part for part in there if self._runs(part, findings[part])]
+        workshop = self._workshop()
+        for part in running:
+            for examination in (*EXAMINATIONS[part], *OF_EVERY_PART):
+                self._let(examination, part, workshop, findings[part])
+        reports = [self._of_file(of_file)]
+        for part in parts:
+            if factory := self._factory(part):
+                reports.append(findings[part].report(part, factory.__name__))
+            else:
+                reason = f"not found (looked for {looked_for(part)})"
+                reports.append(PartReport(part=part, not_checked=(reason,)))
+        return Report(file=file, parts=tuple(reports))
+
+    def _run(self, statement: Statement, findings: "_Findings") -> None:
+        """Run one statement; what fails in itself is put right, or noted."""
+        for _ in range(MOST_MENDS):
+            try:
+                self.program.execute(statement)
+                return
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
+                own = self.program.line_of(error)
+                in_itself = own is not None and own[0] is statement
+                if not (in_itself and self._mend(error, findings)):
+                    self.program.fail(statement, error)
+                    return
+
+    def _mend(self, error: BaseException, findings: "_Findings") -> Statement | None:
+        """Put a slip right and note it; the statement that it was in has to be run again."""
+        mended = mend(error, self.program)
+        if mended is None:
+            return None
+        findings.add(IMPORTS if mended.is_excusable else RUNS, mended.sentence)
+        return mended.statement
+
+    def _of_file(self, findings: "_Findings") -> PartReport:
+        """Report what concerns no part."""
+        others = []
+        for failure in self.program.failures:
+            told = f"{failure.place}: {failure.sentence}"
+            if failure.is_definition:
+                findings.add(RUNS, told)
+            else:
+                others.append(told)
+        findings.not_checked.extend(others[:MOST_FAILURES_TOLD])
+        if (rest := len(others) - MOST_FAILURES_TOLD) > 0:
+            findings.not_checked.append(f"and {rest} more statements failed")
+        return findings.report("the file", None)
+
+    def _workshop(self) -> Workshop:
+        """Look at the program's names afresh, because mending replaces classes."""
+        found = find_parts(self.program.names, self.wishes.classes)
+        return Workshop(found, self.wishes.arguments)
+
+    def _factory(self, part: str) -> Callable[..., Any] | None:
+        """Give what builds a part, if it is there."""
+        try:
+            return self._workshop().factory(part)
+        except NotCheckableError:
+            return None
+
+    def _runs(self, part: str, findings: "_Findings") -> bool:
+        """Build and run a part; slips are put right on the way."""
+        self.tell(part)
+        for _ in range(MOST_MENDS):
+            try:
+                with time_limit(SECONDS_AN_EXAMINATION):
+                    run(self._workshop(), part)
+                return True
+            except NotCheckableError as error:
+                findings.not_checked.append(str(error))
+                return False
+            except (Exception, SystemExit, OutOfTime) as error:
+                statement = self._mend(error, findings)
+                if statement is None:
+                    self._stop(part, error, findings)
+                    return False
+                self._run(statement, findings)
+        return False
+
+    def _stop(self, part: str, error: BaseException, findings: "_Findings") -> None:
+        """Note that a part does not run, and why, once for all that it is in."""
+        sentence = f"{self.program.place_of(error)}{sentence_of(error)}"
+        if sentence in self.stops:
+            findings.not_checked.append(f"it stops where {self.stops[sentence]} does")
+            return
+        self.stops[sentence] = part
+        findings.add(RUNS, sentence)
+        for examination in OF_WHAT_FAILS:
+            self._let(examination, part, self._workshop(), findings)
+
+    def _let(
+        self, examination: Examination, part: str, workshop: Workshop, findings: "_Findings"
+    ) -> None:
+        """Let an examination look; one that fails does not keep others from looking."""
+        self.tell(part)
+        try:
+            with time_limit(SECONDS_AN_EXAMINATION):
+                for check, measured in examination(workshop, part):
+                    findings.add(check, measured)
+        except NotCheckableError as error:
+            findings.not_checked.append(str(error))
+        except (Exception, SystemExit, OutOfTime) as error:
+            name = examination.__name__.replace("_", " ")
+            findings.not_checked.append(
+                f"{name}: {self.program.place_of(error)}{sentence_of(error)}"
+            )
+
+
+@dataclass
+class _Findings:
+    """What comes together about one part."""
+
+    passed: list[str] = field(default_factory=list)
+    mistakes: list[Finding] = field(default_factory=list)
+    notes: list[Finding] = field(default_factory=list)
+    not_checked: list[str] = field(default_factory=list)
+
+    def add(self, check: Check, measured: str | None) -> None:
+        if measured is None:
+            self.passed.append(check.name)
+        elif check.kind == "note":
+            self.notes.append(check.report(measured))
+        else:
+            self.mistakes.append(check.report(measured))
+
+    def report(self, part: str, found_as: str | None) -> PartReport:
+        return PartReport(
+            part=part,
+            found_as=found_as,
+            passed=tuple(dict.fromkeys(self.passed)),
+            mistakes=tuple(self.mistakes),
+            notes=tuple(self.notes),
+            not_checked=tuple(dict.fromkeys(self.not_checked)),
+        )

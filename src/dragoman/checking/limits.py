@@ -1,0 +1,50 @@
+"""Limits that a process sets for itself."""
+
+import contextlib
+import resource
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+
+MIB = 2**20
+
+
+class OutOfTime(BaseException):
+    """Something ran longer than it may."""
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Stop what runs for longer.
+
+    It cannot stop a call that does not come back to Python; the other process, which waits for
+    this one, can.
+
+    Raises:
+        OutOfTime: the time is over.
+    """
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise OutOfTime(f"ran for longer than {seconds:g} seconds and was stopped")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def limit_process(*, cpu_seconds: int, memory_mib: int, file_mib: int) -> None:
+    """Limit the processor time, the memory beyond what is in use now, and what files may hold."""
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    memory = pages * resource.getpagesize() + memory_mib * MIB
+    for kind, most in (
+        (resource.RLIMIT_CPU, cpu_seconds),
+        (resource.RLIMIT_AS, memory),
+        (resource.RLIMIT_FSIZE, file_mib * MIB),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        resource.setrlimit(kind, (most, most))

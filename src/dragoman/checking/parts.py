@@ -1,0 +1,158 @@
+"""Which class is which part of figure 1."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from torch import nn
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A part of the Transformer, and the names that people give it."""
+
+    name: str
+    spellings: tuple[str, ...]
+    """In lower case and without underscores."""
+
+    is_function: bool = False
+
+
+PARTS = (
+    Part(
+        name="InputEmbeddings",
+        spellings=(
+            *("inputembeddings", "inputembedding", "embeddings", "embedding", "tokenembedding"),
+            *("tokenembeddings", "wordembedding", "wordembeddings", "embedder", "embeddinglayer"),
+        ),
+    ),
+    Part(
+        name="PositionalEncoding",
+        spellings=(
+            *("positionalencoding", "positionalencodings", "positionalencoder", "posencoding"),
+            *("positionalembedding", "positionembedding", "positionencoding"),
+            *("sinusoidalpositionalencoding", "sinusoidalpositionalembedding"),
+        ),
+    ),
+    Part(
+        name="LayerNormalization",
+        spellings=("layernormalization", "layernormalisation", "layernorm", "norm"),
+    ),
+    Part(
+        name="FeedForward",
+        spellings=(
+            *("feedforward", "feedforwardblock", "feedforwardlayer", "feedforwardnetwork", "ffn"),
+            *("positionwisefeedforward", "positionwisefeedforwardlayer", "positionwiseffn", "mlp"),
+            *("positionwisefeedforwardnetwork", "poswiseffn", "poswisefeedforwardnet"),
+        ),
+    ),
+    Part(
+        name="MultiHeadAttention",
+        spellings=(
+            *("multiheadattention", "multiheadattentionblock", "multiheadedattention", "mha"),
+            *("multiheadattentionlayer", "multiheadselfattention", "selfattention"),
+        ),
+    ),
+    Part(
+        name="ResidualConnection",
+        spellings=(
+            *("residualconnection", "sublayerconnection", "residualblock", "residual", "addnorm"),
+            *("addandnorm", "skipconnection"),
+        ),
+    ),
+    Part(
+        name="EncoderBlock",
+        spellings=("encoderblock", "encoderlayer", "transformerencoderlayer"),
+    ),
+    Part(name="Encoder", spellings=("encoder", "transformerencoder")),
+    Part(
+        name="DecoderBlock",
+        spellings=("decoderblock", "decoderlayer", "transformerdecoderlayer"),
+    ),
+    Part(name="Decoder", spellings=("decoder", "transformerdecoder")),
+    Part(
+        name="ProjectionLayer",
+        spellings=(
+            *("projectionlayer", "generator", "projection", "linear", "linearlayer"),
+            *("outputprojection", "outputlayer"),
+        ),
+    ),
+    Part(
+        name="causal_mask",
+        spellings=(
+            *("causalmask", "subsequentmask", "makecausalmask", "createcausalmask"),
+            *("generatesquaresubsequentmask", "lookaheadmask", "createlookaheadmask"),
+            *("getsubsequentmask", "nopeakmask", "targetmask"),
+        ),
+        is_function=True,
+    ),
+    Part(
+        name="Transformer",
+        spellings=(
+            *("transformer", "encoderdecoder", "seq2seq", "transformermodel"),
+            *("seq2seqtransformer", "translationmodel"),
+        ),
+    ),
+    Part(
+        name="build_transformer",
+        spellings=(
+            *(
+                "buildtransformer",
+                "makemodel",
+                "buildmodel",
+                "createtransformer",
+                "maketransformer",
+            ),
+            *("buildtransformermodel", "createmodel"),
+        ),
+        is_function=True,
+    ),
+)
+
+PART_NAMES = tuple(part.name for part in PARTS)
+
+
+def find_parts(
+    names: Mapping[str, Any], chosen: Mapping[str, str]
+) -> dict[str, Callable[..., Any]]:
+    """Find the parts among the names that a program has defined.
+
+    Args:
+        names: All of the program's names.
+        chosen: For parts, by the names of `PARTS`, the names that the user says they have.
+    """
+    found = {}
+    for part in PARTS:
+        if part.name in chosen:
+            if chosen[part.name] in names:
+                found[part.name] = names[chosen[part.name]]
+            continue
+        for name, value in names.items():
+            if plain(name) in part.spellings and _is_theirs(value, is_function=part.is_function):
+                found[part.name] = value
+    return found
+
+
+def plain(name: str) -> str:
+    """Take out what people spell differently.
+
+    >>> plain("Multi_HeadAttention")
+    'multiheadattention'
+    """
+    return name.lower().replace("_", "")
+
+
+def looked_for(name: str) -> str:
+    """List the first few names by which a part would have been found."""
+    return next(", ".join(part.spellings[:4]) for part in PARTS if part.name == name)
+
+
+def _is_theirs(value: Any, *, is_function: bool) -> bool:
+    """Tell whether a learner wrote something; what is imported from PyTorch is PyTorch's."""
+    module = getattr(value, "__module__", None) or ""
+    if module.partition(".")[0] == "torch":
+        return False
+    if is_function:
+        return inspect.isfunction(value)
+    return inspect.isclass(value) and issubclass(value, nn.Module)

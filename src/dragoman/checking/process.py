@@ -1,0 +1,162 @@
+"""Checks a file in another process, within limits.
+
+It is not a security sandbox: the program may read and write what its user may. The limits are
+there against endless loops, huge tensors and the like.
+"""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from pathlib import Path
+
+from dragoman.checking.cells import Cell, read_cells
+from dragoman.checking.report import Report
+from dragoman.config import DragomanError, RecipeError, from_table, to_table
+
+_BEGIN = (
+    "import sys; sys.path.insert(0, sys.argv[1]); from dragoman.checking.child import main; main()"
+)
+_OUTPUT_SHOWN = 2_000
+_QUIET = {
+    "CUDA_VISIBLE_DEVICES": "",
+    "HF_DATASETS_OFFLINE": "1",
+    "HF_HUB_OFFLINE": "1",
+    "MPLBACKEND": "Agg",
+    "PYTHONDONTWRITEBYTECODE": "1",
+}
+"""Neither a GPU, nor downloads, nor windows."""
+
+
+class CheckError(DragomanError):
+    """A program ended before it could be examined."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What a program may use."""
+
+    seconds: int = 120
+    """Of time in all; also of processor time."""
+
+    memory_mib: int = 4096
+    """Beyond what PyTorch itself takes."""
+
+    file_mib: int = 64
+    """In each file that it writes, and in what it prints."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What the other process is told."""
+
+    file: str
+    directory: str
+    """Where the file is, so that it may import its neighbours."""
+
+    cells: tuple[Cell, ...]
+    classes: tuple[str, ...] = ()
+    """`Part=Name`: which class is which part."""
+
+    arguments: tuple[str, ...] = ()
+    """`name=role`: what an argument stands for."""
+
+    limits: Limits = Limits()
+
+
+def check_file(
+    path: Path,
+    *,
+    classes: tuple[str, ...] = (),
+    arguments: tuple[str, ...] = (),
+    limits: Limits = Limits(),
+) -> Report:
+    """Run a learner's file in a process of its own, and examine the parts that it defines.
+
+    Raises:
+        RecipeError: the file cannot be read or has no part of a Transformer; an option names
+            something that is not there.
+        CheckError: the program ended the process.
+        ModuleNotFoundError: PyTorch is not installed.
+    """
+    for package in ("torch", "jaxtyping"):
+        if find_spec(package) is None:
+            raise ModuleNotFoundError(f"No module named {package!r}", name=package)
+    request = Request(
+        file=str(path),
+        directory=str(path.resolve().parent),
+        cells=read_cells(path),
+        classes=classes,
+        arguments=arguments,
+        limits=limits,
+    )
+    with tempfile.TemporaryDirectory(prefix="dragoman-check-") as name:
+        directory = Path(name)
+        (directory / "request.json").write_text(json.dumps(to_table(request)), encoding="utf-8")
+        ending = _run(directory, limits)
+        report = _read(directory / "report.json", path)
+        if report is None:
+            raise CheckError(f"{path}: {_explain(directory, ending, limits)}")
+        return replace(report, output=_tail(directory / "output"))
+
+
+def _run(directory: Path, limits: Limits) -> int | None:
+    """Run the other process; None if it had to be stopped, else how it ended."""
+    package = Path(__file__).parents[2]
+    work = directory / "work"
+    work.mkdir()
+    command = [sys.executable, "-I", "-c", _BEGIN, str(package), str(directory)]
+    with (directory / "output").open("wb") as output:
+        process = subprocess.Popen(
+            command,
+            cwd=work,
+            env={**os.environ, **_QUIET},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            return process.wait(timeout=limits.seconds)
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # and whatever it has started
+            process.wait()
+
+
+def _read(path: Path, file: Path) -> Report | None:
+    """Read what the other process found; None if it did not come so far."""
+    if not path.exists():
+        return None
+    table = json.loads(path.read_text(encoding="utf-8"))
+    if "wrong_use" in table:
+        raise RecipeError(f"{file}: {table['wrong_use']}")
+    return from_table(Report, table)
+
+
+def _explain(directory: Path, ending: int | None, limits: Limits) -> str:
+    """Say why nothing was found: how it ended, and where it was."""
+    stage = directory / "stage"
+    where = stage.read_text(encoding="utf-8") if stage.exists() else "the start"
+    if ending is None or ending == -signal.SIGXCPU:
+        return f"was stopped after {limits.seconds} seconds, at {where}; --seconds allows more"
+    if ending >= 0 and stage.exists():
+        return f"ended its own process with exit code {ending}, at {where}"
+    if ending >= 0:
+        return f"could not be run at all: {_tail(directory / 'output').splitlines()[-1]}"
+    name = signal.Signals(-ending).name
+    return f"its process was ended by {name}, at {where}; too little memory may be the reason"
+
+
+def _tail(path: Path) -> str:
+    """Read the end of what was printed."""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - _OUTPUT_SHOWN))
+        return file.read().decode(errors="replace")

@@ -1,0 +1,138 @@
+"""A learner's program, run statement by statement, so that what fails does not end it."""
+
+import ast
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from types import FrameType, ModuleType
+from typing import Any
+
+from dragoman.checking.cells import Cell
+from dragoman.checking.limits import OutOfTime, time_limit
+
+SECONDS_A_STATEMENT = 10.0
+MOST_SYNTAX_ERRORS = 20
+
+_FILE = "<learner {}>"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement at the top of the program."""
+
+    cell: Cell
+    tree: ast.stmt
+    file: str
+
+    def place(self, line: int | None = None) -> str:
+        """Say where the statement begins, or where a line of it is."""
+        return self.cell.place(self.tree.lineno if line is None else line)
+
+    def holds(self, file: str, line: int) -> bool:
+        """Tell whether a line of a file belongs to the statement."""
+        decorators = self.tree.decorator_list if isinstance(self.tree, ast.ClassDef) else []
+        first = min([self.tree.lineno, *(decorator.lineno for decorator in decorators)])
+        return file == self.file and first <= line <= (self.tree.end_lineno or line)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A statement that did not run, or text that is not Python."""
+
+    place: str
+    sentence: str
+    is_definition: bool
+    """Whether a class, a function or an import is missing now; others may only lack data."""
+
+
+class Program:
+    """The statements of a program and the names that they have defined.
+
+    The program does not see itself as `__main__`, so what stands under that condition is not run.
+    """
+
+    def __init__(self, cells: Sequence[Cell]) -> None:
+        self.module = ModuleType("learner")
+        sys.modules["learner"] = self.module
+        self.failures: list[Failure] = []
+        self.statements: list[Statement] = []
+        for index, cell in enumerate(cells):
+            file = _FILE.format(index)
+            trees = self._parse(cell)
+            self.statements.extend(Statement(cell, tree, file) for tree in trees)
+
+    @property
+    def names(self) -> dict[str, Any]:
+        """What the program has defined so far."""
+        return vars(self.module)
+
+    def execute(self, statement: Statement) -> None:
+        """Run one statement; what it raises comes through."""
+        tree = ast.Module(body=[statement.tree], type_ignores=[])
+        with time_limit(SECONDS_A_STATEMENT):
+            exec(compile(tree, statement.file, "exec"), self.names)
+
+    def fail(self, statement: Statement, error: BaseException) -> None:
+        """Note that a statement did not run."""
+        line = self.line_of(error)
+        place = line[0].place(line[1]) if line else statement.place()
+        definition = isinstance(
+            statement.tree, ast.ClassDef | ast.FunctionDef | ast.Import | ast.ImportFrom
+        )
+        self.failures.append(Failure(place, sentence_of(error), definition))
+
+    def line_of(self, error: BaseException) -> tuple[Statement, int, FrameType] | None:
+        """Find the innermost line of the program that an error came through."""
+        found = None
+        for frame, line in traceback.walk_tb(error.__traceback__):
+            for statement in self.statements:
+                if statement.holds(frame.f_code.co_filename, line):
+                    found = (statement, line, frame)
+        return found
+
+    def place_of(self, error: BaseException) -> str:
+        """Say where in the program an error came from, or nothing if it did not."""
+        found = self.line_of(error)
+        return f"{found[0].place(found[1])}: " if found else ""
+
+    def _parse(self, cell: Cell) -> Iterator[ast.stmt]:
+        """Parse a cell; a line that is not Python is left out, and said."""
+        lines = cell.source.split("\n")
+        for _ in range(MOST_SYNTAX_ERRORS):
+            try:
+                return iter(ast.parse("\n".join(lines)).body)
+            except (SyntaxError, ValueError) as error:
+                at = min(getattr(error, "lineno", 1) or 1, len(lines))
+                self.failures.append(
+                    Failure(cell.place(at), f"is not Python ({_message(error)})", True)
+                )
+                written = lines[at - 1]
+                lines[at - 1] = written[: len(written) - len(written.lstrip())] + "pass"
+        return iter(())
+
+
+_SENTENCES: tuple[tuple[type[BaseException], str], ...] = (
+    (SystemExit, "ends the program with sys.exit"),
+    (EOFError, "asks for input, and here is nobody to give it"),
+    (MemoryError, "needs more memory than it is allowed; --memory allows more"),
+    (RecursionError, "calls itself without end"),
+)
+
+
+def sentence_of(error: BaseException) -> str:
+    """Say in one sentence what an error means to whoever wrote the program."""
+    for kind, sentence in _SENTENCES:
+        if isinstance(error, kind) or (kind is MemoryError and "allocate memory" in str(error)):
+            return sentence
+    if isinstance(error, OutOfTime):
+        return str(error)
+    if isinstance(error, ModuleNotFoundError):
+        return f"imports {error.name}, which is not installed here"
+    return f"{type(error).__name__}: {_message(error)}"
+
+
+def _message(error: BaseException) -> str:
+    """Take the first line of a message, which may be long."""
+    text = str(error.msg if isinstance(error, SyntaxError) else error).strip()
+    return text.split("\n")[0][:200] or "without a message"

@@ -1,0 +1,183 @@
+"""Builds a learner's part with small sizes, and whatever the part is made of."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import nn
+
+from dragoman.checking.arguments import (
+    CONSTRUCTOR,
+    NotCheckableError,
+    is_required,
+    parameters_of,
+    roles_of,
+)
+from dragoman.checking.calls import attention_convention
+from dragoman.checking.convention import USUAL, Convention
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sizes:
+    """What the parts are built with; no two are the same, so that none passes for another."""
+
+    d_model: int = 24
+    heads: int = 3
+    d_ff: int = 40
+    source_vocab: int = 29
+    target_vocab: int = 31
+    length: int = 16
+    layers: int = 2
+    dropout: float = 0.0
+
+    @property
+    def head_width(self) -> int:
+        """d_k and d_v in the paper."""
+        return self.d_model // self.heads
+
+
+SIZES = Sizes()
+
+_MODULES = {
+    "attention": "MultiHeadAttention",
+    "cross_attention": "MultiHeadAttention",
+    "feed_forward": "FeedForward",
+    "norm": "LayerNormalization",
+    "encoder": "Encoder",
+    "decoder": "Decoder",
+    "source_positions": "PositionalEncoding",
+    "target_positions": "PositionalEncoding",
+    "projection": "ProjectionLayer",
+}
+
+
+class Workshop:
+    """Builds parts from the classes that were found, by the names of their arguments."""
+
+    def __init__(
+        self, found: Mapping[str, Callable[..., Any]], named: Mapping[str, str] | None = None
+    ) -> None:
+        self.found = found
+        self.named = named or {}
+        """Roles of arguments that the user has said."""
+
+    def has(self, part: str) -> bool:
+        """Tell whether a part was found."""
+        return part in self.found
+
+    def factory(self, part: str) -> Callable[..., Any]:
+        """Give the class of a part, or the function that puts a whole model together."""
+        if part == "Transformer" and "build_transformer" in self.found:
+            return self.found["build_transformer"]
+        if part not in self.found:
+            raise NotCheckableError(f"needs {part}, which was not found")
+        return self.found[part]
+
+    @property
+    def convention(self) -> Convention:
+        """How masks are written here, as the learner's attention understands them.
+
+        Raises:
+            NotCheckableError: it understands none, so there is no use in masks anywhere.
+        """
+        if self.known_convention is None:
+            raise NotCheckableError("masks: MultiHeadAttention has to obey them first")
+        return self.known_convention
+
+    @cached_property
+    def known_convention(self) -> Convention | None:
+        """The same, or None if there is none."""
+        if "MultiHeadAttention" not in self.found:
+            return USUAL
+        x = torch.randn(2, 6, SIZES.d_model, generator=torch.Generator().manual_seed(2))
+        return attention_convention(self.build("MultiHeadAttention"), x)
+
+    def build(self, part: str, **changes: Any) -> Any:
+        """Build a part in evaluation mode, always from the same random numbers.
+
+        Raises:
+            NotCheckableError: the part, one that it needs, or the meaning of an argument is not
+                known.
+        """
+        torch.default_generator.manual_seed(0)
+        if part == "causal_mask":  # a function is what is examined, not what it gives
+            return self.factory(part)
+        built = self._build(part, replace(SIZES, **changes))
+        return built.eval() if isinstance(built, nn.Module) else built
+
+    def roles(self, part: str) -> dict[str, str | None]:
+        """Tell what each argument of a part's constructor stands for."""
+        roles = roles_of(self.factory(part), CONSTRUCTOR)
+        return {name: self.named.get(name, role) for name, role in roles.items()}
+
+    def _build(self, part: str, sizes: Sizes) -> Any:
+        roles = self.roles(part)
+        parameters = parameters_of(self.factory(part))
+        arguments = {}
+        for name, role in roles.items():
+            if role is None and is_required(parameters[name]):
+                raise NotCheckableError(
+                    f"what its argument `{name}` stands for is not known; "
+                    f"--argument {name}=d_model would say so"
+                )
+            if role is not None and not _is_free(role, parameters[name]):
+                arguments[name] = self._argument(part, name, role, roles, sizes)
+        return self.factory(part)(**arguments)
+
+    def _argument(
+        self, part: str, name: str, role: str, roles: Mapping[str, str | None], sizes: Sizes
+    ) -> Any:
+        """Make what is to be given for one argument."""
+        if role in _MODULES:
+            return self._build(_MODULES[role], sizes)
+        if role in ("source_embeddings", "target_embeddings"):
+            return self._embeddings(role, sizes, alone="source_positions" in roles.values())
+        if role == "layers":
+            return self._layers(part, name, roles, sizes)
+        return {
+            "d_model": sizes.d_model,
+            "source_vocab": sizes.source_vocab,
+            "target_vocab": sizes.target_vocab,
+            "vocab": sizes.target_vocab,
+            "heads": sizes.heads,
+            "head_width": sizes.head_width,
+            "length": sizes.length,
+            "d_ff": sizes.d_ff,
+            "expansion": 2,
+            "dropout": sizes.dropout,
+            "padding_id": 0,
+            "start_id": 1,
+            "device": torch.device("cpu"),
+        }[role]
+
+    def _layers(
+        self, part: str, name: str, roles: Mapping[str, str | None], sizes: Sizes
+    ) -> int | nn.Module:
+        """Give a number of layers, one layer to be copied, or the layers, as the class wants."""
+        block = {"Encoder": "EncoderBlock", "Decoder": "DecoderBlock"}.get(part)
+        has_sizes = "heads" in roles.values()
+        annotation = parameters_of(self.factory(part))[name].annotation
+        if block is None or has_sizes or annotation is int:
+            return sizes.layers
+        if name == "layer":
+            return self._build(block, sizes)
+        if "layer" in roles:  # (layer, N)
+            return sizes.layers
+        return nn.ModuleList(self._build(block, sizes) for _ in range(sizes.layers))
+
+    def _embeddings(self, role: str, sizes: Sizes, *, alone: bool) -> nn.Module:
+        """Build embeddings for one side, with the positions if the model takes no others."""
+        vocab = sizes.source_vocab if role == "source_embeddings" else sizes.target_vocab
+        side = replace(sizes, target_vocab=vocab)
+        embeddings: nn.Module = self._build("InputEmbeddings", side)
+        if alone:
+            return embeddings
+        return nn.Sequential(embeddings, self._build("PositionalEncoding", sizes))
+
+
+def _is_free(role: str, parameter: inspect.Parameter) -> bool:
+    """Tell whether an argument is better left at its default: a part that is optional."""
+    return role in _MODULES and not is_required(parameter)

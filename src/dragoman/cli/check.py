@@ -1,0 +1,144 @@
+"""`dragoman check`: find the mistakes in somebody's own Transformer."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter, validators
+
+if TYPE_CHECKING:
+    from rich.padding import Padding
+    from rich.table import Table
+
+    from dragoman.checking.report import Finding, Report
+
+MISTAKES_FOUND = 1
+
+
+def check(
+    file: Path,
+    /,
+    *,
+    class_: Annotated[list[str] | None, Parameter(name="--class", negative=())] = None,
+    argument: Annotated[list[str] | None, Parameter(negative=())] = None,
+    seconds: Annotated[int, Parameter(validator=validators.Number(gte=1))] = 120,
+    memory: Annotated[int, Parameter(validator=validators.Number(gte=64))] = 4096,
+    json: Annotated[bool, Parameter(negative=())] = False,
+) -> int:
+    """Run your own implementation of the Transformer, and say which mistakes it has.
+
+    Classes are recognised by their usual names, built with small sizes and examined: what they
+    compute, what depends on what, what learns. Half a model is welcome. The exit code is 1 if
+    there are mistakes, and 0 if there are none; docs/mistakes.md explains each.
+
+    The file is run in a process of its own with limits of time and memory, without standard input,
+    in an empty directory. That is no security sandbox: do not run what you would not run yourself.
+
+    For example:
+
+        dragoman check my_transformer.py
+        dragoman check notebook.ipynb --class MultiHeadAttention=MyAttention
+        dragoman check model.py --argument width=d_model --json
+
+    Parameters
+    ----------
+    file
+        A script, a notebook (.ipynb), or a page (.md, .txt) with blocks of Python.
+    class_
+        `PART=NAME`: which class, or function, is which part, where the name does not tell.
+    argument
+        `NAME=MEANING`: what an argument of a constructor stands for, where the name does not tell.
+    seconds
+        How long it may take in all.
+    memory
+        How many MiB the program may use beyond PyTorch itself.
+    json
+        Print one JSON object, for programs.
+    """
+    from dragoman.checking.process import Limits, check_file
+
+    report = check_file(
+        file,
+        classes=tuple(class_ or ()),
+        arguments=tuple(argument or ()),
+        limits=Limits(seconds=seconds, memory_mib=memory),
+    )
+    if json:
+        _print_json(report)
+    else:
+        _print(report)
+    return MISTAKES_FOUND if report.num_mistakes else 0
+
+
+def _print_json(report: "Report") -> None:
+    from dataclasses import asdict
+    from json import dumps
+
+    print(dumps({**asdict(report), "num_mistakes": report.num_mistakes}, ensure_ascii=False))
+
+
+def _print(report: "Report") -> None:
+    """Print an overview, then what is wrong, what is peculiar, and what was not looked at."""
+    from rich.console import Console
+
+    console = Console(highlight=False, markup=False)
+    console.print(_overview(report))
+    for kind, style in (("mistake", "bold red"), ("note", "bold yellow")):
+        for part in report.parts:
+            for finding in part.mistakes if kind == "mistake" else part.notes:
+                place = part.found_as or part.part
+                console.print(f"\n{kind} {finding.name} in {place}", style=style)
+                for line in _explained(finding):
+                    console.print(_indented(line))
+    console.print()
+    for line in _left_out(report):
+        console.print(line, soft_wrap=True)
+    count = report.num_mistakes
+    said = {0: "no mistake found", 1: "1 mistake"}.get(count, f"{count} mistakes")
+    if unknown := sum(len(part.not_checked) for part in report.parts if part.found_as):
+        said += f"; not checked: {unknown}"
+    console.print(f"{report.file}: {said}", style="bold", soft_wrap=True)
+
+
+def _left_out(report: "Report") -> list[str]:
+    """Say what was not checked, and which parts are not there."""
+    there = [part for part in report.parts if part.found_as or part.part == "the file"]
+    lines = [
+        f"not checked in {part.found_as or part.part}: {reason}"
+        for part in there
+        for reason in part.not_checked
+    ]
+    if absent := [part.part for part in report.parts if part not in there]:
+        lines.append(f"not found: {', '.join(absent)} (--class PART=NAME names them)")
+    return lines
+
+
+def _overview(report: "Report") -> "Table":
+    """Make one line of each part that was found."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("found as")
+    for heading in ("passed", "mistakes", "notes", "not checked"):
+        table.add_column(heading, justify="right")
+    for part in report.parts:
+        if part.found_as or part.mistakes:
+            counts = (part.passed, part.mistakes, part.notes, part.not_checked)
+            table.add_row(part.found_as or part.part, *(str(len(items)) for items in counts))
+    return table
+
+
+def _explained(finding: "Finding") -> list[str]:
+    """Say what is wrong, how that was seen, why it matters and where to read on."""
+    section = "" if finding.section == "-" else f"section {finding.section} of the paper; "
+    return [
+        finding.finding,
+        f"Measured: {finding.measured}.",
+        finding.why,
+        f"{section}{finding.page}",
+    ]
+
+
+def _indented(line: str) -> "Padding":
+    from rich.padding import Padding
+
+    return Padding(line, (0, 0, 0, 2), expand=False)

@@ -1,0 +1,92 @@
+"""What is Python in a script, a notebook and a page."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dragoman.checking.cells import read_cells
+from dragoman.config import RecipeError
+
+
+def written(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def notebook(*sources: Any) -> str:
+    cells = [{"cell_type": "code", "source": source} for source in sources]
+    return json.dumps({"cells": [{"cell_type": "markdown", "source": "# Title"}, *cells]})
+
+
+def test_a_script_is_one_cell(tmp_path: Path) -> None:
+    (cell,) = read_cells(written(tmp_path / "x.py", "a = 1\nb = 2\n"))
+
+    assert cell.source == "a = 1\nb = 2\n"
+    assert cell.place(2) == "line 2"
+
+
+def test_the_code_cells_of_a_notebook_are_counted_and_lose_their_magics(tmp_path: Path) -> None:
+    text = notebook("a = 1", ["!pip install x\n", "if a:\n", "    %time b = 2\n"], "%%bash\nls")
+
+    first, second, third = read_cells(written(tmp_path / "x.ipynb", text))
+
+    assert first.source == "a = 1"
+    assert second.source == "pass\nif a:\n    pass\n"
+    assert third.source == ""
+    assert second.place(3) == "cell 2, line 3"
+
+
+def test_a_remainder_at_the_beginning_of_a_line_is_no_magic(tmp_path: Path) -> None:
+    source = "a = (7\n% 4)"
+
+    (cell,) = read_cells(written(tmp_path / "x.ipynb", notebook(source)))
+
+    assert cell.source == source
+
+
+def test_the_blocks_of_a_page_keep_the_lines_of_the_page(tmp_path: Path) -> None:
+    text = "# Title\n\n```python\na = 1\n```\nwords\n```sh\nls\n```\n~~~\nimport math\n~~~\n"
+    text += "```\n0 1\n```\n"
+
+    first, second = read_cells(written(tmp_path / "x.md", text))
+
+    assert (first.source, first.place(1)) == ("a = 1\n", "line 4")
+    assert (second.source, second.place(1)) == ("import math\n", "line 11")
+    assert first.is_excerpt
+
+
+def test_a_notebook_that_was_saved_as_text_gives_what_python_can_read(tmp_path: Path) -> None:
+    text = "Intro\nIn [1]:\na = 1\nif a:\n    b = 2\n\nNow some prose.\n"
+    text += "In [ ]:\nc = 3\n\nIn [None]:\nd = 4"
+
+    cells = read_cells(written(tmp_path / "x.txt", text))
+
+    assert [cell.source.strip() for cell in cells] == ["a = 1\nif a:\n    b = 2", "c = 3", "d = 4"]
+    assert cells[1].place(1) == "line 9"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("x.rs", "", "check reads .py, .ipynb, .md and .txt"),
+        ("x.ipynb", "{", "not a notebook of format 4"),
+        ("x.ipynb", "[]", "not a notebook of format 4"),
+        ("x.ipynb", '{"cells": [{}]}', "not a notebook of format 4"),
+        ("x.md", "only words", "there is no Python in it"),
+        ("x.py", "\n", "there is no Python in it"),
+    ],
+)
+def test_what_is_no_program_is_refused(name: str, text: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(RecipeError, match=message):
+        read_cells(written(tmp_path / name, text))
+
+
+def test_a_file_that_is_not_there_or_not_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.py").write_bytes(b"\xff\xfe\xff")
+
+    with pytest.raises(RecipeError, match="not UTF-8"):
+        read_cells(tmp_path / "x.py")
+    with pytest.raises(RecipeError, match="there is no such file"):
+        read_cells(tmp_path / "y.py")

@@ -1,0 +1,113 @@
+"""Slips that stop a program are reported, and what is behind them is examined all the same."""
+
+import pytest
+from tests.checking.mutations.mutation import LEARNERS
+
+from dragoman.checking.cells import Cell
+from dragoman.checking.examiner import Examiner, Wishes
+from dragoman.checking.report import Report
+
+ASSEMBLED = (LEARNERS / "assembled.py").read_text(encoding="utf-8")
+
+
+def examined(source: str, *parts: str, is_excerpt: bool = False) -> Report:
+    return Examiner([Cell(source=source, is_excerpt=is_excerpt)], Wishes()).report("x.py", parts)
+
+
+def stops(report: Report) -> list[str]:
+    return [
+        finding.measured
+        for part in report.parts
+        for finding in part.mistakes
+        if finding.name == "does-not-run"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("part", "old", "new", "told"),
+    [
+        ("InputEmbeddings", "Embeddings(nn.Module)", "Embeddings(nn.module)", "`nn.module`"),
+        ("InputEmbeddings", "super().__init__()", "super()._init__()", "read as `__init__`"),
+        ("LayerNormalization", "(dim=-1, keepdim", "(dim=-1, keepduim", "read as `keepdim`"),
+        ("LayerNormalization", "+ self.bias", "+ Self.bias", "no `Self`; read as `self`"),
+        ("MultiHeadAttention", "return self.w_o(", "return self.wo(", "read as `w_o`"),
+        ("ResidualConnection", "nn.Dropout(dropout)", "dropout", "read as nn.Dropout"),
+        (
+            "PositionalEncoding",
+            "torch.exp(-math.log(10000.0) * torch.arange(0, d_model, 2) / d_model)",
+            "torch.exp(torch.arange(0, d_model, 2).float(*(-math.log(10000.0) / d_model)))",
+            "unpacks a number",
+        ),
+        (
+            "FeedForward",
+            "def forward(self, x: Tensor) -> Tensor:\n        return self.linear_2",
+            "def forward_pass(self, x: Tensor) -> Tensor:\n        return self.linear_2",
+            "called `forward_pass`",
+        ),
+        ("InputEmbeddings", "import math\n", "", "`math` is used and never imported"),
+    ],
+)
+def test_a_slip_is_told_with_its_line_and_the_part_is_examined(
+    part: str, old: str, new: str, told: str
+) -> None:
+    assert old in ASSEMBLED
+
+    report = examined(ASSEMBLED.replace(old, new), part)
+
+    assert told in stops(report)[0]
+    assert stops(report)[0].startswith("line ")
+    assert len(report.parts[1].passed) > 3
+    assert report.num_mistakes == len(stops(report))
+
+
+def test_a_mistake_behind_several_slips_is_found() -> None:
+    source = ASSEMBLED.replace("return self.w_o(", "return self.wo(")
+    source = source.replace("import math\n", "").replace("self.w_k(k)", "self.w_q(k)")
+
+    report = examined(source, "MultiHeadAttention")
+
+    names = [finding.name for finding in report.parts[1].mistakes]
+    assert names.count("does-not-run") == 2
+    assert "attention-projections" in names
+
+
+def test_an_import_that_an_excerpt_leaves_out_is_only_noted() -> None:
+    report = examined(ASSEMBLED.replace("import math\n", ""), "InputEmbeddings", is_excerpt=True)
+
+    assert report.num_mistakes == 0
+    assert [note.name for note in report.parts[1].notes] == ["import-missing"]
+
+
+def test_what_has_no_obvious_mend_is_told_once() -> None:
+    source = ASSEMBLED.replace("return self.linear_2(", "return self.something_else(")
+
+    report = examined(source, "FeedForward", "EncoderBlock", "Encoder")
+
+    assert len(stops(report)) == 1
+    assert "something_else" in stops(report)[0]
+    assert [part.not_checked for part in report.parts[2:]] == [
+        ("it stops where FeedForward does",),
+        ("it stops where FeedForward does",),
+    ]
+
+
+def test_a_line_that_is_not_python_is_left_out_and_told() -> None:
+    source = ASSEMBLED.replace("import copy\n", "import copy (for clones)\n")
+
+    report = examined(source, "InputEmbeddings")
+
+    assert stops(report) == ["line 3: is not Python (invalid syntax)"]
+    assert "embeddings-scaled" in report.parts[1].passed
+
+
+def test_statements_that_fail_do_not_end_the_program() -> None:
+    source = "open('corpus.txt')\nx = undefined_name\n" + ASSEMBLED
+
+    report = examined(source, "InputEmbeddings")
+
+    assert report.num_mistakes == 0
+    assert [reason.partition(":")[0] for reason in report.parts[0].not_checked] == [
+        "line 1",
+        "line 2",
+    ]
+    assert report.parts[1].passed

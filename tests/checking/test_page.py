@@ -1,0 +1,25 @@
+"""The page of mistakes says what is measured."""
+
+import pytest
+from docs.measure_mistakes import MEASURED, MISTAKES, measure
+from docs.write_mistakes import PAGE, checks, page
+
+A_TENTH = 0.1
+
+
+def test_the_page_is_what_the_checks_say() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page(), "run `make docs`"
+
+
+def test_every_check_has_its_heading() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+
+    assert [name for name in checks() if f"\n### {name}\n" not in text] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_costs_what_the_page_says(mistake: str) -> None:
+    outcome = measure(mistake)
+
+    assert (outcome.loss, outcome.right) == pytest.approx(MEASURED[mistake], abs=A_TENTH)

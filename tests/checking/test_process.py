@@ -1,0 +1,185 @@
+"""A program in a process of its own: whatever it does, there is one clear sentence."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.checking.mutations.mutation import LEARNERS
+
+from dragoman.checking.child import wishes_of
+from dragoman.checking.process import CheckError, Limits, Request, check_file
+from dragoman.checking.report import Report
+from dragoman.cli import main
+from dragoman.config import RecipeError
+
+EMBEDDINGS = """
+import math
+from torch import nn
+
+
+class InputEmbeddings(nn.Module):
+    def __init__(self, d_model, vocab_size):
+        super().__init__()
+        self.table = nn.Embedding(vocab_size, d_model)
+        self.d_model = d_model
+
+    def forward(self, x):
+        return self.table(x) * math.sqrt(self.d_model)
+"""
+
+
+def check(tmp_path: Path, text: str, limits: Limits = Limits()) -> Report:  # noqa: B008
+    path = tmp_path / "learner.py"
+    path.write_text(text, encoding="utf-8")
+    return check_file(path, limits=limits)
+
+
+def test_a_program_survives_what_fails_in_it(tmp_path: Path) -> None:
+    (tmp_path / "neighbour.py").write_text("WIDTH = 8\n")
+    text = (
+        "import sys\n"
+        "import no_such_package\n"
+        "input()\n"
+        "sys.exit(3)\n"
+        "bytearray(10**12)\n"
+        "import torch; torch.empty(10**11)\n"
+        "def again(): again()\n"
+        "again()\n"
+        "import neighbour\n"
+        "print('x' * 5000, neighbour.WIDTH)\n"
+        "if __name__ == '__main__': raise SystemExit\n" + EMBEDDINGS
+    )
+
+    report = check(tmp_path, text)
+
+    told = [finding.measured for finding in report.parts[0].mistakes]
+    assert told == ["line 2: imports no_such_package, which is not installed here"]
+    assert report.parts[0].not_checked == (
+        "line 3: asks for input, and here is nobody to give it",
+        "line 4: ends the program with sys.exit",
+        "line 5: needs more memory than it is allowed; --memory allows more",
+        "line 6: needs more memory than it is allowed; --memory allows more",
+        "line 7: calls itself without end",
+    )
+    assert "embeddings-scaled" in report.parts[1].passed
+    assert report.output.endswith("x 8\n")
+    assert len(report.output) <= 2000
+
+
+def test_an_endless_loop_is_stopped_and_named(tmp_path: Path) -> None:
+    text = "a = 1\nwhile True:\n    try:\n        a += 1\n    except BaseException:\n        pass\n"
+
+    with pytest.raises(CheckError, match=r"was stopped after 8 seconds, at line 2; --seconds"):
+        check(tmp_path, text, Limits(seconds=8))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("import os\nos._exit(0)\n", "ended its own process with exit code 0, at line 2"),
+        ("import os\nos.kill(os.getpid(), 9)\n", "was ended by SIGKILL, at line 2"),
+    ],
+)
+def test_a_program_that_ends_its_process_is_named(text: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(CheckError, match=message):
+        check(tmp_path, text)
+
+
+def test_a_program_cannot_write_without_end_or_into_the_directory_of_the_user(
+    tmp_path: Path,
+) -> None:
+    text = "open('written', 'w').write('x' * 3_000_000)\nprint('x' * 3_000_000)\n" + EMBEDDINGS
+
+    report = check(tmp_path, text, Limits(file_mib=1))
+
+    assert any("File too large" in reason for reason in report.parts[0].not_checked)
+    assert [path.name for path in tmp_path.iterdir()] == ["learner.py"]
+
+
+def test_the_command_prints_mistakes_and_says_so_in_its_exit_code(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "learner.py"
+    path.write_text(EMBEDDINGS.replace("* math", "/ math"), encoding="utf-8")
+
+    assert main(["check", str(path)]) == 1
+    printed = capsys.readouterr().out
+    assert "mistake embeddings-scaled in InputEmbeddings" in printed
+    assert "docs/mistakes.md#embeddings-scaled" in printed
+    assert printed.rstrip().endswith("learner.py: 1 mistake")
+
+
+def test_classes_and_arguments_of_other_names_can_be_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "learner.py"
+    text = EMBEDDINGS.replace("InputEmbeddings", "Words").replace("d_model", "how_wide")
+    path.write_text(text, encoding="utf-8")
+    options = ["--class", "InputEmbeddings=Words", "--argument", "how_wide=d_model"]
+
+    assert main(["check", str(path), *options, "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["num_mistakes"] == 0
+    part = report["parts"][1]
+    assert part["found_as"] == "Words"
+    assert "embeddings-scaled" in part["passed"]
+
+
+def test_what_an_argument_means_is_asked_for_and_never_passed_over(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "learner.py"
+    path.write_text(EMBEDDINGS.replace("d_model", "how_wide"), encoding="utf-8")
+
+    assert main(["check", str(path)]) == 0
+    printed = capsys.readouterr().out
+    assert (
+        "what its argument `how_wide` stands for is not known; "
+        "--argument how_wide=d_model would say so\n"
+    ) in printed
+    assert printed.endswith("learner.py: no mistake found; not checked: 1\n")
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--class", "Embedings=X", "there is no part Embedings; did you mean InputEmbeddings?"),
+        ("--class", "InputEmbeddings", "write it as NAME=VALUE"),
+        ("--argument", "x=", "write it as NAME=VALUE"),
+        ("--argument", "x=width", "--argument x=width: there is d_model"),
+    ],
+)
+def test_a_wrong_option_is_refused(option: str, value: str, message: str) -> None:
+    request = Request(
+        file="x.py",
+        directory=".",
+        cells=(),
+        classes=(value,) if option == "--class" else (),
+        arguments=(value,) if option == "--argument" else (),
+    )
+
+    with pytest.raises(RecipeError) as error:
+        wishes_of(request)
+    assert message in str(error.value)
+
+
+def test_a_class_that_is_not_there_is_wrong_use(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "learner.py"
+    path.write_text(EMBEDDINGS, encoding="utf-8")
+
+    assert main(["check", str(path), "--class", "InputEmbeddings=X"]) == 2
+    assert "--class InputEmbeddings=X: there is no X in it" in capsys.readouterr().err
+
+
+def test_a_file_without_any_part_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RecipeError, match="no part of a Transformer was found in it"):
+        check(tmp_path, "x = 1\n")
+
+
+def test_a_whole_program_passes_in_its_own_process() -> None:
+    report = check_file(LEARNERS / "assembled.py")
+
+    assert report.num_mistakes == 0
+    assert len([part for part in report.parts if part.found_as]) == 13
