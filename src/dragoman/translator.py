@@ -71,6 +71,10 @@ class Translation:
         return self.alternatives[0].faults
 
 
+class SentenceError(DragomanError):
+    """A text is too long to be taken for one sentence."""
+
+
 class Way(NamedTuple):
     """One of the words that could follow the beginning of a translation."""
 
@@ -248,10 +252,19 @@ class Translator:
         return judge_words(translated, values, self._tokenizers.target)
 
     def _encode(self, text: str, translation: str) -> tuple[list[int], list[int]]:
-        return (
-            self._tokenizers.source.encode(encodable(text)),
-            self._tokenizers.target.encode(encodable(translation)),
-        )
+        """Cut a sentence and what there is of its translation into tokens.
+
+        Raises:
+            SentenceError: one is longer than any that the model has seen.
+        """
+        ids = self._tokenizers.source.encode(encodable(text))
+        translated = self._tokenizers.target.encode(encodable(translation))
+        if max(len(ids), len(translated)) > self._max_length:
+            raise SentenceError(
+                f"the sentence has {max(len(ids), len(translated))} tokens, and the model has seen "
+                f"at most {self._max_length}; give a shorter one"
+            )
+        return ids, translated
 
     def _cut(self, texts: list[str]) -> list["_CutText"]:
         """Cut texts into sentences, and sentences that are too long into pieces."""

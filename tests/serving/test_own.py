@@ -29,7 +29,8 @@ def test_a_translation_says_what_the_translator_says(address: str, english_itali
     assert found["faults"] == list(expected.faults)
     assert [a["text"] for a in found["alternatives"]] == [a.text for a in expected.alternatives]
     assert (found["source_language"], found["target_language"]) == ("en", "it")
-    assert found["confidence"] is None
+    assert found["confidence"] == pytest.approx(expected.confidence, abs=1e-5)
+    assert found["language_confidence"] is None
 
 
 def test_the_source_language_is_found_out_for_each_text(address: str) -> None:
@@ -41,7 +42,7 @@ def test_the_source_language_is_found_out_for_each_text(address: str) -> None:
 
     assert (english["source_language"], italian["source_language"]) == ("en", "it")
     assert italian["text"] == "Dov'è il cane?"
-    assert english["confidence"] > 0.9
+    assert english["language_confidence"] > 0.9
     assert other["parts"] == ["7, the dog?"]
 
 

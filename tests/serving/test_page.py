@@ -71,6 +71,30 @@ def test_what_is_typed_is_translated_with_alternatives(page: Page, address: str)
     expect(page.locator("#alternatives-section")).to_be_hidden()
 
 
+def test_a_word_offers_others_and_the_translation_goes_on_from_the_chosen_one(
+    page: Page, address: str
+) -> None:
+    page.goto(address)
+    page.locator("#source").fill("The cat")
+    expect(page.locator("#translation .word")).not_to_have_count(0)
+    before = page.locator("#translation").inner_text()
+    first = page.locator("#translation .word").first
+
+    first.click()
+    expect(page.locator("#ways-title")).to_have_text(f"Instead of “{first.inner_text()}”")
+    expect(page.locator("#ways li")).not_to_have_count(0)
+    page.keyboard.press("Escape")
+    expect(page.locator("#ways-section")).to_be_hidden()
+
+    first.click()
+    other = page.locator("#ways button").filter(has_not_text=first.inner_text()).first
+    expected = other.get_attribute("title")
+    other.click()
+    assert expected != before
+    expect(page.locator("#translation")).to_have_text(str(expected))
+    expect(page.locator("#translation .word")).not_to_have_count(0)
+
+
 def test_languages_are_chosen_detected_and_swapped(page: Page, address: str) -> None:
     page.goto(address)
     page.locator("#source").fill("The cat is on the table.")

@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse
 
 from dragoman import __version__
 from dragoman.config import DragomanError
-from dragoman.serving import apertium, deepl, libretranslate, own, page
+from dragoman.serving import apertium, deepl, libretranslate, own, page, words
 from dragoman.serving.documents import Documents
 from dragoman.serving.guard import Guard
 from dragoman.serving.metrics import Metrics
@@ -21,6 +21,7 @@ from dragoman.serving.models import Models
 from dragoman.serving.refusal import RefusalError, as_response
 from dragoman.serving.service import TranslationService
 from dragoman.serving.settings import Settings
+from dragoman.translator import SentenceError
 
 _log = logging.getLogger(__name__)
 
@@ -49,7 +50,7 @@ def build_application(models: Models, settings: Settings) -> FastAPI:
     app.add_middleware(
         CORSMiddleware, allow_origins=["*"], allow_methods=["*"], allow_headers=["*"]
     )
-    for protocol in (own, libretranslate, deepl, apertium, page):
+    for protocol in (own, words, libretranslate, deepl, apertium, page):
         app.include_router(protocol.router)
     app.mount("/static", page.static_files())
     _answer_errors(app)
@@ -62,6 +63,10 @@ def _answer_errors(app: FastAPI) -> None:
     @app.exception_handler(RefusalError)
     async def refuse(request: Request, error: RefusalError) -> JSONResponse:
         return as_response(error, request.url.path)
+
+    @app.exception_handler(SentenceError)
+    async def refuse_sentence(request: Request, error: SentenceError) -> JSONResponse:
+        return as_response(RefusalError(413, str(error)), request.url.path)
 
     @app.exception_handler(DragomanError)
     async def refuse_search(request: Request, error: DragomanError) -> JSONResponse:

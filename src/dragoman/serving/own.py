@@ -34,6 +34,7 @@ class Candidate(BaseModel):
 
     text: str
     score: float
+    confidence: float = Field(description="Geometric mean of the tokens' probabilities.")
     finished: bool
     faults: list[str]
 
@@ -43,7 +44,9 @@ class Translated(Candidate):
 
     source_language: str
     target_language: str
-    confidence: float | None = Field(description="In the source language, if it was found out.")
+    language_confidence: float | None = Field(
+        description="How sure the source language is, if it was found out."
+    )
     parts: list[str]
     cut: bool
     alternatives: list[Candidate]
@@ -90,12 +93,21 @@ async def translate(request: Request, service: Service) -> Translations:
 
 def _write(answer: Answer) -> Translated:
     found = answer.translation
-    candidates = [Candidate(**vars(alternative)) for alternative in found.alternatives]
+    candidates = [
+        Candidate(
+            text=alternative.text,
+            score=alternative.score,
+            confidence=alternative.confidence,
+            finished=alternative.finished,
+            faults=list(alternative.faults),
+        )
+        for alternative in found.alternatives
+    ]
     return Translated(
         **vars(candidates[0]),
         source_language=answer.source,
         target_language=answer.target,
-        confidence=answer.detection.confidence if answer.detection else None,
+        language_confidence=answer.detection.confidence if answer.detection else None,
         parts=list(found.parts),
         cut=found.cut,
         alternatives=candidates,

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from dragoman.decoding.config import SearchConfig
 from dragoman.sentence_translator import Alternative, join_alternatives
@@ -13,11 +14,13 @@ from dragoman.serving.models import Models, ServedModel
 from dragoman.serving.passage import Passage, PlainText
 from dragoman.serving.refusal import RefusalError
 from dragoman.serving.settings import Settings
-from dragoman.translator import Translation
+from dragoman.translator import Translation, Translator
 
 _SURE_OF_TARGET = 0.95
 """How probably a text must be in the target language to be left as it is: who asks
 for a translation usually needs one."""
+
+Result = TypeVar("Result")
 
 Reader = Callable[[str, ServedModel], Passage]
 """Takes a text apart that a model is to translate."""
@@ -97,15 +100,39 @@ class TranslationService:
                     )
                 )
         except TimeoutError:
-            raise RefusalError(
-                504, f"the translation was not ready in {self.settings.timeout:.0f} seconds"
-            ) from None
+            raise self._too_slow() from None
         places = [i for chosen in by_source.values() for i in chosen]
         ordered = dict(zip(places, [t for group in done for t in group], strict=True))
         return [
             Answer(translation=ordered[i], target=target, source=source, detection=detection)
             for i, (source, detection) in enumerate(found)
         ]
+
+    async def ask(
+        self,
+        languages: tuple[str, str],
+        texts: Sequence[str],
+        question: Callable[[Translator], Result],
+    ) -> Result:
+        """Ask the translator between two languages, in any spelling, something about one sentence.
+
+        Raises:
+            RefusalError: a language is not served, or a limit is met.
+            SentenceError: the sentence is longer than any that the model has seen.
+        """
+        self.check_length(texts)
+        source, target = map(self.models.find_language, languages)
+        translator = self.models.find(source, target).translator
+        try:
+            async with asyncio.timeout(self.settings.timeout):
+                return await asyncio.to_thread(question, translator)
+        except TimeoutError:
+            raise self._too_slow() from None
+
+    def _too_slow(self) -> RefusalError:
+        return RefusalError(
+            504, f"the translation was not ready in {self.settings.timeout:.0f} seconds"
+        )
 
     def check_length(self, texts: Sequence[str]) -> None:
         """Refuse more text than the server allows."""

@@ -18,6 +18,14 @@ export function translate(text, { source, target, numAlternatives, signal }) {
   }).then((answer) => answer.translations[0]);
 }
 
+export function getWays(text, { source, target, prefix }) {
+  return ask("/api/v1/ways", {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ text, source, target, prefix }),
+  }).then((answer) => answer.ways);
+}
+
 export function translateFile(file, { source, target }) {
   const form = new FormData();
   form.append("file", file);

@@ -6,6 +6,7 @@ import { Languages } from "./languages.js";
 import { Latest } from "./latest.js";
 import { clear, currentText, listenToCopy, showBusy, showProblem, showTranslation } from "./result.js";
 import { listenToTheme } from "./theme.js";
+import { offerWords } from "./words.js";
 
 const NUM_ALTERNATIVES = 4;
 
@@ -62,6 +63,10 @@ async function run(languages, signal) {
     if (signal.aborted) return;
     const detected = wanted.source === null;
     showTranslation(answer, detected ? [`from ${languages.nameOf(answer.source_language)}`] : []);
+    if (answer.parts.length === 1 && answer.source_language !== answer.target_language) {
+      const pair = { source: answer.source_language, target: answer.target_language };
+      offerWords(answer.parts[0], pair, showProblem);
+    }
   } catch (error) {
     if (!signal.aborted) showProblem(error.message);
   }

@@ -1,6 +1,8 @@
 // What the server has answered: the translation, its alternatives, and what to know about it.
 // Translations are text and never markup.
 
+import { hideWays } from "./words.js";
+
 const translation = document.getElementById("translation");
 const status = document.getElementById("status");
 const section = document.getElementById("alternatives-section");
@@ -49,6 +51,7 @@ export function listenToCopy() {
 }
 
 function showText(text, language) {
+  hideWays();
   translation.removeAttribute("aria-busy");
   translation.textContent = text;
   translation.lang = language;

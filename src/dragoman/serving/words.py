@@ -1,0 +1,97 @@
+"""Dragoman's own interface, word by word: how sure the model is, and what else it could say."""
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, Field
+
+from dragoman.serving.access import check_key
+from dragoman.serving.dependencies import Service
+from dragoman.serving.fields import read_fields
+from dragoman.serving.openapi import accepts, refuses
+
+router = APIRouter(tags=["Dragoman"])
+
+MOST_WAYS = 16
+"""Tokens that are tried as the next one; each costs a translation."""
+
+
+class Begun(BaseModel):
+    """A sentence, and how its translation begins."""
+
+    text: str = Field(description="One sentence; it is not cut.")
+    source: str = Field(description="A language code.")
+    target: str = Field(description="A language code.")
+    prefix: str = Field(default="", description="Up to the end of a word; empty for the first one.")
+    count: int = Field(default=8, ge=1, le=MOST_WAYS)
+
+
+class WayOn(BaseModel):
+    """A word that could follow."""
+
+    word: str
+    confidence: float = Field(description="The probability of the word after the prefix.")
+    translation: str = Field(description="The best translation that goes on with it.")
+
+
+class WaysOn(BaseModel):
+    """The most probable word first; fewer than asked for, where several tokens begin one word."""
+
+    ways: list[WayOn]
+
+
+class Translated(BaseModel):
+    """A sentence and its translation, whoever has made it."""
+
+    text: str = Field(description="One sentence; it is not cut.")
+    source: str = Field(description="A language code.")
+    target: str = Field(description="A language code.")
+    translation: str
+
+
+class JudgedWord(BaseModel):
+    """A word as white space sets it apart."""
+
+    text: str
+    confidence: float = Field(description="Its probability after the words before it.")
+
+
+class Judgement(BaseModel):
+    """How sure the model is of each word of a translation."""
+
+    words: list[JudgedWord]
+
+
+@router.post("/api/v1/ways", responses=refuses(400, 403, 413, 504), openapi_extra=accepts(Begun))
+async def ways(request: Request, service: Service) -> WaysOn:
+    """Give the words that could follow the beginning of a translation."""
+    check_key(request, service.settings.api_keys)
+    wanted = await read_fields(request, Begun)
+    found = await service.ask(
+        (wanted.source, wanted.target),
+        (wanted.text, wanted.prefix),
+        lambda translator: translator.ways_to_continue(
+            wanted.text, wanted.prefix, count=wanted.count
+        ),
+    )
+    return WaysOn(
+        ways=[
+            WayOn(word=way.word.text, confidence=way.word.confidence, translation=way.translation)
+            for way in found
+        ]
+    )
+
+
+@router.post(
+    "/api/v1/words", responses=refuses(400, 403, 413, 504), openapi_extra=accepts(Translated)
+)
+async def words(request: Request, service: Service) -> Judgement:
+    """Tell how sure the model is of each word of a translation."""
+    check_key(request, service.settings.api_keys)
+    wanted = await read_fields(request, Translated)
+    found = await service.ask(
+        (wanted.source, wanted.target),
+        (wanted.text, wanted.translation),
+        lambda translator: translator.judge(wanted.text, wanted.translation),
+    )
+    return Judgement(
+        words=[JudgedWord(text=word.text, confidence=word.confidence) for word in found]
+    )

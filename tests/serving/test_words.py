@@ -1,0 +1,61 @@
+"""Words and the ways to go on, as the translator gives them."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+from dragoman.translator import Translator
+
+SENTENCE = "The cat is on the table."
+PAIR = {"source": "en", "target": "it"}
+
+
+def post(address: str, path: str, **fields: Any) -> Any:
+    return requests.post(f"{address}/api/v1/{path}", json={**PAIR, **fields}, timeout=30)
+
+
+def test_the_words_that_could_follow_are_those_of_the_translator(
+    address: str, english_italian: Path
+) -> None:
+    expected = Translator(english_italian, device="cpu").ways_to_continue(SENTENCE, "", count=4)
+
+    found = post(address, "ways", text=SENTENCE, count=4).json()["ways"]
+
+    assert expected
+    assert [way["word"] for way in found] == [way.word.text for way in expected]
+    assert [way["translation"] for way in found] == [way.translation for way in expected]
+    assert [way["confidence"] for way in found] == pytest.approx(
+        [way.word.confidence for way in expected], rel=1e-3
+    )
+
+
+def test_each_word_of_a_translation_is_judged(address: str, english_italian: Path) -> None:
+    translation = "Il gatto è sul tavolo."
+    expected = Translator(english_italian, device="cpu").judge(SENTENCE, translation)
+
+    found = post(address, "words", text=SENTENCE, translation=translation).json()["words"]
+
+    assert [word["text"] for word in found] == translation.split()
+    assert [word["confidence"] for word in found] == pytest.approx(
+        [word.confidence for word in expected], rel=1e-3
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "status", "message"),
+    [
+        ({}, 400, "text"),
+        ({"text": "a cat", "count": 0}, 400, "count"),
+        ({"text": "a cat", "target": "fr"}, 400, "'fr' is not served"),
+        ({"text": "a cat " * 2000}, 413, "tokens, and the model has seen at most"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_sentence(
+    address: str, fields: dict[str, Any], status: int, message: str
+) -> None:
+    answer = post(address, "ways", **fields)
+
+    assert answer.status_code == status
+    assert message in answer.json()["error"]
