@@ -271,7 +271,7 @@ def test_after_the_export_nothing_needs_pytorch(
     )
 
     printed = capsys.readouterr().out
-    assert "proved in float32: 20 of 20 translations equal" in printed
+    assert "proved in float32: 20 of 20 translations by CTranslate2 equal" in printed
     assert f"wrote {directory.path / 'ctranslate2'}" in printed
     program = (
         "import json, sys\n"

@@ -107,15 +107,13 @@ def test_text_in_normal_form_has_the_same_tokens(marian_tokenizer: tuple[Any, An
     check()
 
 
-@pytest.mark.parametrize(
-    "text", ["caffe\u0300", "a\u00a0cat", "the tag <s>", ">>it<< a cat", "a▁cat"]
-)
-def test_what_the_page_on_formats_says_is_cut_otherwise(
-    marian_tokenizer: tuple[Any, Any], text: str
+def test_what_the_page_on_formats_names_is_cut_otherwise(
+    marian_tokenizer: tuple[Any, Any],
 ) -> None:
     ours, theirs = marian_tokenizer
 
-    assert theirs(text)["input_ids"] != [*ours.encode(text), SPECIAL.eos]
+    for text in ("caffe\u0300", "a\u00a0cat", "the tag <s>", ">>it<< a cat", "a▁cat"):
+        assert theirs(text)["input_ids"] != [*ours.encode(text), SPECIAL.eos]
 
 
 @pytest.mark.parametrize(
