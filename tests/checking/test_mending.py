@@ -71,6 +71,20 @@ def test_a_mistake_behind_several_slips_is_found() -> None:
     assert "attention-projections" in names
 
 
+def test_an_argument_that_is_misspelt_does_not_hide_behind_a_global() -> None:
+    right = "(self, d_model: int, vocab_size: int) -> None:\n"
+    right += "        super().__init__()\n        self.proj"
+    assert right in ASSEMBLED
+    source = "d_model = 6\n" + ASSEMBLED.replace(right, right.replace("d_model", "d_moel"))
+
+    source = source.replace("return self.proj(x)", "return self.proj(x).softmax(-1)")
+
+    report = examined(source, "ProjectionLayer")
+
+    assert "the argument `d_moel` is never used, a global `d_model` is" in stops(report)[0]
+    assert "projection-probabilities" in [finding.name for finding in report.parts[1].mistakes]
+
+
 def test_an_import_that_an_excerpt_leaves_out_is_only_noted() -> None:
     report = examined(ASSEMBLED.replace("import math\n", ""), "InputEmbeddings", is_excerpt=True)
 

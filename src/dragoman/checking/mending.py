@@ -171,6 +171,23 @@ def _number_called(slip: Slip, program: Program) -> str | None:
     return None
 
 
+def _misspelt_argument(slip: Slip, program: Program) -> str | None:
+    """`def __init__(self, d_moel)` with `d_model` in its body finds a global of that name."""
+    if not isinstance(slip.error, RuntimeError):
+        return None
+    for function in ast.walk(slip.statement.tree):
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        read = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+        arguments = [argument.arg for argument in function.args.args]
+        for argument in function.args.args:
+            meant = closest(argument.arg, read - set(arguments) - set(vars(builtins)))
+            if meant and argument.arg not in read:
+                name, argument.arg = argument.arg, meant
+                return f"the argument `{name}` is never used, a global `{meant}` is; read as that"
+    return None
+
+
 def _starred_number(slip: Slip, program: Program) -> str | None:
     """`x.float(*(a))` is `x.float() * (a)` with the bracket in the wrong place."""
     if "argument after * must be an iterable" not in str(slip.error):
@@ -213,5 +230,6 @@ _KINDS: tuple[Callable[[Slip, Program], str | None], ...] = (
     _misspelt_attribute,
     _misspelt_keyword,
     _number_called,
+    _misspelt_argument,
     _starred_number,
 )

@@ -69,6 +69,15 @@ BLOCKS = [
 
 STACKS = [
     *each(
+        "any-argument",
+        "Encoder",
+        "assembled",
+        (
+            "def __init__(self, features: int, layers: nn.ModuleList) -> None:",
+            "def __init__(self, features: int, layers: nn.ModuleList, **kwargs: int) -> None:",
+        ),
+    ),
+    *each(
         "stack-last-norm",
         "Encoder",
         "assembled",

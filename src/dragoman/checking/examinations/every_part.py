@@ -1,5 +1,6 @@
 """What holds for each part: it runs, evaluates without chance, learns with all of its weights."""
 
+import inspect
 from collections.abc import Iterator
 from typing import Any
 
@@ -7,6 +8,7 @@ import torch
 from torch import nn
 from torch.nn.modules.module import register_module_forward_pre_hook
 
+from dragoman.checking.arguments import parameters_of
 from dragoman.checking.examinations.check import Check, Verdict, distance, random, same
 from dragoman.checking.examinations.probe import give, run
 from dragoman.checking.workshop import SIZES, Workshop
@@ -41,6 +43,13 @@ WIDTH_IGNORED = Check(
     why="A number or a global variable is used in its place; the model has one width only.",
     section="3.1",
 )
+ANY_ARGUMENT = Check(
+    name="any-argument",
+    finding="Its constructor takes arguments of any name, and forgets them.",
+    why="A misspelt setting changes nothing, and nobody is told.",
+    section="-",
+    kind="note",
+)
 SHARED = Check(
     name="layers-are-independent",
     finding="The same layer stands in several places.",
@@ -54,6 +63,7 @@ BATCH = Check(
     section="3",
 )
 
+VAR_KEYWORD = inspect.Parameter.VAR_KEYWORD
 MOST_SHOWN = 4
 """Names of weights in one sentence."""
 
@@ -149,6 +159,13 @@ def width_has_an_effect(workshop: Workshop, part: str) -> Iterator[Verdict]:
         yield WIDTH_IGNORED, told if shapes[0] == shapes[1] else None
 
 
+def arguments_are_known(workshop: Workshop, part: str) -> Iterator[Verdict]:
+    """Look for a constructor that refuses nothing."""
+    parameters = parameters_of(workshop.factory(part)).values()
+    swallowing = [parameter.name for parameter in parameters if parameter.kind is VAR_KEYWORD]
+    yield ANY_ARGUMENT, f"it has `**{swallowing[0]}`" if swallowing else None
+
+
 def layers_are_independent(workshop: Workshop, part: str) -> Iterator[Verdict]:
     """Look for a layer that stands in two places; embeddings and projection may be tied."""
     module = workshop.build(part)
@@ -184,6 +201,7 @@ OF_EVERY_PART = (
     all_weights_learn,
     all_weights_are_its_own,
     width_has_an_effect,
+    arguments_are_known,
     layers_are_independent,
     sentences_are_independent,
 )
