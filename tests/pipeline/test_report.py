@@ -72,11 +72,12 @@ def test_the_report_shows_the_same_sentences_at_each_stage(trained: Path) -> Non
     rows = cells(read(trained))
 
     validations = [e for e in read_journal(trained / "journal.jsonl") if e["event"] == "validation"]
-    first = validations[0]["samples"][0]
-    start = rows.index(["source", first["source"]])
+    second = validations[0]["samples"][1]
+    assert second["reference"] != validations[0]["samples"][0]["reference"]
+    start = rows.index(["source", second["source"]])
     assert rows[start + 1 : start + 4] == [
-        ["reference", first["reference"]],
-        *([f"update {e['update']}", e["samples"][0]["translation"]] for e in validations),
+        ["reference", second["reference"]],
+        *([f"update {e['update']}", e["samples"][1]["translation"]] for e in validations),
     ]
 
 
