@@ -19,6 +19,12 @@ from dragoman.tokenizers.pair import TokenizerPair
 WIDTH_OF_SECOND_SEARCH = 8
 """Of the beam, where the first search has found something with a fault."""
 
+FEWEST_OF_PHRASES = 3
+"""Translations that a search for phrases looks for; one of them may have another fault."""
+
+MOST_PHRASES = 12
+"""Of a sentence that is searched so; the time grows with their number, and the quality falls."""
+
 FAULTS_OF_TERMS = frozenset({FAULT_OF_PROTECTED, FAULT_OF_GLOSSARY})
 
 
@@ -140,30 +146,36 @@ class SentenceTranslator:
         width = max(search.beam_size, WIDTH_OF_SECOND_SEARCH)
         wider = replace(search, beam_size=width, n_best=width)
         faulty = [i for i, alternatives in enumerate(found) if alternatives[0].faults]
-        lacking = [i for i in faulty if FAULTS_OF_TERMS.intersection(found[i][0].faults)]
+        lacking = [i for i in faulty if self._asks_for_phrases(tasks[i], found[i][0])]
         if lacking and (engine := self._engine_for_phrases) is not None:
-            faulty = [i for i in faulty if i not in lacking]
+            few = replace(wider, n_best=max(search.n_best, FEWEST_OF_PHRASES))
             required = [[self._speller.spell(term) for term in tasks[i].terms] for i in lacking]
-            others = engine.search([tasks[i].ids for i in lacking], wider, required)
-            self._exchange(lacking, tasks, found, others)
+            others = engine.search([tasks[i].ids for i in lacking], few, required)
+            self._add(lacking, tasks, found, others)
+            faulty = [i for i in faulty if i not in lacking or found[i][0].faults]
         if faulty:
             others = self.engine.search([tasks[i].ids for i in faulty], wider)
-            self._exchange(faulty, tasks, found, others)
+            self._add(faulty, tasks, found, others)
         for alternatives in found:
             del alternatives[search.n_best :]
 
-    def _exchange(
+    def _asks_for_phrases(self, task: "_Task", best: Alternative) -> bool:
+        """Tell whether a search for phrases may help, and does not take for ever."""
+        lacks = FAULTS_OF_TERMS.intersection(best.faults)
+        return bool(lacks) and len(task.terms) <= MOST_PHRASES
+
+    def _add(
         self,
         chosen: list[int],
         tasks: list["_Task"],
         found: list[list[Alternative]],
         others: list[list[Hypothesis]],
     ) -> None:
-        """Put other translations, if there are any, in the place of those of the chosen tasks."""
+        """Add translations to those of the chosen tasks: each text once, fewest faults first."""
         for i, hypotheses in zip(chosen, others, strict=True):
             looked_at = [self._look_at(tasks[i], hypothesis) for hypothesis in hypotheses]
-            # Stable: of those with equally many faults the best scored is the first.
-            found[i] = sorted(looked_at, key=lambda each: len(each.faults)) or found[i]
+            different = {each.text: each for each in reversed((*found[i], *looked_at))}
+            found[i] = sorted(different.values(), key=_badness)
 
     def _translate_around(
         self, tasks: list["_Task"], found: list[list[Alternative]], search: SearchConfig
@@ -221,6 +233,13 @@ class _Task(NamedTuple):
     text: str
     ids: list[int]
     terms: list[Term]
+
+
+def _badness(alternative: Alternative) -> tuple[bool, int, bool, float]:
+    """Rank alternatives: a placeholder that is lost is worse than any other fault."""
+    faults = alternative.faults
+    lost = FAULT_OF_PROTECTED in faults
+    return lost, len(faults), not alternative.finished, -alternative.score
 
 
 def _has_word(text: str) -> bool:

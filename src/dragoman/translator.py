@@ -142,7 +142,7 @@ class Translator:
             build_engine(directory, self._tokenizers, engine, device, self.search),
             self._tokenizers,
             terms,
-            partial(build_second_engine, directory, engine),
+            partial(build_second_engine, directory, engine, device),
         )
 
     @classmethod

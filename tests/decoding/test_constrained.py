@@ -134,6 +134,14 @@ def test_a_model_that_never_wants_a_phrase_is_made_to_say_it_before_the_limit() 
         assert all(satisfies(hypothesis.ids, phrases) for hypothesis in found)
 
 
+def test_there_may_be_more_phrases_than_places_in_the_beam() -> None:
+    model = random_model(5, vocab_size=VOCAB)
+    phrases = [phrase((A, B)), phrase((C,)), phrase((D, A)), phrase((B, B)), phrase((D,))]
+    (found,) = constrained_beam_search(problem([model]), config(2, limit=30), [phrases])
+    assert found[0].finished
+    assert satisfies(found[0].ids, phrases)
+
+
 def test_the_same_phrase_twice_is_said_twice() -> None:
     model = random_model(3, vocab_size=VOCAB)
     (found,) = constrained_beam_search(problem([model]), config(6), [2 * [phrase((D, C))]])

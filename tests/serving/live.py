@@ -28,6 +28,17 @@ class Copier(FakeEngine):
         self.gate.set()
         self.asked: list[int] = []
 
+    def continue_in_ways(
+        self, source: Sequence[int], prefix: Sequence[int], config: SearchConfig, *, count: int
+    ) -> list[Hypothesis]:
+        (found,) = self.search([source], config)
+        return found
+
+    def log_probabilities(
+        self, sources: Sequence[Sequence[int]], translations: Sequence[Sequence[int]]
+    ) -> list[tuple[float, ...]]:
+        return [(-1.0,) * (len(ids) + 1) for ids in translations]
+
     def search(
         self,
         sources: Sequence[Sequence[int]],

@@ -1,11 +1,15 @@
 """Words and the ways to go on, as the translator gives them."""
 
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
 import pytest
 import requests
+from tests.serving.live import Copier, serving
 
+from dragoman.serving.batching import MOST_ASKING
+from dragoman.serving.models import ServedModel
 from dragoman.translator import Translator
 
 SENTENCE = "The cat is on the table."
@@ -59,3 +63,21 @@ def test_what_is_wrong_is_said_in_a_sentence(
 
     assert answer.status_code == status
     assert message in answer.json()["error"]
+
+
+def test_too_many_questions_are_refused_and_later_ones_answered(
+    copying: tuple[Copier, ServedModel],
+) -> None:
+    engine, model = copying
+    engine.gate.clear()
+    with serving([model]) as url, ThreadPoolExecutor(MOST_ASKING + 1) as clients:
+        asked = [clients.submit(post, url, "ways", text="a cat") for _ in range(MOST_ASKING + 1)]
+        refused = next(as_completed(asked)).result()
+        engine.gate.set()
+        statuses = sorted(each.result().status_code for each in asked)
+        again = post(url, "ways", text="a cat")
+
+    assert refused.status_code == 503
+    assert refused.headers["Retry-After"] == "1"
+    assert statuses == [200] * MOST_ASKING + [503]
+    assert again.status_code == 200

@@ -24,6 +24,18 @@ def test_terms_are_whole_words_and_the_longest_counts() -> None:
     ]
 
 
+def test_what_looks_like_a_term_to_the_pattern_alone_is_none() -> None:
+    """A dotless i is an i to patterns that ignore case."""
+    assert found_in("the f\u0131le, F\u0130LE") == []
+
+
+def test_terms_that_differ_in_case_share_their_translations() -> None:
+    glossary = Glossary({"File": ("Archivio",), "file": ("documento",), "a  b": ("c",)})
+    (found,) = glossary.find("the file")
+    assert found.writings[:2] == ("Archivio", "documento")
+    assert glossary.find("A b")[0].writings[0] == "c"
+
+
 def test_the_case_of_the_source_decides_what_is_allowed() -> None:
     assert found_in("the file") == [("file", ("archivio", "Archivio"))]
     assert found_in("THE FILE") == [("FILE", ("archivio", "Archivio", "ARCHIVIO"))]

@@ -106,6 +106,8 @@ def test_a_term_knows_what_it_touches() -> None:
         ("see http://a.it/b.", "vedi http://a.it/b!", True),
         ("see http://a.it/b.", "vedi http://a.it/c.", False),
         ("nothing", "%s", False),
+        ("50% of it", "A c\u00e9g 50%-a", True),
+        ("1\u00a0200 files", "1 200 file", True),
     ],
 )
 def test_a_translation_keeps_its_terms_or_has_a_fault(
@@ -113,6 +115,19 @@ def test_a_translation_keeps_its_terms_or_has_a_fault(
 ) -> None:
     faults = find_term_faults(find_protected(source), find_protected(translation), translation)
     assert faults == (() if keeps else (FAULT_OF_PROTECTED,))
+
+
+@pytest.mark.parametrize(
+    "text", ["{a}{{ b }}", "1/http://a.it/\u00e9", "abc\n1", "%s", "\u4f60{0}\u597d", "x{0}y z"]
+)
+def test_the_pieces_around_terms_are_the_text(text: str) -> None:
+    assert "".join(cut_around(text, find_protected(text))) == text
+
+
+def test_a_line_of_nothing_but_one_character_takes_no_time_to_speak_of() -> None:
+    for text in ("a" * 50_000, "_a" * 25_000, "%" + "0" * 50_000, "%(a)" + "0" * 50_000):
+        assert find_protected(f"{text} {{0}}")[-1].writings == ("{0}",)
+    assert cut_around("!" * 50_000 + "\u00e9 1", find_protected("!" * 50_000 + "\u00e9 1"))
 
 
 @given(st.text(alphabet="a1%s{}$()@.:/, _-<>\u00e8", max_size=40))

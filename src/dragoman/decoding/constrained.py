@@ -50,6 +50,20 @@ class _Step(NamedTuple):
     remainder: tuple[int, ...] = ()
 
 
+class _Candidate(NamedTuple):
+    """A step from one of the live prefixes; only the few that are chosen become prefixes."""
+
+    log_probability: float
+    """That of the prefix with the step."""
+
+    row: int
+    """Which of the prefixes it extends."""
+
+    step: _Step
+    of_token: float
+    """The log-probability of the token alone."""
+
+
 @dataclass(kw_only=True)
 class _Sentence:
     """The search for the translations of a sentence."""
@@ -68,11 +82,11 @@ def constrained_beam_search(
 ) -> list[list[Hypothesis]]:
     """Find translations that have every phrase required of their sentence, the best scored first.
 
-    Any token may follow a prefix, and the first one of each phrase that is missing. A phrase that
-    has begun must be completed. A translation can end when no phrase is missing; once there is just
-    enough room for them before the length limit, nothing else may follow. So every hypothesis has
-    the phrases. There is none if a phrase has a forbidden token in each of its spellings. The limit
-    is higher than usual by the phrases' own length.
+    A token that begins a phrase which is missing begins that phrase, and any other may follow a
+    prefix. A phrase that has begun must be completed. A translation can end when no phrase is
+    missing; once there is just enough room for them before the length limit, nothing else may
+    follow. So every hypothesis has the phrases. There is none if a phrase has a forbidden token in
+    each of its spellings. The limit is higher than usual by the phrases' own length.
 
     The search of a sentence is over when as many translations as the beam is wide have ended, or
     when no live prefix can still become one of the `n_best`.
@@ -139,14 +153,16 @@ def _advance(
     ]
     values = iter(_look_up(log_probabilities, steps))
     for place, sentence in enumerate(sentences):
-        candidates: list[_Prefix] = []
+        candidates: list[_Candidate] = []
         for row, prefix in enumerate(sentence.live):
-            required = steps[place][row]
-            candidates += [_extend(prefix, row, step, next(values)) for step in required]
+            required, so_far = steps[place][row], prefix.log_probability
+            for step in required:
+                value = next(values)
+                candidates.append(_Candidate(so_far + value, row, step, value))
             if not _has_no_room(prefix, sentence.limit):
                 free = zip(tokens[place][row], best[place][row], strict=True)
                 candidates += [
-                    _extend(prefix, row, _Step(token, prefix.missing), value)
+                    _Candidate(so_far + value, row, _Step(token, prefix.missing), value)
                     for token, value in free
                     if _may_follow(token, prefix, required, eos)
                 ]
@@ -158,12 +174,12 @@ def _required_steps(prefix: _Prefix, limit: int) -> list[_Step]:
     if prefix.remainder:
         token, *remainder = prefix.remainder
         return [_Step(token, prefix.missing, prefix.phrase, tuple(remainder))]
-    found = []
+    found, must_begin = [], _has_no_room(prefix, limit)
     for phrase in dict.fromkeys(prefix.missing):
         others = list(prefix.missing)
         others.remove(phrase)
         for spelling in phrase.spellings:
-            if prefix.tokens[-1] not in spelling.not_after or _has_no_room(prefix, limit):
+            if must_begin or prefix.tokens[-1] not in spelling.not_after:
                 first, *remainder = spelling.tokens
                 found.append(_Step(first, tuple(others), phrase, tuple(remainder)))
     return found
@@ -201,23 +217,29 @@ def _look_up(log_probabilities: Tensor, steps: list[list[list[_Step]]]) -> list[
     return values
 
 
-def _extend(prefix: _Prefix, row: int, step: _Step, log_probability: float) -> _Prefix:
+def _extend(prefix: _Prefix, candidate: _Candidate) -> _Prefix:
+    step = candidate.step
     return _Prefix(
         tokens=(*prefix.tokens, step.token),
-        token_log_probabilities=(*prefix.token_log_probabilities, log_probability),
-        log_probability=prefix.log_probability + log_probability,
-        parent=row,
+        token_log_probabilities=(*prefix.token_log_probabilities, candidate.of_token),
+        log_probability=candidate.log_probability,
+        parent=candidate.row,
         missing=step.missing,
         phrase=step.phrase,
         remainder=step.remainder,
     )
 
 
-def _choose(sentence: _Sentence, candidates: list[_Prefix], eos: int, config: SearchConfig) -> None:
+def _choose(
+    sentence: _Sentence, candidates: list[_Candidate], eos: int, config: SearchConfig
+) -> None:
     """Divide the beam among the candidates, set apart those that end, and see who can go on."""
-    chosen = list(_share(candidates, eos, config.beam_size))
-    ended = [candidate for candidate in chosen if candidate.tokens[-1] == eos]
-    live = [candidate for candidate in chosen if candidate.tokens[-1] != eos]
+    chosen = [
+        _extend(sentence.live[candidate.row], candidate)
+        for candidate in _share(candidates, eos, config.beam_size)
+    ]
+    ended = [prefix for prefix in chosen if prefix.tokens[-1] == eos]
+    live = [prefix for prefix in chosen if prefix.tokens[-1] != eos]
     _keep(sentence, ended, eos, config)
     highest = max((prefix.log_probability for prefix in live), default=-math.inf)
     kept = sentence.ended
@@ -233,26 +255,28 @@ def _choose(sentence: _Sentence, candidates: list[_Prefix], eos: int, config: Se
     sentence.live = live
 
 
-def _share(candidates: list[_Prefix], eos: int, width: int) -> Iterator[_Prefix]:
+def _share(candidates: list[_Candidate], eos: int, width: int) -> Iterator[_Candidate]:
     """Give each number of missing phrases an equal share of the beam, and the best the rest.
 
-    Candidates that end take no place, but only those are taken that are better than the last one
-    that does.
+    Where there are more such groups than places, those that miss fewest get one each. Candidates
+    that end take no place, but only those are taken that are better than the last one that does.
     """
     ranked = sorted(
         (candidate for candidate in candidates if candidate.log_probability > -math.inf),
         key=lambda candidate: -candidate.log_probability,
     )
-    groups = {len(candidate.missing) for candidate in ranked}
+    groups = sorted({len(candidate.step.missing) for candidate in ranked})[:width]
     left = dict.fromkeys(groups, width // max(1, len(groups)))
-    second_choice = []
+    places, second_choice = width, []
     for candidate in ranked:
-        if left[len(candidate.missing)]:
+        ends = candidate.step.token == eos
+        if left.get(len(candidate.step.missing)):
             yield candidate
-            left[len(candidate.missing)] -= candidate.tokens[-1] != eos
-        elif candidate.tokens[-1] != eos:
+            left[len(candidate.step.missing)] -= not ends
+            places -= not ends
+        elif not ends:
             second_choice.append(candidate)
-    yield from second_choice[: sum(left.values()) + width % max(1, len(groups))]
+    yield from second_choice[:places]
 
 
 def _keep(sentence: _Sentence, prefixes: list[_Prefix], eos: int, config: SearchConfig) -> None:

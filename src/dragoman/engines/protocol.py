@@ -37,7 +37,7 @@ class Engine(Protocol):
         Each gets `config.n_best` hypotheses, or fewer if there are not so many, and at least one.
         A sentence without tokens gets one empty hypothesis. If phrases are required of each
         sentence, every hypothesis has them; a sentence whose phrases cannot be said gets none. If
-        a prefix is given for each sentence, every hypothesis begins with it.
+        a prefix is given for each sentence, every other hypothesis begins with it.
 
         Raises:
             EngineError: the engine cannot search so.

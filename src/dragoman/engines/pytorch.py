@@ -126,7 +126,7 @@ class PyTorchEngine:
         """Judge translations that are given: one value for each token, and one for the end."""
         results: list[tuple[float, ...]] = [()] * len(sources)
         bos, eos, pad = self._special_ids.bos, self._special_ids.eos, self._special_ids.pad
-        lengths = [max(map(len, pair)) for pair in zip(sources, translations, strict=True)]
+        lengths = [1 + max(map(len, pair)) for pair in zip(sources, translations, strict=True)]
         with torch.inference_mode(), _evaluating(self._transformer):
             for batch in group_by_length(lengths, self._tokens_per_batch // 4):
                 target = [torch.tensor([bos, *translations[i], eos]) for i in batch]

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from dragoman.config import DragomanError
 from dragoman.decoding.config import SearchConfig
 from dragoman.engines.protocol import Engine, EngineError
 from dragoman.model_directory import ModelDirectory
@@ -37,7 +38,7 @@ def build_engine(
     return CTranslate2Engine(directory, tokenizers)
 
 
-def build_second_engine(directory: ModelDirectory, kind: EngineKind) -> Engine | None:
+def build_second_engine(directory: ModelDirectory, kind: EngineKind, device: str) -> Engine | None:
     """Load a model into PyTorch, for what another engine cannot do; None if it must not or cannot.
 
     Whoever has asked for an engine by name gets no other.
@@ -45,8 +46,8 @@ def build_second_engine(directory: ModelDirectory, kind: EngineKind) -> Engine |
     if kind != "auto":
         return None
     try:
-        return build_pytorch_engine(directory, "auto")
-    except EngineError:
+        return build_pytorch_engine(directory, device)
+    except DragomanError:
         return None
 
 

@@ -3,11 +3,13 @@
 import asyncio
 import logging
 import math
+import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from dragoman.config import DragomanError
 from dragoman.decoding.config import SearchConfig
@@ -16,6 +18,11 @@ from dragoman.translator import Translation, Translator
 
 CHARACTERS_PER_BATCH = 2000
 """About 500 tokens. More is hardly faster, and lets a newcomer wait for longer."""
+
+MOST_ASKING = 8
+"""Questions about single sentences that may wait for a thread."""
+
+Result = TypeVar("Result")
 
 _log = logging.getLogger(__name__)
 
@@ -57,6 +64,7 @@ class Batcher:
         self._max_waiting = max_waiting_characters
         self._jobs: deque[_Job] = deque()
         self._filled = asyncio.Event()
+        self._free_to_ask = threading.BoundedSemaphore(MOST_ASKING)
         self._seconds_per_character = 1e-3
         self._threads = ThreadPoolExecutor(num_threads, thread_name_prefix="translate")
         self._workers = [asyncio.create_task(self._work()) for _ in range(num_threads)]
@@ -85,6 +93,19 @@ class Batcher:
         self._jobs.append(job)
         self._filled.set()
         return await job.answer
+
+    async def ask(self, question: Callable[[Translator], Result]) -> Result:
+        """Ask the translator something, in one of the threads that translate.
+
+        Raises:
+            RefusalError: too many others ask already.
+        """
+        if not self._free_to_ask.acquire(blocking=False):
+            raise RefusalError(503, "too many are asking; come back later", retry_after=1)
+        answer = self._threads.submit(question, self._translator)
+        # Not when whoever asked goes away: the thread goes on until it has the answer.
+        answer.add_done_callback(lambda _: self._free_to_ask.release())
+        return await asyncio.wrap_future(answer)
 
     async def close(self) -> None:
         """Stop; what was not translated never will be."""

@@ -117,15 +117,15 @@ class TranslationService:
         """Ask the translator between two languages, in any spelling, something about one sentence.
 
         Raises:
-            RefusalError: a language is not served, or a limit is met.
+            RefusalError: a language is not served, a limit is met, or too many are asking.
             SentenceError: the sentence is longer than any that the model has seen.
         """
         self.check_length(texts)
         source, target = map(self.models.find_language, languages)
-        translator = self.models.find(source, target).translator
+        batcher = self._batchers[self.models.find(source, target).pair]
         try:
             async with asyncio.timeout(self.settings.timeout):
-                return await asyncio.to_thread(question, translator)
+                return await batcher.ask(question)
         except TimeoutError:
             raise self._too_slow() from None
 

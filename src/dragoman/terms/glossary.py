@@ -19,14 +19,12 @@ class Glossary:
 
     def __init__(self, translations: Mapping[str, tuple[str, ...]]) -> None:
         """Take the translations of each term, the preferred one first."""
-        self._translations = {
-            source.casefold(): targets for source, targets in translations.items()
-        }
-        longest_first = sorted(translations, key=len, reverse=True)
-        self._pattern = re.compile(
-            "|".join(_whole(normalise(source)) for source in longest_first) or r"(?!)",
-            re.IGNORECASE,
-        )
+        self._translations: dict[str, tuple[str, ...]] = {}
+        for source, targets in translations.items():
+            known = self._translations.get(_key(source), ())
+            self._translations[_key(source)] = (*known, *targets)
+        longest_first = sorted(self._translations, key=len, reverse=True)
+        self._pattern = re.compile("|".join(map(_whole, longest_first)) or r"(?!)", re.IGNORECASE)
 
     @classmethod
     def load(cls, path: Path, *, languages: tuple[str, str]) -> "Glossary":
@@ -56,12 +54,13 @@ class Glossary:
                 writings=_cased(self._translations[_key(found.group())], found.group()),
             )
             for found in self._pattern.finditer(text)
+            if _key(found.group()) in self._translations  # the pattern takes ı for i
         ]
 
 
-def _key(found: str) -> str:
+def _key(term: str) -> str:
     """Undo what the pattern allows: another case, other white space."""
-    return " ".join(found.casefold().split())
+    return normalise(term).lower()
 
 
 def _whole(term: str) -> str:

@@ -8,29 +8,36 @@ from dragoman.terms.term import Kind, Term
 _ADDRESS = r"""
     (?:https?|ftps?|file)://[^\s<>"']*[^\s<>"'.,;:!?)\]]
   | www\.[^\s<>"']*[^\s<>"'.,;:!?)\]]
-  | [\w.+-]+@\w[\w-]*(?:\.\w[\w-]*)+
+  | (?<![\w.+-])[\w.+-]+@\w[\w-]*(?:\.\w[\w-]*)+
 """
+
+_CONVERSION = r"\d{0,9}(?:\.\d{1,9})?(?:hh?|ll?|z)?[diouxXeEfFgGcrsan@](?![^\W_])"
+"""The end of a placeholder of printf."""
 
 _PLACEHOLDER = r"""
     \$?\{\{[^{}]*\}\}                                # {{ name }}
   | [$\#%]?\{[^{}\s]+\}                              # {0}, {name:.2f}, ${x}, {$a}, #{x}, %{x}
-  | %\([^()\s]+\)[-#0+]*[\d.]*[a-zA-Z]               # %(name)s, %(share).1f
-  | %(?:\d+\$)?[-#0+]*\d*(?:\.\d+)?(?:hh?|ll?|z)?[diouxXeEfFgGcrsan@](?![^\W_])  # %s, %1$d, %-5.2f
+  | %\([^()\s]+\)[-#0+]{0,5}[\d.]{0,9}[a-zA-Z]      # %(name)s, %(share).1f
+  | %(?:\d+\$)?[#0+]{0,4}{CONVERSION}               # %s, %1$d, %.2f
+  | (?<!\d)(?<!\d[ \u00a0])%-(?=\d){CONVERSION}     # %-5.2f, but not the share of 50%-a
   | %L?\d+(?!\w)                                     # %1
   | \$[A-Za-z_]\w*                                   # $name
   | (?<!\w)__\w+__(?!\w)                             # __name__
 """
 
 _NUMBER = r"""
-    (?<![\w.,])\d+(?:[.,:/\u00a0\u202f-]\d+)*(?!\w)
+    (?<![\w.,])\d+(?:[.,:/-]\d+)*(?!\w)
 """
 
 _PROTECTED = re.compile(
-    f"(?P<address>{_ADDRESS})|(?P<placeholder>{_PLACEHOLDER})|(?P<number>{_NUMBER})", re.VERBOSE
+    f"(?P<address>{_ADDRESS})|(?P<placeholder>{_PLACEHOLDER})|(?P<number>{_NUMBER})".replace(
+        "{CONVERSION}", _CONVERSION
+    ),
+    re.VERBOSE,
 )
 
-_TOUCHING_BEFORE = re.compile(r"[!-~]*$")
-_TOUCHING_AFTER = re.compile(r"^[!-~]*")
+_PRINTABLE = "".join(map(chr, range(ord("!"), ord("~") + 1)))
+"""Of ASCII: what may be part of a code, where other scripts write words without spaces."""
 
 _EXCHANGED = str.maketrans(".,", ",.")
 
@@ -63,9 +70,10 @@ def cut_around(text: str, terms: Sequence[Term]) -> list[str]:
     for term in terms:
         if term.kind == "glossary" or term.end <= end:
             continue
-        start = term.start - len(_TOUCHING_BEFORE.findall(text[end : term.start])[0])
+        before, after = text[end : max(end, term.start)], text[term.end :]
+        start = end + len(before.rstrip(_PRINTABLE))
         pieces[-1] += text[end:start]
-        end = term.end + len(_TOUCHING_AFTER.findall(text[term.end :])[0])
+        end = len(text) - len(after.lstrip(_PRINTABLE))
         pieces += [text[start:end], ""]
     pieces[-1] += text[end:]
     return pieces

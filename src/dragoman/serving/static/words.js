@@ -1,4 +1,4 @@
-// Every word of a translation is a button: it offers the words that could stand there instead, and
+// Every word of the best translation of a sentence is a button: it offers the words that could stand there instead, and
 // the translation goes on from the one that is chosen.
 
 import { getWays } from "./api.js";
@@ -44,7 +44,7 @@ async function ask(sentence, languages, prefix, word, onProblem) {
     list.replaceChildren(
       ...ways.map((way) => choice(way, () => take(way, sentence, languages, onProblem))),
     );
-    section.hidden = false;
+    section.hidden = ways.length === 0;
     list.querySelector("button")?.focus();
   } catch (error) {
     if (mine === asked) onProblem(error.message);
