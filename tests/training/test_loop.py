@@ -30,6 +30,14 @@ class StopAfter(Silence):
             os.kill(os.getpid(), self.number)
 
 
+@pytest.fixture(autouse=True)
+def _hang_up_is_heard() -> Iterator[None]:
+    """Tests that run under nohup begin with an ignored SIGHUP."""
+    handler = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, handler)
+
+
 def weights(trainer: Trainer) -> dict[str, torch.Tensor]:
     return {name: tensor.clone() for name, tensor in weights_of(trainer.transformer).items()}
 
