@@ -32,7 +32,7 @@ class StopAfter(Silence):
 
 @pytest.fixture(autouse=True)
 def _hang_up_is_heard() -> Iterator[None]:
-    """Tests that run under nohup begin with an ignored SIGHUP."""
+    """Undo what nohup does, under which a whole test run may be started."""
     handler = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     yield
     signal.signal(signal.SIGHUP, handler)
