@@ -49,6 +49,8 @@ def run(app: FastAPI, listener: socket.socket, *, grace: float) -> None:
         timeout_graceful_shutdown=int(grace),
         server_header=False,
     )
-    # uvicorn finishes its work on SIGTERM, and then raises the signal again: that is the way out.
+    # uvicorn finishes its work on a signal, and then raises it again: these are the ways out, also
+    # where a shell had SIGINT ignored, as it does for what it starts in the background.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     uvicorn.Server(config).run(sockets=[listener])
