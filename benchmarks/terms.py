@@ -1,10 +1,13 @@
 """Measure what keeping terms costs and gives: protected text, and a glossary.
 
     python benchmarks/terms.py protection MODEL PAIRS.tsv
+    python benchmarks/terms.py tags MODEL PAIRS.tsv
     python benchmarks/terms.py glossary MODEL TRAINING_PAIRS.tsv TEST_PAIRS.tsv
 
-`protection` translates the pairs whose source has a placeholder, a number or an address, with and
-without protection, and counts the terms that survive, however often each stands there.
+`protection` translates the pairs whose source has a placeholder, a number or an address, and
+neither tags nor escapes, with and without protection, and counts the terms that survive, however
+often each stands there. `tags` does so with those that have tags or escaped line breaks, and counts
+these, too.
 
 `glossary` makes a glossary of the training pairs: words of the source that go with one word of the
 target in at least `LEAST_PAIRS` pairs and in more than half of those that have either (Dice). It
@@ -27,6 +30,7 @@ from dragoman.corpora.parallel_text import Pair, read_pairs
 from dragoman.engines.selection import EngineKind
 from dragoman.evaluation.config import EvaluationConfig
 from dragoman.evaluation.metrics import score
+from dragoman.markup.document import is_marked_up
 from dragoman.terms.finder import TermFinder
 from dragoman.terms.glossary import Glossary
 from dragoman.terms.protected import find_protected
@@ -36,6 +40,7 @@ LEAST_DICE = 0.5
 LEAST_LETTERS = 4
 LANGUAGES = ("source", "target")
 
+_TAG = re.compile(r"</?[A-Za-z][^<>]*>|\\[nrt]")
 _WORD = re.compile(rf"[^\W\d_]{{{LEAST_LETTERS},}}")
 
 
@@ -47,7 +52,9 @@ def read(path: Path) -> list[Pair]:
 
 def measure_protection(model: Path, pairs: Sequence[Pair], engine: EngineKind) -> None:
     """Count the terms that survive, with and without protection."""
-    chosen = [pair for pair in pairs if find_protected(pair.source)]
+    chosen = [
+        pair for pair in pairs if find_protected(pair.source) and not is_marked_up(pair.source)
+    ]
     for protect in (False, True):
         translator = Translator(model, engine=engine, protect=protect)
         translations, seconds = translate(translator, chosen)
@@ -69,6 +76,38 @@ def measure_protection(model: Path, pairs: Sequence[Pair], engine: EngineKind) -
             terms=terms,
             terms_that_survive=kept,
             sentences_that_keep_all=whole,
+            seconds=round(seconds, 1),
+        )
+
+
+def measure_tags(model: Path, pairs: Sequence[Pair], engine: EngineKind) -> None:
+    """Count the tags, escapes and terms that survive, with and without protection."""
+    chosen = [pair for pair in pairs if is_marked_up(pair.source)]
+    for protect in (False, True):
+        translator = Translator(model, engine=engine, protect=protect)
+        translations, seconds = translate(translator, chosen)
+        tags = kept = same_tags = whole = 0
+        for pair, translation in zip(chosen, translations, strict=True):
+            ours, theirs = (Counter(_TAG.findall(text)) for text in (pair.source, translation))
+            tags += ours.total()
+            kept += (ours & theirs).total()
+            same_tags += ours == theirs
+            required = find_protected(_TAG.sub(" ", pair.source))
+            lost = TermFinder().find_faults(required, _TAG.sub(" ", translation))
+            whole += ours == theirs and not lost
+        report(
+            chosen,
+            translations,
+            engine=translator.engine,
+            protect=protect,
+            tags_and_escapes=tags,
+            that_survive=kept,
+            sentences_with_the_same=same_tags,
+            sentences_that_keep_terms_too=whole,
+            bleu_without_tags=bleu(
+                [_TAG.sub(" ", t) for t in translations],
+                [_TAG.sub(" ", pair.target) for pair in chosen],
+            ),
             seconds=round(seconds, 1),
         )
 
@@ -133,15 +172,20 @@ def report(
     pairs: Sequence[Pair], translations: Sequence[str], **counted: str | float | bool
 ) -> None:
     """Print what was counted, and BLEU."""
-    settings = EvaluationConfig(metrics=("BLEU",))
-    (bleu,) = score(translations, [pair.target for pair in pairs], settings)
-    print(json.dumps({"sentences": len(pairs), **counted, "bleu": round(bleu.value, 2)}))
+    found = bleu(translations, [pair.target for pair in pairs])
+    print(json.dumps({"sentences": len(pairs), **counted, "bleu": found}))
+
+
+def bleu(translations: Sequence[str], references: Sequence[str]) -> float:
+    """Score translations."""
+    (found,) = score(translations, references, EvaluationConfig(metrics=("BLEU",)))
+    return round(found.value, 2)
 
 
 def main() -> None:
     """Measure, and print a JSON object for each way to translate."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["protection", "glossary"])
+    parser.add_argument("what", choices=["protection", "tags", "glossary"])
     parser.add_argument("model", type=Path)
     parser.add_argument("pairs", type=Path, nargs="+")
     parser.add_argument("--engine", default="auto", choices=["auto", "pytorch", "ctranslate2"])
@@ -149,6 +193,8 @@ def main() -> None:
     first, *others = [read(path) for path in arguments.pairs]
     if arguments.what == "protection":
         measure_protection(arguments.model, first, arguments.engine)
+    elif arguments.what == "tags":
+        measure_tags(arguments.model, first, arguments.engine)
     else:
         with tempfile.TemporaryDirectory() as directory:
             file = Path(directory) / "terms.tsv"

@@ -1,5 +1,6 @@
 """The translator: text to text, one out for each in."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -17,6 +18,7 @@ from dragoman.decoding.phrase import Phrase
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.model_directory import ModelDescription, TokenizerDescription, save_model
+from dragoman.terms.finder import TermFinder
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.tokenizer import SpecialIds
@@ -143,6 +145,45 @@ def test_blank_texts_stay_as_they_are(copying: Translator) -> None:
     assert copying(["", "a cat", blank, "a dog", ""]) == ["", "a cat", blank, "a dog", ""]
     (found,) = copying.translate([" "])
     assert (found.source, found.text, found.score, found.finished) == (" ", " ", 0.0, True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"<b>The cat</b> is on\n  the table.\n<br/>Where is the dog?",
+        "<i class='x'/> A dog! <a href=\"y z\">the  cat</a>",
+        "<p></p>",
+        r"\n",
+    ],
+)
+def test_tags_and_escapes_are_not_shown_to_the_model(tokenizers: TokenizerPair, text: str) -> None:
+    engine = Copier()
+    translator = Translator.from_engine(
+        engine, tokenizers, languages=("en", "it"), max_length=LIMIT, terms=TermFinder()
+    )
+
+    before, translation, after = translator.translate(["a cat", text, "a dog"])
+
+    assert translation.text == text.replace("  cat", " cat")
+    assert translation.parts == (text,)
+    assert translation.alternatives[0].parts == (translation.text,)
+    assert (before.text, after.text) == ("a cat", "a dog")
+    asked = [tokenizers.source.decode(ids) for ids in engine.asked[0]]
+    assert not re.search(r"[<>\\]", "".join(asked))
+
+
+def test_a_long_text_within_tags_is_translated_in_parts(tokenizers: TokenizerPair) -> None:
+    engine = Copier()
+    text = "<b>" + "the cat, the dog, " * 150 + "the cat</b>"
+    translator = Translator.from_engine(
+        engine, tokenizers, languages=("en", "it"), max_length=LIMIT, terms=TermFinder()
+    )
+
+    (translation,) = translator.translate([text])
+
+    assert translation.text == text
+    assert translation.cut
+    assert max(map(len, engine.asked[0])) <= LIMIT
 
 
 def test_a_list_gives_a_list_and_a_text_gives_a_text(copying: Translator) -> None:

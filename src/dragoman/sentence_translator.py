@@ -58,8 +58,22 @@ class Alternative:
         return math.exp(self.log_probability / max(1, self.num_tokens))
 
 
+def join(parts: Sequence[Alternative], text: str) -> Alternative:
+    """Make one translation of those of the parts of a text, whose scores are added."""
+    return Alternative(
+        text=text,
+        parts=tuple(text for part in parts for text in part.parts),
+        score=sum(part.score for part in parts),
+        log_probability=sum(part.log_probability for part in parts),
+        num_tokens=sum(part.num_tokens for part in parts),
+        finished=all(part.finished for part in parts),
+        faults=tuple(dict.fromkeys(fault for part in parts for fault in part.faults)),
+    )
+
+
 def join_alternatives(
-    found: Sequence[Sequence[Alternative]], put_together: Callable[[list[str]], str]
+    found: Sequence[Sequence[Alternative]],
+    put_together: Callable[[Sequence[Alternative]], Alternative],
 ) -> tuple[Alternative, ...]:
     """Join the translations of the parts of a text: the first ones, the second ones, and so on.
 
@@ -67,20 +81,9 @@ def join_alternatives(
 
     Args:
         found: The alternatives of each part.
-        put_together: Makes a text of a translation of each part.
+        put_together: Makes one of a translation of each part.
     """
-    return tuple(
-        Alternative(
-            text=put_together([part.text for part in joined]),
-            parts=tuple(text for part in joined for text in part.parts),
-            score=sum(part.score for part in joined),
-            log_probability=sum(part.log_probability for part in joined),
-            num_tokens=sum(part.num_tokens for part in joined),
-            finished=all(part.finished for part in joined),
-            faults=tuple(dict.fromkeys(fault for part in joined for fault in part.faults)),
-        )
-        for joined in (zip(*found, strict=False) if found else [()])
-    )
+    return tuple(map(put_together, zip(*found, strict=False) if found else [()]))
 
 
 class Sentence(NamedTuple):
@@ -202,7 +205,7 @@ class SentenceTranslator:
             text.replace(text.strip(), next(texts)) if place % 2 == 0 and _has_word(text) else text
             for place, text in enumerate(pieces)
         ).strip()
-        (joined,) = join_alternatives([[piece] for piece in translated], lambda _: whole)
+        joined = join(translated, whole)
         faults = (*joined.faults, *self._terms.find_faults(task.terms, whole))
         if FAULT_OF_PROTECTED in faults:
             whole, faults = task.text.strip(), ("copies the source",)

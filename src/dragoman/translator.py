@@ -1,6 +1,6 @@
 """Text to text: the class that people import."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -13,18 +13,21 @@ from dragoman.decoding.config import SearchConfig
 from dragoman.engines.protocol import Engine
 from dragoman.engines.selection import EngineKind, build_engine, build_second_engine
 from dragoman.faults import Fault
+from dragoman.markup.document import STRING, Markup, is_marked_up
+from dragoman.markup.passage import Passage, PlainText
 from dragoman.model_directory import DESCRIPTION_NAME, ModelDirectory
 from dragoman.sentence_translator import (
     Alternative,
     Sentence,
     SentenceTranslator,
+    join,
     join_alternatives,
 )
 from dragoman.terms.finder import TermFinder
 from dragoman.terms.glossary import Glossary
 from dragoman.tokenizers.normalisation import encodable
 from dragoman.tokenizers.pair import TokenizerPair
-from dragoman.tokenizers.sentences import cut_to_fit, join_translations, split_sentences
+from dragoman.tokenizers.sentences import cut_to_fit, join_translations
 
 CHUNK = 2048
 """Texts that are read ahead; among so many, there are enough of similar length for a batch."""
@@ -40,7 +43,8 @@ class Translation:
     of these the best scored."""
 
     parts: tuple[str, ...]
-    """What was translated at once: the sentences of the source, or pieces of a long one."""
+    """What was translated at once: the sentences of the source, or pieces of a long one. A text
+    with tags is one part."""
 
     cut: bool
     """Whether a sentence was too long for the model, so that it was translated in pieces."""
@@ -91,7 +95,8 @@ class Translator:
     translation does not depend on the others it is given with.
 
     Placeholders, numbers and addresses stay as they are: where a translation does not keep them by
-    itself, the search is made to produce them. So it is with the terms of a glossary. A translation
+    itself, the search is made to produce them. So it is with the terms of a glossary. Tags and
+    escaped line breaks are taken out, and put back around the same words. A translation
     that is empty, repeats itself, copies the source or is far too long or short gives way to the
     best one without such a fault, if a wider search finds any; or it says its fault.
 
@@ -108,7 +113,7 @@ class Translator:
         search: How to search, if not as the model's description says.
         split_sentences: Whether to cut a text into sentences; a model that has learnt from
             paragraphs may do better with the whole.
-        protect: Whether to keep placeholders, numbers and addresses as they are.
+        protect: Whether to keep placeholders, numbers, addresses, tags and escapes as they are.
         glossary: A file of terms whose translation is prescribed, one a line: source TAB target.
 
     Raises:
@@ -131,6 +136,7 @@ class Translator:
         description = directory.description
         self.search = search or default_search(directory)
         self._splits = split_sentences
+        self._keeps_tags = protect
         self._languages = (description.source_language, description.target_language)
         self._max_length = description.max_length
         self._tokenizers = directory.load_tokenizers()
@@ -164,6 +170,7 @@ class Translator:
         translator = cls.__new__(cls)
         translator.search = search or SearchConfig()
         translator._splits = split_sentences
+        translator._keeps_tags = terms is not None and terms.protects
         translator._languages = languages
         translator._max_length = max_length
         translator._tokenizers = tokenizers
@@ -194,14 +201,10 @@ class Translator:
         remaining = iter(texts)
         while chunk := list(islice(remaining, CHUNK)):
             cut = self._cut(chunk)
-            parts = [
-                Sentence(*part)
-                for text in cut
-                for part in zip(text.parts, text.encoded, strict=True)
-            ]
+            parts = [part for text in cut for piece in text.pieces for part in piece]
             found = iter(self._sentence_translator.translate(parts, search or self.search))
             for source, text in zip(chunk, cut, strict=True):
-                yield self._join(source, text, [next(found) for _ in text.parts])
+                yield self._join(source, text, found)
 
     def complete(self, text: str, prefix: str) -> str:
         """Translate a sentence so that the translation begins with a prefix.
@@ -268,42 +271,68 @@ class Translator:
 
     def _cut(self, texts: list[str]) -> list["_CutText"]:
         """Cut texts into sentences, and sentences that are too long into pieces."""
-        sentences = [self._sentences(encodable(text)) for text in texts]
+        passages = [self._read(encodable(text)) for text in texts]
         encoded = iter(
-            self._tokenizers.source.encode_batch([s for text in sentences for s in text])
+            self._tokenizers.source.encode_batch(
+                [s for passage in passages for s in passage.pieces]
+            )
         )
-        return [self._fit(text, [next(encoded) for _ in text]) for text in sentences]
+        return [
+            _CutText(passage, [self._fit(s, next(encoded)) for s in passage.pieces])
+            for passage in passages
+        ]
 
-    def _sentences(self, text: str) -> list[str]:
-        return split_sentences(text, self._languages[0]) if self._splits else [text]
+    def _read(self, text: str) -> Passage:
+        """Take a text apart."""
+        if self._keeps_tags and is_marked_up(text):
+            return Markup(text, STRING, self._read_plain)
+        return self._read_plain(text)
 
-    def _fit(self, sentences: list[str], encoded: list[list[int]]) -> "_CutText":
-        """Cut the sentences that have more tokens than the model has seen."""
+    def _read_plain(self, text: str) -> PlainText:
+        return PlainText(text, *self._languages, lines=False, sentences=self._splits)
+
+    def _fit(self, sentence: str, ids: list[int]) -> list[Sentence]:
+        """Cut a sentence that has more tokens than the model has seen."""
         tokenizer, limit = self._tokenizers.source, self._max_length
-        if all(len(ids) <= limit for ids in encoded):
-            return _CutText(sentences, encoded, within_sentences=False)
-        parts = [part for s in sentences for part in cut_to_fit(s, tokenizer, limit=limit)]
-        return _CutText(parts, tokenizer.encode_batch(parts), within_sentences=True)
+        if len(ids) <= limit:
+            return [Sentence(sentence, ids)]
+        parts = cut_to_fit(sentence, tokenizer, limit=limit)
+        return list(map(Sentence, parts, tokenizer.encode_batch(parts)))
 
-    def _join(self, source: str, cut: "_CutText", found: list[list[Alternative]]) -> Translation:
+    def _join(
+        self, source: str, cut: "_CutText", found: Iterator[list[Alternative]]
+    ) -> Translation:
         """Put the translations of the parts of a text together."""
+        pieces = [self._join_parts(piece, [next(found) for _ in piece]) for piece in cut.pieces]
+        parts = tuple(part.text.strip() for piece in cut.pieces for part in piece)
         return Translation(
             source=source,
-            alternatives=join_alternatives(
-                found, lambda texts: join_translations(cut.parts, texts, self._languages[1])
+            alternatives=join_alternatives(pieces, cut.passage.put_together),
+            parts=parts if isinstance(cut.passage, PlainText) else (source.strip(),),
+            cut=any(len(piece) > 1 for piece in cut.pieces),
+        )
+
+    def _join_parts(
+        self, parts: list[Sentence], found: list[list[Alternative]]
+    ) -> Sequence[Alternative]:
+        """Put the translations of the parts of a sentence together, if it has more than one."""
+        if len(parts) == 1:
+            return found[0]
+        texts = [part.text for part in parts]
+        return join_alternatives(
+            found,
+            lambda each: join(
+                each, join_translations(texts, [a.text for a in each], self._languages[1])
             ),
-            parts=tuple(part.strip() for part in cut.parts),
-            cut=cut.within_sentences,
         )
 
 
 class _CutText(NamedTuple):
-    """A text in the parts that are translated at once; put together, they are the text."""
+    """A text as it is translated."""
 
-    parts: list[str]
-    encoded: list[list[int]]
-    within_sentences: bool
-    """Whether a part is less than a sentence."""
+    passage: Passage
+    pieces: list[list[Sentence]]
+    """For each piece of the passage what is translated at once: it, or what fits of it."""
 
 
 def default_search(directory: ModelDirectory) -> SearchConfig:

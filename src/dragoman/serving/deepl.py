@@ -8,15 +8,16 @@ from fastapi import APIRouter, Form, Request, UploadFile
 from pydantic import BaseModel, BeforeValidator, Field
 from starlette.responses import Response
 
+from dragoman.markup.document import Rules
+from dragoman.markup.passage import Passage, PlainText
 from dragoman.serving.access import check_key
 from dragoman.serving.dependencies import Service, Store
 from dragoman.serving.documents import Document
 from dragoman.serving.fields import read_fields
 from dragoman.serving.languages import base_language, language_name
-from dragoman.serving.markup import Rules, read_markup
 from dragoman.serving.models import ServedModel
 from dragoman.serving.openapi import FILE, Message, accepts, refuses
-from dragoman.serving.passage import Passage, PlainText
+from dragoman.serving.readers import read_markup
 from dragoman.serving.refusal import RefusalError
 from dragoman.serving.service import Order
 

@@ -6,9 +6,9 @@ import time
 from dataclasses import dataclass, field, replace
 from pathlib import PureWindowsPath
 
-from dragoman.serving.markup import read_html
+from dragoman.serving.readers import read_html, read_plain_text
 from dragoman.serving.refusal import RefusalError
-from dragoman.serving.service import Order, TranslationService, read_plain_text
+from dragoman.serving.service import Order, TranslationService
 from dragoman.tokenizers.normalisation import encodable
 
 READERS = {".txt": read_plain_text, ".html": read_html, ".htm": read_html}

@@ -14,10 +14,10 @@ from dragoman.serving.detection import Detection
 from dragoman.serving.documents import READERS
 from dragoman.serving.fields import read_fields
 from dragoman.serving.languages import language_name
-from dragoman.serving.markup import read_html
 from dragoman.serving.openapi import FILE, accepts, refuses
+from dragoman.serving.readers import read_html, read_plain_text
 from dragoman.serving.refusal import RefusalError
-from dragoman.serving.service import Answer, Order, read_plain_text
+from dragoman.serving.service import Answer, Order
 from dragoman.serving.settings import MOST_ALTERNATIVES
 from dragoman.translator import Translation
 

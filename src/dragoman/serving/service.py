@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from dragoman.decoding.config import SearchConfig
+from dragoman.markup.passage import Passage
 from dragoman.sentence_translator import Alternative, join_alternatives
 from dragoman.serving.batching import Batcher
 from dragoman.serving.detection import Detection, Detector
 from dragoman.serving.metrics import Metrics
 from dragoman.serving.models import Models, ServedModel
-from dragoman.serving.passage import Passage, PlainText
+from dragoman.serving.readers import Reader, read_plain_text
 from dragoman.serving.refusal import RefusalError
 from dragoman.serving.settings import Settings
 from dragoman.translator import Translation, Translator
@@ -21,14 +22,6 @@ _SURE_OF_TARGET = 0.95
 for a translation usually needs one."""
 
 Result = TypeVar("Result")
-
-Reader = Callable[[str, ServedModel], Passage]
-"""Takes a text apart that a model is to translate."""
-
-
-def read_plain_text(text: str, model: ServedModel) -> Passage:
-    """Take lines of text apart, into sentences if the model wants them."""
-    return PlainText(text, model.source, model.target, sentences=not model.whole_lines)
 
 
 @dataclass(frozen=True, kw_only=True)

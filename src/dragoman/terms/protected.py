@@ -5,9 +5,16 @@ from collections.abc import Sequence
 
 from dragoman.terms.term import Kind, Term
 
+PATH = r"""
+    (?: (?<![\w%])[A-Za-z]:\\(?:[^\snr]|[^\s\\]*[\\.]\w) | (?<![\w\\])\\\\\w )
+    (?: [^\s<>"']*[^\s<>"'.,;:!?)\]] )?
+"""
+r"""A path of Windows, verbose, in which `\n` is no line break: C:\nine.txt, but not C:\nine."""
+
 _ADDRESS = r"""
     (?:https?|ftps?|file)://[^\s<>"']*[^\s<>"'.,;:!?)\]]
   | www\.[^\s<>"']*[^\s<>"'.,;:!?)\]]
+  | {PATH}
   | (?<![\w.+-])[\w.+-]+@\w[\w-]*(?:\.\w[\w-]*)+
 """
 
@@ -32,7 +39,7 @@ _NUMBER = r"""
 _PROTECTED = re.compile(
     f"(?P<address>{_ADDRESS})|(?P<placeholder>{_PLACEHOLDER})|(?P<number>{_NUMBER})".replace(
         "{CONVERSION}", _CONVERSION
-    ),
+    ).replace("{PATH}", PATH),
     re.VERBOSE,
 )
 

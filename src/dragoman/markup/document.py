@@ -1,20 +1,26 @@
-"""HTML and XML as a server takes them apart: text is translated, all else is kept."""
+"""HTML, XML, and strings with tags in them: text is translated, all else is kept."""
 
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from html import escape, unescape
 from itertools import islice
 
-from dragoman.serving.inline_markup import Cut, Sentence, build_spans, cut_sentences
-from dragoman.serving.models import ServedModel
-from dragoman.serving.passage import Passage, PlainText
-from dragoman.serving.tags import Token, read_tokens
+from dragoman.markup.escapes import ESCAPE, cut_at_escapes
+from dragoman.markup.inline import Cut, Sentence, Write, build_spans, cut_sentences
+from dragoman.markup.tags import Token, read_tokens
+from dragoman.sentence_translator import Alternative, join
 
 _INLINE = """
 a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark q s samp small
 span strike strong sub sup time tt u var wbr
 """
 _UNTRANSLATED = "code iframe kbd math object pre samp script style svg template textarea var"
+_BLOCK = """
+address article aside blockquote body br caption center dd details dialog div dl dt fieldset
+figcaption figure footer form h1 h2 h3 h4 h5 h6 head header hr html li main menu nav ol option p
+section select summary table tbody td tfoot th thead title tr ul
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +40,9 @@ class Rules:
     block: frozenset[str] = frozenset()
     """They do not, whatever stands beside them."""
 
+    is_string: bool = False
+    r"""Whether it is a string of a program: `\n` is a line break, and `&` may stand for itself."""
+
 
 class Markup:
     """A document: sentences in the places where it has text, and all else as it was."""
@@ -46,44 +55,61 @@ class Markup:
             rules: Which elements are what.
             cut: Takes the text of a block apart.
         """
+        read, write = _entities(text, rules)
+        tokens = list(_collapse(read_tokens(text), rules))
+        if rules.is_string:
+            tokens = cut_at_escapes(tokens)
         self._parts: list[str | Sentence] = []
-        for block in _blocks(list(_collapse(read_tokens(text), rules)), rules):
-            spans = build_spans(block)
+        for block in _blocks(tokens, rules):
+            spans = build_spans(block, read)
             if any(span.speaks for span in spans):
                 self._parts += [
-                    Sentence(sentence, cut, keeps_nbsp="&nbsp;" in text)
-                    for sentence in cut_sentences(spans, cut)
+                    Sentence(sentence, cut, write) for sentence in cut_sentences(spans, cut)
                 ]
             else:
                 self._parts.append("".join(token.raw for token in block))
         self.pieces = [p for s in self._parts if isinstance(s, Sentence) for p in s.pieces]
 
-    def put_together(self, translations: list[str]) -> str:
+    def put_together(self, translations: Sequence[Alternative]) -> Alternative:
         """Write the document anew."""
         rest = iter(translations)
-        return "".join(
-            part
-            if isinstance(part, str)
-            else part.put_together(list(islice(rest, len(part.pieces))))
-            for part in self._parts
-        )
+        written: list[str] = []
+        sentences: list[Alternative] = []
+        for part in self._parts:
+            if isinstance(part, str):
+                written.append(part)
+            else:
+                sentences.append(part.put_together(list(islice(rest, len(part.pieces)))))
+                written.append(sentences[-1].text)
+        text = "".join(written)
+        return replace(join(sentences, text), parts=(text.strip(),))
 
 
-def read_html(text: str, model: ServedModel) -> Passage:
-    """Take HTML apart that a model is to translate."""
-    return read_markup(text, model, Rules())
+def _entities(text: str, rules: Rules) -> tuple[Write, Write]:
+    """Choose how the text of a document is read, and how it is written."""
+    if rules.is_string and not _ENTITY.search(text):
+        return str, str
+    if "&nbsp;" in text:
+        return unescape, lambda text: _escape(text).replace("\u00a0", "&nbsp;")
+    return unescape, _escape
 
 
-def read_markup(text: str, model: ServedModel, rules: Rules, *, sentences: bool = True) -> Passage:
-    """Take a document apart that a model is to translate; line breaks in it are spaces."""
-    cut = partial(
-        PlainText,
-        source=model.source,
-        target=model.target,
-        lines=False,
-        sentences=sentences and not model.whole_lines,
-    )
-    return Markup(text, rules, cut)
+_ENTITY = re.compile(r"&(?:#\d+|#x[\da-f]+|[a-z]\w*);", re.IGNORECASE)
+
+
+def _escape(text: str) -> str:
+    return escape(text, quote=False)
+
+
+STRING = Rules(mixed_is_inline=True, block=frozenset((*_BLOCK.split(), ESCAPE)), is_string=True)
+"""A string of a program, as they stand in gettext and XLIFF files."""
+
+_MARKED_UP = re.compile(r"</?[a-z][^<>]*>|<!--|\\[nrt]", re.IGNORECASE)
+
+
+def is_marked_up(text: str) -> bool:
+    """Tell whether a text may have tags or escapes."""
+    return _MARKED_UP.search(text) is not None
 
 
 def _collapse(tokens: Sequence[Token], rules: Rules) -> Iterator[Token]:
@@ -107,7 +133,7 @@ def _blocks(tokens: Sequence[Token], rules: Rules) -> Iterator[list[Token]]:
     block: list[Token] = []
     for i, token in enumerate(tokens):
         inline = i in mixed or token.name in rules.inline
-        if token.kind == "text" or (inline and token.name not in rules.block):
+        if token.kind in ("text", "wrap") or (inline and token.name not in rules.block):
             block.append(token)
             continue
         if block:

@@ -1,5 +1,6 @@
-"""HTML and XML: text is translated, tags are kept."""
+"""HTML, XML and strings: text is translated, tags are kept."""
 
+import re
 from functools import partial
 from html import unescape
 
@@ -7,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dragoman.serving.markup import Markup, Rules
-from dragoman.serving.passage import PlainText
+from dragoman.markup.document import STRING, Markup, Rules, is_marked_up
+from dragoman.markup.passage import PlainText
+from dragoman.sentence_translator import Alternative
 
 CUT = partial(PlainText, source="en", target="it", lines=False)
 XML = Rules(
@@ -40,8 +42,24 @@ DICTIONARY = {
 def translated(text: str, rules: Rules | None = None) -> str:
     """Translate by the dictionary; what is not in it is put into capitals."""
     markup = Markup(text, rules or Rules(), CUT)
-    return markup.put_together(
-        [DICTIONARY.get(piece.strip(), piece.strip().upper()) for piece in markup.pieces]
+    return put_together(
+        markup, [DICTIONARY.get(piece.strip(), piece.strip().upper()) for piece in markup.pieces]
+    )
+
+
+def put_together(markup: Markup, texts: list[str]) -> str:
+    return markup.put_together(list(map(alternative, texts))).text
+
+
+def alternative(text: str) -> Alternative:
+    return Alternative(
+        text=text,
+        parts=(text,),
+        score=-1.0,
+        log_probability=-2.0,
+        num_tokens=3,
+        finished=True,
+        faults=(),
     )
 
 
@@ -112,6 +130,75 @@ def test_in_xml_what_has_text_beside_it_stands_within_a_sentence(xml: str, expec
     assert translated(xml, XML) == expected
 
 
+@pytest.mark.parametrize(
+    ("string", "expected"),
+    [
+        # line breaks end sentences, and stay as they are with the spaces about them
+        (r"Red.\n\n  Cat.\n", r"RED.\n\n  CAT.\n"),
+        (r"red\n- cat\n- key", r"rosso\n- CAT\n- KEY"),
+        # but one that wraps a sentence goes between two words, and keeps its order
+        (r"The red\n  cat sleeps.", r"Il gatto\n  rosso dorme."),
+        (r"Press Save\nto \ngo on.", r"Per continuare\npremere \nsalva."),
+        (r"Press <b>Save</b>\nto go on.", r"Per continuare\npremere <b>salva</b>."),
+        # a translation of one word has no room for it
+        (r"the\nkey", r"THE\nKEY"),
+        (r"save\nand", r"SAVE\nAND"),
+        # there is no line break in a path
+        (r"The C:\temp\new is red", r"THE C:\TEMP\NEW IS RED"),
+        # entities are written only where there are some
+        ("R&D <b>and</b> <3", "R&D <b>e</b> <3"),
+        ("R&amp;D <b>and</b> &lt;3", "R&amp;D <b>e</b> &lt;3"),
+        # tags that nobody knows stand within a sentence, if there is text beside them
+        ("Press <g id='1'>Save</g> to go on.", "Per continuare premere <g id='1'>salva</g>."),
+        ("<p>Press the key.</p><p>key</p>", "<p>Premere il tasto.</p><p>chiave</p>"),
+    ],
+)
+def test_strings_of_programs_keep_tags_and_escapes(string: str, expected: str) -> None:
+    assert translated(string, STRING) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "marked_up"),
+    [
+        ("a <b>c", True),
+        ("</g>", True),
+        (r"one\ntwo", True),
+        ("<!-- a -->", True),
+        ("a < b and b > c", False),
+        ("<3 & more >", False),
+        ("a\nb", False),
+    ],
+)
+def test_what_has_no_tag_is_plain_text(text: str, marked_up: bool) -> None:
+    assert is_marked_up(text) is marked_up
+
+
+@given(
+    st.lists(st.sampled_from(["one", "Two", ".", ",", " ", "\\n", "\\t", "<b>", "</b>", "<br/>"]))
+)
+@settings(max_examples=200, deadline=None, database=None)
+def test_no_tag_or_escape_is_lost_whatever_the_translation(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    kept = re.compile(r"<[^<>]*>|\\[nt]")
+    markup = Markup(text, STRING, CUT)
+
+    for translation in ("uno due", "tre", "", "quattro cinque sei."):
+        found = put_together(markup, [translation] * len(markup.pieces))
+        assert sorted(kept.findall(found)) == sorted(kept.findall(text))
+
+
+def test_the_score_is_that_of_what_is_written() -> None:
+    placed = Markup("Press <b>Save</b> to go on.", STRING, CUT)
+    apart = Markup("<b>Save</b> and Save.", STRING, CUT)
+
+    whole = placed.put_together([alternative(DICTIONARY[piece.strip()]) for piece in placed.pieces])
+    runs = apart.put_together([alternative(DICTIONARY.get(p.strip(), "x")) for p in apart.pieces])
+
+    assert whole.score == -1.0
+    assert runs.score == -2.0
+    assert whole.parts == (whole.text,)
+
+
 SCRAPS = st.lists(
     st.sampled_from(
         ["<", ">", "</", "<!--", "-->", "<b>", "</b>", "<p>", "</p>", "<i", '="', "'", "&", "&#",
@@ -127,7 +214,7 @@ def test_a_document_without_words_is_kept_to_the_letter(text: str) -> None:
     wordless = text.replace("é", "7")
     markup = Markup(wordless, Rules(untranslated=frozenset({"code", "script"})), CUT)
     if not markup.pieces:
-        assert markup.put_together([]) == wordless
+        assert put_together(markup, []) == wordless
 
 
 @given(SCRAPS)
@@ -135,7 +222,7 @@ def test_a_document_without_words_is_kept_to_the_letter(text: str) -> None:
 def test_nothing_is_lost_whatever_the_document(text: str) -> None:
     for rules in (Rules(), XML):
         markup = Markup(text, rules, CUT)
-        again = markup.put_together(list(markup.pieces))
+        again = put_together(markup, markup.pieces)
         assert "".join(unescape(again).split()) == "".join(unescape(text).split())
 
 
@@ -145,4 +232,4 @@ def test_nothing_is_lost_whatever_the_document(text: str) -> None:
 def test_a_document_that_never_ends_does_not_take_for_ever(scrap: str) -> None:
     markup = Markup(scrap * 10_000, Rules(), CUT)
 
-    assert markup.put_together(list(markup.pieces)) == scrap * 10_000
+    assert put_together(markup, markup.pieces) == scrap * 10_000

@@ -3,15 +3,19 @@
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from html import escape, unescape
+from dataclasses import replace
 from itertools import accumulate, islice, pairwise
 from typing import NamedTuple
 
-from dragoman.serving.passage import PlainText
-from dragoman.serving.tags import Token
+from dragoman.markup.passage import PlainText
+from dragoman.markup.tags import Token
+from dragoman.sentence_translator import Alternative, join
 
 Cut = Callable[[str], PlainText]
 """Takes a text apart that has no tags."""
+
+Write = Callable[[str], str]
+"""Writes text as a document has it, with entities or without."""
 
 
 class Span(NamedTuple):
@@ -24,6 +28,9 @@ class Span(NamedTuple):
     after: tuple[Token, ...] = ()
     fixed: str | None = None
     """What is not translated, with its tags."""
+
+    wraps: bool = False
+    """Whether it is a line break between two words, which may stand between any others."""
 
     @property
     def is_bare(self) -> bool:
@@ -43,19 +50,18 @@ class Span(NamedTuple):
         return self.fixed is None and any(map(str.isalpha, self.text))
 
 
-def build_spans(tokens: Sequence[Token]) -> list[Span]:
+def build_spans(tokens: Sequence[Token], read: Write) -> list[Span]:
     """Give tags to the text that they stand around; put together, the spans are the tokens.
 
     Args:
-        tokens: Text, inline tags, and elements that are not translated, as tokens of kind "other".
+        tokens: Text, inline tags, wraps, and elements that are not translated, of kind "other".
+        read: Takes entities out of text.
     """
     spans: list[Span] = []
     waiting: list[Token] = []
     for token in tokens:
-        if token.kind in ("text", "other"):
-            fixed = token.raw if token.kind == "other" else None
-            text = unescape(_TAG.sub("", token.raw) if fixed else token.raw)
-            spans.append(Span(text, before=tuple(waiting), fixed=fixed))
+        if token.kind in ("text", "other", "wrap"):
+            spans.append(_build_span(token, read)._replace(before=tuple(waiting)))
             waiting = []
         elif token.kind == "close" and spans and not waiting:
             spans[-1] = spans[-1]._replace(after=(*spans[-1].after, token))
@@ -64,6 +70,16 @@ def build_spans(tokens: Sequence[Token]) -> list[Span]:
     if waiting and spans:
         spans[-1] = spans[-1]._replace(after=(*spans[-1].after, *waiting))
     return spans
+
+
+def _build_span(token: Token, read: Write) -> Span:
+    match token.kind:
+        case "wrap":
+            return Span(" ", fixed=token.raw, wraps=True)
+        case "other":
+            return Span(read(_TAG.sub("", token.raw)), fixed=token.raw)
+        case _:
+            return Span(read(token.raw))
 
 
 _TAG = re.compile(r"<[^<>]*>")
@@ -94,14 +110,20 @@ class Sentence:
 
     It is translated as a whole, without its tags, and what stands between two tags that belong
     together is translated once more on its own. Where that is found in the translation of the
-    whole, exactly once, the tags go around it. If one is not found, or the tags are more tangled
-    than that, the text between any two tags is translated for itself, which keeps all tags in order
-    and costs fluency.
+    whole, exactly once, the tags go around it. A line break that only wraps the sentence goes
+    between two words, about as far into it as it was. If a place is not found, or the tags are more
+    tangled than that, the text between any two tags is translated for itself, which keeps all tags
+    in order and costs fluency.
+
+    Args:
+        spans: The sentence.
+        cut: Takes text apart that has no tags.
+        write: Writes text as the document has it.
     """
 
-    def __init__(self, spans: Sequence[Span], cut: Cut, *, keeps_nbsp: bool) -> None:
+    def __init__(self, spans: Sequence[Span], cut: Cut, write: Write) -> None:
         self._spans = spans
-        self._keeps_nbsp = keeps_nbsp
+        self._write = write
         self._runs = [cut(span.text) if span.speaks else None for span in spans]
         self._whole = None
         if len(spans) > 1 and all(span.is_closed for span in spans):
@@ -113,7 +135,7 @@ class Sentence:
             for piece in text.pieces
         ]
 
-    def put_together(self, translations: list[str]) -> str:
+    def put_together(self, translations: Sequence[Alternative]) -> Alternative:
         """Write the sentence anew, with its tags."""
         rest = iter(translations)
         whole, *runs = (
@@ -121,41 +143,62 @@ class Sentence:
             for text in (self._whole, *self._runs)
         )
         texts = [
-            span.text if run is None else run for span, run in zip(self._spans, runs, strict=True)
+            span.text if run is None else run.text
+            for span, run in zip(self._spans, runs, strict=True)
         ]
-        placed = None if whole is None else self._place(whole, texts)
-        if placed is not None:
-            return placed
-        return "".join(map(self._dress, self._spans, texts))
+        if whole is not None and (placed := self._place(whole.text, texts)) is not None:
+            return replace(whole, text=placed)
+        return join([run for run in runs if run], "".join(map(self._dress, self._spans, texts)))
 
     def _dress(self, span: Span, text: str) -> str:
         """Put its tags around the translation of a span."""
-        inside = self._escape(text) if span.fixed is None else span.fixed
+        inside = self._write(text) if span.fixed is None else span.fixed
         return "".join(
             [*(tag.raw for tag in span.before), inside, *(tag.raw for tag in span.after)]
         )
 
-    def _escape(self, text: str) -> str:
-        text = escape(text, quote=False)
-        return text.replace("\u00a0", "&nbsp;") if self._keeps_nbsp else text
-
     def _place(self, whole: str, texts: list[str]) -> str | None:
-        """Find the spans that have tags in the translation of the whole, each exactly once."""
+        """Find the places of all spans in the translation of the whole, and write it with them."""
         places: list[tuple[int, int, Span]] = []
         for span, text in zip(self._spans, texts, strict=True):
-            if not span.is_bare:
+            if not span.is_bare and not span.wraps:
                 found = _find(text, whole)
                 if len(found) != 1:
                     return None
                 places.append((*found[0], span))
-        places.sort(key=lambda place: place[0])
+        wraps = self._place_wraps(whole, [(start, end) for start, end, _ in places])
+        if wraps is None:
+            return None
+        places = sorted(places + wraps, key=lambda place: place[0])
         written, done = "", 0
         for start, end, span in places:
             if start < done:
                 return None  # in each other
-            written += self._escape(whole[done:start]) + self._dress(span, whole[start:end])
+            written += self._write(whole[done:start]) + self._dress(span, whole[start:end])
             done = end
-        return written + self._escape(whole[done:])
+        return written + self._write(whole[done:])
+
+    def _place_wraps(
+        self, whole: str, taken: Sequence[tuple[int, int]]
+    ) -> list[tuple[int, int, Span]] | None:
+        """Find for each wrap the nearest free space in the translation, keeping their order."""
+        ends = list(accumulate(len(span.text) for span in self._spans))
+        spaces = [
+            found.start()
+            for found in re.finditer(r"(?<=\S) (?=\S)", whole)
+            if not any(start <= found.start() < end for start, end in taken)
+        ]
+        placed: list[tuple[int, int, Span]] = []
+        wraps = [(span, end) for span, end in zip(self._spans, ends, strict=True) if span.wraps]
+        for left, (span, end) in zip(range(len(wraps) - 1, -1, -1), wraps, strict=True):
+            free = spaces[: len(spaces) - left]  # the last ones are for the other wraps
+            if not free:
+                return None
+            wanted = end / ends[-1] * len(whole)
+            nearest = min(free, key=lambda space: abs(space - wanted))
+            spaces = [space for space in spaces if space > nearest]
+            placed.append((nearest, nearest + 1, span))
+        return placed
 
 
 def _find(text: str, whole: str) -> list[tuple[int, int]]:

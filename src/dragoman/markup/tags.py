@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 from itertools import accumulate, pairwise
 from typing import Literal, NamedTuple
 
-Kind = Literal["text", "open", "close", "void", "other"]
+Kind = Literal["text", "open", "close", "void", "wrap", "other"]
 
 _VOID = "area base br col embed hr img input link meta param source track wbr"
 """Elements that have no end tag in HTML."""

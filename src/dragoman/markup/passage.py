@@ -1,8 +1,10 @@
-"""A text as a server takes it apart: what is translated, and how it is put together again."""
+"""A text taken apart: what is translated, and how it is put together again."""
 
 import re
+from collections.abc import Sequence
 from typing import Protocol
 
+from dragoman.sentence_translator import Alternative, join
 from dragoman.tokenizers.sentences import join_translations, split_sentences
 
 _LINE = re.compile(r"(?<=\n)(?=[^\S\n]*\S)")
@@ -15,18 +17,15 @@ class Passage(Protocol):
     def pieces(self) -> list[str]:
         """What is translated, each for itself."""
 
-    def put_together(self, translations: list[str]) -> str:
+    def put_together(self, translations: Sequence[Alternative]) -> Alternative:
         """Write the text anew, with a translation in the place of each piece."""
 
 
 class PlainText:
     r"""Lines of text, which stay lines, and the sentences in them.
 
-    >>> text = PlainText("The cat. The dog.\n\n- 7 -\n", "en", "it")
-    >>> text.pieces
+    >>> PlainText("The cat. The dog.\n\n- 7 -\n", "en", "it").pieces
     ['The cat. ', 'The dog.\n\n', '- 7 -\n']
-    >>> text.put_together(["Il gatto.", "Il cane.", "- 7 -"])
-    'Il gatto. Il cane.\n\n- 7 -\n'
     """
 
     def __init__(
@@ -47,9 +46,10 @@ class PlainText:
             [piece for line in cut for piece in split_sentences(line, source)] if sentences else cut
         )
 
-    def put_together(self, translations: list[str]) -> str:
+    def put_together(self, translations: Sequence[Alternative]) -> Alternative:
         """Write the text anew, with the white space that it had."""
-        return join_translations(self.pieces, [t.strip() for t in translations], self._target)
+        texts = [translation.text.strip() for translation in translations]
+        return join(translations, join_translations(self.pieces, texts, self._target))
 
 
 def _cut_lines(text: str) -> list[str]:

@@ -1,0 +1,56 @@
+r"""Line breaks and tabs that a string has as `\n`, `\r` and `\t`."""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+
+from dragoman.markup.tags import Token
+from dragoman.terms.protected import PATH
+
+ESCAPE = "escape"
+"""The name of such a token."""
+
+_ESCAPE = re.compile(rf"{PATH} | (?P<escape> \s* (?: \\[nrt] \s* )+ )", re.VERBOSE)
+
+
+def cut_at_escapes(tokens: Sequence[Token]) -> list[Token]:
+    r"""Cut text at line breaks that are written as escapes; put together, the tokens are the same.
+
+    A single one that breaks a sentence only wraps it: there is no punctuation before it, and a
+    small letter after it. Others end a sentence.
+
+    >>> [token.kind for token in cut_at_escapes([Token("text", r"One\nmore.\nTwo")])]
+    ['text', 'wrap', 'text', 'other', 'text']
+    """
+    found = [piece for token in tokens for piece in _cut(token)]
+    texts = [token.raw.strip() if token.kind == "text" else "" for token in found]
+    before = accumulate(texts, _last)
+    after = reversed(list(accumulate(reversed(texts), _last)))
+    return [
+        token._replace(kind="wrap") if token.name == ESCAPE and _wraps(token, *texts) else token
+        for token, *texts in zip(found, before, after, strict=True)
+    ]
+
+
+def _cut(token: Token) -> Iterator[Token]:
+    if token.kind != "text":
+        yield token
+        return
+    end = 0
+    for found in _ESCAPE.finditer(token.raw):
+        if found["escape"]:
+            if found.start() > end:
+                yield Token("text", token.raw[end : found.start()])
+            yield Token("other", found.group(), ESCAPE)
+            end = found.end()
+    if token.raw[end:]:
+        yield Token("text", token.raw[end:])
+
+
+def _last(last: str, text: str) -> str:
+    return text or last
+
+
+def _wraps(token: Token, before: str, after: str) -> bool:
+    single = token.raw.count("\\") == 1
+    return single and (before[-1:].isalnum() or before[-1:] in ",)\"'") and after[:1].islower()
