@@ -30,7 +30,7 @@ class TranslationOptions:
     """A file of terms whose translation is prescribed, one a line: source TAB target."""
 
     protect: bool = True
-    """Keep placeholders (%s, {name}), numbers, URLs and e-mail addresses as they are."""
+    """Keep placeholders (%s, {name}), numbers, addresses, tags and escapes (\\n) as they are."""
 
     def load(self, model: Path, search: "SearchConfig | None" = None) -> "Translator":
         """Load a model."""
