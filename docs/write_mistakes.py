@@ -79,6 +79,22 @@ random sentences, maps of attention under the wrong words. Tests of this project
 we could make ourselves; `tests/model/test_mistakes.py` lists them.
 """
 
+PAGES = {
+    "InputEmbeddings": "tokens.md",
+    "PositionalEncoding": "positions.md",
+    "LayerNormalization": "residuals.md",
+    "FeedForward": "feed_forward.md",
+    "ResidualConnection": "residuals.md",
+    "ProjectionLayer": "projection.md",
+    "MultiHeadAttention": "heads.md",
+    "causal_mask": "masks.md",
+    "DecoderBlock": "stacks.md",
+    "EncoderBlock": "stacks.md",
+    "Encoder": "stacks.md",
+    "Transformer": "stacks.md",
+}
+"""Of the tour, for each part."""
+
 PECULIARITIES = [
     together("positions-longest", "PositionalEncoding", "assembled"),
     together("positions-odd-width", "PositionalEncoding", "assembled"),
@@ -128,7 +144,10 @@ def page() -> str:
     ]:
         examples.setdefault(mutation.check, mutation)
     for part in dict.fromkeys(mutation.part for mutation in examples.values()):
-        parts.append(f"\n## {part}\n")
+        explained = (
+            f"\nWhat it is: [tour/{PAGES[part]}](tour/{PAGES[part]}).\n" if part in PAGES else ""
+        )
+        parts.append(f"\n## {part}\n{explained}")
         parts += [_section(m) for m in examples.values() if m.part == part]
     return "".join(parts) + TAIL
 
