@@ -4,8 +4,10 @@ Each mistake is put into a right program, and the page says what the check measu
 as `make docs`; a test fails when the page is not what this writes.
 """
 
+import contextlib
 import difflib
 import importlib
+import io
 import pkgutil
 import sys
 import textwrap
@@ -15,10 +17,11 @@ from docs.measure_mistakes import MEASURED
 from tests.checking.mutations import attention, layers, stacks
 from tests.checking.mutations.mutation import Mutation, together
 
-from dragoman.checking import examinations, examiner
+from dragoman.checking import demonstrations, examinations, examiner, reading
 from dragoman.checking.cells import Cell
 from dragoman.checking.examinations.check import Check
 from dragoman.checking.examiner import Examiner, Wishes
+from dragoman.checking.parts import PART_NAMES
 from dragoman.checking.report import Finding
 
 PAGE = Path(__file__).with_name("mistakes.md")
@@ -31,9 +34,10 @@ section for each mistake that `dragoman check FILE` finds in an implementation o
 shows the line that is wrong beside the right one, what the check measured when that line was put
 into a right program, and why it matters. Sections are those of *Attention Is All You Need*.
 
-The checks read nothing in your text. They build your classes with small sizes, `d_model` 24 and
-3 heads among them, and look at what they compute, at what depends on what, and at what gets a
-gradient. A *note* is a peculiarity that works. The page is written from the checks by `make docs`.
+The checks build your classes with small sizes, `d_model` 24 and 3 heads among them, and look at
+what they compute, at what depends on what, and at what gets a gradient. In your text they only look
+for lines that do nothing. A *note* is a peculiarity that works. The page is written from the checks
+by `make docs`.
 
 ## What a mistake costs
 
@@ -75,6 +79,22 @@ random sentences, maps of attention under the wrong words. Tests of this project
 we could make ourselves; `tests/model/test_mistakes.py` lists them.
 """
 
+PAGES = {
+    "InputEmbeddings": "tokens.md",
+    "PositionalEncoding": "positions.md",
+    "LayerNormalization": "residuals.md",
+    "FeedForward": "feed_forward.md",
+    "ResidualConnection": "residuals.md",
+    "ProjectionLayer": "projection.md",
+    "MultiHeadAttention": "heads.md",
+    "causal_mask": "masks.md",
+    "DecoderBlock": "stacks.md",
+    "EncoderBlock": "stacks.md",
+    "Encoder": "stacks.md",
+    "Transformer": "stacks.md",
+}
+"""Of the tour, for each part."""
+
 PECULIARITIES = [
     together("positions-longest", "PositionalEncoding", "assembled"),
     together("positions-odd-width", "PositionalEncoding", "assembled"),
@@ -82,6 +102,28 @@ PECULIARITIES = [
     together("projection-log-softmax", "ProjectionLayer", "cloned"),
     together("does-not-run", "MultiHeadAttention", "assembled", ("self.w_o(x", "self.wo(x")),
     together("import-missing", "InputEmbeddings", "assembled", ("import math\n", "")),
+    together(
+        "result-dropped",
+        "The lines between",
+        "assembled",
+        ("scores = scores.masked_fill(", "scores.masked_fill("),
+    ),
+    together(
+        "buffer-gradient",
+        "The lines between",
+        "assembled",
+        ("self.pe[:, : x.shape[1]]", "self.pe[:, : x.shape[1]].requires_grad_(False)"),
+    ),
+    together(
+        "shown-in-training",
+        "The lines between",
+        "assembled",
+        (
+            "class LayerNormalization(",
+            "positions = PositionalEncoding(d_model=512, seq_len=5, dropout=0.5)\n"
+            "print(positions(torch.ones(1, 5, 512)))\n\n\nclass LayerNormalization(",
+        ),
+    ),
 ]
 """What the programs have as they are, and what stops them."""
 
@@ -102,7 +144,10 @@ def page() -> str:
     ]:
         examples.setdefault(mutation.check, mutation)
     for part in dict.fromkeys(mutation.part for mutation in examples.values()):
-        parts.append(f"\n## {part}\n")
+        explained = (
+            f"\nWhat it is: [tour/{PAGES[part]}](tour/{PAGES[part]}).\n" if part in PAGES else ""
+        )
+        parts.append(f"\n## {part}\n{explained}")
         parts += [_section(m) for m in examples.values() if m.part == part]
     return "".join(parts) + TAIL
 
@@ -111,7 +156,11 @@ def checks() -> dict[str, Check]:
     """Collect all that is checked, by name."""
     names = [module.name for module in pkgutil.iter_modules(examinations.__path__)]
     modules = [importlib.import_module(f"{examinations.__name__}.{name}") for name in names]
-    found = [value for module in (*modules, examiner) for value in vars(module).values()]
+    found = [
+        value
+        for module in (*modules, examiner, reading, demonstrations)
+        for value in vars(module).values()
+    ]
     return {check.name: check for check in found if isinstance(check, Check)}
 
 
@@ -130,7 +179,9 @@ def _section(mutation: Mutation) -> str:
 def _find(mutation: Mutation) -> Finding:
     """Let the check find it."""
     cell = Cell(source=mutation.source(), is_excerpt=mutation.check == "import-missing")
-    report = Examiner([cell], Wishes()).report("learner.py", [mutation.part])
+    parts = [mutation.part] if mutation.part in PART_NAMES else []
+    with contextlib.redirect_stdout(io.StringIO()):  # the program may print
+        report = Examiner([cell], Wishes()).report("learner.py", parts)
     return next(
         finding
         for part in report.parts

@@ -85,6 +85,27 @@ def test_an_argument_that_is_misspelt_does_not_hide_behind_a_global() -> None:
     assert "projection-probabilities" in [finding.name for finding in report.parts[1].mistakes]
 
 
+@pytest.mark.parametrize("name", ["feedforward", "feed_forward"])
+def test_a_global_in_the_place_of_a_part_is_told_and_what_is_behind_it_is_examined(
+    name: str,
+) -> None:
+    source = ASSEMBLED.replace(
+        "class Decoder(", f"{name} = FeedForwardBlock(512, 8, 0.0)\n\n\nclass Decoder("
+    )
+    source = source.replace(
+        "self.residuals[2](x, self.feed_forward)", f"self.residuals[2](x, {name})"
+    )
+    source = source.replace("(x, memory, memory, src_mask)", "(x, x, x, tgt_mask)")
+
+    report = examined(source, "DecoderBlock", "Decoder")
+
+    told = {finding.name: finding.measured for finding in report.parts[1].mistakes}
+    read = f"the global `{name}` is called; read as `self.feed_forward`"
+    assert told["weights-from-outside"] == f"line 156: {read}"
+    assert "source-is-read" in told
+    assert stops(report) == []
+
+
 def test_an_import_that_an_excerpt_leaves_out_is_only_noted() -> None:
     report = examined(ASSEMBLED.replace("import math\n", ""), "InputEmbeddings", is_excerpt=True)
 

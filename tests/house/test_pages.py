@@ -10,7 +10,7 @@ from docs.draw_figures import FOLDER, figures
 from docs.write_settings import PAGE, page
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 COMMANDS = [
     *("align", "check", "corpus", "demo", "evaluate", "explain", "export", "import", "inspect"),
     *("plan", "plot", "serve", "train", "translate"),
@@ -20,6 +20,12 @@ COMMANDS = [
 def help_of(*words: str) -> str:
     command = [sys.executable, "-m", "dragoman", *words, "--help"]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def headings_of(page: Path) -> set[str]:
+    """Name the headings of a page as links do."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def test_every_command_has_help_and_stands_in_the_readme() -> None:
@@ -44,6 +50,17 @@ def test_files_that_a_page_names_exist(page: Path) -> None:
 
     assert not [link for link in links if not (page.parent / link).exists()]
     assert not [name for name in sources if not (ROOT / "src" / "dragoman" / name).exists()]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_headings_that_a_page_links_to_exist(page: Path) -> None:
+    links = re.findall(r"\]\((?!http)([^)#]*)#([^)]+)\)", page.read_text(encoding="utf-8"))
+
+    assert [
+        heading
+        for other, heading in links
+        if heading not in headings_of(page.parent / other if other else page)
+    ] == []
 
 
 def test_the_page_of_settings_is_what_the_code_says() -> None:

@@ -2,11 +2,15 @@
 
 A learner's file is run in a process of its own, statement by statement. The classes in it that have
 the names of parts of the Transformer are built with small sizes and examined: what they compute,
-what depends on what, what learns. Nothing is looked for in the text of the program.
+what depends on what, what learns. In the text itself, only lines that do nothing are looked for.
 
     cells.py            a script, notebook or page -> pieces of Python
     program.py          runs them, and goes on after what fails
-    mending.py          misspelt names and the like, put right to look further
+    mending.py          what stops a program, put right to look further
+    slips.py            misspelt names and the like, on one line
+    spelling.py         which name was meant
+    reading.py          lines that do nothing
+    demonstrations.py   what the program shows of its parts
     parts.py            which class is which part of figure 1
     arguments.py        what a constructor or a forward method wants to be given
     workshop.py         builds a part, and whatever it needs

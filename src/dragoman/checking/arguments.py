@@ -4,8 +4,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from dragoman.checking.mending import closest
 from dragoman.checking.parts import plain
+from dragoman.checking.spelling import closest
 
 
 class NotCheckableError(Exception):

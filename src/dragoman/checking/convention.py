@@ -7,6 +7,9 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+REFUSED = (RuntimeError, TypeError, IndexError, ValueError)
+"""What a module raises that does not understand a mask."""
+
 Meaning = Literal["visible", "hidden", "added"]
 
 
@@ -84,7 +87,7 @@ def find_convention(
             output, other_last, other_first = (
                 attend(x, mask) for x in (memory, changed_last, changed_first)
             )
-        except (RuntimeError, TypeError, IndexError, ValueError):
+        except REFUSED:
             continue
         if output.shape != (batch, outputs, width) or not output.isfinite().all():
             continue

@@ -6,14 +6,16 @@ from typing import Any
 
 from dragoman.checking.arguments import NotCheckableError
 from dragoman.checking.cells import Cell
+from dragoman.checking.demonstrations import Demonstrations
 from dragoman.checking.examinations import EXAMINATIONS
 from dragoman.checking.examinations.check import Check, Examination
-from dragoman.checking.examinations.every_part import OF_EVERY_PART, OF_WHAT_FAILS
+from dragoman.checking.examinations.every_part import OF_EVERY_PART, OF_WHAT_FAILS, OUTSIDE
 from dragoman.checking.examinations.probe import run
 from dragoman.checking.limits import OutOfTime, time_limit
 from dragoman.checking.mending import mend
 from dragoman.checking.parts import find_parts, looked_for
 from dragoman.checking.program import Program, Statement, sentence_of
+from dragoman.checking.reading import lines_without_effect
 from dragoman.checking.report import Finding, PartReport, Report
 from dragoman.checking.workshop import Workshop
 
@@ -36,6 +38,9 @@ IMPORTS = Check(
     section="-",
     kind="note",
 )
+
+
+_CHECK_OF = {"slip": RUNS, "import": IMPORTS, "stranger": OUTSIDE}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +69,7 @@ class Examiner:
         self.program = Program(cells)
         self.wishes = wishes
         self.tell = tell
+        self.shown = Demonstrations(self.program)
         self.stops: dict[str, str] = {}
 
     def report(self, file: str, parts: Collection[str] = tuple(EXAMINATIONS)) -> Report:
@@ -79,6 +85,8 @@ class Examiner:
         for statement in self.program.statements:
             self.tell(statement.place())
             self._run(statement, of_file)
+            for check, measured in (*self.shown.watch(statement), *lines_without_effect(statement)):
+                of_file.add(check, measured)
         there = [part for part in parts if self._factory(part)]
         findings = {part: _Findings() for part in there}
         running = [part for part in there if self._runs(part, findings[part])]
@@ -115,7 +123,7 @@ class Examiner:
         mended = mend(error, self.program)
         if mended is None:
             return None
-        findings.add(IMPORTS if mended.is_excusable else RUNS, mended.sentence)
+        findings.add(_CHECK_OF[mended.kind], mended.sentence)
         return mended.statement
 
     def _of_file(self, findings: "_Findings") -> PartReport:

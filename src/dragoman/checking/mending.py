@@ -7,56 +7,18 @@ missing, and there is one obvious thing to put in its place.
 
 import ast
 import builtins
-import difflib
-import importlib
 import re
-from collections.abc import Callable, Iterable, Iterator
+import traceback
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from types import FrameType
+from typing import Literal
+
+from torch import nn
 
 from dragoman.checking.program import Program, Statement
-
-USUAL_IMPORTS = {
-    "torch": "torch",
-    "nn": "torch.nn",
-    "F": "torch.nn.functional",
-    "optim": "torch.optim",
-    "math": "math",
-    "copy": "copy",
-    "np": "numpy",
-}
-"""What snippets use and expect to be imported."""
-
-KEYWORDS = (
-    *("dim", "keepdim", "unbiased", "correction", "dtype", "device", "diagonal", "requires_grad"),
-    *("num_embeddings", "embedding_dim", "padding_idx", "in_features", "out_features", "bias"),
-)
-"""Of PyTorch, whose errors name what they got and not what they wanted."""
-
-SIMILAR = 0.8
-
-Node = TypeVar("Node", bound=ast.AST)
-
-
-@dataclass(frozen=True)
-class Slip:
-    """A line that an error came from, with what is known there."""
-
-    error: BaseException
-    statement: Statement
-    line: int
-    known: dict[str, Any]
-    """The names that the line can see."""
-
-    def nodes(self, kind: type[Node]) -> Iterator[Node]:
-        """Go through the nodes of one kind that stand on the line."""
-        for node in ast.walk(self.statement.tree):
-            if isinstance(node, kind) and self._touches(node):
-                yield node
-
-    def _touches(self, node: ast.AST) -> bool:
-        first = getattr(node, "lineno", 0)
-        return bool(first <= self.line <= (getattr(node, "end_lineno", None) or first))
+from dragoman.checking.slips import KINDS, Slip, missing_import
+from dragoman.checking.spelling import closest
 
 
 @dataclass(frozen=True)
@@ -67,8 +29,8 @@ class Mend:
     """Which has to be run again."""
 
     sentence: str
-    is_excusable: bool = False
-    """Whether it is an import that an excerpt from a page need not show."""
+    kind: Literal["slip", "import", "stranger"] = "slip"
+    """An import may be missing in an excerpt from a page; a stranger is a module of another."""
 
 
 def mend(error: BaseException, program: Program) -> Mend | None:
@@ -84,122 +46,13 @@ def mend(error: BaseException, program: Program) -> Mend | None:
         return None
     statement, line, frame = found
     slip = Slip(error, statement, line, vars(builtins) | program.names | frame.f_locals)
-    for kind in _KINDS:
+    for kind in KINDS:
         if sentence := kind(slip, program):
             ast.fix_missing_locations(statement.tree)
-            excusable = kind is _missing_import and statement.cell.is_excerpt
-            return Mend(statement, f"{statement.place(line)}: {sentence}", excusable)
-    return None
-
-
-def closest(name: str, known: Iterable[str]) -> str | None:
-    """Find the name that was meant.
-
-    >>> closest("w_o", ["wq", "wo"]), closest("Self", ["self"]), closest("keepduim", ["keepdim"])
-    ('wo', 'self', 'keepdim')
-    >>> closest("encoder", ["decoder_stack"])
-    """
-    candidates = [other for other in known if other != name]
-    plain = name.lower().replace("_", "")
-    for candidate in candidates:
-        if candidate.lower().replace("_", "") == plain:
-            return candidate
-    return next(iter(difflib.get_close_matches(name, candidates, n=1, cutoff=SIMILAR)), None)
-
-
-def _missing_import(slip: Slip, program: Program) -> str | None:
-    name = slip.error.name if isinstance(slip.error, NameError) else None
-    if name not in USUAL_IMPORTS:
-        return None
-    program.names[name] = importlib.import_module(USUAL_IMPORTS[name])
-    return f"`{name}` is used and never imported"
-
-
-def _misspelt_name(slip: Slip, program: Program) -> str | None:
-    name = slip.error.name if isinstance(slip.error, NameError) else None
-    meant = closest(name, slip.known) if name else None
-    for node in slip.nodes(ast.Name):
-        if meant and node.id == name:
-            node.id = meant
-            return f"there is no `{name}`; read as `{meant}`"
-    return None
-
-
-def _misspelt_attribute(slip: Slip, program: Program) -> str | None:
-    if not isinstance(slip.error, AttributeError):
-        return None
-    name = slip.error.name
-    meant = closest(name, dir(slip.error.obj)) if name else None
-    for node in slip.nodes(ast.Attribute):
-        if meant and node.attr == name:
-            node.attr = meant
-            return f"there is no `{ast.unparse(node.value)}.{name}`; read as `{meant}`"
-    return None
-
-
-def _misspelt_keyword(slip: Slip, program: Program) -> str | None:
-    text = str(slip.error)
-    if not isinstance(slip.error, TypeError) or "argument" not in text:
-        return None
-    for node in slip.nodes(ast.keyword):
-        meant = closest(node.arg, KEYWORDS) if node.arg and node.arg not in KEYWORDS else None
-        if meant and node.arg and node.arg in text:
-            name, node.arg = node.arg, meant
-            return f"there is no argument `{name}`; read as `{meant}`"
-    return None
-
-
-def _number_called(slip: Slip, program: Program) -> str | None:
-    """`self.dropout = dropout` keeps a rate; called as a layer, it fails."""
-    if str(slip.error) != "'float' object is not callable":
-        return None
-    called = {
-        node.func.attr for node in slip.nodes(ast.Call) if isinstance(node.func, ast.Attribute)
-    }
-    for node in ast.walk(slip.statement.tree):
-        target = node.targets[0] if isinstance(node, ast.Assign) else None
-        if (
-            isinstance(node, ast.Assign)
-            and isinstance(target, ast.Attribute)
-            and target.attr in called
-            and "drop" in target.attr
-        ):
-            before = ast.unparse(node)
-            layer = ast.parse(f"__import__('torch').nn.Dropout({ast.unparse(node.value)})")
-            node.value = layer.body[0].value  # type: ignore[attr-defined]
-            return f"`{before}` keeps a number, which is called as a layer; read as nn.Dropout"
-    return None
-
-
-def _misspelt_argument(slip: Slip, program: Program) -> str | None:
-    """`def __init__(self, d_moel)` with `d_model` in its body finds a global of that name."""
-    if not isinstance(slip.error, RuntimeError):
-        return None
-    for function in ast.walk(slip.statement.tree):
-        if not isinstance(function, ast.FunctionDef):
-            continue
-        read = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
-        arguments = [argument.arg for argument in function.args.args]
-        for argument in function.args.args:
-            meant = closest(argument.arg, read - set(arguments) - set(vars(builtins)))
-            if meant and argument.arg not in read:
-                name, argument.arg = argument.arg, meant
-                return f"the argument `{name}` is never used, a global `{meant}` is; read as that"
-    return None
-
-
-def _starred_number(slip: Slip, program: Program) -> str | None:
-    """`x.float(*(a))` is `x.float() * (a)` with the bracket in the wrong place."""
-    if "argument after * must be an iterable" not in str(slip.error):
-        return None
-    for parent in slip.nodes(ast.Call):
-        for index, node in enumerate(parent.args):
-            if isinstance(node, ast.Call) and [type(a) for a in node.args] == [ast.Starred]:
-                (star,) = node.args
-                before, node.args = ast.unparse(node), []
-                parent.args[index] = ast.BinOp(node, ast.Mult(), star.value)  # type: ignore[attr-defined]
-                return f"`{before}` unpacks a number; read as `{ast.unparse(parent.args[index])}`"
-    return None
+            excusable = kind is missing_import and statement.cell.is_excerpt
+            said = f"{statement.place(line)}: {sentence}"
+            return Mend(statement, said, "import" if excusable else "slip")
+    return _call_own_module(error, program) if isinstance(error, RuntimeError) else None
 
 
 def _name_forward(error: BaseException, program: Program) -> Mend | None:
@@ -224,12 +77,43 @@ def _name_forward(error: BaseException, program: Program) -> Mend | None:
     return None
 
 
-_KINDS: tuple[Callable[[Slip, Program], str | None], ...] = (
-    _missing_import,
-    _misspelt_name,
-    _misspelt_attribute,
-    _misspelt_keyword,
-    _number_called,
-    _misspelt_argument,
-    _starred_number,
-)
+def _call_own_module(error: BaseException, program: Program) -> Mend | None:
+    """`network(x)`, where the module has a `self.network`, calls a global of other sizes."""
+    for statement, line, frame in _way_of(error, program):
+        module = frame.f_locals.get("self")
+        if not isinstance(module, nn.Module):
+            continue
+        own = [name for name, _ in module.named_children()]
+        known = [name for name, value in program.names.items() if isinstance(value, nn.Module)]
+        meant = {name: name if name in own else closest(name, own) for name in known}
+        reading = _ReadAsOwn({name: other for name, other in meant.items() if other}, line)
+        reading.visit(statement.tree)
+        if reading.name:
+            ast.fix_missing_locations(statement.tree)
+            said = f"the global `{reading.name}` is called; read as `self.{meant[reading.name]}`"
+            return Mend(statement, f"{statement.place(line)}: {said}", "stranger")
+    return None
+
+
+def _way_of(error: BaseException, program: Program) -> Iterator[tuple[Statement, int, FrameType]]:
+    """Go through the lines of the program that an error came through."""
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        for statement in program.statements:
+            if statement.holds(frame.f_code.co_filename, line):
+                yield statement, line, frame
+
+
+class _ReadAsOwn(ast.NodeTransformer):
+    """Exchanges a global on a line for an attribute of the module."""
+
+    def __init__(self, attributes: dict[str, str], line: int) -> None:
+        self.attributes, self.line = attributes, line
+        self.name = ""
+        """Which was exchanged."""
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """Exchange one name."""
+        if node.lineno != self.line or node.id not in self.attributes:
+            return node
+        self.name = node.id
+        return ast.Attribute(ast.Name("self", ast.Load()), self.attributes[node.id], ast.Load())

@@ -81,12 +81,12 @@ def line_chart(panel: Panel, across: Across) -> str:
 def _level(frame: _Frame, tick: float) -> str:
     x, y = frame.place(0.0, tick)
     line = polyline([(x, y), (WIDTH - RIGHT, y)], classes="grid")
-    return line + text(x - 6, y + 4, f"{tick:,.4g}", anchor="end", classes="muted")
+    return line + text(x - 6, y + 4, f"{tick:,.10g}", anchor="end", classes="muted")
 
 
 def _mark_across(frame: _Frame, tick: float) -> str:
     x, y = frame.place(tick, frame.low)
-    return text(x, y + 16, f"{tick:,.4g}", anchor="middle", classes="muted")
+    return text(x, y + 16, f"{tick:,.10g}", anchor="middle", classes="muted")
 
 
 def _line(frame: _Frame, line: Line, across: Across) -> str:

@@ -79,6 +79,22 @@ ATTENTION = [
         (_SOFTMAX, f"{_SOFTMAX}\n        weights = weights if mask is None else weights * mask"),
     ),
     *each("attention-half-precision", _PART, "assembled", ("-torch.inf", "-1e9")),
+    *each(
+        "attention-half-precision",
+        _PART,
+        "assembled",
+        (_FILL, "scores.masked_fill(mask == 0, -1e9)"),
+    ),
+    *each(
+        "attention-biases",
+        _PART,
+        "assembled",
+        (
+            "self.w_k = nn.Linear(d_model, d_model, bias=False)",
+            "self.w_k = nn.Linear(d_model, d_model)",
+        ),
+        (", bias=False", ""),
+    ),
     *each("attention-hidden-row", _PART, "cloned", ("-1e9", "-torch.inf")),
     *each(
         "attention-map",

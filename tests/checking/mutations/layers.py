@@ -104,6 +104,13 @@ NORMS = [
         (_GAIN, _GAIN.replace("ones", "zeros")),
     ),
     *each("norm-deviation", "LayerNormalization", "assembled", (", unbiased=False", "")),
+    *each(
+        "norm-epsilon",
+        "LayerNormalization",
+        "assembled",
+        (_ROOT, "(torch.sqrt(variance) + self.eps)"),
+        (_ROOT, "torch.sqrt(variance)"),
+    ),
     *each("norm-gain-per-feature", "LayerNormalization", "assembled", ("(features))", "(1))")),
     together("norm-learns", "LayerNormalization", "assembled", (_GAIN, "1.0"), (_BIAS, "0.0")),
     *each(
@@ -132,6 +139,12 @@ FEED_FORWARD = [
         "assembled",
         ("nn.Linear(d_model, d_ff)", "nn.Linear(d_model, 4 * d_model)"),
         ("nn.Linear(d_ff, d_model)", "nn.Linear(4 * d_model, d_model)"),
+    ),
+    *each(
+        "feed-forward-biases",
+        "FeedForward",
+        "assembled",
+        ("nn.Linear(d_model, d_ff)", "nn.Linear(d_model, d_ff, bias=False)"),
     ),
     *each(
         "feed-forward-positions",

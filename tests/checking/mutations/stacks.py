@@ -4,6 +4,7 @@ from tests.checking.mutations.mutation import each, together
 
 _CROSS = "self.crossing(x, memory, memory, src_mask)"
 _ENCODERS = "EncoderBlock(d_model, clone(attention), clone(network), dropout) for _ in range(N)"
+_FILL = "scores = scores.masked_fill(mask == 0, -torch.inf)"
 _NORM = "self.norm = LayerNormalization(features)\n\n    def forward(self, x: Tensor, mask"
 
 BLOCKS = [
@@ -14,6 +15,20 @@ BLOCKS = [
         (_CROSS, "self.crossing(x, x, memory, src_mask)"),
         (_CROSS, "self.crossing(memory, x, x, src_mask)"),
         (_CROSS, "self.crossing(x, memory, memory, tgt_mask)"),
+    ),
+    together(
+        "cross-attention-roles",
+        "DecoderBlock",
+        "assembled",
+        (_FILL, "scores.masked_fill(mask == 0, -torch.inf)"),
+        (_CROSS, "self.crossing(x, x, memory, src_mask)"),
+    ),
+    together(
+        "residual-input",
+        "EncoderBlock",
+        "assembled",
+        (_FILL, "scores.masked_fill(mask == 0, -torch.inf)"),
+        ("return self.residuals[1](x, self.feed_forward)", "return self.feed_forward(x)"),
     ),
     *each(
         "source-is-read", "DecoderBlock", "assembled", (_CROSS, "self.crossing(x, x, x, tgt_mask)")

@@ -2,6 +2,8 @@
 
 from dragoman.checking.examinations import (
     attention,
+    attention_masks,
+    biases,
     embeddings,
     feed_forward,
     layer_norm,
@@ -18,8 +20,12 @@ EXAMINATIONS: dict[str, tuple[Examination, ...]] = {
     "InputEmbeddings": embeddings.EXAMINATIONS,
     "PositionalEncoding": positions.EXAMINATIONS,
     "LayerNormalization": layer_norm.EXAMINATIONS,
-    "FeedForward": feed_forward.EXAMINATIONS,
-    "MultiHeadAttention": attention.EXAMINATIONS,
+    "FeedForward": (*feed_forward.EXAMINATIONS, biases.feed_forward),
+    "MultiHeadAttention": (
+        *attention.EXAMINATIONS,
+        *attention_masks.EXAMINATIONS,
+        biases.attention,
+    ),
     "ResidualConnection": residual.EXAMINATIONS,
     "EncoderBlock": stacks.OF_ENCODER_BLOCK,
     "Encoder": stacks.OF_ENCODER,

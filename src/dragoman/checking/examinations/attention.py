@@ -1,25 +1,20 @@
 """Examinations of multi-head attention (section 3.2)."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from dragoman.checking.arguments import NotCheckableError
-from dragoman.checking.calls import attention_convention
-from dragoman.checking.convention import conventions
 from dragoman.checking.examinations.attention_forms import (
     RIGHT,
-    WRONG,
-    Inputs,
     call_attention,
-    comparable_inputs,
     compute,
     explain,
+    inputs_for,
     read_matrices,
 )
-from dragoman.checking.examinations.check import Check, Verdict, distance, random, same
+from dragoman.checking.examinations.check import Check, Verdict, distance
 from dragoman.checking.workshop import SIZES, Workshop
 
 SCALE = Check(
@@ -64,26 +59,6 @@ FORMULA = Check(
     why="Whatever it is, it is not the attention of the paper.",
     section="3.2.1",
 )
-MASK = Check(
-    name="attention-mask",
-    finding="The mask does not hide what it should.",
-    why="Padding is read, and a decoder sees the words that it is to predict.",
-    section="3.2.3",
-)
-HALF_PRECISION = Check(
-    name="attention-half-precision",
-    finding="Hidden scores do not fit into half precision.",
-    why="-1e9 overflows float16; torch.finfo(scores.dtype).min or -inf does not.",
-    section="3.2.3",
-    kind="note",
-)
-HIDDEN_ROW = Check(
-    name="attention-hidden-row",
-    finding="A position that may look at nothing gets what is not a number.",
-    why="One sentence of nothing but padding makes every gradient of its batch NaN.",
-    section="3.2.3",
-    kind="note",
-)
 MAP = Check(
     name="attention-map",
     finding="The attention weights that are kept for display are those after dropout.",
@@ -116,25 +91,14 @@ _SAID = {
     "values": "values are made with {}",
     "output": "the output is made with {}",
 }
-_PLACES = {
-    "before the softmax": None,
-    "nowhere": "it is not applied",
-    "after the softmax": "it is applied after the softmax: hidden keys still take their share",
-    "with scores of 0": "hidden scores become about 0, and exp(0) is 1: hidden keys are looked at",
-}
 ROUNDING = 1e-3
 """How far the sum of a row of weights may be from one."""
-
-
-def _inputs(module: nn.Module) -> Inputs:
-    query, key, value = (random(2, n, SIZES.d_model, seed=n, scale=3.0) for n in (5, 7, 7))
-    return comparable_inputs(module, Inputs(query=query, key=key, value=value + key.flip(1)))
 
 
 def equation(workshop: Workshop, part: str) -> Iterator[Verdict]:
     """Compare with equation 1 and with its known mistakes, with the learner's own weights."""
     module = workshop.build(part)
-    inputs = _inputs(module)
+    inputs = inputs_for(module)
     with torch.no_grad():
         matrices = next(read_matrices(module, SIZES.heads), None)
         if matrices is None:
@@ -159,79 +123,10 @@ def equation(workshop: Workshop, part: str) -> Iterator[Verdict]:
         yield check, f"{measured} that differs by up to {apart:.2g}" if said else None
 
 
-def mask(workshop: Workshop, part: str) -> Iterator[Verdict]:
-    """Hide the last key, and see whether it still has influence."""
-    module = workshop.build(part)
-    inputs = _inputs(module)
-    x = random(2, 6, SIZES.d_model, seed=2)
-    if attention_convention(module, x) is not None:
-        yield MASK, None
-        return
-    visible = torch.ones(2, inputs.query.size(1), inputs.key.size(1), dtype=torch.bool)
-    visible[:, :, -1] = False
-    hidden = replace(inputs, visible=visible)
-    yield MASK, _how_masked(module, hidden)
-
-
-def _how_masked(module: nn.Module, inputs: Inputs) -> str | None:
-    """Say what a mask does that does not hide; None if other mistakes are to blame."""
-    assert inputs.visible is not None
-    form = explain(module, replace(inputs, visible=None), SIZES.heads) or RIGHT
-    unmasked = call_attention(module, inputs)
-    accepted = False
-    for convention in conventions():
-        try:
-            output = call_attention(module, inputs, convention.mask(inputs.visible))
-        except (RuntimeError, TypeError, IndexError, ValueError) as error:
-            refusal = str(error).split("\n")[0]
-            continue
-        accepted = True
-        if same(output, unmasked):
-            return "with a mask and without one the output is the same: the mask has no effect"
-        for matrices in read_matrices(module, SIZES.heads):
-            for place in (RIGHT["mask"], *WRONG["mask"]):
-                changed = {**form, "mask": place}
-                if same(compute(changed, matrices, inputs, SIZES.heads), output):
-                    return _PLACES[place]
-    if not accepted:
-        return f"no kind of mask is accepted; the last error: {refusal}"
-    return "no kind of mask (0 and 1, bool, additive; either meaning) hides a key and only that key"
-
-
-def half_precision(workshop: Workshop, part: str) -> Iterator[Verdict]:
-    """Mask in float16, as mixed precision does."""
-    module = workshop.build(part)
-    inputs = _inputs(module)
-    visible = torch.ones(2, inputs.query.size(1), inputs.key.size(1), dtype=torch.bool)
-    visible[:, :, -1] = False
-    told = workshop.convention.mask(visible)
-    call_attention(module, inputs, told)  # an error of any other kind comes through here
-    half = Inputs(query=inputs.query.half(), key=inputs.key.half(), value=inputs.value.half())
-    if told.is_floating_point():
-        told = told.half()
-    try:
-        call_attention(module.half(), half, told)
-    except RuntimeError as error:
-        yield HALF_PRECISION, f"it raises: {str(error).split(chr(10))[0]}"
-        return
-    yield HALF_PRECISION, None
-
-
-def hidden_row(workshop: Workshop, part: str) -> Iterator[Verdict]:
-    """Let one position look at nothing."""
-    module = workshop.build(part)
-    inputs = _inputs(module)
-    visible = torch.ones(2, inputs.query.size(1), inputs.key.size(1), dtype=torch.bool)
-    visible[1, 0] = False
-    output = call_attention(module, inputs, workshop.convention.mask(visible))
-    finite = bool(output.isfinite().all())
-    yield HIDDEN_ROW, None if finite else "a row of the mask hides all; its output is NaN"
-
-
 def kept_map(workshop: Workshop, part: str) -> Iterator[Verdict]:
     """Look at what the module keeps of its weights, in training."""
     module = workshop.build(part, dropout=0.5).train()
-    inputs = _inputs(module)
+    inputs = inputs_for(module)
     call_attention(module, inputs)
     shape = (2, SIZES.heads, inputs.query.size(1), inputs.key.size(1))
     for name, value in vars(module).items():
@@ -242,4 +137,4 @@ def kept_map(workshop: Workshop, part: str) -> Iterator[Verdict]:
             yield MAP, wrong if apart > ROUNDING else None
 
 
-EXAMINATIONS = (equation, mask, half_precision, hidden_row, kept_map)
+EXAMINATIONS = (equation, kept_map)

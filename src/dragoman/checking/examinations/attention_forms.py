@@ -13,7 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from dragoman.checking.calls import attend, attends_elsewhere
-from dragoman.checking.examinations.check import same
+from dragoman.checking.examinations.check import random, same
+from dragoman.checking.workshop import SIZES
 
 RIGHT = {
     "scale": "sqrt(d_k)",
@@ -140,11 +141,12 @@ def call_attention(module: nn.Module, inputs: Inputs, mask: Tensor | None = None
         return attend(module, inputs.query, inputs.key, inputs.value, mask)
 
 
-def comparable_inputs(module: nn.Module, inputs: Inputs) -> Inputs:
-    """Let an attention that takes one sequence look at itself."""
+def inputs_for(module: nn.Module) -> Inputs:
+    """Draw what an attention is given; one that takes one sequence looks at itself."""
+    query, key, value = (random(2, n, SIZES.d_model, seed=n, scale=3.0) for n in (5, 7, 7))
     if attends_elsewhere(module):
-        return inputs
-    return Inputs(query=inputs.query, key=inputs.query, value=inputs.query)
+        return Inputs(query=query, key=key, value=value + key.flip(1))
+    return Inputs(query=query, key=query, value=query)
 
 
 def read_matrices(module: nn.Module, num_heads: int) -> Iterator[Matrices]:

@@ -1,5 +1,6 @@
 """Examinations of layer normalisation (section 3.1; Ba et al. 2016)."""
 
+import math
 from collections.abc import Callable, Iterator
 
 import torch
@@ -19,6 +20,14 @@ DEVIATION = Check(
     name="norm-deviation",
     finding="It divides by another deviation than torch.nn.LayerNorm does.",
     why="It works, but weights trained with it do not fit a model with the usual form.",
+    section="3.1",
+    kind="note",
+)
+EPSILON = Check(
+    name="norm-epsilon",
+    finding="Its epsilon does not stand inside the root, beside the variance.",
+    why="Inside, 1e-6 keeps the divisor above 0.001; outside it lets noise in nearly equal numbers "
+    "grow a thousand times more, and without any, equal numbers become NaN.",
     section="3.1",
     kind="note",
 )
@@ -49,6 +58,12 @@ LEARNS = Check(
     section="3.1",
     kind="note",
 )
+
+
+A_TENTH = 0.1
+NEXT_TO_NOTHING, A_LITTLE_MORE = 1e-12, 1e-11
+BETWEEN_ROOT_OF_2_AND_2 = 1.7
+"""sqrt(e^2 + e^2) is 1.41 e where epsilon e^2 stands inside the root, and e + e outside of it."""
 
 
 def _spread(x: Tensor, *, unbiased: bool, dim: int = -1) -> Tensor:
@@ -150,6 +165,34 @@ def _compare(x: Tensor, output: Tensor, right: Tensor) -> Iterator[Verdict]:
     )
 
 
+def epsilon(workshop: Workshop, part: str) -> Iterator[Verdict]:
+    """Find epsilon from a vector of next to no deviation; then give one of that deviation."""
+    module = workshop.build(part)
+    direction = nn.functional.layer_norm(random(1, 1, SIZES.d_model), [SIZES.d_model], eps=0.0)
+
+    def divisor(deviation: float) -> float:
+        with torch.no_grad():
+            output = call(module, {}, {"states": deviation * direction})
+        return deviation / (output * direction).mean().item()
+
+    if abs(divisor(1.0) - 1.0) > A_TENTH:
+        return  # it is no norm, which another examination says
+    least = divisor(NEXT_TO_NOTHING)
+    if not least > A_LITTLE_MORE:
+        yield (
+            EPSILON,
+            f"a vector with a deviation of 1e-12 is divided by {least:.2g}: there is none",
+        )
+        return
+    most = divisor(least)
+    inside = math.sqrt(least * least + least)
+    measured = (
+        f"a vector with a deviation of {least:.2g} is divided by {most:.2g}: epsilon is added"
+    )
+    outside = f"{measured} to it; under the root it would be divided by {inside:.2g}"
+    yield EPSILON, outside if most > BETWEEN_ROOT_OF_2_AND_2 * least else None
+
+
 def parameters(workshop: Workshop, part: str) -> Iterator[Verdict]:
     """Count what it learns."""
     module = workshop.build(part)
@@ -159,4 +202,4 @@ def parameters(workshop: Workshop, part: str) -> Iterator[Verdict]:
     yield PER_FEATURE, wrong if 0 < count < SIZES.d_model else None
 
 
-EXAMINATIONS = (formula, parameters)
+EXAMINATIONS = (formula, epsilon, parameters)

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from dragoman.checking.arguments import DECODER, ENCODER
 from dragoman.checking.calls import call
+from dragoman.checking.convention import USUAL
 from dragoman.checking.examinations.check import Check, Verdict, distance, random, same
 from dragoman.checking.examinations.residual import FIRST, in_block, pattern
 from dragoman.checking.workshop import SIZES, Workshop
@@ -82,7 +83,7 @@ def changed(x: Tensor, position: int) -> Tensor:
 def encode(workshop: Workshop, module: Any, x: Tensor, mask: Tensor) -> Tensor:
     """Call a learner's encoder or a block of it."""
     with torch.no_grad():
-        told = workshop.convention.mask(mask)
+        told = (workshop.known_convention or USUAL).mask(mask)
         return call(module, ENCODER, {"states": x, "mask": told})
 
 
@@ -99,8 +100,9 @@ def decode(
 
     A position of the source may be hidden; the target sees the past, or what it is said to see.
     """
-    source_mask = workshop.convention.mask(visible(memory.size(1), hidden=hidden))
-    target_mask = workshop.convention.mask(causal(x.size(1)) if sees is None else sees)
+    convention = workshop.known_convention or USUAL
+    source_mask = convention.mask(visible(memory.size(1), hidden=hidden))
+    target_mask = convention.mask(causal(x.size(1)) if sees is None else sees)
     given = {"states": x, "memory": memory}
     given |= {"source_mask": source_mask, "target_mask": target_mask}
     with torch.no_grad():
@@ -111,43 +113,68 @@ def _influence(one: Tensor, other: Tensor) -> str | None:
     return None if same(one, other) else f"the others change by up to {distance(one, other):.2g}"
 
 
-def encoder_masks(workshop: Workshop, part: str) -> Iterator[Verdict]:
-    """Change a hidden position, then a visible one."""
+def encoder_context(workshop: Workshop, part: str) -> Iterator[Verdict]:
+    """Change the first word."""
+    module = workshop.build(part)
+    x = random(BATCH, S, SIZES.d_model)
+    before = encode(workshop, module, x, visible(S))[:, 1:]
+    after = encode(workshop, module, changed(x, 0), visible(S))[:, 1:]
+    unmoved = "changing the first word changes nothing in the others"
+    yield CONTEXT, unmoved if same(before, after, 1e-6) else None
+
+
+def encoder_padding(workshop: Workshop, part: str) -> Iterator[Verdict]:
+    """Change a hidden position; an attention that obeys no mask is itself to blame."""
+    _ = workshop.convention
     module = workshop.build(part)
     x = random(BATCH, S, SIZES.d_model)
     mask = visible(S, hidden=S - 1)
-    before = encode(workshop, module, x, mask)[:, 1:-1]
-    hidden = encode(workshop, module, changed(x, S - 1), mask)[:, 1:-1]
-    seen = encode(workshop, module, changed(x, 0), mask)[:, 1:-1]
-    yield PADDING, _influence(before, hidden)
-    unmoved = "changing the first word changes nothing in the others"
-    yield CONTEXT, unmoved if same(before, seen, 1e-6) else None
+    before = encode(workshop, module, x, mask)[:, :-1]
+    after = encode(workshop, module, changed(x, S - 1), mask)[:, :-1]
+    yield PADDING, _influence(before, after)
+
+
+def decoder_sources(workshop: Workshop, part: str) -> Iterator[Verdict]:
+    """Change the first word, then the source."""
+    module = workshop.build(part)
+    x = random(BATCH, T, SIZES.d_model)
+    memory, error = _longest_memory(workshop, module, x)
+    yield CROSSING, _exchanged(workshop, module, x, error) if error else None
+    before = decode(workshop, module, x, memory)
+    earlier = decode(workshop, module, changed(x, 0), memory)
+    forgotten = "exchanging the first word changes nothing in the words after it"
+    yield PAST, forgotten if same(before[:, 1:], earlier[:, 1:], 1e-6) else None
+    other = decode(workshop, module, x, changed(memory, 0))
+    unread = "exchanging a word of the source changes nothing"
+    yield SOURCE, unread if same(before, other, 1e-6) else None
 
 
 def decoder_masks(workshop: Workshop, part: str) -> Iterator[Verdict]:
-    """Change the last word, the first one, the source, a hidden position of the source."""
+    """Change the last word, then a hidden position of the source."""
+    _ = workshop.convention
     module = workshop.build(part)
-    x, memory = random(BATCH, T, SIZES.d_model), random(BATCH, S, SIZES.d_model, seed=2)
-    try:
-        before = decode(workshop, module, x, memory, hidden=S - 1)
-    except RuntimeError as error:
-        yield CROSSING, _exchanged(workshop, module, x, error)
-        memory = memory[:, :T]
-        before = decode(workshop, module, x, memory)
-    else:
-        yield CROSSING, None
-        hidden = decode(workshop, module, x, changed(memory, S - 1), hidden=S - 1)
-        yield PADDING, _influence(before, hidden)
-    later = decode(workshop, module, changed(x, T - 1), memory, hidden=memory.size(1) - 1)
-    earlier = decode(workshop, module, changed(x, 0), memory, hidden=memory.size(1) - 1)
-    before = decode(workshop, module, x, memory, hidden=memory.size(1) - 1)
+    x = random(BATCH, T, SIZES.d_model)
+    memory, error = _longest_memory(workshop, module, x)
+    last = memory.size(1) - 1
+    before = decode(workshop, module, x, memory, hidden=last)
+    later = decode(workshop, module, changed(x, T - 1), memory, hidden=last)
     leak = _influence(before[:, :-1], later[:, :-1])
     yield FUTURE, leak and f"the last word is exchanged: {leak}"
-    forgotten = "exchanging the first word changes nothing in the words after it"
-    yield PAST, forgotten if same(before[:, 1:], earlier[:, 1:], 1e-6) else None
-    other = decode(workshop, module, x, changed(memory, 0), hidden=memory.size(1) - 1)
-    unread = "exchanging a word of the source changes nothing"
-    yield SOURCE, unread if same(before, other, 1e-6) else None
+    if error is None:
+        hidden = decode(workshop, module, x, changed(memory, last), hidden=last)
+        yield PADDING, _influence(before, hidden)
+
+
+def _longest_memory(
+    workshop: Workshop, module: Any, x: Tensor
+) -> tuple[Tensor, RuntimeError | None]:
+    """Draw a source of another length or, if that stops the decoder, of the same."""
+    memory = random(BATCH, S, SIZES.d_model, seed=2)
+    try:
+        decode(workshop, module, x, memory)
+    except RuntimeError as error:
+        return memory[:, :T], error
+    return memory, None
 
 
 def _exchanged(workshop: Workshop, module: Any, x: Tensor, error: RuntimeError) -> str:
@@ -207,7 +234,7 @@ def last_norm(workshop: Workshop, part: str) -> Iterator[Verdict]:
     yield LAST_NORM, "what goes in comes out as it is" if same(output, x) else None
 
 
-OF_ENCODER_BLOCK = (encoder_masks, residuals)
-OF_ENCODER = (encoder_masks, last_norm)
-OF_DECODER_BLOCK = (decoder_masks, residuals)
-OF_DECODER = (decoder_masks, last_norm)
+OF_ENCODER_BLOCK = (encoder_context, encoder_padding, residuals)
+OF_ENCODER = (encoder_context, encoder_padding, last_norm)
+OF_DECODER_BLOCK = (decoder_sources, decoder_masks, residuals)
+OF_DECODER = (decoder_sources, decoder_masks, last_norm)

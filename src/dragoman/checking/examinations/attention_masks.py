@@ -1,0 +1,137 @@
+"""Examinations of what attention does with masks (section 3.2.3)."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import torch
+from torch import Tensor, nn
+
+from dragoman.checking.arguments import NotCheckableError
+from dragoman.checking.calls import attention_convention
+from dragoman.checking.convention import REFUSED, conventions
+from dragoman.checking.examinations.attention_forms import (
+    RIGHT,
+    WRONG,
+    Inputs,
+    call_attention,
+    compute,
+    explain,
+    inputs_for,
+    read_matrices,
+)
+from dragoman.checking.examinations.check import Check, Verdict, random, same
+from dragoman.checking.workshop import SIZES, Workshop
+
+MASK = Check(
+    name="attention-mask",
+    finding="The mask does not hide what it should.",
+    why="Padding is read, and a decoder sees the words that it is to predict.",
+    section="3.2.3",
+)
+HALF_PRECISION = Check(
+    name="attention-half-precision",
+    finding="Hidden scores do not fit into half precision.",
+    why="-1e9 overflows float16; torch.finfo(scores.dtype).min or -inf does not.",
+    section="3.2.3",
+    kind="note",
+)
+HIDDEN_ROW = Check(
+    name="attention-hidden-row",
+    finding="A position that may look at nothing gets what is not a number.",
+    why="One sentence of nothing but padding makes every gradient of its batch NaN.",
+    section="3.2.3",
+    kind="note",
+)
+_PLACES = {
+    "before the softmax": None,
+    "nowhere": "it is not applied",
+    "after the softmax": "it is applied after the softmax: hidden keys still take their share",
+    "with scores of 0": "hidden scores become about 0, and exp(0) is 1: hidden keys are looked at",
+}
+
+
+def mask(workshop: Workshop, part: str) -> Iterator[Verdict]:
+    """Hide the last key, and see whether it still has influence."""
+    module = workshop.build(part)
+    inputs = inputs_for(module)
+    x = random(2, 6, SIZES.d_model, seed=2)
+    if attention_convention(module, x) is not None:
+        yield MASK, None
+        return
+    visible = torch.ones(2, inputs.query.size(1), inputs.key.size(1), dtype=torch.bool)
+    visible[:, :, -1] = False
+    hidden = replace(inputs, visible=visible)
+    yield MASK, _how_masked(module, hidden)
+
+
+def _how_masked(module: nn.Module, inputs: Inputs) -> str | None:
+    """Say what a mask does that does not hide; None if other mistakes are to blame."""
+    assert inputs.visible is not None
+    form = explain(module, replace(inputs, visible=None), SIZES.heads) or RIGHT
+    unmasked = call_attention(module, inputs)
+    accepted = False
+    for convention in conventions():
+        try:
+            output = call_attention(module, inputs, convention.mask(inputs.visible))
+        except REFUSED as error:
+            refusal = str(error).split("\n")[0]
+            continue
+        accepted = True
+        if same(output, unmasked):
+            return "with a mask and without one the output is the same: the mask has no effect"
+        for matrices in read_matrices(module, SIZES.heads):
+            for place in (RIGHT["mask"], *WRONG["mask"]):
+                changed = {**form, "mask": place}
+                if same(compute(changed, matrices, inputs, SIZES.heads), output):
+                    return _PLACES[place]
+    if not accepted:
+        return f"no kind of mask is accepted; the last error: {refusal}"
+    return "no kind of mask (0 and 1, bool, additive; either meaning) hides a key and only that key"
+
+
+def half_precision(workshop: Workshop, part: str) -> Iterator[Verdict]:
+    """Mask in float16, as mixed precision does; also where the mask then has no effect."""
+    module = workshop.build(part)
+    inputs = inputs_for(module)
+    visible = torch.ones(2, inputs.query.size(1), inputs.key.size(1), dtype=torch.bool)
+    visible[:, :, -1] = False
+    told = _accepted(workshop, module, replace(inputs, visible=visible))
+    half = Inputs(query=inputs.query.half(), key=inputs.key.half(), value=inputs.value.half())
+    if told.is_floating_point():
+        told = told.half()
+    try:
+        call_attention(module.half(), half, told)
+    except RuntimeError as error:
+        yield HALF_PRECISION, f"it raises: {str(error).split(chr(10))[0]}"
+        return
+    yield HALF_PRECISION, None
+
+
+def _accepted(workshop: Workshop, module: nn.Module, inputs: Inputs) -> Tensor:
+    """Write a mask that the module obeys or, if it obeys none, one that does not stop it."""
+    assert inputs.visible is not None
+    known = workshop.known_convention
+    for convention in [known] if known else conventions():
+        told = convention.mask(inputs.visible)
+        try:
+            call_attention(module, inputs, told)
+        except REFUSED:
+            if known:
+                raise
+        else:
+            return told
+    raise NotCheckableError("half precision: it accepts no kind of mask")
+
+
+def hidden_row(workshop: Workshop, part: str) -> Iterator[Verdict]:
+    """Let one position look at nothing."""
+    module = workshop.build(part)
+    inputs = inputs_for(module)
+    visible = torch.ones(2, inputs.query.size(1), inputs.key.size(1), dtype=torch.bool)
+    visible[1, 0] = False
+    output = call_attention(module, inputs, workshop.convention.mask(visible))
+    finite = bool(output.isfinite().all())
+    yield HIDDEN_ROW, None if finite else "a row of the mask hides all; its output is NaN"
+
+
+EXAMINATIONS = (mask, half_precision, hidden_row)

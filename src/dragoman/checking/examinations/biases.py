@@ -1,0 +1,54 @@
+"""Examinations of which layers have biases (sections 3.2.2 and 3.3)."""
+
+from collections.abc import Iterator
+
+from torch import nn
+
+from dragoman.checking.examinations.check import Check, Verdict
+from dragoman.checking.workshop import Workshop
+
+OF_ATTENTION = Check(
+    name="attention-biases",
+    finding="Its projections have biases, and the paper's have none.",
+    why="It works, and PyTorch has them, too. The keys' bias adds the same to a whole row of "
+    "scores, so the softmax takes it away again.",
+    section="3.2.2",
+    kind="note",
+)
+OF_FEED_FORWARD = Check(
+    name="feed-forward-biases",
+    finding="A layer of it has no bias, and equation 2 has one for each.",
+    why="It works, and can express less: without b1, every ReLU has its corner at zero.",
+    section="3.3",
+    kind="note",
+)
+
+
+def attention(workshop: Workshop, part: str) -> Iterator[Verdict]:
+    """Count the biases of the four projections."""
+    biased, plain = _layers(workshop, part)
+    count = sum(layer.out_features for layer in biased.values())
+    wrong = f"biases of {', '.join(biased)}: {count} numbers more than the paper's matrices"
+    but = f"; there are none of {', '.join(plain)}" if plain else ""
+    if biased or plain:
+        yield OF_ATTENTION, wrong + but if biased else None
+
+
+def feed_forward(workshop: Workshop, part: str) -> Iterator[Verdict]:
+    """Count the biases of the two layers."""
+    biased, plain = _layers(workshop, part)
+    count = sum(layer.out_features for layer in plain.values())
+    wrong = f"no bias of {', '.join(plain)}: {count} numbers fewer than in equation 2"
+    if biased or plain:
+        yield OF_FEED_FORWARD, wrong if plain else None
+
+
+def _layers(workshop: Workshop, part: str) -> tuple[dict[str, nn.Linear], dict[str, nn.Linear]]:
+    """Find the linear layers with a bias, and those without."""
+    layers = {
+        name: layer
+        for name, layer in workshop.build(part).named_modules()
+        if isinstance(layer, nn.Linear)
+    }
+    biased = {name: layer for name, layer in layers.items() if layer.bias is not None}
+    return biased, {name: layer for name, layer in layers.items() if name not in biased}

@@ -1,0 +1,21 @@
+"""Which name was meant by one that is spelt differently."""
+
+import difflib
+from collections.abc import Iterable
+
+SIMILAR = 0.8
+
+
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """Find the name that was meant.
+
+    >>> closest("w_o", ["wq", "wo"]), closest("Self", ["self"]), closest("keepduim", ["keepdim"])
+    ('wo', 'self', 'keepdim')
+    >>> closest("encoder", ["decoder_stack"])
+    """
+    candidates = [other for other in known if other != name]
+    plain = name.lower().replace("_", "")
+    for candidate in candidates:
+        if candidate.lower().replace("_", "") == plain:
+            return candidate
+    return next(iter(difflib.get_close_matches(name, candidates, n=1, cutoff=SIMILAR)), None)

@@ -1,0 +1,59 @@
+"""Lines that do nothing are told, and those that do something are not."""
+
+import pytest
+from tests.checking.mutations.mutation import LEARNERS
+
+from dragoman.checking.cells import Cell
+from dragoman.checking.program import Program
+from dragoman.checking.reading import lines_without_effect
+
+FILL = "scores = scores.masked_fill(mask == 0, -torch.inf)"
+TABLE = "self.pe[:, : x.shape[1]]"
+
+
+def told(source: str) -> list[tuple[str, str | None]]:
+    program = Program([Cell(source=source)])
+    return [
+        (check.name, measured)
+        for statement in program.statements
+        for check, measured in lines_without_effect(statement)
+    ]
+
+
+def assembled(old: str, new: str) -> str:
+    source = (LEARNERS / "assembled.py").read_text(encoding="utf-8")
+    assert old in source
+    return source.replace(old, new)
+
+
+def test_a_mask_that_is_computed_and_dropped_is_told_as_it_is_written() -> None:
+    dropped = "scores.masked_fill(mask == 0, -1e9)"
+
+    assert told(assembled(FILL, dropped)) == [
+        ("result-dropped", f"line 81: `{dropped}` stands alone, and no name gets its result")
+    ]
+
+
+def test_a_buffer_whose_gradient_is_turned_off_is_told() -> None:
+    source = assembled(TABLE, f"({TABLE}).requires_grad_(False)")
+
+    assert told(source) == [
+        ("buffer-gradient", "line 37: `pe` is a buffer, and requires_grad is False already")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (FILL, "scores.masked_fill_(mask == 0, -torch.inf)"),
+        (FILL, "self.train()"),
+        (TABLE, "self.table.requires_grad_(False)"),
+        ('self.register_buffer("pe", pe.unsqueeze(0))', "self.pe = nn.Parameter(pe)"),
+    ],
+)
+def test_a_line_that_does_something_is_not_told(old: str, new: str) -> None:
+    assert told(assembled(old, new)) == []
+
+
+def test_what_a_notebook_shows_is_not_dropped() -> None:
+    assert told("import torch\nx = torch.ones(2, 3)\nx.transpose(0, 1)\n") == []
