@@ -91,6 +91,7 @@ def copying(tokenizers: TokenizerPair) -> tuple[Copier, ServedModel]:
         num_threads=1,
         whole_lines=False,
         max_length=200,
+        insight=None,
         training={},
     )
 
