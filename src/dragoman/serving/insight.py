@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dragoman.device import compute_in_one_thread
 from dragoman.model_directory import WEIGHTS_NAME, ModelDirectory
 from dragoman.serving.refusal import RefusalError
 from dragoman.tokenizers.pair import TokenizerPair
@@ -26,7 +27,7 @@ class Insight:
     """Looks into a model with what `dragoman explain` and `dragoman align` are made of.
 
     That takes PyTorch and the weights, whatever engine translates. Both are loaded when they are
-    first needed, and stay. One thread at a time may ask.
+    first needed, and stay. All questions must come from the same thread.
     """
 
     def __init__(self, path: Path) -> None:
@@ -138,4 +139,5 @@ class _KeptDirectory(ModelDirectory):
 
     @cached_property
     def _transformer(self) -> "Transformer":
+        compute_in_one_thread()  # the others are needed for translating
         return super().load_transformer()
