@@ -72,6 +72,8 @@ function write(found, { source, target }) {
     element("span", { "aria-label": "becomes", role: "img", class: "quiet" }, " → "),
     element("span", { lang: target, dir: "auto" }, found.translation),
   );
+  const isOther = found.translation !== answer.translated_parts[Number(sentence.value)];
+  document.getElementById("inside-other").hidden = !isOther;
   showTokens(found.tokens);
   showAttention(found);
   showBeam(found.beam);

@@ -9,8 +9,8 @@ export function showTokens(tokens) {
 }
 
 function card(token) {
-  const bar = element("span", { class: "bar", "aria-hidden": "true" });
-  bar.style.setProperty("--w", token.probability);
+  const level = element("span", { class: "level", "aria-hidden": "true" });
+  level.style.setProperty("--w", token.probability);
   const share = percent(token.probability);
   const rank = token.place > 1 ? element("span", { class: "rank" }, ` place ${token.place}`) : "";
   return element(
@@ -18,7 +18,7 @@ function card(token) {
     {},
     element("b", {}, token.piece),
     element("span", { class: "share" }, share, rank),
-    bar,
+    level,
     element("ul", { "aria-label": "Others" }, ...token.others.map(rival)),
   );
 }
