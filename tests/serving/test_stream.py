@@ -56,7 +56,7 @@ def test_the_last_line_is_what_is_answered_at_once_elsewhere(address: str) -> No
     text = "The cat is on the table. 7 \n\n\n Where is the dog?"
 
     lines = list(lines_of(ask(address, text, n_best=2)))
-    fields = {"text": text, **PAIR, "n_best": 2}
+    fields: dict[str, Any] = {"text": text, **PAIR, "n_best": 2}
     (expected,) = requests.post(f"{address}/api/v1/translate", json=fields, timeout=30).json()[
         "translations"
     ]

@@ -10,7 +10,7 @@ const kindNote = document.getElementById("kind-note");
 
 const LEVELS = 12; // shades of a small picture: the cells of one are one path
 const LEAST_WRITTEN = 0.1; // weights from which a cell has its per cent
-const DARK_FROM = 0.55;
+const HALF = [0.45, 0.65]; // weights whose shade is about as far from both colours of text
 const NUM_NAMED = 3;
 const MEAN = "mean";
 
@@ -120,7 +120,8 @@ function cell(weight) {
   const made = element("td", {}, `${Math.round(100 * weight)}`);
   made.style.setProperty("--w", weight);
   if (weight < LEAST_WRITTEN) made.className = "little";
-  else if (weight >= DARK_FROM) made.className = "much";
+  else if (weight >= HALF[1]) made.className = "much";
+  else if (weight >= HALF[0]) made.className = "half";
   return made;
 }
 

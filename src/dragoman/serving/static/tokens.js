@@ -27,7 +27,7 @@ function rival(token) {
   return element(
     "li",
     {},
-    element("span", { class: "piece" }, token.piece),
+    element("span", { class: "piece", title: token.piece }, token.piece),
     element("span", { class: "share" }, percent(token.probability)),
   );
 }
