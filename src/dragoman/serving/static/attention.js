@@ -111,6 +111,7 @@ function drawMap() {
   const lines = rows.map((token, i) =>
     element("tr", {}, element("th", { scope: "row" }, token), ...weights[i].map(cell)),
   );
+  map.style.setProperty("--columns", columns.length);
   map.replaceChildren(element("thead", {}, head), element("tbody", {}, ...lines));
 }
 

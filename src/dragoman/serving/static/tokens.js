@@ -16,7 +16,7 @@ function card(token) {
   return element(
     "li",
     {},
-    element("b", {}, token.piece),
+    element("b", { title: token.piece }, token.piece),
     element("span", { class: "share" }, share, rank),
     level,
     element("ul", { "aria-label": "Others" }, ...token.others.map(rival)),
