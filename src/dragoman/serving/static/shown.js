@@ -8,10 +8,9 @@ const MOST_WORDS = 3000; // with more, the words are not told apart
 
 // Sentences that are not found where they should be, as a character was replaced, have no words.
 let sentences = [];
-let listeners = [];
+const listeners = [];
 
 export const sentenceOf = (place) => sentences[place];
-export const hasWords = () => sentences.length > 0;
 
 // Others may keep something about the words, and are told when these are no longer the same.
 export function onForget(listener) {
