@@ -2,6 +2,7 @@
 
 import os
 import platform
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,21 @@ def choose_device(name: str = "auto") -> "torch.device":
             f"device {name!r}: PyTorch finds no such device here; write auto or cpu"
         ) from None
     return device
+
+
+def compute_in_one_thread() -> None:
+    """Let PyTorch compute in the calling thread alone, and as before in all others.
+
+    Where other threads keep the processors busy, those that PyTorch adds for a small sum wait for
+    one another many times as long as it takes.
+    """
+    import torch
+
+    if (usual := torch.get_num_threads()) > 1:
+        torch.set_num_threads(1)  # of this thread, and of all that begin from now on
+        restoring = threading.Thread(target=torch.set_num_threads, args=(usual,))
+        restoring.start()  # of all that begin from now on
+        restoring.join()
 
 
 def device_name(device: "torch.device") -> str:

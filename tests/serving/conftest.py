@@ -5,12 +5,19 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.serving.live import Copier, loaded, serving
+from playwright.sync_api import Browser, Page, Request, sync_playwright
+from tests.serving.chromium import ARGUMENTS, CHROMIUM
+from tests.serving.live import Copier, Turnstile, loaded, serving
 
 from dragoman.decoding.config import SearchConfig
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
-from dragoman.model_directory import ModelDescription, TokenizerDescription, save_model
+from dragoman.model_directory import (
+    AlignmentDescription,
+    ModelDescription,
+    TokenizerDescription,
+    save_model,
+)
 from dragoman.serving.models import ServedModel
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.pair import TokenizerPair
@@ -24,6 +31,7 @@ SENTENCES = [
     ("Where is the cat?", "Dov'è il gatto?"),
     ("I see a dog and a cat.", "Vedo un cane e un gatto."),
 ]
+ALIGNMENT = AlignmentDescription(layer=1, agreement=0.5, text="a test", pairs=1)
 
 
 @pytest.fixture(scope="session")
@@ -54,6 +62,7 @@ def save(
             tokenizer=TokenizerDescription.of(tokenizers, TokenizerConfig()),
             special_ids=SpecialIds(),
             search={"beam_size": 2, "max_length_ratio": 0.5, "max_length_extra": 3},
+            alignment=ALIGNMENT if source == "en" else None,
         )
         save_model(path, description, tokenizers, dict(model.named_parameters()))
         return path
@@ -75,6 +84,17 @@ def italian_english(save: Callable[[str, str], Path]) -> Path:
 def copying(tokenizers: TokenizerPair) -> tuple[Copier, ServedModel]:
     """Give a model that copies, and its engine."""
     engine = Copier()
+    return engine, in_memory(engine, tokenizers)
+
+
+@pytest.fixture
+def held(tokenizers: TokenizerPair) -> tuple[Turnstile, ServedModel]:
+    """Give a model that copies a batch when it is told to, and its engine."""
+    engine = Turnstile()
+    return engine, in_memory(engine, tokenizers)
+
+
+def in_memory(engine: Copier, tokenizers: TokenizerPair) -> ServedModel:
     translator = Translator.from_engine(
         engine,
         tokenizers,
@@ -83,7 +103,7 @@ def copying(tokenizers: TokenizerPair) -> tuple[Copier, ServedModel]:
         search=SearchConfig(beam_size=8),
         split_sentences=False,
     )
-    return engine, ServedModel(
+    return ServedModel(
         name="copier",
         source="en",
         target="it",
@@ -91,6 +111,7 @@ def copying(tokenizers: TokenizerPair) -> tuple[Copier, ServedModel]:
         num_threads=1,
         whole_lines=False,
         max_length=200,
+        insight=None,
         training={},
     )
 
@@ -100,3 +121,27 @@ def address(english_italian: Path, italian_english: Path) -> Iterator[str]:
     """Where a server with models in both directions is."""
     with serving([loaded(english_italian), loaded(italian_english)]) as url:
         yield url
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """Open a page that must not make mistakes, nor ask anybody but our server."""
+    page = browser.new_page()
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("request", lambda request: problems.extend(foreign(request)))
+    yield page
+    page.close()
+    assert problems == []
+
+
+def foreign(request: Request) -> list[str]:
+    return [] if request.url.startswith(("http://127.0.0.1:", "blob:")) else [request.url]

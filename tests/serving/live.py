@@ -65,6 +65,24 @@ class Copier(FakeEngine):
         ]
 
 
+class Turnstile(Copier):
+    """An engine that copies, and lets a batch pass only when it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.passes = threading.Semaphore(0)
+
+    def search(
+        self,
+        sources: Sequence[Sequence[int]],
+        config: SearchConfig,
+        required: Sequence[Sequence[Phrase]] | None = None,
+        prefixes: Sequence[Sequence[int]] | None = None,
+    ) -> list[list[Hypothesis]]:
+        assert self.passes.acquire(timeout=30)
+        return super().search(sources, config, required, prefixes)
+
+
 def loaded(path: Path) -> ServedModel:
     translator = Translator(path, engine="pytorch", device="cpu", split_sentences=False)
     return prepare_model(path, translator, whole_lines=False)

@@ -9,7 +9,7 @@ import pytest
 from tests.serving.live import Copier
 
 from dragoman.decoding.config import SearchConfig
-from dragoman.serving.batching import CHARACTERS_PER_BATCH, Batcher
+from dragoman.serving.batching import CHARACTERS_PER_BATCH, TEXTS_AT_ONCE, Batcher
 from dragoman.serving.models import ServedModel
 from dragoman.serving.refusal import RefusalError
 from dragoman.translator import Translation, Translator
@@ -152,3 +152,38 @@ def test_only_the_one_to_blame_fails() -> None:
 
 def test_nothing_to_translate_is_ready_at_once(copying: tuple[Copier, ServedModel]) -> None:
     assert run(copying[1].translator, lambda batcher: batcher.translate([], SEARCH)) == []
+
+
+def test_whoever_listens_hears_each_text_and_waits_for_few_at_once(
+    copying: tuple[Copier, ServedModel],
+) -> None:
+    engine, model = copying
+    heard: list[tuple[int, str, int]] = []
+    texts = [f"cat {i}" for i in range(2 * TEXTS_AT_ONCE + 1)]
+
+    async def scenario(batcher: Batcher) -> list[Translation]:
+        return await batcher.translate(
+            texts, SEARCH, lambda i, found: heard.append((i, found.text, len(engine.asked)))
+        )
+
+    found = run(model.translator, scenario)
+
+    assert engine.asked == [TEXTS_AT_ONCE, TEXTS_AT_ONCE, 1]
+    assert [t.text for t in found] == texts
+    assert [(i, text) for i, text, _ in heard] == list(enumerate(texts))
+    assert [asked for _, _, asked in heard] == [1] * TEXTS_AT_ONCE + [2] * TEXTS_AT_ONCE + [3]
+
+
+def test_others_fill_the_batches_of_whoever_listens(copying: tuple[Copier, ServedModel]) -> None:
+    engine, model = copying
+
+    async def scenario(batcher: Batcher) -> Any:
+        return await asyncio.gather(
+            batcher.translate(["cat"] * 10, SEARCH, lambda *_: None),
+            batcher.translate(["dog"] * 10, SEARCH),
+        )
+
+    run(model.translator, scenario)
+
+    assert engine.asked[0] == TEXTS_AT_ONCE + 10
+    assert sum(engine.asked) == 20

@@ -1,53 +1,18 @@
 """The page, in a real browser."""
 
-import shutil
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
+from playwright.sync_api import Page, expect
+from tests.serving.chromium import CHROMIUM
 from tests.serving.live import Copier, loaded, serving
 
 from dragoman.serving.models import ServedModel
 from dragoman.serving.settings import Settings
 
-CHROMIUM = (
-    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-)
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """Open a page that must not make mistakes, nor ask anybody but our server."""
-    page = browser.new_page()
-    problems: list[str] = []
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.on("request", lambda request: problems.extend(foreign(request)))
-    yield page
-    page.close()
-    assert problems == []
-
-
-def foreign(request: Request) -> list[str]:
-    return [] if request.url.startswith(("http://127.0.0.1:", "blob:")) else [request.url]
 
 
 def test_what_is_typed_is_translated_with_alternatives(page: Page, address: str) -> None:
@@ -126,7 +91,7 @@ def test_an_answer_that_comes_late_never_overwrites_a_newer_one(
 
     held: list[Any] = []
     with serving([copying[1]]) as url:
-        page.route("**/api/v1/translate", delay)
+        page.route("**/api/v1/translate/stream", delay)
         page.goto(url)
         page.locator("#source").fill("the first cat")
         page.locator("#source").press("Control+Enter")
@@ -136,7 +101,7 @@ def test_an_answer_that_comes_late_never_overwrites_a_newer_one(
         expect(page.locator("#translation")).to_have_text("the second dog")
         released.set()
         for route in held:
-            route.fulfill(json={"translations": [{"text": "late", "alternatives": []}]})
+            route.fulfill(body='{"source": "late", "text": "late"}\n')
         page.wait_for_timeout(200)
         expect(page.locator("#translation")).to_have_text("the second dog")
 

@@ -1,5 +1,6 @@
 """A model directory with random weights, none of them zero."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +35,12 @@ def save_small_model(
     *,
     languages: tuple[str, str] = ("en", "it"),
     end_bias: float = 0.0,
+    vocabulary: Sequence[str] = WORDS,
     **changes: Any,
 ) -> ModelDirectory:
     """Save a model whose end is more probable than other tokens by so much, in logits."""
     config = TransformerConfig(**{**SETTINGS, **changes})
-    words = WordTokenizer(WORDS)
+    words = WordTokenizer(vocabulary)
     tokenizers = TokenizerPair(words, words)
     transformer = Transformer(
         config,

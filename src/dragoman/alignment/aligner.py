@@ -29,14 +29,14 @@ class Aligner:
     this model with any engine, another one, or a person. PyTorch is needed.
 
     Args:
-        path: A model directory.
+        model: A model directory, or where it is.
 
     Raises:
         DragomanError: the model cannot be used.
     """
 
-    def __init__(self, path: str | Path) -> None:
-        self.directory = ModelDirectory(path)
+    def __init__(self, model: str | Path | ModelDirectory) -> None:
+        self.directory = model if isinstance(model, ModelDirectory) else ModelDirectory(model)
         self._tokenizers = self.directory.load_tokenizers()
         self._transformer = self.directory.load_transformer()
 

@@ -13,7 +13,17 @@ from starlette.responses import JSONResponse
 
 from dragoman import __version__
 from dragoman.config import DragomanError
-from dragoman.serving import apertium, deepl, libretranslate, own, page, words
+from dragoman.serving import (
+    alignments,
+    apertium,
+    deepl,
+    explanation,
+    libretranslate,
+    own,
+    page,
+    stream,
+    words,
+)
 from dragoman.serving.documents import Documents
 from dragoman.serving.guard import Guard
 from dragoman.serving.metrics import Metrics
@@ -50,7 +60,17 @@ def build_application(models: Models, settings: Settings) -> FastAPI:
     app.add_middleware(
         CORSMiddleware, allow_origins=["*"], allow_methods=["*"], allow_headers=["*"]
     )
-    for protocol in (own, words, libretranslate, deepl, apertium, page):
+    for protocol in (
+        own,
+        stream,
+        words,
+        alignments,
+        explanation,
+        libretranslate,
+        deepl,
+        apertium,
+        page,
+    ):
         app.include_router(protocol.router)
     app.mount("/static", page.static_files())
     _answer_errors(app)

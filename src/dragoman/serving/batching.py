@@ -16,6 +16,9 @@ from dragoman.decoding.config import SearchConfig
 from dragoman.serving.refusal import RefusalError
 from dragoman.translator import Translation, Translator
 
+TEXTS_AT_ONCE = 4
+"""Of a request that is told of each text: it waits for the first ones, not for the last."""
+
 CHARACTERS_PER_BATCH = 2000
 """About 500 tokens. More is hardly faster, and lets a newcomer wait for longer."""
 
@@ -23,6 +26,9 @@ MOST_ASKING = 8
 """Questions about single sentences that may wait for a thread."""
 
 Result = TypeVar("Result")
+
+Heard = Callable[[int, Translation], None]
+"""Is told of a translation, by the place of its text, as soon as it is there."""
 
 _log = logging.getLogger(__name__)
 
@@ -34,6 +40,7 @@ class _Job:
     texts: Sequence[str]
     search: SearchConfig
     answer: "asyncio.Future[list[Translation]]"
+    heard: Heard | None = None
     num_started: int = 0
     found: dict[int, Translation] = field(default_factory=dict)
 
@@ -74,8 +81,15 @@ class Batcher:
         """What nobody has begun to translate yet."""
         return sum(job.waiting_characters for job in self._jobs)
 
-    async def translate(self, texts: Sequence[str], search: SearchConfig) -> list[Translation]:
+    async def translate(
+        self, texts: Sequence[str], search: SearchConfig, heard: Heard | None = None
+    ) -> list[Translation]:
         """Translate texts when it is their turn. Cancelled, it gives its place up.
+
+        Args:
+            texts: Any number.
+            search: How to search.
+            heard: Is told of each text as soon as it is translated, in any order.
 
         Raises:
             RefusalError: too many texts wait already.
@@ -89,7 +103,7 @@ class Batcher:
             raise RefusalError(
                 503, "too many texts are waiting; come back later", retry_after=math.ceil(seconds)
             )
-        job = _Job(texts, search, asyncio.get_running_loop().create_future())
+        job = _Job(texts, search, asyncio.get_running_loop().create_future(), heard)
         self._jobs.append(job)
         self._filled.set()
         return await job.answer
@@ -132,7 +146,7 @@ class Batcher:
             job = self._jobs.popleft()
             if not job.waits:
                 continue
-            if batch and job.search != batch[0][0].search:
+            if batch and (job.search != batch[0][0].search or _has_enough(job, batch)):
                 others.append(job)
                 continue
             batch.append((job, job.num_started))
@@ -158,6 +172,8 @@ class Batcher:
         self._seconds_per_character += 0.1 * (seconds - self._seconds_per_character)
         for (job, i), translation in zip(batch, found, strict=True):
             job.found[i] = translation
+            if job.heard and not job.answer.done():
+                job.heard(i, translation)
             if len(job.found) == len(job.texts) and not job.answer.done():
                 job.answer.set_result([job.found[i] for i in range(len(job.texts))])
 
@@ -175,3 +191,8 @@ class Batcher:
             _log.error("a translation failed", exc_info=error)
         if not jobs[0].answer.done():
             jobs[0].answer.set_exception(error)
+
+
+def _has_enough(job: _Job, batch: list[tuple[_Job, int]]) -> bool:
+    """Tell whether a request that listens has as much in a batch as it may wait for at once."""
+    return job.heard is not None and sum(other is job for other, _ in batch) >= TEXTS_AT_ONCE

@@ -9,6 +9,7 @@ from typing import Any
 from dragoman.config import DragomanError
 from dragoman.device import num_cpus
 from dragoman.model_directory import ModelDirectory
+from dragoman.serving.insight import Insight
 from dragoman.serving.languages import base_language, same_language
 from dragoman.serving.refusal import RefusalError
 from dragoman.translator import Translator
@@ -38,8 +39,21 @@ class ServedModel:
     max_length: int
     """Tokens of the longest sentence that it has seen."""
 
+    insight: Insight | None
+    """What looks into it, if its files are at hand."""
+
     training: dict[str, Any]
     """Where it comes from, and its scores; empty for an imported one."""
+
+    @property
+    def explains(self) -> bool:
+        """Whether it can be looked into while it translates."""
+        return self.insight is not None and self.insight.explains
+
+    @property
+    def aligns(self) -> bool:
+        """Whether it can tell which word became which."""
+        return self.insight is not None and self.insight.aligns
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -68,6 +82,7 @@ def prepare_model(path: Path, translator: Translator, *, whole_lines: bool) -> S
         num_threads=num_cpus() if translator.engine.startswith("CTranslate2") else 1,
         whole_lines=whole_lines,
         max_length=description.max_length,
+        insight=Insight(path),
         training=description.training,
     )
 

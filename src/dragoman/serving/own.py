@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field
 from starlette.responses import PlainTextResponse, Response
 
 from dragoman.serving.access import check_key
+from dragoman.serving.alignments import MOST_ALIGNED_CHARACTERS, Alignment, align_answers
 from dragoman.serving.dependencies import Service
 from dragoman.serving.fields import read_fields
 from dragoman.serving.languages import language_name
@@ -27,6 +28,11 @@ class Texts(BaseModel):
         default=None, description="A language code; left out, it is found out."
     )
     n_best: int = Field(default=1, ge=1, le=MOST_ALTERNATIVES)
+    alignments: bool = Field(
+        default=False,
+        description=f"Whether to align the words, of {MOST_ALIGNED_CHARACTERS} characters at most; "
+        "the model must be able to.",
+    )
 
 
 class Candidate(BaseModel):
@@ -37,6 +43,7 @@ class Candidate(BaseModel):
     confidence: float = Field(description="Geometric mean of the tokens' probabilities.")
     finished: bool
     faults: list[str]
+    translated_parts: list[str] = Field(description="One for each of `parts`.")
 
 
 class Translated(Candidate):
@@ -50,6 +57,10 @@ class Translated(Candidate):
     parts: list[str]
     cut: bool
     alternatives: list[Candidate]
+    alignment: Alignment | None = Field(
+        description="Of the best translation, if it was asked for; none of a text that was in the "
+        "target language."
+    )
 
 
 class Translations(BaseModel):
@@ -68,6 +79,8 @@ class ModelCard(BaseModel):
     target_name: str
     engine: str
     max_length: int = Field(description="Tokens of the longest sentence that it has seen.")
+    aligns: bool = Field(description="Whether it can align words.")
+    explains: bool = Field(description="Whether it can explain a translation.")
     scores: dict[str, Any] = Field(description="By test set and metric, with their signatures.")
 
 
@@ -88,10 +101,12 @@ async def translate(request: Request, service: Service) -> Translations:
             num_alternatives=wanted.n_best,
         )
     )
-    return Translations(translations=[_write(answer) for answer in answers])
+    aligned = await align_answers(service, answers) if wanted.alignments else [None] * len(answers)
+    return Translations(translations=list(map(write_answer, answers, aligned)))
 
 
-def _write(answer: Answer) -> Translated:
+def write_answer(answer: Answer, alignment: Alignment | None = None) -> Translated:
+    """Write what is known about a translation."""
     found = answer.translation
     candidates = [
         Candidate(
@@ -100,6 +115,7 @@ def _write(answer: Answer) -> Translated:
             confidence=alternative.confidence,
             finished=alternative.finished,
             faults=list(alternative.faults),
+            translated_parts=list(alternative.parts),
         )
         for alternative in found.alternatives
     ]
@@ -111,6 +127,7 @@ def _write(answer: Answer) -> Translated:
         parts=list(found.parts),
         cut=found.cut,
         alternatives=candidates,
+        alignment=alignment,
     )
 
 
@@ -126,6 +143,8 @@ async def models(service: Service) -> list[ModelCard]:
             target_name=language_name(model.target),
             engine=model.translator.engine,
             max_length=model.max_length,
+            aligns=model.aligns,
+            explains=model.explains,
             scores=model.training.get("scores", {}),
         )
         for model in service.models.all

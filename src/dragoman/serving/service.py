@@ -8,10 +8,13 @@ from typing import TypeVar
 from dragoman.decoding.config import SearchConfig
 from dragoman.markup.passage import Passage
 from dragoman.sentence_translator import Alternative, join_alternatives
-from dragoman.serving.batching import Batcher
+from dragoman.serving.batching import Batcher, Heard
 from dragoman.serving.detection import Detection, Detector
+from dragoman.serving.insight import Insight
 from dragoman.serving.metrics import Metrics
 from dragoman.serving.models import Models, ServedModel
+from dragoman.serving.one_by_one import OneByOne
+from dragoman.serving.progress import Piece, Progress
 from dragoman.serving.readers import Reader, read_plain_text
 from dragoman.serving.refusal import RefusalError
 from dragoman.serving.settings import Settings
@@ -36,6 +39,8 @@ class Order:
     num_alternatives: int = 1
     """Translations of each text, the best included."""
     reader: Reader = read_plain_text
+    heard: Callable[[Piece], None] | None = None
+    """Is told of each piece of the translation of a single text, in order, while it is made."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,9 +70,11 @@ class TranslationService:
             )
             for model in models.all
         }
+        self._beside = OneByOne()
 
     async def close(self) -> None:
         """Stop all threads."""
+        self._beside.close()
         await asyncio.gather(*(batcher.close() for batcher in self._batchers.values()))
 
     async def translate(self, order: Order) -> list[Answer]:
@@ -114,13 +121,38 @@ class TranslationService:
             SentenceError: the sentence is longer than any that the model has seen.
         """
         self.check_length(texts)
-        source, target = map(self.models.find_language, languages)
-        batcher = self._batchers[self.models.find(source, target).pair]
+        batcher = self._batchers[self._find(languages).pair]
         try:
             async with asyncio.timeout(self.settings.timeout):
                 return await batcher.ask(question)
         except TimeoutError:
             raise self._too_slow() from None
+
+    async def look(
+        self,
+        languages: tuple[str, str],
+        texts: Sequence[str],
+        question: Callable[[Insight], Result],
+    ) -> Result:
+        """Look into the model between two languages, in any spelling, beside the translating.
+
+        Raises:
+            RefusalError: a language is not served, a limit is met, too many are looking, or there
+                is nothing to be seen.
+        """
+        self.check_length(texts)
+        insight = self._find(languages).insight
+        if insight is None:
+            raise RefusalError(400, "this server cannot look inside this model")
+        try:
+            async with asyncio.timeout(self.settings.timeout):
+                return await self._beside.do(lambda: question(insight))
+        except TimeoutError:
+            raise self._too_slow() from None
+
+    def _find(self, languages: tuple[str, str]) -> ServedModel:
+        source, target = map(self.models.find_language, languages)
+        return self.models.find(source, target)
 
     def _too_slow(self) -> RefusalError:
         return RefusalError(
@@ -158,7 +190,8 @@ class TranslationService:
         passages = await asyncio.to_thread(lambda: [order.reader(text, model) for text in texts])
         wanted = [p for passage in passages for p in passage.pieces if _says_something(p)]
         search = _search(model, order.num_alternatives)
-        translated = iter(await self._batchers[model.pair].translate(wanted, search))
+        batcher, heard = self._batchers[model.pair], _listen(passages[0], model.target, order)
+        translated = iter(await batcher.translate(wanted, search, heard))
         self.metrics.count_characters("-".join(model.pair), sum(map(len, texts)))
         return [
             _assemble(
@@ -171,6 +204,20 @@ class TranslationService:
             )
             for text, passage in zip(texts, passages, strict=True)
         ]
+
+
+def _listen(passage: Passage, target: str, order: Order) -> Heard | None:
+    """Tell whoever gave an order of the pieces of its text, if they want to hear."""
+    if order.heard is None:
+        return None
+    progress = Progress(passage.pieces, target, order.heard)
+    places = []
+    for place, piece in enumerate(passage.pieces):
+        if _says_something(piece):
+            places.append(place)
+        else:
+            progress.note(place, piece)
+    return lambda i, translation: progress.note(places[i], translation.text)
 
 
 def _says_something(text: str) -> bool:
@@ -188,7 +235,7 @@ def _search(model: ServedModel, num_alternatives: int) -> SearchConfig:
 def _unchanged(text: str, num_alternatives: int) -> Translation:
     same = Alternative(
         text=text,
-        parts=(text,),
+        parts=(text.strip(),),
         score=0.0,
         log_probability=0.0,
         num_tokens=0,

@@ -1,9 +1,5 @@
 """One translation on a page, in the order of the paper, with the numbers of the model."""
 
-from collections.abc import Sequence
-
-import numpy as np
-
 from dragoman.visualisation import attention_grid, beam_tree, explain_stack
 from dragoman.visualisation.explain_embeddings import embeddings_section
 from dragoman.visualisation.explain_search import search_section
@@ -16,8 +12,7 @@ from dragoman.visualisation.explain_stack import (
 )
 from dragoman.visualisation.markup import element, escape
 from dragoman.visualisation.page import table, write_page
-from dragoman.visualisation.stream_trace import Array
-from dragoman.visualisation.trace import Tokens, Trace
+from dragoman.visualisation.trace import Choice, Tokens, Trace
 
 NUM_ALTERNATIVES = 5
 
@@ -162,9 +157,8 @@ def _decoder(trace: Trace, apart: bool) -> str:
 
 def _projection(trace: Trace) -> str:
     """Write how probable each token was, and what else was."""
-    log_probabilities = trace.log_probabilities
-    best = trace.search.hypotheses[0]
-    total = sum(row[i] for row, i in zip(log_probabilities, trace.predicted.ids, strict=True))
+    best, choices = trace.search.hypotheses[0], trace.choices(NUM_ALTERNATIVES)
+    total = sum(choice.chosen.log_probability for choice in choices)
     words = (
         f"One more matrix, {trace.model.d_model} by {len(trace.vocabulary):,}, turns each vector "
         "into a logit for every entry of the vocabulary, and the softmax into probabilities "
@@ -179,10 +173,8 @@ def _projection(trace: Trace) -> str:
     )
     head = ["after", "token", "probability", "log P", "place", "most probable others"]
     rows = [
-        _prediction(given, token, row, trace.vocabulary)
-        for given, token, row in zip(
-            trace.target.pieces, trace.predicted.ids, log_probabilities, strict=True
-        )
+        _prediction(given, choice)
+        for given, choice in zip(trace.target.pieces, choices, strict=True)
     ]
     heading = element("tr", {}, *(element("th", {}, name) for name in head))
     predictions = element("table", {"id": "predictions"}, heading, *rows)
@@ -193,20 +185,20 @@ def _projection(trace: Trace) -> str:
     )
 
 
-def _prediction(given: str, token: int, row: Array, vocabulary: Sequence[str]) -> str:
+def _prediction(given: str, choice: Choice) -> str:
     """Write one position: the chosen token and its most probable rivals."""
-    probabilities = np.exp(row)
-    order = np.argsort(-row, kind="stable")
-    place = int(np.flatnonzero(order == token)[0]) + 1
-    others = [i for i in order[:NUM_ALTERNATIVES] if i != token]
-    named = [element("span", {}, escape(f"{vocabulary[i]} {probabilities[i]:.2%}")) for i in others]
+    chosen = choice.chosen
+    named = [
+        element("span", {}, escape(f"{other.piece} {other.probability:.2%}"))
+        for other in choice.others
+    ]
     return element(
         "tr",
         {},
         element("td", {}, escape(given)),
-        element("td", {}, element("strong", {}, escape(vocabulary[token]))),
-        bar_cell(f"{probabilities[token]:.2%}", probabilities[token]),
-        number_cell(f"{row[token]:.4f}"),
-        number_cell(str(place)),
+        element("td", {}, element("strong", {}, escape(chosen.piece))),
+        bar_cell(f"{chosen.probability:.2%}", chosen.probability),
+        number_cell(f"{chosen.log_probability:.4f}"),
+        number_cell(str(choice.place)),
         element("td", {"class": "others"}, *named),
     )

@@ -43,7 +43,7 @@ def search_section(search: SearchTrace, vocabulary: tuple[str, ...]) -> str:
             _legend(config.beam_size),
             element("div", {"class": "wide"}, beam_tree(search, vocabulary)),
             element("h3", {}, "What ended"),
-            element("p", {}, escape(_why_over(search))),
+            element("p", {}, escape(why_over(search))),
             _ended(search, vocabulary),
             element(
                 "details",
@@ -67,7 +67,7 @@ def _legend(beam: int) -> str:
     return element("ul", {"class": "legend"}, *items)
 
 
-def _why_over(search: SearchTrace) -> str:
+def why_over(search: SearchTrace) -> str:
     """Say in numbers which rule ended the search."""
     step, config = search.steps[-1], search.config
     after = f"The search is over after {len(search.steps)} steps"

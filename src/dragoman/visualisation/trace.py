@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -28,6 +29,26 @@ class Tokens:
     ids: tuple[int, ...]
     pieces: tuple[str, ...]
     """The ids as the vocabulary writes them."""
+
+
+class Prediction(NamedTuple):
+    """A token as the softmax sees it."""
+
+    piece: str
+    probability: float
+    log_probability: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """What stood to choice at a position of the translation."""
+
+    chosen: Prediction
+    place: int
+    """Of the chosen token among all, by probability, from 1."""
+
+    others: tuple[Prediction, ...]
+    """The most probable ones besides it, the best first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +81,25 @@ class Trace:
         shifted = logits - logits.max(axis=-1, keepdims=True)
         normalised: Array = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
         return normalised
+
+    def choices(self, count: int) -> list[Choice]:
+        """List what was chosen at each position, and what else is among the first `count`."""
+        return [
+            self._choice(token, row, count)
+            for token, row in zip(self.predicted.ids, self.log_probabilities, strict=True)
+        ]
+
+    def _choice(self, token: int, row: Array, count: int) -> Choice:
+        order = np.argsort(-row, kind="stable")
+
+        def predict(i: int) -> Prediction:
+            return Prediction(self.vocabulary[i], float(np.exp(row[i])), float(row[i]))
+
+        return Choice(
+            chosen=predict(token),
+            place=int(np.flatnonzero(order == token)[0]) + 1,
+            others=tuple(predict(i) for i in order[:count] if i != token),
+        )
 
 
 def trace_translation(directory: ModelDirectory, sentence: str, config: SearchConfig) -> Trace:

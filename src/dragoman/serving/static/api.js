@@ -9,21 +9,28 @@ export function useKey(value) {
 export const getModels = () => ask("/api/v1/models");
 export const getSettings = () => ask("/frontend/settings");
 
-export function translate(text, { source, target, numAlternatives, signal }) {
-  return ask("/api/v1/translate", {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ text, source, target, n_best: numAlternatives }),
-    signal,
-  }).then((answer) => answer.translations[0]);
+// Translate, and hear of each sentence as soon as it is there; the whole comes at the end.
+export async function translate(text, { source, target, numAlternatives, signal, onPiece }) {
+  const fields = { text, source, target, n_best: numAlternatives };
+  const response = await send("/api/v1/translate/stream", written(fields, signal));
+  for await (const line of readLines(response)) {
+    if (line.error) throw new Error(line.error);
+    if (line.translation) return line.translation;
+    onPiece(line.text);
+  }
+  throw new Error("the server has stopped in the middle");
 }
 
 export function getWays(text, { source, target, prefix }) {
-  return ask("/api/v1/ways", {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ text, source, target, prefix }),
-  }).then((answer) => answer.ways);
+  return post("/api/v1/ways", { text, source, target, prefix }).then((answer) => answer.ways);
+}
+
+export function getAlignment(text, translation, { source, target }) {
+  return post("/api/v1/alignment", { text, translation, source, target });
+}
+
+export function explain(text, { source, target, signal }) {
+  return post("/api/v1/explanation", { text, source, target }, signal);
 }
 
 export function translateFile(file, { source, target }) {
@@ -36,16 +43,43 @@ export function translateFile(file, { source, target }) {
   );
 }
 
-async function ask(path, options = {}) {
+const post = (path, fields, signal) => ask(path, written(fields, signal));
+
+function written(fields, signal) {
+  const headers = { "Content-Type": "application/json" };
+  return { method: "POST", headers, body: JSON.stringify(fields), signal };
+}
+
+async function ask(path, options) {
+  const response = await send(path, options);
+  return response.json();
+}
+
+async function send(path, options = {}) {
   const headers = { ...options.headers, ...(key ? { Authorization: `Bearer ${key}` } : {}) };
-  let response;
+  const response = await listen(fetch(path, { ...options, headers }));
+  if (response.ok) return response;
+  const problem = await response.json().catch(() => ({}));
+  throw new Error(problem.error ?? `the server answers ${response.status}`);
+}
+
+async function* readLines(response) {
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let begun = "";
+  for (;;) {
+    const { done, value } = await listen(reader.read());
+    if (done) return;
+    const lines = (begun + value).split("\n");
+    begun = lines.pop();
+    for (const line of lines) yield JSON.parse(line);
+  }
+}
+
+async function listen(answer) {
   try {
-    response = await fetch(path, { ...options, headers });
+    return await answer;
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Error("the server does not answer");
   }
-  const answer = await response.json().catch(() => ({}));
-  if (!response.ok) throw new Error(answer.error ?? `the server answers ${response.status}`);
-  return answer;
 }

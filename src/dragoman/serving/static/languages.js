@@ -51,8 +51,12 @@ export class Languages {
     return model.source === code ? model.source_name : model.target_name;
   }
 
+  modelOf(source, target) {
+    return this.#models.find((model) => model.source === source && model.target === target);
+  }
+
   get engine() {
-    const model = this.#models.find((m) => m.source === this.source && m.target === this.target);
+    const model = this.modelOf(this.source, this.target);
     return model ? `${model.name}, ${model.engine}` : "";
   }
 

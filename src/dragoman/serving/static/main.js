@@ -1,12 +1,22 @@
 // The page: put the parts together.
 
+import { listenToPointer } from "./aligned.js";
 import { getModels, getSettings, translate, useKey } from "./api.js";
 import { listenToFiles } from "./files.js";
+import { lookInside, listenToInside } from "./inside.js";
 import { Languages } from "./languages.js";
 import { Latest } from "./latest.js";
-import { clear, currentText, listenToCopy, showBusy, showProblem, showTranslation } from "./result.js";
+import {
+  clear,
+  currentText,
+  listenToCopy,
+  showBusy,
+  showPiece,
+  showProblem,
+  showTranslation,
+} from "./result.js";
+import { forgetSource } from "./shown.js";
 import { listenToTheme } from "./theme.js";
-import { offerWords } from "./words.js";
 
 const NUM_ALTERNATIVES = 4;
 
@@ -17,6 +27,8 @@ const latest = new Latest();
 async function start() {
   listenToTheme();
   listenToCopy();
+  listenToPointer();
+  listenToInside();
   const [models, settings] = await Promise.all([getModels(), getSettings()]);
   const languages = new Languages(models, {
     onChange: () => {
@@ -34,6 +46,7 @@ async function start() {
   listenToFiles(settings.supportedFilesFormat, languages);
   askForKey(settings.keyRequired);
   source.addEventListener("input", () => {
+    forgetSource();
     showCount(settings.charLimit);
     latest.later((signal) => run(languages, signal));
   });
@@ -48,25 +61,27 @@ async function start() {
 }
 
 async function run(languages, signal) {
-  if (!source.value.trim()) {
+  const text = source.value;
+  if (!text.trim()) {
     clear();
+    lookInside(null);
     return;
   }
   showBusy();
   const wanted = { source: languages.source, target: languages.target };
   try {
-    const answer = await translate(source.value, {
+    const answer = await translate(text, {
       ...wanted,
       numAlternatives: NUM_ALTERNATIVES,
       signal,
+      onPiece: (piece) => signal.aborted || showPiece(piece, wanted.target),
     });
     if (signal.aborted) return;
     const detected = wanted.source === null;
-    showTranslation(answer, detected ? [`from ${languages.nameOf(answer.source_language)}`] : []);
-    if (answer.parts.length === 1 && answer.source_language !== answer.target_language) {
-      const pair = { source: answer.source_language, target: answer.target_language };
-      offerWords(answer.parts[0], pair, showProblem);
-    }
+    const notes = detected ? [`from ${languages.nameOf(answer.source_language)}`] : [];
+    const model = languages.modelOf(answer.source_language, answer.target_language);
+    showTranslation(answer, { text, notes, model });
+    lookInside(model && answer);
   } catch (error) {
     if (!signal.aborted) showProblem(error.message);
   }

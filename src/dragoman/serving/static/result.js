@@ -1,7 +1,8 @@
 // What the server has answered: the translation, its alternatives, and what to know about it.
 // Translations are text and never markup.
 
-import { hideWays } from "./words.js";
+import { forget, show } from "./shown.js";
+import { offerWords } from "./words.js";
 
 const translation = document.getElementById("translation");
 const status = document.getElementById("status");
@@ -9,27 +10,46 @@ const section = document.getElementById("alternatives-section");
 const list = document.getElementById("alternatives");
 const copy = document.getElementById("copy");
 
-export function showTranslation(answer, notes) {
-  showText(answer.text, answer.target_language);
-  const others = answer.alternatives.map((found) => found.text);
-  showAlternatives([...new Set(others)].filter((text) => text !== answer.text));
+// The beginning of a translation that is being made.
+export function showPiece(piece, language) {
+  if (!("growing" in translation.dataset)) {
+    showText("", language);
+    showBusy();
+    translation.dataset.growing = "";
+  }
+  translation.append(piece);
+}
+
+export function showTranslation(answer, { text, notes, model }) {
+  const candidates = answer.alternatives.filter(
+    (found, place, all) => all.findIndex((other) => other.text === found.text) === place,
+  );
+  const [best, ...others] = candidates.map((found) => ({
+    text: found.text,
+    parts: found.translated_parts,
+  }));
+  const passage = { source: text, parts: answer.parts, model };
+  showCandidate(best, passage, answer.target_language);
+  showAlternatives(best, others, passage);
   showStatus([...notes, ...answer.faults.map((fault) => `the translation ${fault}`)].join("; "), {
     problem: answer.faults.length > 0,
   });
 }
 
 export function showBusy() {
+  delete translation.dataset.growing;
   translation.setAttribute("aria-busy", "true");
 }
 
 export function showProblem(message) {
   translation.removeAttribute("aria-busy");
+  delete translation.dataset.growing;
   showStatus(message, { problem: true });
 }
 
 export function clear() {
   showText("", "");
-  showAlternatives([]);
+  section.hidden = true;
   showStatus("");
 }
 
@@ -51,32 +71,41 @@ export function listenToCopy() {
 }
 
 function showText(text, language) {
-  hideWays();
+  forget();
   translation.removeAttribute("aria-busy");
+  delete translation.dataset.growing;
   translation.textContent = text;
   translation.lang = language;
   copy.disabled = text === "";
 }
 
-function showAlternatives(texts) {
-  section.hidden = texts.length === 0;
-  list.lang = translation.lang;
-  list.replaceChildren(...texts.map(alternative));
+function showCandidate(candidate, passage, language) {
+  showText(candidate.text, language);
+  if (!passage.model) return; // it is not a translation
+  show(candidate, passage);
+  offerWords(showProblem);
 }
 
-// Choosing an alternative exchanges it for the translation that is shown.
-function alternative(text) {
-  const item = document.createElement("li");
-  const button = document.createElement("button");
-  button.type = "button";
-  button.textContent = text;
-  button.addEventListener("click", () => {
-    const before = currentText();
-    showText(button.textContent, translation.lang);
-    button.textContent = before;
-  });
-  item.append(button);
-  return item;
+function showAlternatives(best, others, passage) {
+  section.hidden = others.length === 0;
+  list.lang = translation.lang;
+  let shown = best;
+  list.replaceChildren(
+    ...others.map((other) => {
+      const item = document.createElement("li");
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = other.text;
+      // Choosing an alternative exchanges it for the translation that is shown.
+      button.addEventListener("click", () => {
+        [shown, other] = [other, shown];
+        showCandidate(shown, passage, translation.lang);
+        button.textContent = other.text;
+      });
+      item.append(button);
+      return item;
+    }),
+  );
 }
 
 function showStatus(message, { problem = false } = {}) {

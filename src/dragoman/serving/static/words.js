@@ -1,7 +1,8 @@
-// Every word of the best translation of a sentence is a button: it offers the words that could stand there instead, and
-// the translation goes on from the one that is chosen.
+// A word of the translation offers the words that could stand there instead, and the sentence goes
+// on from the one that is chosen.
 
 import { getWays } from "./api.js";
+import { exchange, onForget, sentenceOf } from "./shown.js";
 
 const translation = document.getElementById("translation");
 const section = document.getElementById("ways-section");
@@ -9,49 +10,38 @@ const title = document.getElementById("ways-title");
 const list = document.getElementById("ways");
 
 let asked = 0; // answers to all but the latest question are dropped
+let report = () => {};
 
-export function offerWords(sentence, languages, onProblem) {
-  hideWays();
-  const parts = translation.textContent.split(/(\s+)/).filter((part) => part !== "");
-  const nodes = parts.map((part, place) => {
-    if (!part.trim()) return document.createTextNode(part);
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "word";
-    button.textContent = part;
-    button.addEventListener("click", () => {
-      const prefix = parts.slice(0, place).join("").trim();
-      ask(sentence, languages, prefix, part, onProblem);
-    });
-    return button;
-  });
-  translation.replaceChildren(...nodes);
+export function offerWords(onProblem) {
+  report = onProblem;
 }
 
-export function hideWays() {
+function hideWays() {
   asked += 1;
   section.hidden = true;
   list.replaceChildren();
 }
 
-async function ask(sentence, languages, prefix, word, onProblem) {
+async function ask(word) {
   const mine = (asked += 1);
+  const place = Number(word.dataset.sentence);
+  const { source, words, model } = sentenceOf(place);
+  const before = words.slice(0, Number(word.dataset.word));
+  const prefix = before.map((each) => each.textContent).join(" ");
   try {
-    const ways = await getWays(sentence, { ...languages, prefix });
+    const ways = await getWays(source, { ...model, prefix });
     if (mine !== asked) return;
-    title.textContent = `Instead of “${word}”`;
+    title.textContent = `Instead of “${word.textContent}”`;
     list.lang = translation.lang;
-    list.replaceChildren(
-      ...ways.map((way) => choice(way, () => take(way, sentence, languages, onProblem))),
-    );
+    list.replaceChildren(...ways.map((way) => choice(way, place)));
     section.hidden = ways.length === 0;
     list.querySelector("button")?.focus();
   } catch (error) {
-    if (mine === asked) onProblem(error.message);
+    if (mine === asked) report(error.message);
   }
 }
 
-function choice(way, onClick) {
+function choice(way, place) {
   const item = document.createElement("li");
   const button = document.createElement("button");
   button.type = "button";
@@ -61,7 +51,10 @@ function choice(way, onClick) {
   share.className = "share";
   share.textContent = percent(way.confidence);
   button.append(" ", share);
-  button.addEventListener("click", onClick);
+  button.addEventListener("click", () => {
+    exchange(place, way.translation);
+    translation.focus();
+  });
   item.append(button);
   return item;
 }
@@ -70,11 +63,23 @@ function percent(share) {
   return share < 0.01 ? "under 1 %" : `${Math.round(100 * share)} %`;
 }
 
-function take(way, sentence, languages, onProblem) {
-  translation.textContent = way.translation;
-  offerWords(sentence, languages, onProblem);
-  translation.focus();
-}
+translation.addEventListener("click", (event) => {
+  const word = event.target.closest(".word");
+  if (word) ask(word);
+});
+
+// The words are one stop of the Tab key; the arrows go from word to word.
+translation.addEventListener("keydown", (event) => {
+  const words = [...translation.querySelectorAll(".word")];
+  const from = words.indexOf(document.activeElement);
+  const steps = { ArrowRight: from + 1, ArrowLeft: from - 1, Home: 0, End: words.length - 1 };
+  const next = words[steps[event.key]];
+  if (from < 0 || !next) return;
+  event.preventDefault();
+  words[from].tabIndex = -1;
+  next.tabIndex = 0;
+  next.focus();
+});
 
 section.addEventListener("keydown", (event) => {
   if (event.key === "Escape") {
@@ -82,3 +87,5 @@ section.addEventListener("keydown", (event) => {
     translation.focus();
   }
 });
+
+onForget(hideWays);

@@ -1,0 +1,90 @@
+"""Dragoman's own interface: which word became which."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, Field
+
+from dragoman.serving.access import check_key
+from dragoman.serving.dependencies import Service
+from dragoman.serving.fields import read_fields
+from dragoman.serving.openapi import accepts, refuses
+from dragoman.serving.refusal import RefusalError
+from dragoman.serving.service import Answer, TranslationService
+
+if TYPE_CHECKING:
+    from dragoman.alignment.links import Links
+
+router = APIRouter(tags=["Dragoman"])
+
+MOST_ALIGNED_CHARACTERS = 20_000
+"""Of the texts of a request whose words are aligned."""
+
+
+class Pair(BaseModel):
+    """A sentence and its translation, whoever has made it."""
+
+    text: str = Field(description="One sentence; it is not cut.")
+    source: str = Field(description="A language code.")
+    target: str = Field(description="A language code.")
+    translation: str
+
+
+class Alignment(BaseModel):
+    """Which words of a text and of its translation belong together."""
+
+    source_words: list[str] = Field(description="As white space sets them apart.")
+    target_words: list[str]
+    links: list[tuple[int, int]] = Field(
+        description="Places of a source word and of a target word, from 0."
+    )
+
+
+@router.post(
+    "/api/v1/alignment", responses=refuses(400, 403, 413, 503, 504), openapi_extra=accepts(Pair)
+)
+async def alignment(request: Request, service: Service) -> Alignment:
+    """Align the words of a sentence with those of a translation."""
+    check_key(request, service.settings.api_keys)
+    wanted = await read_fields(request, Pair)
+    links = await service.look(
+        (wanted.source, wanted.target),
+        (wanted.text, wanted.translation),
+        lambda insight: insight.align(wanted.text, wanted.translation),
+    )
+    return _write(wanted.text, wanted.translation, links)
+
+
+async def align_answers(
+    service: TranslationService, answers: Sequence[Answer]
+) -> list[Alignment | None]:
+    """Align each text with its best translation; what is in the target language is left out.
+
+    Raises:
+        RefusalError: there is too much text, or a model cannot align.
+    """
+    num_characters = sum(len(answer.translation.source) for answer in answers)
+    if num_characters > MOST_ALIGNED_CHARACTERS:
+        raise RefusalError(
+            413,
+            f"{num_characters} characters are too many to align; "
+            f"at most {MOST_ALIGNED_CHARACTERS} are taken at once",
+        )
+    return [await _align(service, answer) for answer in answers]
+
+
+async def _align(service: TranslationService, answer: Answer) -> Alignment | None:
+    found = answer.translation
+    if answer.source == answer.target:
+        return None
+    (links,) = await service.look(
+        (answer.source, answer.target), (), lambda insight: insight.align_translations([found])
+    )
+    return _write(found.source, found.text, links)
+
+
+def _write(text: str, translation: str, links: "Links") -> Alignment:
+    return Alignment(
+        source_words=text.split(), target_words=translation.split(), links=sorted(links)
+    )

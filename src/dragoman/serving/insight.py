@@ -1,0 +1,143 @@
+"""What can be seen of a model besides its translations."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dragoman.device import compute_in_one_thread
+from dragoman.model_directory import WEIGHTS_NAME, ModelDirectory
+from dragoman.serving.refusal import RefusalError
+from dragoman.tokenizers.pair import TokenizerPair
+from dragoman.tokenizers.tokenizer import Tokenizer
+from dragoman.translator import Translation, default_search
+
+if TYPE_CHECKING:
+    from dragoman.alignment.aligner import Aligner
+    from dragoman.alignment.links import Links
+    from dragoman.model.transformer import Transformer
+    from dragoman.visualisation.trace import Trace
+
+MOST_TOKENS = 64
+"""Of a sentence that is explained: its attention has this squared, times layers and heads."""
+
+
+class Insight:
+    """Looks into a model with what `dragoman explain` and `dragoman align` are made of.
+
+    That takes PyTorch and the weights, whatever engine translates. Both are loaded when they are
+    first needed, and stay. All questions must come from the same thread.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Look into a model directory later on."""
+        self._directory = _KeptDirectory(path)
+
+    @property
+    def explains(self) -> bool:
+        """Whether it can show how a sentence is translated."""
+        return self._hindrance is None and not default_search(self._directory).samples
+
+    @property
+    def aligns(self) -> bool:
+        """Whether it can tell which word became which."""
+        return self._hindrance is None and self._directory.description.alignment is not None
+
+    def trace(self, sentence: str) -> "Trace":
+        """Translate a sentence as the model's description says, and keep all that is computed.
+
+        Raises:
+            RefusalError: the model cannot be looked into, or the sentence is blank or too long.
+        """
+        self._check()
+        self._check_length(sentence, self._tokenizers.source, MOST_TOKENS)
+        from dragoman.visualisation.trace import ExplainError, trace_translation
+
+        try:
+            return trace_translation(self._directory, sentence, default_search(self._directory))
+        except ExplainError as error:
+            raise RefusalError(400, str(error)) from None
+
+    def align(self, text: str, translation: str) -> "Links":
+        """Align the words of a sentence with those of its translation, whoever has made it.
+
+        Raises:
+            RefusalError: the model cannot align, or one of them is too long for it.
+        """
+        aligner, most = self._get_aligner(), self._directory.description.max_length
+        self._check_length(text, self._tokenizers.source, most)
+        self._check_length(translation, self._tokenizers.target, most)
+        (links,) = aligner.align([(text, translation)])
+        return links
+
+    def align_translations(self, translations: Sequence[Translation]) -> "list[Links]":
+        """Align texts with their best translations, counting words through all sentences.
+
+        Raises:
+            RefusalError: the model cannot align.
+        """
+        return self._get_aligner().align_translations(translations)
+
+    @property
+    def _hindrance(self) -> str | None:
+        """Say why the model cannot be looked into, if it cannot."""
+        if find_spec("torch") is None:
+            return "this server cannot look inside its models: PyTorch is not installed there"
+        if not (self._directory.path / WEIGHTS_NAME).exists():
+            return "this server cannot look inside this model: it has a copy without its weights"
+        return None
+
+    def _check(self) -> None:
+        if self._hindrance is not None:
+            raise RefusalError(400, self._hindrance)
+
+    def _check_length(self, text: str, tokenizer: Tokenizer, most: int) -> None:
+        num_tokens = len(tokenizer.encode(text))
+        if num_tokens > most:
+            raise RefusalError(
+                413, f"the sentence has {num_tokens} tokens, and at most {most} are taken here"
+            )
+
+    def _get_aligner(self) -> "Aligner":
+        self._check()
+        from dragoman.alignment.links import AlignmentError
+
+        try:
+            self._aligner.check()
+        except AlignmentError:
+            raise RefusalError(
+                400,
+                "it is not known which attention of this model aligns words; where the server "
+                'runs, "dragoman align" finds it',
+            ) from None
+        return self._aligner
+
+    @cached_property
+    def _aligner(self) -> "Aligner":
+        from dragoman.alignment.aligner import Aligner
+
+        return Aligner(self._directory)
+
+    @property
+    def _tokenizers(self) -> TokenizerPair:
+        return self._directory.load_tokenizers()
+
+
+class _KeptDirectory(ModelDirectory):
+    """A model directory that is read once."""
+
+    def load_tokenizers(self) -> TokenizerPair:
+        return self._tokenizers
+
+    def load_transformer(self, device: str = "cpu") -> "Transformer":
+        return self._transformer.to(device)
+
+    @cached_property
+    def _tokenizers(self) -> TokenizerPair:
+        return super().load_tokenizers()
+
+    @cached_property
+    def _transformer(self) -> "Transformer":
+        compute_in_one_thread()  # the others are needed for translating
+        return super().load_transformer()

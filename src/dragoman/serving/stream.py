@@ -1,0 +1,116 @@
+"""Dragoman's own interface: a translation as it is made."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, Field
+from starlette.responses import StreamingResponse
+
+from dragoman.config import DragomanError
+from dragoman.serving.access import check_key
+from dragoman.serving.dependencies import Service
+from dragoman.serving.fields import read_fields
+from dragoman.serving.openapi import accepts, refuses
+from dragoman.serving.own import Translated, write_answer
+from dragoman.serving.progress import Piece
+from dragoman.serving.refusal import RefusalError
+from dragoman.serving.service import Answer, Order, TranslationService
+from dragoman.serving.settings import MOST_ALTERNATIVES
+
+router = APIRouter(tags=["Dragoman"])
+
+JSON_LINES = "application/x-ndjson"
+
+
+class Text(BaseModel):
+    """What is to be translated."""
+
+    text: str
+    target: str = Field(description="A language code.")
+    source: str | None = Field(
+        default=None, description="A language code; left out, it is found out."
+    )
+    n_best: int = Field(default=1, ge=1, le=MOST_ALTERNATIVES)
+
+
+class Line(BaseModel):
+    """One of the lines: a piece, or at last the translation or what went wrong."""
+
+    source: str | None = Field(default=None, description="A sentence, or a part of a long one.")
+    text: str | None = Field(
+        default=None, description="Its translation, with the white space before it."
+    )
+    translation: Translated | None = Field(default=None, description="The whole, in the last line.")
+    error: str | None = Field(default=None, description="Why there is no translation after all.")
+
+
+_LINES: dict[int | str, dict[str, Any]] = {
+    200: {"description": "JSON lines.", "content": {JSON_LINES: {"schema": {}}}}
+}
+
+
+@router.post(
+    "/api/v1/translate/stream",
+    response_class=StreamingResponse,
+    responses=_LINES | refuses(400, 403, 413, 503, 504),
+    openapi_extra=accepts(Text),
+)
+async def translate_as_it_is_made(request: Request, service: Service) -> StreamingResponse:
+    """Translate a text, sentence by sentence, and send each as soon as it is there.
+
+    The answer is a line of JSON for each sentence, in order, with the fields `source` and `text`,
+    and a last line with `translation`, which has what /api/v1/translate gives, or with `error`.
+    Whoever goes away ends the work.
+    """
+    check_key(request, service.settings.api_keys)
+    wanted = await read_fields(request, Text)
+    order = Order(
+        texts=[wanted.text],
+        source=wanted.source,
+        target=wanted.target,
+        num_alternatives=wanted.n_best,
+    )
+    events = _translate(service, order)
+    first = await anext(events)  # what is refused at once is answered with its status
+    return StreamingResponse(_write(first, events), media_type=JSON_LINES)
+
+
+async def _translate(service: TranslationService, order: Order) -> AsyncIterator[Piece | Answer]:
+    """Give the pieces of a translation as they are made, and the whole at the end."""
+    heard: asyncio.Queue[Piece | None] = asyncio.Queue()
+    working = asyncio.create_task(service.translate(replace(order, heard=heard.put_nowait)))
+    working.add_done_callback(lambda _: heard.put_nowait(None))
+    try:
+        while (piece := await heard.get()) is not None:
+            yield piece
+        (answer,) = working.result()
+        yield answer
+    finally:
+        working.cancel()
+
+
+async def _write(
+    first: Piece | Answer, others: AsyncIterator[Piece | Answer]
+) -> AsyncIterator[str]:
+    """Write each event as a line; it is too late for another status if something goes wrong."""
+    yield _line(first)
+    try:
+        async for event in others:
+            yield _line(event)
+    except RefusalError as error:
+        yield _dump(Line(error=str(error)))
+    except DragomanError:
+        yield _dump(Line(error="the model cannot do this"))
+
+
+def _line(event: Piece | Answer) -> str:
+    if isinstance(event, Piece):
+        return _dump(Line(source=event.source, text=event.text))
+    return _dump(Line(translation=write_answer(event)))
+
+
+def _dump(line: Line) -> str:
+    return line.model_dump_json(exclude_unset=True) + "\n"

@@ -1,0 +1,122 @@
+"""Alignments, as `dragoman translate --alignments` has them."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+from tests.serving.live import Copier, serving
+
+from dragoman.alignment.aligner import Aligner
+from dragoman.serving.alignments import MOST_ALIGNED_CHARACTERS
+from dragoman.serving.models import ServedModel
+
+SENTENCE = "The cat is on the table."
+TRANSLATION = "Il gatto è sul tavolo."
+PAIR = {"source": "en", "target": "it"}
+
+
+def post(address: str, path: str, **fields: Any) -> requests.Response:
+    return requests.post(f"{address}/api/v1/{path}", json={**PAIR, **fields}, timeout=30)
+
+
+def links(alignment: dict[str, Any]) -> set[tuple[int, int]]:
+    return {(source, target) for source, target in alignment["links"]}
+
+
+def test_a_pair_is_aligned_as_the_aligner_does(address: str, english_italian: Path) -> None:
+    (expected,) = Aligner(english_italian).align([(SENTENCE, TRANSLATION)])
+
+    found = post(address, "alignment", text=SENTENCE, translation=TRANSLATION).json()
+
+    assert found["source_words"] == SENTENCE.split()
+    assert found["target_words"] == TRANSLATION.split()
+    assert links(found) == expected
+
+
+def test_words_are_counted_through_all_sentences_of_a_text(
+    address: str, english_italian: Path
+) -> None:
+    text = " 7 \n The cat is on the table. Where  is the dog?\n"
+
+    answer = post(address, "translate", text=[text, "a dog"], alignments=True).json()
+    first, second = answer["translations"]
+
+    pairs = list(zip(first["parts"], first["translated_parts"], strict=True))
+    expected, i, j = set(), 0, 0
+    for (source, target), found in zip(pairs, Aligner(english_italian).align(pairs), strict=True):
+        expected |= {(i + from_word, j + to_word) for from_word, to_word in found}
+        i, j = i + len(source.split()), j + len(target.split())
+    assert first["parts"] == ["7", "The cat is on the table.", "Where  is the dog?"]
+    assert links(first["alignment"]) == expected
+    assert first["alignment"]["source_words"] == text.split()
+    assert first["alignment"]["target_words"] == first["text"].split()
+    assert second["alignment"]["source_words"] == ["a", "dog"]
+
+
+def test_nothing_is_aligned_that_was_not_asked_for_or_not_translated(address: str) -> None:
+    plain = post(address, "translate", text=SENTENCE).json()["translations"][0]
+    fields = {"text": "Dov'è il cane?", "source": None, "alignments": True}
+    left = post(address, "translate", **fields).json()["translations"][0]
+
+    assert plain["alignment"] is None
+    assert (left["source_language"], left["alignment"]) == ("it", None)
+
+
+@pytest.mark.parametrize(
+    ("path", "fields", "status", "message"),
+    [
+        ("alignment", {"text": "a cat"}, 400, "translation is missing"),
+        ("alignment", {"text": "cat " * 999, "translation": "un"}, 413, "tokens, and at most"),
+        ("alignment", {"text": "cat", "translation": "un " * 999}, 413, "tokens, and at most"),
+        (
+            "translate",
+            {"text": "7" * (MOST_ALIGNED_CHARACTERS + 1), "alignments": True},
+            413,
+            "characters are too many to align",
+        ),
+        (
+            "alignment",
+            {"text": "un", "translation": "a", "source": "it", "target": "en"},
+            400,
+            "it is not known which attention of this model aligns words; where the server runs, "
+            '"dragoman align" finds it',
+        ),
+    ],
+)
+def test_what_cannot_be_aligned_is_said_in_a_sentence(
+    address: str, path: str, fields: dict[str, Any], status: int, message: str
+) -> None:
+    answer = post(address, path, **fields)
+
+    assert answer.status_code == status
+    assert message in answer.json()["error"]
+
+
+def test_models_say_what_they_can(address: str, copying: tuple[Copier, ServedModel]) -> None:
+    def able(url: str) -> list[tuple[bool, bool]]:
+        cards = requests.get(f"{url}/api/v1/models", timeout=30).json()
+        return [(card["aligns"], card["explains"]) for card in cards]
+
+    with serving([copying[1]]) as url:
+        in_memory = able(url)
+
+    assert able(address) == [(True, True), (False, True)]
+    assert in_memory == [(False, False)]
+
+
+def test_a_server_without_pytorch_says_so(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)  # as if it were not installed
+
+    refused = [
+        post(address, "alignment", text=SENTENCE, translation=TRANSLATION),
+        post(address, "explanation", text=SENTENCE),
+    ]
+    cards = requests.get(f"{address}/api/v1/models", timeout=30).json()
+
+    assert [answer.status_code for answer in refused] == [400, 400]
+    assert {answer.json()["error"] for answer in refused} == {
+        "this server cannot look inside its models: PyTorch is not installed there"
+    }
+    assert [(card["aligns"], card["explains"]) for card in cards] == [(False, False)] * 2
