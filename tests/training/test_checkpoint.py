@@ -91,7 +91,7 @@ def test_no_intact_checkpoint_is_an_error_not_a_new_beginning(tmp_path: Path) ->
     for update in (1, 2):
         _truncate(checkpoints.path(update) / "weights.safetensors")
 
-    with pytest.raises(CheckpointError, match="no checkpoint is intact"):
+    with pytest.raises(CheckpointError, match="no checkpoint can be used"):
         checkpoints.newest()
 
 

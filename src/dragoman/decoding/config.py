@@ -6,6 +6,9 @@ PATIENCE = 2
 """A beam search is over when so many translations for each place in the beam have ended (Kasai et
 al. 2022). With 1, as in fairseq, quality is lost; with 3 nothing is gained."""
 
+LARGEST = {"beam_size": 2**10, "n_best": 2**10, "max_length_ratio": 100, "max_length_extra": 2**16}
+"""What is more takes all memory and finds nothing better."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class SearchConfig:
@@ -46,6 +49,9 @@ class SearchConfig:
         for name in ("beam_size", "n_best", "max_length_extra"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}={getattr(self, name)} is not positive")
+        for name, largest in LARGEST.items():
+            if getattr(self, name) > largest:
+                raise ValueError(f"{name}={getattr(self, name)} is more than {largest}")
         for name in ("length_penalty", "max_length_ratio", "sampling_temperature", "top_k"):
             if not 0 <= getattr(self, name) < float("inf"):
                 raise ValueError(f"{name}={getattr(self, name)} is negative or infinite")
