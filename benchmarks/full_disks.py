@@ -4,6 +4,7 @@ import errno
 import os
 import random
 import resource
+import shlex
 import shutil
 import subprocess
 import sys
@@ -39,21 +40,20 @@ def limited(bench: Bench, chance: random.Random, number: int) -> bool:
 
 def small_disk(bench: Bench, chance: random.Random, number: int) -> bool:
     """Train on a disk that is too small, make it larger, and train on."""
-    place, run = bench.folder / "disk", bench.folder / f"disk-{number}"
-    place.mkdir(exist_ok=True)
+    run = bench.folder / f"disk-{number}"
+    (bench.folder / "disk").mkdir(exist_ok=True)
     kilobytes = chance.randrange(16, 400)
-    train = f"{sys.executable} -m dragoman {' '.join(bench.command)} -o {place}/run"
+    train = shlex.join([sys.executable, "-m", "dragoman", *bench.command, "-o", "disk/run"])
     script = f"""
-        mount -t tmpfs -o size={kilobytes}k small {place}
+        mount -t tmpfs -o size={kilobytes}k small disk
         {train}; first=$?
-        mount -o remount,size=64m {place}
+        mount -o remount,size=64m disk
         {train}; second=$?
-        cp -r {place}/run {run}
+        cp -r disk/run {run.name}
         echo $first $second
     """
-    command = ["unshare", "--mount", "sh", "-c", script]
     done = subprocess.run(
-        command,
+        ["unshare", "--mount", "sh", "-c", script],
         cwd=bench.folder,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         capture_output=True,

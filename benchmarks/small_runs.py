@@ -1,4 +1,4 @@
-"""Trainings of a second or two, run as a user does, or in a fork at a step of which something happens."""
+"""Trainings of a second or two, run as a user does, or in a fork that something happens to."""
 
 import contextlib
 import hashlib
@@ -153,15 +153,15 @@ class Steps:
     def _audit(self, event: str, arguments: tuple[Any, ...]) -> None:
         if event == "open":
             path, mode, _ = arguments
-            changes = isinstance(path, str) and mode is not None and mode.strip("rbt") != ""
-            if changes and self._concerns(path):
-                self._step()
-        elif event in ("os.rename", "os.remove", "os.rmdir", "os.mkdir"):
-            # shutil.rmtree names files relative to a folder that it has opened.
-            if self._concerns(arguments[0]) or arguments[-1] >= 0:
-                self._step()
+            writes = isinstance(path, str) and mode is not None and mode.strip("rbt") != ""
+            changes = writes and self._concerns(path)
+        else:  # shutil.rmtree names files relative to a folder that it has opened
+            names = ("os.rename", "os.remove", "os.rmdir", "os.mkdir")
+            changes = event in names and (self._concerns(arguments[0]) or arguments[-1] >= 0)
+        if changes:
+            self._step()
 
-    def _concerns(self, path: Any) -> bool:
+    def _concerns(self, path: str) -> bool:
         return self.folder in (str(path), *map(str, Path(path).parents))
 
     def _counted(self, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -236,6 +236,7 @@ HOLE = {
     "a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]},
     "b": {"dtype": "F32", "shape": [1], "data_offsets": [12, 16]},
 }
+NEGATIVE = {"a": {"dtype": "F32", "shape": [-1], "data_offsets": [0, 4]}}
 BIAS = "decoder.norm.bias"
 HUGE = 10**9
 
@@ -266,9 +267,9 @@ def poison(weights: dict[str, torch.Tensor]) -> None:
         (edit(r"^\[search\]", "[searching]"), "unknown key searching"),
         (edit(r"^format_version", 'weights = "../../etc/passwd"\nformat_version'), "unknown key"),
         # An architecture that is not that of the weights.
-        (edit(r"^d_model = 6", f"d_model = {6 * HUGE}"), "d_model=6000000000 is more than"),
-        (edit(r"^d_ff = 10", f"d_ff = {HUGE}"), "d_ff=1000000000 is more than"),
-        (edit(r"^num_encoder_layers = 1", f"num_encoder_layers = {HUGE}"), "is more than 1024"),
+        (edit(r"^d_model = 6", f"d_model = {6 * HUGE}"), "d_model=6000000000 is not between"),
+        (edit(r"^d_ff = 10", f"d_ff = {HUGE}"), "d_ff=1000000000 is not between"),
+        (edit(r"^num_encoder_layers = 1", f"num_encoder_layers = {HUGE}"), "is not between"),
         (edit(r"^d_ff = 10", "d_ff = 200000"), "need at least"),
         (edit(r"^d_model = 6", "d_model = 30000"), "need at least"),
         (edit(r"^num_encoder_layers = 1", "num_encoder_layers = 1000"), "need at least"),
@@ -296,8 +297,7 @@ def poison(weights: dict[str, torch.Tensor]) -> None:
         (forge(twice("a")), "not a safetensors file"),
         (forge(with_header(OVERLAP, bytes(16))), "not a safetensors file"),
         (forge(with_header(HOLE, bytes(16))), "not a safetensors file"),
-        (forge(with_header({"a": {"dtype": "F32", "shape": [-1], "data_offsets": [0, 4]}}, bytes(4))),
-         "not a safetensors file"),
+        (forge(with_header(NEGATIVE, bytes(4))), "not a safetensors file"),
         (reweigh(lambda weights: weights.pop(BIAS)), f"{BIAS} is missing"),
         (reweigh(lambda weights: weights.update(more=torch.ones(2))), "more is unexpected"),
         (reweigh(transpose), r"has shape \[6, 10\] instead of \[10, 6\]"),

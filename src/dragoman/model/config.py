@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Literal
 
-
 LARGEST = {
     "d_model": 2**15,
     "d_ff": 2**18,
@@ -70,10 +69,8 @@ class TransformerConfig:
 
     def __post_init__(self) -> None:
         for name, largest in LARGEST.items():
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}={getattr(self, name)} is not positive")
-            if getattr(self, name) > largest:
-                raise ValueError(f"{name}={getattr(self, name)} is more than {largest}")
+            if not 1 <= getattr(self, name) <= largest:
+                raise ValueError(f"{name}={getattr(self, name)} is not between 1 and {largest}")
         if self.d_model % self.num_heads != 0:
             raise ValueError(
                 f"d_model={self.d_model} is not a multiple of num_heads={self.num_heads}"
