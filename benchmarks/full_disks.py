@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from small_runs import Bench, Ended, Steps
+from small_runs import ENVIRONMENT, Bench, Ended, Steps
 
 
 def at_a_step(bench: Bench, chance: random.Random, number: int) -> bool:
@@ -55,7 +55,7 @@ def small_disk(bench: Bench, chance: random.Random, number: int) -> bool:
     done = subprocess.run(
         ["unshare", "--mount", "sh", "-c", script],
         cwd=bench.folder,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        env=ENVIRONMENT,
         capture_output=True,
         text=True,
         check=True,

@@ -15,6 +15,7 @@ from typing import Any
 import safetensors.torch
 import torch
 
+import dragoman
 import dragoman.cli
 from dragoman.training import checkpoint
 from dragoman.training.journal import Journal, read_journal
@@ -56,6 +57,13 @@ LASTING = ("update", "validation", "checkpoint", "finish")
 """Events that do not depend on when a run was stopped."""
 MEASURED = ("time", "tokens_per_second", "seconds", "journal_size")
 """Values that are never twice the same."""
+
+ENVIRONMENT = {
+    **os.environ,
+    "OMP_NUM_THREADS": "1",
+    "PYTHONPATH": str(Path(dragoman.__file__ or "").parents[1]),
+}
+"""One thread, and the program that is imported here."""
 
 Act = Callable[[], None]
 
@@ -103,7 +111,7 @@ class Bench:
             return subprocess.Popen(
                 [sys.executable, "-m", "dragoman", *self.command, "-o", str(run)],
                 cwd=self.folder,
-                env={**os.environ, "OMP_NUM_THREADS": "1"},
+                env=ENVIRONMENT,
                 stderr=errors,
                 **options,
             )
