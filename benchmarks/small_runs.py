@@ -28,10 +28,9 @@ SETTINGS = {
         "training.average_checkpoints=2",
     ),
     "muon, moving average": ("training.optimizer=muon", "training.ema_decay=0.9"),
-    "BLEU decides, subwords drawn": (
+    "BLEU decides, subwords": (
         "training.metric=BLEU",
         "tokenizer.kind=unigram",
-        "tokenizer.sampling=0.3",
         "batching.max_length=64",
     ),
 }

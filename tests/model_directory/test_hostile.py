@@ -80,7 +80,8 @@ def test_a_pickle_among_the_files_of_a_marian_model_is_not_read(
     for name in ("config.json", "vocab.json"):
         (marian / name).write_text("{}")
 
-    command = ("import", "marian", str(marian), str(tmp_path / "out"), "--languages", "en-it")
+    output = str(tmp_path / "out")
+    command = ("import", "marian", str(marian), "-o", output, "--languages", "en-it")
     assert "pytorch_model.bin is a pickle" in sentence_of(capsys, *command)
     (marian / "pytorch_model.bin").rename(marian / "model.safetensors")
     assert "not a safetensors file" in sentence_of(capsys, *command)
