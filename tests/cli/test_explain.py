@@ -56,7 +56,7 @@ def test_several_sentences_are_pointed_out(model: Path, capsys: pytest.CaptureFi
     [
         ([SENTENCE], 2, "name the page with -o FILE.html, or ask for --json"),
         ([" ", "--json"], 1, "there is nothing to translate"),
-        ([SENTENCE, "--json", "--beam-size", "0"], 2, "beam_size=0 is not positive"),
+        ([SENTENCE, "--json", "--beam-size", "0"], 2, "beam_size=0 is not between 1 and 1024"),
         (["cat " * 13, "--json"], 1, "has 13 tokens and the model has seen at most 12"),
     ],
 )

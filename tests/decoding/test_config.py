@@ -22,15 +22,15 @@ def test_the_longest_translation_follows_from_the_source() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"beam_size": 0}, "beam_size=0 is not positive"),
-        ({"n_best": 0}, "n_best=0 is not positive"),
+        ({"beam_size": 0}, "beam_size=0 is not between 1 and 1024"),
+        ({"n_best": 0}, "n_best=0 is not between 1 and 1024"),
         ({"n_best": 5}, "n_best=5 is more than beam_size=4 finds"),
-        ({"max_length_extra": 0}, "max_length_extra=0 is not positive"),
-        ({"length_penalty": -0.1}, "length_penalty=-0.1 is negative"),
-        ({"length_penalty": float("nan")}, "length_penalty=nan is negative or infinite"),
-        ({"max_length_ratio": float("inf")}, "max_length_ratio=inf is negative or infinite"),
-        ({"sampling_temperature": -1.0}, "sampling_temperature=-1.0 is negative"),
-        ({"top_k": -1}, "top_k=-1 is negative"),
+        ({"max_length_extra": 0}, "max_length_extra=0 is not between"),
+        ({"length_penalty": -0.1}, "length_penalty=-0.1 is not between 0 and 100"),
+        ({"length_penalty": float("nan")}, "length_penalty=nan is not between"),
+        ({"max_length_ratio": float("inf")}, "max_length_ratio=inf is not between"),
+        ({"sampling_temperature": -1.0}, "sampling_temperature=-1.0 is not between"),
+        ({"top_k": -1}, "top_k=-1 is not between"),
         ({"top_p": 0.0}, r"top_p=0.0 is not in \(0, 1\]"),
     ],
 )

@@ -57,8 +57,8 @@ def test_the_defaults_are_table_3() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"d_ff": 0}, "d_ff=0 is not positive"),
-        ({"num_decoder_layers": -1}, "num_decoder_layers=-1 is not positive"),
+        ({"d_ff": 0}, "d_ff=0 is not between 1 and 262144"),
+        ({"num_decoder_layers": -1}, "num_decoder_layers=-1 is not between 1 and 1024"),
         ({"d_model": 10, "num_heads": 4}, "d_model=10 is not a multiple of num_heads=4"),
         ({"d_model": 9, "num_heads": 3}, "d_model=9 is odd"),
         ({"dropout": 1.0}, r"dropout=1.0 is not in \[0, 1\)"),

@@ -51,7 +51,7 @@ def build(pair: TokenizerPair) -> tuple[ModelDescription, Transformer]:
         tokenizer=TokenizerDescription.of(pair, TokenizerConfig(kind="words", joint=pair.joint)),
         special_ids=SpecialIds(),
         search={"beam_size": 2},
-        training={"updates": 7, "recipe": {"seed": 3}, "scores": [{"name": "BLEU"}]},
+        training={"updates": 7, "recipe": {"seed": 3}, "scores": {"test": {}}},
     )
     return description, Transformer(
         config,
@@ -221,6 +221,22 @@ def with_header(header: object, data: bytes = b"") -> bytes:
     return struct.pack("<Q", len(text)) + text + data
 
 
+def twice(name: str) -> bytes:
+    """Name a tensor twice, with different places."""
+    entry = '"%s":{"dtype":"F32","shape":[1],"data_offsets":[%d,%d]}'
+    text = ("{" + ",".join(entry % (name, start, start + 4) for start in (0, 4)) + "}").encode()
+    return struct.pack("<Q", len(text)) + text + bytes(8)
+
+
+OVERLAP = {
+    "a": {"dtype": "F32", "shape": [3], "data_offsets": [0, 12]},
+    "b": {"dtype": "F32", "shape": [2], "data_offsets": [8, 16]},
+}
+HOLE = {
+    "a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]},
+    "b": {"dtype": "F32", "shape": [1], "data_offsets": [12, 16]},
+}
+NEGATIVE = {"a": {"dtype": "F32", "shape": [-1], "data_offsets": [0, 4]}}
 BIAS = "decoder.norm.bias"
 HUGE = 10**9
 
@@ -251,9 +267,14 @@ def poison(weights: dict[str, torch.Tensor]) -> None:
         (edit(r"^\[search\]", "[searching]"), "unknown key searching"),
         (edit(r"^format_version", 'weights = "../../etc/passwd"\nformat_version'), "unknown key"),
         # An architecture that is not that of the weights.
-        (edit(r"^d_model = 6", f"d_model = {6 * HUGE}"), "need at least"),
-        (edit(r"^d_ff = 10", f"d_ff = {HUGE}"), "need at least"),
-        (edit(r"^num_encoder_layers = 1", f"num_encoder_layers = {HUGE}"), "need at least"),
+        (edit(r"^d_model = 6", f"d_model = {6 * HUGE}"), "d_model=6000000000 is not between"),
+        (edit(r"^d_ff = 10", f"d_ff = {HUGE}"), "d_ff=1000000000 is not between"),
+        (edit(r"^num_encoder_layers = 1", f"num_encoder_layers = {HUGE}"), "is not between"),
+        (edit(r"^d_ff = 10", "d_ff = 200000"), "need at least"),
+        (edit(r"^d_model = 6", "d_model = 30000"), "need at least"),
+        (edit(r"^num_encoder_layers = 1", "num_encoder_layers = 1000"), "need at least"),
+        (edit(r"^max_length = 512", "max_length = -1"), "max_length=-1 is not between 1 and"),
+        (edit(r"^updates = 7", 'updates = "7"'), "training does not hold what"),
         (edit(r"^num_encoder_layers = 1", "num_encoder_layers = 2"), "blocks.1.* is missing"),
         (edit(r"^num_decoder_layers = 2", "num_decoder_layers = 1"), "blocks.1.* is unexpected"),
         (edit(r"^source_vocab_size = 7", "source_vocab_size = -1"), "tokenizer is not the one"),
@@ -271,6 +292,12 @@ def poison(weights: dict[str, torch.Tensor]) -> None:
         (forge(struct.pack("<Q", 4) + b"\xff\xff\xff\xff"), "not a safetensors file"),
         (forge(with_header({"a": {"dtype": "F32", "shape": [HUGE, HUGE], "data_offsets": [0, 4]}})),
          "not a safetensors file"),
+        (forge(struct.pack("<Q", 2 * 10**8) + b"{" + b" " * 1000), "not a safetensors file"),
+        (forge(struct.pack("<Q", 3) + b"{]}"), "not a safetensors file"),
+        (forge(twice("a")), "not a safetensors file"),
+        (forge(with_header(OVERLAP, bytes(16))), "not a safetensors file"),
+        (forge(with_header(HOLE, bytes(16))), "not a safetensors file"),
+        (forge(with_header(NEGATIVE, bytes(4))), "not a safetensors file"),
         (reweigh(lambda weights: weights.pop(BIAS)), f"{BIAS} is missing"),
         (reweigh(lambda weights: weights.update(more=torch.ones(2))), "more is unexpected"),
         (reweigh(transpose), r"has shape \[6, 10\] instead of \[10, 6\]"),

@@ -30,7 +30,7 @@ def test_a_run_whose_last_validation_is_out_of_turn_finishes_with_bleu(
 ) -> None:
     recipe = make_recipe(training__metric="BLEU", training__updates=3, training__validate_every=2)
 
-    assert train_model(recipe, tmp_path / "run", display)
+    assert train_model(recipe, tmp_path / "run", display) is None
 
     events = read_journal(tmp_path / "run" / "journal.jsonl")
     validated = {e["update"]: "BLEU" in e for e in events if e["event"] == "validation"}
@@ -69,7 +69,7 @@ def test_following_the_advice_of_an_error_leads_on(
         train_model(make_recipe(corpora__test=overlapping), tmp_path / "run", display)
     recipe = make_recipe(corpora__test=overlapping, corpora__overlap="drop")
 
-    assert train_model(recipe, tmp_path / "run", display)
+    assert train_model(recipe, tmp_path / "run", display) is None
 
     card = (tmp_path / "run" / "README.md").read_text()
     assert "| train | 1 | 50 | 40 | 10 evaluation sentences left out |" in card
@@ -83,7 +83,7 @@ def test_a_corrected_path_leads_on(
             make_recipe(corpora__train=[{"path": "nowhere.tsv"}]), tmp_path / "run", display
         )
 
-    assert train_model(make_recipe(), tmp_path / "run", display)
+    assert train_model(make_recipe(), tmp_path / "run", display) is None
 
 
 def test_until_there_is_a_checkpoint_another_setting_prepares_the_text_again(
@@ -93,7 +93,7 @@ def test_until_there_is_a_checkpoint_another_setting_prepares_the_text_again(
     with pytest.raises(DragomanError, match=r"lower training\.learning_rate"):
         train_model(exploding, tmp_path / "run", display)
 
-    assert train_model(make_recipe(batching__max_length=14), tmp_path / "run", display)
+    assert train_model(make_recipe(batching__max_length=14), tmp_path / "run", display) is None
 
 
 def test_lost_text_is_prepared_again_and_the_run_goes_on_with_it(
@@ -106,7 +106,7 @@ def test_lost_text_is_prepared_again_and_the_run_goes_on_with_it(
     shutil.rmtree(tmp_path / "run" / "data")
     display.messages.clear()
 
-    assert train_model(make_recipe(), tmp_path / "run", display)
+    assert train_model(make_recipe(), tmp_path / "run", display) is None
 
     assert "learning the vocabulary" in display.messages
     assert "going on after update 2" in display.messages

@@ -61,7 +61,7 @@ def test_a_run_that_was_ended_goes_on_to_the_same_weights(
         wait_for_update(workspace, update)
         process.send_signal(number)
         _, errors = process.communicate()
-        assert process.returncode == (-signal.SIGKILL if number == signal.SIGKILL else 130), errors
+        assert process.returncode == (-9 if number == signal.SIGKILL else 143), errors
     dragoman("train", "reverse.toml", "-o", "run", *SHORT)
 
     assert weights(workspace / "run") == weights(workspace / "straight")

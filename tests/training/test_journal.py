@@ -51,6 +51,16 @@ def test_a_journal_that_lost_its_end_is_not_filled_up(tmp_path: Path) -> None:
     assert [event["update"] for event in read_journal(path)] == [1, 2]
 
 
+def test_a_line_that_lost_its_end_does_not_run_into_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    path.write_text('{"event": "update", "update": 1}\n{"event": "upd')
+
+    with Journal(path, size=100) as resumed:
+        resumed.write("update", update=2)
+
+    assert [event["update"] for event in read_journal(path)] == [1, 2]
+
+
 def test_a_line_that_is_being_written_is_not_read_yet(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     path.write_text('{"event": "update", "update": 1}\n{"event": "upd')

@@ -2,9 +2,10 @@
 
 import json
 import os
+import shutil
 import signal
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,13 @@ import torch
 from torch import nn
 
 from dragoman.training.averaging import weights_of
+from dragoman.training.checkpoint import CheckpointError
 from dragoman.training.journal import read_journal
 from dragoman.training.loop import Trainer
 from dragoman.training.progress import Silence
 from dragoman.training.step import TrainingError
+
+from .conftest import SMALL
 
 
 class StopAfter(Silence):
@@ -73,7 +77,7 @@ def test_a_signal_stops_and_the_next_call_goes_on_bit_for_bit(
     assert straight.run(Silence()).finished
 
     stopped = make_trainer("stopped").run(StopAfter(stop, number))
-    assert not stopped.finished
+    assert stopped.stopped_by == number
     assert stopped.progress.update == stop
     resumed = make_trainer("stopped")
     assert resumed.resume() == []
@@ -148,6 +152,53 @@ def test_a_damaged_checkpoint_is_never_the_newest_again(make_trainer: Any, tmp_p
     again = make_trainer("run", keep_checkpoints=1)
     assert again.resume() == []
     assert again.progress.update == best + 1
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("model", {"model": replace(SMALL, d_ff=16)}),
+        ("optimizer", {"optimizer": "muon"}),
+        ("average", {"ema_decay": 0.0}),
+    ],
+)
+def test_a_checkpoint_of_another_run_is_never_gone_on_from(
+    make_trainer: Any, tmp_path: Path, name: str, changes: dict[str, Any]
+) -> None:
+    make_trainer("foreign", **changes).run(Silence())
+    make_trainer("run").run(StopAfter(5))
+    newest = Path("checkpoints") / "update-00000012"
+    shutil.copytree(tmp_path / "foreign" / newest, tmp_path / "run" / newest)
+
+    resumed = make_trainer("run")
+    complaints = resumed.resume()
+
+    assert resumed.progress.update == 5
+    assert len(complaints) == 1
+    assert str(newest) in complaints[0]
+    with pytest.raises(CheckpointError, match="no checkpoint can be used"):
+        make_trainer("foreign").resume()
+
+
+@pytest.mark.parametrize("optimizer", ["adamw", "muon"])
+def test_a_checkpoint_has_the_size_that_is_foretold(make_trainer: Any, optimizer: str) -> None:
+    trainer = make_trainer("run", optimizer=optimizer)
+    foretold = trainer.optimizers.shapes()
+
+    trainer.run(Silence())
+
+    tensors = trainer.optimizers.tensors()
+    assert foretold == {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+
+
+def test_a_run_that_could_not_be_saved_is_not_begun(
+    make_trainer: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = shutil.disk_usage(tmp_path)._replace(free=0)
+    monkeypatch.setattr("shutil.disk_usage", lambda path: usage)
+
+    with pytest.raises(CheckpointError, match="are free; make space"):
+        make_trainer("run").resume()
 
 
 def test_stops_do_not_change_what_is_averaged(make_trainer: Any) -> None:

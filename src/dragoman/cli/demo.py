@@ -8,7 +8,8 @@ from cyclopts import Parameter
 TRAIN_PAIRS = 100_000
 EVALUATION_PAIRS = 1000
 SHOWN = 8
-STOPPED = 130
+STOPPED = 128
+"""Added to the number of the signal that stopped the training, as a shell does."""
 
 NEXT = """
 Try next:
@@ -40,8 +41,8 @@ def demo(*, output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("
     text = _write_text(output / "text")
     table = {**_settings(), "corpora": {name: [{"path": str(p)}] for name, p in text.items()}}
     display = ConsoleDisplay(Console(stderr=True))
-    if not train_model(recipe_from_table(table), output, display):
-        return STOPPED
+    if (stopped_by := train_model(recipe_from_table(table), output, display)) is not None:
+        return STOPPED + stopped_by
     _show(output, text["test"])
     print(NEXT.format(directory=output))
     return 0

@@ -34,7 +34,7 @@ def inspect(model: Path, /, *, json: Annotated[bool, Parameter(negative=())] = F
 
 def _print_sections(table: dict[str, Any], parameters: dict[str, int]) -> None:
     """Print what people want to know first, then the rest in order."""
-    print(f"{table['source_language']} to {table['target_language']}")
+    print(_plain(f"{table['source_language']} to {table['target_language']}"))
     print(f"\nparameters  {sum(parameters.values()):,}")
     for part in PARTS:
         if count := parameters.get(part):
@@ -42,23 +42,28 @@ def _print_sections(table: dict[str, Any], parameters: dict[str, int]) -> None:
     for section in ("model", "tokenizer", "search", "software"):
         print(f"\n{section}")
         for key, value in table[section].items():
-            print(f"  {key:<20} {value}")
+            print(_plain(f"  {key:<20} {value}"))
     _print_training(table["training"])
     print(f"\nweights  sha256 {table['weights_sha256']}")
 
 
 def _print_training(training: dict[str, Any]) -> None:
     """Print where a model comes from; an imported one has nothing here."""
-    if "updates" in training:
+    if {"updates", "target_tokens", "minutes"} <= training.keys():
         print(
             f"\ntraining  {training['updates']:,} updates, {training['target_tokens']:,} target "
             f"tokens, {training['minutes']} minutes"
         )
     for corpus in training.get("corpora", []):
-        print(f"  {corpus['name']}: {corpus['kept']:,} of {corpus['read']:,} pairs")
+        print(_plain(f"  {corpus['name']}:") + f" {corpus['kept']:,} of {corpus['read']:,} pairs")
     for path, checksum in training.get("sha256", {}).items():
-        print(f"  {checksum}  {path}")
+        print(_plain(f"  {checksum}  {path}"))
     for name, scores in training.get("scores", {}).items():
-        print(f"\n{name}")
+        print("\n" + _plain(name))
         for metric, result in scores.items():
-            print(f"  {metric:<5} {result['score']:6.2f}  {result['signature']}")
+            print(_plain(f"  {metric:<5} {result['score']:6.2f}  {result['signature']}"))
+
+
+def _plain(line: str) -> str:
+    """Take out what would steer the terminal: the text comes from whoever made the model."""
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in line)

@@ -5,7 +5,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-STOPPED = 130
+STOPPED = 128
+"""Added to the number of the signal that stopped a run, as a shell does."""
 
 
 def train(
@@ -40,7 +41,7 @@ def train(
     from dragoman.training.progress import ConsoleDisplay
 
     directory = output or Path("runs") / recipe.stem
-    finished = train_model(
+    stopped_by = train_model(
         load_recipe(recipe, set_), directory, ConsoleDisplay(Console(stderr=True))
     )
-    return 0 if finished else STOPPED
+    return 0 if stopped_by is None else STOPPED + stopped_by

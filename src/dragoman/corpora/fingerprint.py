@@ -38,6 +38,11 @@ def _files_of(corpus: CorpusConfig) -> Iterator[tuple[str, Path]]:
 
 
 def _sha256(path: Path) -> str:
+    if path.exists() and not path.is_file():
+        raise CorpusError(
+            f"{path}: a pipe or a device can be read only once, and training reads its text more "
+            "often; write it to a file"
+        )
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

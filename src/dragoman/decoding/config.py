@@ -6,6 +6,17 @@ PATIENCE = 2
 """A beam search is over when so many translations for each place in the beam have ended (Kasai et
 al. 2022). With 1, as in fairseq, quality is lost; with 3 nothing is gained."""
 
+RANGES = {
+    "beam_size": (1, 1024),
+    "n_best": (1, 1024),
+    "max_length_extra": (1, 65_536),
+    "length_penalty": (0, 100),
+    "max_length_ratio": (0, 100),
+    "sampling_temperature": (0, 100),
+    "top_k": (0, 2**24),
+}
+"""The least and the most of each number; what is more takes all memory and finds nothing better."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class SearchConfig:
@@ -43,12 +54,9 @@ class SearchConfig:
     """Another seed draws other samples."""
 
     def __post_init__(self) -> None:
-        for name in ("beam_size", "n_best", "max_length_extra"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}={getattr(self, name)} is not positive")
-        for name in ("length_penalty", "max_length_ratio", "sampling_temperature", "top_k"):
-            if not 0 <= getattr(self, name) < float("inf"):
-                raise ValueError(f"{name}={getattr(self, name)} is negative or infinite")
+        for name, (least, most) in RANGES.items():
+            if not least <= getattr(self, name) <= most:
+                raise ValueError(f"{name}={getattr(self, name)} is not between {least} and {most}")
         if not 0.0 < self.top_p <= 1.0:
             raise ValueError(f"top_p={self.top_p} is not in (0, 1]")
         if not self.samples and (self.top_k, self.top_p, self.seed) != (0, 1.0, 0):

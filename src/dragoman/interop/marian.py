@@ -50,13 +50,19 @@ def load_marian(directory: Path, *, language_token: str | None = None) -> Marian
     has_bias = LOGITS_BIAS in weights and bool(weights[LOGITS_BIAS].any())
     config = read_config(table, directory, projection_bias=has_bias)
     tokenizers = load_tokenizers(directory, table, language_token=language_token)
+    renamed = rename(weights, config, directory)
+    if config.fewest_parameters > sum(weight.numel() for weight in renamed.values()):
+        raise MarianError(
+            f"{directory}: config.json describes a model with at least {config.fewest_parameters} "
+            "parameters, but model.safetensors has fewer"
+        )
     transformer = Transformer(
         config,
         source_vocab_size=tokenizers.source.vocab_size,
         target_vocab_size=tokenizers.target.vocab_size,
         padding_id=tokenizers.target.special_ids.pad,
     )
-    _fill(transformer, rename(weights, config, directory), directory)
+    _fill(transformer, renamed, directory)
     return MarianModel(config, transformer.eval(), tokenizers)
 
 
@@ -226,7 +232,7 @@ def _read_weights(directory: Path) -> dict[str, Tensor]:
 def _read_json(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(_read_bytes(path))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise MarianError(f"{path}: not a JSON file: {error}") from error
     if not isinstance(content, dict):
         raise MarianError(f"{path}: not a JSON object")

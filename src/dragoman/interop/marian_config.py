@@ -71,7 +71,7 @@ def read_config(
         )
     except KeyError as missing:
         raise MarianError(f"{directory / 'config.json'}: {missing} is missing") from None
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         raise MarianError(f"{directory / 'config.json'}: {error}") from error
 
 

@@ -3,6 +3,16 @@
 from dataclasses import dataclass
 from typing import Literal
 
+LARGEST = {
+    "d_model": 2**15,
+    "d_ff": 2**18,
+    "num_heads": 2**10,
+    "num_encoder_layers": 2**10,
+    "num_decoder_layers": 2**10,
+}
+"""Far beyond every model that was ever trained to translate: what is larger is a mistake, or was
+made up to take all memory."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class TransformerConfig:
@@ -58,9 +68,9 @@ class TransformerConfig:
     """Add a bias to the logits, as Marian does."""
 
     def __post_init__(self) -> None:
-        for name in ("d_model", "d_ff", "num_heads", "num_encoder_layers", "num_decoder_layers"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}={getattr(self, name)} is not positive")
+        for name, largest in LARGEST.items():
+            if not 1 <= getattr(self, name) <= largest:
+                raise ValueError(f"{name}={getattr(self, name)} is not between 1 and {largest}")
         if self.d_model % self.num_heads != 0:
             raise ValueError(
                 f"d_model={self.d_model} is not a multiple of num_heads={self.num_heads}"
@@ -77,6 +87,12 @@ class TransformerConfig:
     def d_head(self) -> int:
         """Width of one attention head; d_k and d_v in the paper."""
         return self.d_model // self.num_heads
+
+    @property
+    def fewest_parameters(self) -> int:
+        """Parameters that the blocks have at least; biases, norms and embeddings come on top."""
+        layers = self.num_encoder_layers + self.num_decoder_layers
+        return layers * (4 * self.d_model**2 + 2 * self.d_model * self.d_ff)
 
 
 PRESETS: dict[str, dict[str, int | float]] = {

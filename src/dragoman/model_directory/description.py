@@ -21,6 +21,7 @@ WEIGHTS_OF_ORIGIN = "dragoman_weights_sha256"
 """Under this name the `config.json` of an export says which weights it was made from."""
 
 _LARGEST_DESCRIPTION = 2**20  # bytes
+_LONGEST_TEXT = 2**16  # tokens
 _FREE_TABLES = ("search", "training", "software")
 
 
@@ -108,6 +109,10 @@ class ModelDescription:
     software: dict[str, Any] = field(default_factory=dict)
     """Versions of what wrote it; set when the model is saved."""
 
+    def __post_init__(self) -> None:
+        if not 1 <= self.max_length <= _LONGEST_TEXT:
+            raise ValueError(f"max_length={self.max_length} is not between 1 and {_LONGEST_TEXT}")
+
 
 def read_description(path: Path) -> ModelDescription:
     """Read `model.toml`.
@@ -120,6 +125,8 @@ def read_description(path: Path) -> ModelDescription:
     free = {key: table.pop(key, {}) for key in _FREE_TABLES}
     if wrong := [key for key, value in free.items() if not isinstance(value, dict)]:
         raise ModelError(f"{path}: {wrong[0]} should be a section")
+    if not _is_record(free["training"]):
+        raise ModelError(f"{path}: training does not hold what a training run writes there")
     try:
         return replace(from_table(ModelDescription, table), **free)
     except RecipeError as error:
@@ -129,6 +136,8 @@ def read_description(path: Path) -> ModelDescription:
 def _read_toml(path: Path) -> dict[str, Any]:
     """Read a file that should be TOML, and may be anything."""
     try:
+        if path.exists() and not path.is_file():  # a pipe or a device may never end
+            raise ModelError(f"{path}: not a file")
         with path.open("rb") as stream:
             content = stream.read(_LARGEST_DESCRIPTION + 1)
         if len(content) > _LARGEST_DESCRIPTION:
@@ -144,6 +153,26 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise
     except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, or nested without end
         raise ModelError(f"{path}: not a TOML file: {error}") from None
+
+
+def _is_record(training: dict[str, Any]) -> bool:
+    """Tell whether what is printed of a training has the form that a training run gives it."""
+    numbers = [training.get(key, 0) for key in ("updates", "target_tokens", "minutes")]
+    texts: list[Any] = []
+    try:
+        for corpus in training.get("corpora", []):
+            numbers += [corpus["read"], corpus["kept"]]
+            texts.append(corpus["name"])
+        texts += training.get("sha256", {}).values()
+        for scores in training.get("scores", {}).values():
+            for result in scores.values():
+                numbers.append(result["score"])
+                texts.append(result["signature"])
+    except (AttributeError, KeyError, TypeError):
+        return False
+    return all(isinstance(number, int | float) for number in numbers) and all(
+        isinstance(text, str) for text in texts
+    )
 
 
 def _check_version(table: dict[str, Any], path: Path) -> None:

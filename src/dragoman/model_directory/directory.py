@@ -81,6 +81,8 @@ class ModelDirectory:
 
         path = self.path / WEIGHTS_NAME
         try:
+            if path.exists() and not path.is_file():  # a pipe or a device may never end
+                raise ModelError(f"{path}: not a file")
             if _sha256(path) != self.description.weights_sha256:
                 raise ModelError(
                     f"{path}: not the weights that {DESCRIPTION_NAME} describes; copy both again"
@@ -116,7 +118,11 @@ def save_model(
 
     Returns:
         The description as it was written.
+
+    Raises:
+        ModelError: the weights cannot be written.
     """
+    from safetensors import SafetensorError
     from safetensors.torch import save_file
 
     staging = directory / _STAGING
@@ -124,7 +130,13 @@ def save_model(
     tokenizers.save(staging)
     tokenizer_names = sorted(path.name for path in staging.iterdir())
     tensors = {name: tensor.detach().contiguous().cpu() for name, tensor in weights.items()}
-    save_file(tensors, staging / WEIGHTS_NAME)
+    try:
+        save_file(tensors, staging / WEIGHTS_NAME)
+    except SafetensorError as error:  # a full disk
+        shutil.rmtree(staging, ignore_errors=True)
+        raise ModelError(
+            f"{directory / WEIGHTS_NAME}: cannot be written: {error}; the model before it is intact"
+        ) from error
     description = replace(
         description,
         weights_sha256=_sha256(staging / WEIGHTS_NAME),

@@ -115,8 +115,7 @@ def _check_size(description: ModelDescription, header: Header, path: Path) -> No
     stored = sum(math.prod(shape) for _, shape in header.values())
     layers = config.num_encoder_layers + config.num_decoder_layers
     vocab_sizes = (tokenizer.source_vocab_size, tokenizer.target_vocab_size)
-    of_a_layer = 4 * config.d_model**2 + 2 * config.d_model * config.d_ff  # at least
-    needed = layers * of_a_layer + max(vocab_sizes) * config.d_model
+    needed = config.fewest_parameters + max(vocab_sizes) * config.d_model
     if min(vocab_sizes) < 1 or layers > len(header) or needed > stored:
         raise ModelError(
             f"{path}: it holds {stored} parameters in {len(header)} tensors, but {layers} layers "

@@ -1,5 +1,6 @@
 """Which run a directory belongs to: one recipe, and one process at a time."""
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,6 +29,10 @@ MAY_CHANGE: tuple[str, ...] = ("licence:", "training.device:", "training.keep_ch
 """Settings that do not touch the weights, so that a run can go on with others."""
 
 
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""A full disk, a quota that is used up, and a file that may not grow."""
+
+
 class RunError(DragomanError):
     """A run cannot be started or gone on with in this directory."""
 
@@ -47,6 +52,20 @@ def only_one(directory: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+@contextmanager
+def named_when_full(directory: Path) -> Iterator[None]:
+    """Say where the space is missing: the error of a write that fails knows no name."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in NO_SPACE:
+            raise
+        raise RunError(
+            f"{directory}: cannot be written: {error.strerror}; what is saved there is intact, so "
+            "make space and run the same command again"
+        ) from error
 
 
 def claim(recipe: Recipe, directory: Path) -> None:

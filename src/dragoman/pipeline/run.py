@@ -13,7 +13,7 @@ from dragoman.corpora.token_store import TokenStore
 from dragoman.evaluation.config import EvaluationConfig
 from dragoman.evaluation.statistics import require_packages
 from dragoman.model.transformer import Transformer
-from dragoman.pipeline.claim import FINISHED_FILE, claim, has_trained, only_one
+from dragoman.pipeline.claim import FINISHED_FILE, claim, has_trained, named_when_full, only_one
 from dragoman.pipeline.publication import Publisher
 from dragoman.pipeline.report import REPORT, write_report
 from dragoman.pipeline.validation import Validator, validation_metrics
@@ -24,21 +24,22 @@ from dragoman.training.precision import device_of_process
 from dragoman.training.progress import Display, Silence
 
 
-def train_model(recipe: Recipe, directory: Path, display: Display) -> bool:
+def train_model(recipe: Recipe, directory: Path, display: Display) -> int | None:
     """Train a model into a directory; go on with what is there if it is the same recipe's.
 
     Returns:
-        True when the run is finished, False when a signal stopped it.
+        The signal that stopped it; None when the run is finished.
 
     Raises:
-        RunError: the directory holds the run of another recipe, or another process trains in it.
+        RunError: the directory holds the run of another recipe, or another process trains in it,
+            or the disk is full.
         EvaluationError: a package that a metric needs is not installed.
     """
     device = device_of_process(recipe.training.device)
     require_packages(recipe.evaluation)
     require_packages(validation_metrics(recipe))
     directory.mkdir(parents=True, exist_ok=True)
-    with process_group(device), only_one(directory):
+    with process_group(device), named_when_full(directory), only_one(directory):
         if rank() > 0:
             display = Silence()
         else:
@@ -46,13 +47,13 @@ def train_model(recipe: Recipe, directory: Path, display: Display) -> bool:
         barrier()
         if (directory / FINISHED_FILE).exists():
             display.message(f"{directory}: this run is finished; nothing is left to do")
-            return True
+            return None
         text = _prepare_text(recipe, directory, display)
         validator = _validator(recipe, text)
         publisher = Publisher(recipe, text, directory)
         trainer = _trainer(recipe, text, directory, device, validator, publisher)
         for complaint in trainer.resume():
-            display.message(f"warning: {complaint}; an older checkpoint is used")
+            display.message(f"warning: {complaint}")
         _announce(recipe, trainer, text, display)
         with display:
             outcome = trainer.run(display)
@@ -61,13 +62,13 @@ def train_model(recipe: Recipe, directory: Path, display: Display) -> bool:
                 f"stopped after update {outcome.progress.update} and saved; "
                 "run the same command again to go on"
             )
-            return False
+            return outcome.stopped_by
         if rank() == 0:
             publisher.finish(trainer, validator, display)
             (directory / FINISHED_FILE).touch()
             _report(directory, display)
         barrier()
-    return True
+    return None
 
 
 def _report(directory: Path, display: Display) -> None:

@@ -11,7 +11,7 @@ import sentencepiece
 
 from dragoman.tokenizers.normalisation import normalise
 from dragoman.tokenizers.sentencepiece import WORD_BOUNDARY
-from dragoman.tokenizers.tokenizer import SpecialIds, TokenizerError
+from dragoman.tokenizers.tokenizer import SpecialIds, TokenizerError, read_file
 
 _FORMAT = "dragoman marian 1"
 
@@ -72,7 +72,7 @@ class MarianTokenizer:
             TokenizerError: there is no such file, or it is not what `save` writes.
         """
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
+            content = json.loads(read_file(path))
             if content["format"] != _FORMAT:
                 raise TokenizerError(f"{path}: not a Marian tokenizer that was saved here")
             return cls(
@@ -81,11 +81,9 @@ class MarianTokenizer:
                 SpecialIds(**content["special_ids"]),
                 prefix=content["prefix"],
             )
-        except OSError as error:
-            raise TokenizerError(f"{path}: cannot be read: {error.strerror}") from error
         except TokenizerError as error:
             raise TokenizerError(f"{path}: {error}") from None
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise TokenizerError(f"{path}: not a Marian tokenizer, or a damaged one") from None
 
     @property

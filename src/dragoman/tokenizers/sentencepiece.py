@@ -9,7 +9,7 @@ from pathlib import Path
 import sentencepiece
 
 from dragoman.tokenizers.normalisation import normalise
-from dragoman.tokenizers.tokenizer import SpecialIds, TokenizerError
+from dragoman.tokenizers.tokenizer import SpecialIds, TokenizerError, read_file
 
 WORD_BOUNDARY = "\u2581"  # how SentencePiece writes a space inside its pieces
 _STAND_IN = "\uffff"  # never in normalised text, so never in a vocabulary
@@ -51,10 +51,9 @@ class SentencePieceTokenizer:
         Raises:
             TokenizerError: there is no such file, or it is not a model trained here.
         """
+        model = read_file(path)
         try:
-            return cls(path.read_bytes())
-        except OSError as error:
-            raise TokenizerError(f"{path}: cannot be read: {error.strerror}") from error
+            return cls(model)
         except TokenizerError as error:
             raise TokenizerError(f"{path}: {error}") from None
 

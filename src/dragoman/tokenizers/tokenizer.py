@@ -13,9 +13,32 @@ PAD_ID, UNK_ID, BOS_ID, EOS_ID = 0, 1, 2, 3
 SPECIAL_PIECES = ("<pad>", "<unk>", "<s>", "</s>")
 """How the special ids are written in vocabulary files; in users' text these are plain text."""
 
+LARGEST_FILE = 64 * 2**20
+"""Bytes; a vocabulary of a quarter of a million entries takes five million."""
+
 
 class TokenizerError(DragomanError):
     """A tokenizer cannot be trained, saved or loaded."""
+
+
+def read_file(path: Path) -> bytes:
+    """Read the file of a tokenizer, which came from who knows where.
+
+    Raises:
+        TokenizerError: there is none, or it cannot be one.
+    """
+    try:
+        if path.exists() and not path.is_file():  # a pipe or a device may never end
+            raise TokenizerError(f"{path}: not a file")
+        with path.open("rb") as stream:
+            content = stream.read(LARGEST_FILE + 1)
+    except OSError as error:
+        raise TokenizerError(f"{path}: cannot be read: {error.strerror}") from error
+    if len(content) > LARGEST_FILE:
+        raise TokenizerError(
+            f"{path}: more than {LARGEST_FILE >> 20} MiB; no tokenizer is so large"
+        )
+    return content
 
 
 @dataclass(frozen=True, kw_only=True)

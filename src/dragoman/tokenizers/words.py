@@ -6,7 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dragoman.tokenizers.normalisation import normalise
-from dragoman.tokenizers.tokenizer import SPECIAL_PIECES, UNK_ID, SpecialIds, TokenizerError
+from dragoman.tokenizers.tokenizer import (
+    SPECIAL_PIECES,
+    UNK_ID,
+    SpecialIds,
+    TokenizerError,
+    read_file,
+)
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _GLUED_LEFT = frozenset(".,;:!?%)]}»”…")
@@ -37,9 +43,7 @@ class WordTokenizer:
             TokenizerError: there is no such file, or it is not what `save` writes.
         """
         try:
-            header, *pieces = path.read_text(encoding="utf-8").split("\n")
-        except OSError as error:
-            raise TokenizerError(f"{path}: cannot be read: {error.strerror}") from error
+            header, *pieces = read_file(path).decode().split("\n")
         except UnicodeDecodeError:
             raise TokenizerError(f"{path}: not a list of words: it is not UTF-8 text") from None
         num_special = len(SPECIAL_PIECES)

@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 import shutil
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,8 @@ from torch import Tensor
 from dragoman.config import DragomanError
 from dragoman.durable import flush
 
-NAME = re.compile(r"update-(\d+)")
+NAME = re.compile(r"update-([0-9]{8,})")
+STATE, MANIFEST = "state.json", "manifest.json"
 FORMAT_VERSION = 1
 SPARE_SPACE = 1.2
 """Free space that a save asks for, in sizes of the checkpoint."""
@@ -38,6 +39,10 @@ class Checkpoint:
 
     tensors: dict[str, dict[str, Tensor]]
     values: dict[str, Any]
+
+
+Objection = Callable[[Checkpoint], str | None]
+"""Says why a checkpoint that is intact is of no use to a run, if it is not."""
 
 
 class Checkpoints:
@@ -67,9 +72,9 @@ class Checkpoints:
         final = self.path(update)
         if final.exists():
             return
+        self.require_space(sum(t.nbytes for group in tensors.values() for t in group.values()))
         unfinished = final.with_suffix(".tmp")
         try:
-            self._require_space(tensors)
             shutil.rmtree(unfinished, ignore_errors=True)
             unfinished.mkdir()
             _write_files(unfinished, tensors, values)
@@ -85,8 +90,9 @@ class Checkpoints:
     def prune(self, keep: Collection[int]) -> None:
         """Delete all but some; call it once the newest is durable."""
         for update in self.updates():
-            if update not in keep:
-                shutil.rmtree(self.path(update))
+            if update not in keep:  # half of a checkpoint never has the name of a whole one
+                path = self.path(update)
+                path.rename(path.with_suffix(".tmp"))
         for leftover in self.directory.glob("*.tmp"):
             shutil.rmtree(leftover, ignore_errors=True)
 
@@ -98,25 +104,34 @@ class Checkpoints:
                 shutil.rmtree(path.with_suffix(".damaged"), ignore_errors=True)
                 path.rename(path.with_suffix(".damaged"))
 
-    def newest(self) -> tuple[int, Checkpoint, list[str]] | None:
-        """Load the newest checkpoint that verifies, and say what is wrong with those after it.
+    def newest(
+        self, objection: Objection = lambda checkpoint: None
+    ) -> tuple[int, Checkpoint, list[str]] | None:
+        """Load the newest checkpoint that can be used, and say what is wrong with those after it.
+
+        Args:
+            objection: Is asked about each checkpoint that verifies.
 
         Returns:
             the update, the checkpoint and the complaints; None where there is no checkpoint.
 
         Raises:
-            CheckpointError: there are checkpoints and none of them verifies.
+            CheckpointError: there are checkpoints and none of them can be used.
         """
         complaints: list[str] = []
         for update in reversed(self.updates()):
             try:
-                return update, self.load(update), complaints
+                checkpoint = self.load(update)
             except CheckpointError as error:
                 complaints.append(str(error))
+                continue
+            if not (reason := objection(checkpoint)):
+                return update, checkpoint, complaints
+            complaints.append(f"{self.path(update)}: {reason}")
         if complaints:
             raise CheckpointError(
-                f"{self.directory}: no checkpoint is intact ({'; '.join(complaints)}); move the "
-                "directory away to start again"
+                f"{self.directory}: no checkpoint can be used ({'; '.join(complaints)}); bring a "
+                "copy back, or train in another directory (-o) to start again"
             )
         return None
 
@@ -124,22 +139,54 @@ class Checkpoints:
         """Verify and load one checkpoint, or some groups of its tensors.
 
         Raises:
-            CheckpointError: a file is missing or is not what was written.
+            CheckpointError: a file is missing, is not what was written, or cannot be read.
         """
         path = self.path(update)
-        manifest = _verified_manifest(path)
-        values = json.loads((path / "state.json").read_bytes())
-        names = [Path(name).stem for name in manifest["files"] if name.endswith(".safetensors")]
+        files = _verified_files(path)
+        names = [name.removesuffix(".safetensors") for name in files if name != STATE]
         chosen = names if groups is None else [name for name in names if name in groups]
-        return Checkpoint(
-            {name: load_file(path / f"{name}.safetensors") for name in chosen}, values
-        )
+        try:
+            values = json.loads((path / STATE).read_bytes())
+            tensors = {name: load_file(path / f"{name}.safetensors") for name in chosen}
+        except (OSError, ValueError, RecursionError, SafetensorError) as error:
+            raise CheckpointError(f"{path}: cannot be read: {error}") from error
+        return Checkpoint(tensors, values)
 
-    def _require_space(self, tensors: Mapping[str, Mapping[str, Tensor]]) -> None:
-        size = sum(t.nbytes for group in tensors.values() for t in group.values())
+    def require_space(self, size: int) -> None:
+        """Refuse to go on where a checkpoint of so many bytes cannot be written.
+
+        Raises:
+            CheckpointError: less is free.
+        """
         free = shutil.disk_usage(self.directory).free
         if free < SPARE_SPACE * size:
-            raise OSError(f"it needs {size >> 20} MiB and {free >> 20} MiB are free")
+            raise CheckpointError(
+                f"{self.directory}: a checkpoint needs {SPARE_SPACE * size / 2**20:.1f} MiB and "
+                f"{free / 2**20:.1f} MiB are free; make space and run the same command again"
+            )
+
+
+def misfit(
+    expected: Mapping[str, Mapping[str, tuple[int, ...]]],
+    found: Mapping[str, Mapping[str, Tensor]],
+) -> str | None:
+    """Name a tensor that is missing, has another shape or is too much, if there is one.
+
+    Args:
+        expected: Groups of shapes by name.
+        found: Groups of tensors by name.
+    """
+    for group in expected.keys() | found.keys():
+        shapes = expected.get(group, {})
+        tensors = found.get(group, {})
+        for name in sorted(shapes.keys() | tensors.keys()):
+            if name not in tensors:
+                return f"{group} lacks {name}"
+            if name not in shapes:
+                return f"{group} has {name}, which is unknown here"
+            if (shape := tuple(tensors[name].shape)) != shapes[name]:
+                return f"{name} of {group} has shape {list(shape)} instead of {list(shapes[name])}"
+    return None
 
 
 def _write_files(
@@ -149,9 +196,9 @@ def _write_files(
     for group, named in tensors.items():
         contiguous = {name: tensor.contiguous() for name, tensor in named.items()}
         save_file(contiguous, directory / f"{group}.safetensors")
-    (directory / "state.json").write_text(json.dumps(values), encoding="utf-8")
+    (directory / STATE).write_text(json.dumps(values), encoding="utf-8")
     files = {path.name: _fingerprint(path) for path in sorted(directory.iterdir())}
-    manifest = directory / "manifest.json"
+    manifest = directory / MANIFEST
     manifest.write_text(
         json.dumps({"format_version": FORMAT_VERSION, "files": files}), encoding="utf-8"
     )
@@ -160,25 +207,32 @@ def _write_files(
     flush(directory)
 
 
-def _verified_manifest(path: Path) -> dict[str, Any]:
-    """Read a manifest and compare every file with it."""
+def _verified_files(path: Path) -> list[str]:
+    """Compare every file of a checkpoint with its manifest, and list them."""
     try:
-        manifest: dict[str, Any] = json.loads((path / "manifest.json").read_bytes())
-        version, files = manifest["format_version"], manifest["files"]
-    except (OSError, ValueError, KeyError, TypeError):
+        manifest = json.loads((path / MANIFEST).read_bytes())
+        version, files = manifest["format_version"], dict(manifest["files"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise CheckpointError(f"{path}: its manifest cannot be read") from None
     if version != FORMAT_VERSION:
-        raise CheckpointError(f"{path}: format {version}; this release reads {FORMAT_VERSION}")
-    for name, expected in files.items():
-        if not (path / name).is_file():
+        raise CheckpointError(
+            f"{path}: format {version}; this release reads {FORMAT_VERSION}, so go on with the "
+            "release that wrote it"
+        )
+    present = {entry.name for entry in path.iterdir()}
+    for name, expected in {STATE: None, **files}.items():
+        if name not in present:
             raise CheckpointError(f"{path}: {name} is missing")
         if _fingerprint(path / name) != expected:
             raise CheckpointError(f"{path}: {name} is damaged")
-    return manifest
+    return list(files)
 
 
 def _fingerprint(path: Path) -> dict[str, Any]:
     """Describe the content of a file."""
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return {"size": path.stat().st_size, "sha256": digest}
+    try:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return {"size": path.stat().st_size, "sha256": digest}
+    except OSError as error:
+        raise CheckpointError(f"{path}: cannot be read: {error.strerror}") from error

@@ -22,8 +22,10 @@ class Journal:
 
     def __init__(self, path: Path, *, size: int = 0) -> None:
         path.touch()
-        with path.open("r+b") as file:  # shorter than at the checkpoint after a loss of power
-            file.truncate(min(size, path.stat().st_size))
+        with path.open("r+b") as file:
+            if path.stat().st_size < size:  # it has lost its end, maybe in the middle of a line
+                size = file.read().rfind(b"\n") + 1
+            file.truncate(size)
         self._file = path.open("a", encoding="utf-8", newline="\n")
 
     @property

@@ -1,5 +1,6 @@
 """Update after update, with validations, checkpoints and a clean stop."""
 
+import math
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +25,7 @@ from dragoman.training.averaging import (
     mean_weights,
     weights_of,
 )
-from dragoman.training.checkpoint import CheckpointError, Checkpoints
+from dragoman.training.checkpoint import Checkpoint, Checkpoints, misfit
 from dragoman.training.config import TrainingConfig
 from dragoman.training.distributed import (
     agree,
@@ -84,8 +85,13 @@ class Outcome:
     """How a call of `run` ended."""
 
     progress: Progress
-    finished: bool
-    """False when a signal stopped it."""
+    stopped_by: int | None = None
+    """The signal that ended it early, if one did."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether it came to its end."""
+        return self.stopped_by is None
 
 
 class Trainer:
@@ -126,17 +132,14 @@ class Trainer:
         """Go back to the newest checkpoint that verifies; return complaints about newer ones.
 
         Raises:
-            CheckpointError: no checkpoint verifies, or it belongs to other batches.
+            CheckpointError: there are checkpoints, but none that is intact and of this run; or
+                there is no space to write one.
         """
-        found = self.checkpoints.newest()
+        found = self.checkpoints.newest(self._objection)
         if found is None:
+            self.checkpoints.require_space(_num_bytes(self._shapes()))
             return []
         update, checkpoint, complaints = found
-        if checkpoint.values["batches"] != self.batches.fingerprint:
-            raise CheckpointError(
-                f"{self.checkpoints.path(update)}: it was trained on other batches; the text or "
-                "its cleaning has changed under the run, so train in another directory"
-            )
         if rank() == 0:
             self.checkpoints.set_aside_after(update)
         copy_weights(checkpoint.tensors["weights"], self.transformer)
@@ -145,7 +148,30 @@ class Trainer:
             for name, tensor in self.average.weights.items():
                 tensor.copy_(checkpoint.tensors["average"][name])
         self.progress = Progress.from_values(checkpoint.values["progress"])
-        return complaints
+        return [f"{complaint}; an older checkpoint is used" for complaint in complaints]
+
+    def _objection(self, checkpoint: Checkpoint) -> str | None:
+        """Say why a checkpoint that is intact does not belong to this run, if it does not."""
+        try:
+            batches = checkpoint.values["batches"]
+            update = Progress.from_values(checkpoint.values["progress"]).update
+        except (KeyError, TypeError):
+            return "it has no state of a training"
+        if batches != self.batches.fingerprint:
+            return (
+                "it was trained on other batches; the text or its cleaning has changed under the "
+                "run, so train in another directory"
+            )
+        expected = self._shapes()
+        if update == 0:  # optimizers remember nothing yet
+            expected["optimizer"] = {}
+        return misfit(expected, checkpoint.tensors)
+
+    def _shapes(self) -> dict[str, dict[str, tuple[int, ...]]]:
+        """Say what a checkpoint of this run holds."""
+        weights = {name: tuple(t.shape) for name, t in weights_of(self.transformer).items()}
+        groups = {"weights": weights, "optimizer": self.optimizers.shapes()}
+        return {**groups, "average": weights} if self.average else groups
 
     def run(self, display: Display) -> Outcome:
         """Train until the configuration says stop or a signal does; save in both cases.
@@ -169,14 +195,15 @@ class Trainer:
             while True:
                 if agree(bool(stop), self.device):
                     self._save(journal, "stop")
-                    return Outcome(self.progress, finished=False)
+                    # A process that has no signal of its own follows one that has.
+                    return Outcome(self.progress, stop[0] if stop else signal.SIGTERM)
                 if self._is_time_to_validate():
                     self._validate(journal, display)
                 if self._is_finished():
                     break
                 self._one_update(model, next(updates), journal, display)
             journal.write("finish", update=self.progress.update)
-        return Outcome(self.progress, finished=True)
+        return Outcome(self.progress)
 
     def candidates(self) -> Iterator[tuple[str, Weights]]:
         """Yield what could become the model: the best checkpoint, and the mean of the last ones."""
@@ -340,6 +367,11 @@ def _blame(error: TrainingError, number: int, batch: Update) -> str:
         "before it; train in another directory (-o) with a lower training.learning_rate "
         "or more training.warmup_updates"
     )
+
+
+def _num_bytes(shapes: dict[str, dict[str, tuple[int, ...]]]) -> int:
+    """Count the bytes of single-precision tensors of these shapes."""
+    return 4 * sum(math.prod(shape) for group in shapes.values() for shape in group.values())
 
 
 def _mixed_seed(*numbers: int) -> int:

@@ -50,6 +50,15 @@ class Optimizers:
             for name, tensor in named.items()
         }
 
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Name what `tensors` gives after the first step, with the shape of each."""
+        return {
+            f"{place}.{index}.{name}": shape
+            for place, member in enumerate(self.members)
+            for index, parameter in enumerate(p for g in member.param_groups for p in g["params"])
+            for name, shape in _state_shapes(member, parameter).items()
+        }
+
     def load(self, tensors: dict[str, Tensor]) -> None:
         """Go back to what `tensors` gave."""
         states: list[dict[int, dict[str, Tensor]]] = [{} for _ in self.members]
@@ -58,6 +67,14 @@ class Optimizers:
             states[int(place)].setdefault(int(index), {})[name] = tensor
         for member, state in zip(self.members, states, strict=True):
             member.load_state_dict({**member.state_dict(), "state": state})
+
+
+def _state_shapes(member: Optimizer, parameter: Tensor) -> dict[str, tuple[int, ...]]:
+    """Say what an optimizer remembers of a parameter."""
+    shape = tuple(parameter.shape)
+    if isinstance(member, Muon):
+        return {"momentum": shape}
+    return {"step": (), "exp_avg": shape, "exp_avg_sq": shape}
 
 
 def build_optimizers(model: Transformer, config: TrainingConfig) -> Optimizers:

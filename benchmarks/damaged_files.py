@@ -1,0 +1,67 @@
+"""Checkpoints and models that are not what was written."""
+
+import random
+import shutil
+from pathlib import Path
+
+from small_runs import Bench, end_of, forked
+
+
+def checkpoint(bench: Bench, chance: random.Random, number: int) -> bool:
+    """Damage the newest checkpoint of a run; an older one is taken, and it is said."""
+    run = _unfinished(bench, number)
+    newest = sorted((run / "checkpoints").iterdir())[-1]
+    _damage(chance.choice(sorted(newest.iterdir())), chance)
+    ended = bench.fork(run)
+    aside = newest.with_suffix(".damaged")
+    survived = ended.code == 0 and "an older checkpoint is used" in ended.errors and aside.is_dir()
+    shutil.rmtree(aside, ignore_errors=True)
+    return survived and end_of(run) == end_of(bench.straight)
+
+
+def every_checkpoint(bench: Bench, chance: random.Random, number: int) -> bool:
+    """Damage every checkpoint; the run does not begin again by itself, and says which they are."""
+    run = _unfinished(bench, number)
+    folders = sorted((run / "checkpoints").iterdir())
+    for folder in folders:
+        _damage(chance.choice(sorted(folder.iterdir())), chance)
+    ended = bench.fork(run)
+    there = sorted((run / "checkpoints").iterdir())
+    named = all(str(folder) in ended.errors for folder in folders)
+    return ended.is_one_sentence and named and there == folders
+
+
+def model(bench: Bench, chance: random.Random, number: int) -> bool:
+    """Damage the weights or the vocabulary of a model; it does not translate."""
+    place = bench.folder / f"model-{number}"
+    shutil.copytree(bench.straight, place)
+    files = [place / "model.safetensors", *place.glob("tokenizer*")]
+    damaged = chance.choice(files)
+    _damage(damaged, chance)
+    command = ["translate", str(place), str(bench.folder / "test.tsv"), "--engine", "pytorch"]
+    ended = forked(command, bench.folder, place)
+    return ended.is_one_sentence and str(place) in ended.errors
+
+
+def _unfinished(bench: Bench, number: int) -> Path:
+    """Copy a run as it was before its last step."""
+    run = bench.folder / f"damaged-{number}"
+    shutil.rmtree(run, ignore_errors=True)
+    shutil.copytree(bench.straight, run)
+    (run / "finished").unlink()
+    return run
+
+
+def _damage(path: Path, chance: random.Random) -> None:
+    """Flip a bit, cut the end off, fill with zeros, or take the file away."""
+    content = bytearray(path.read_bytes())
+    kind = chance.choice(("flip", "cut", "zero", "remove"))
+    if kind == "flip":
+        content[chance.randrange(len(content))] ^= 1 << chance.randrange(8)
+    elif kind == "cut":
+        del content[int(len(content) * chance.choice((0, 0.01, 0.5, 0.99))) :]
+    elif kind == "zero":
+        content[:] = bytes(len(content))
+    path.write_bytes(content)
+    if kind == "remove":
+        path.unlink()

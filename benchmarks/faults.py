@@ -1,0 +1,96 @@
+"""Kill, stop, starve and damage small trainings, and count how many end as if nothing had happened.
+
+    python benchmarks/faults.py [FAULT ...] [--tries N] [--seed N]
+
+Every try trains with one fault, runs the same command again without it, and compares the end with
+that of a run that nothing disturbed: the weights, the newest checkpoint (optimizer and average
+too) and its progress (best score, patience, place in the text) bit for bit, and every event of the
+journal. One that differs, or needs more than the same command again, is lost. Without --tries each
+fault has as many as its line of FAULTS says; the faults at a step draw their steps from all those
+of three runs. The exit code is 1 if any was lost.
+"""
+
+import argparse
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import damaged_files
+import full_disks
+import killed_runs
+from small_runs import SETTINGS, Bench
+
+Try = Callable[[Bench, random.Random, int], bool]
+"""Makes the try of a number, and says whether it survived."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One way to disturb a run."""
+
+    sentence: str
+    tries: int
+    """As many as the published table has."""
+
+    make: Try
+    each_step: bool = False
+    """Whether the number of a try is that of a step, of which a run has hundreds."""
+
+
+FAULTS = {
+    "kill": Fault("`kill -9` at a random moment", 50, killed_runs.at_a_moment),
+    "kill-often": Fault("`kill -9` again and again, until it ends", 4, killed_runs.again_and_again),
+    "kill-step": Fault(
+        "`kill -9` before each change on the disk", 100, killed_runs.at_a_step, True
+    ),
+    "stop": Fault("SIGTERM at a random moment: exit code 143", 20, killed_runs.stopped),
+    "full-step": Fault("no space at each change on the disk", 50, full_disks.at_a_step, True),
+    "full-limit": Fault("files may not grow (RLIMIT_FSIZE)", 10, full_disks.limited),
+    "full-disk": Fault("a small disk is full (tmpfs)", 10, full_disks.small_disk),
+    "damaged": Fault("newest checkpoint damaged anywhere", 50, damaged_files.checkpoint),
+    "all-damaged": Fault("every checkpoint damaged: refused", 10, damaged_files.every_checkpoint),
+    "model": Fault("weights or vocabulary damaged: refused", 50, damaged_files.model),
+}
+
+
+def main() -> int:
+    """Make the tries that were asked for, and print a row for each fault."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("faults", nargs="*", choices=[[], *FAULTS], metavar="FAULT")
+    parser.add_argument("--tries", type=int)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    lost = 0
+    print("| fault | tries | survived | lost | minutes |\n|---|---:|---:|---:|---:|", flush=True)
+    with tempfile.TemporaryDirectory(prefix="faults-") as place:
+        benches = [Bench(Path(place) / name, name) for name in SETTINGS]
+        for name in options.faults or FAULTS:
+            lost += row(FAULTS[name], benches, options.tries, random.Random(options.seed))
+    return 1 if lost else 0
+
+
+def row(fault: Fault, benches: list[Bench], tries: int | None, chance: random.Random) -> int:
+    """Print how the tries of one fault went, and return how many were lost."""
+    began, survived = time.monotonic(), 0
+    wanted = fault.tries if tries is None else tries
+    cases = [(benches[i % len(benches)], i) for i in range(wanted)]
+    if fault.each_step:
+        steps = [(bench, step) for bench in benches for step in range(1, bench.num_steps + 1)]
+        cases = chance.sample(steps, min(wanted, len(steps)))
+    for bench, number in cases:
+        if fault.make(bench, chance, number):
+            survived += 1
+        else:
+            print(f"lost: {fault.sentence}, {bench.name}, {number}", file=sys.stderr, flush=True)
+    minutes = (time.monotonic() - began) / 60
+    counts = f"{len(cases)} | {survived} | {len(cases) - survived}"
+    print(f"| {fault.sentence} | {counts} | {minutes:.1f} |", flush=True)
+    return len(cases) - survived
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,170 @@
+"""Models that somebody made to do harm: no code runs, little memory is taken, a sentence tells."""
+
+import hashlib
+import os
+import pickle
+import resource
+import shutil
+import struct
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dragoman.cli import main
+from dragoman.model_directory import ModelDirectory, ModelError
+from dragoman.tokenizers.sentencepiece import SentencePieceTokenizer
+from dragoman.tokenizers.tokenizer import LARGEST_FILE, TokenizerError
+
+RELEASE = Path(__file__).parents[1] / "fixtures" / "release-0.1.0"
+MOST_MEMORY = 100  # MiB beyond what the imports take
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(RELEASE / "model", tmp_path / "model"))
+
+
+class Bomb:
+    """Leaves a file behind when a pickle of it is read."""
+
+    def __init__(self, canary: Path) -> None:
+        self.canary = canary
+
+    def __reduce__(self) -> tuple[Callable[..., None], tuple[Path]]:
+        return Path.touch, (self.canary,)
+
+
+def load(model: Path) -> None:
+    directory = ModelDirectory(model)
+    directory.load_tokenizers()
+    directory.load_transformer()
+
+
+def sentence_of(capsys: pytest.CaptureFixture[str], *command: str) -> str:
+    code = main(command)
+    (sentence,) = [line for line in capsys.readouterr().err.split("\n") if line]
+    assert code == 1
+    assert sentence.startswith("dragoman: ")
+    return sentence
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.model", "model.toml"])
+def test_a_pickle_by_another_name_never_runs(
+    model: Path, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    canary, pairs = tmp_path / "canary", str(RELEASE / "validation.tsv")
+    (model / name).write_bytes(pickle.dumps(Bomb(canary)))
+
+    for command in (
+        ("translate", str(model), str(RELEASE / "sentences.txt"), "--engine", "pytorch"),
+        ("evaluate", str(model), pairs, "--engine", "pytorch"),
+        ("export", str(model), "--to", "onnx", "-o", str(tmp_path / "onnx")),
+        ("export", str(model), "--to", "ctranslate2", "-o", str(tmp_path / "copy")),
+        ("serve", str(model), "--engine", "pytorch", "--port", "0"),
+    ):
+        assert str(model) in sentence_of(capsys, *command), command
+
+    assert not canary.exists()
+
+
+def test_a_pickle_among_the_files_of_a_marian_model_is_not_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    canary, marian = tmp_path / "canary", tmp_path / "marian"
+    marian.mkdir()
+    for name in ("pytorch_model.bin", "source.spm", "target.spm"):
+        (marian / name).write_bytes(pickle.dumps(Bomb(canary)))
+    for name in ("config.json", "vocab.json"):
+        (marian / name).write_text("{}")
+
+    output = str(tmp_path / "out")
+    command = ("import", "marian", str(marian), "-o", output, "--languages", "en-it")
+    assert "pytorch_model.bin is a pickle" in sentence_of(capsys, *command)
+    (marian / "pytorch_model.bin").rename(marian / "model.safetensors")
+    assert "not a safetensors file" in sentence_of(capsys, *command)
+
+    assert not canary.exists()
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.model", "model.toml"])
+@pytest.mark.parametrize("target", ["/dev/zero", "pipe"])
+def test_what_never_ends_is_not_read(model: Path, name: str, target: str) -> None:
+    os.mkfifo(model / "pipe")
+    (model / name).unlink()
+    (model / name).symlink_to(target)
+
+    with pytest.raises(ModelError, match=f"{name}: not a file"):
+        load(model)
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.model"])
+def test_a_link_out_of_the_directory_tells_nothing_of_where_it_leads(
+    model: Path, name: str, tmp_path: Path
+) -> None:
+    (tmp_path / "secret").write_text("a secret")
+    (model / name).unlink()
+    (model / name).symlink_to("../secret")
+
+    with pytest.raises(ModelError, match=name) as refusal:
+        load(model)
+    assert "a secret" not in str(refusal.value)
+
+
+def test_a_vocabulary_of_gigabytes_is_not_read(model: Path) -> None:
+    with (model / "tokenizer.model").open("ab") as file:
+        file.truncate(2**40)  # takes no space on the disk
+
+    with pytest.raises(TokenizerError, match=f"more than {LARGEST_FILE >> 20} MiB"):
+        SentencePieceTokenizer.load(model / "tokenizer.model")
+
+
+PROGRAM = """
+import hashlib, re, resource, sys, torch
+from pathlib import Path
+from dragoman.model_directory import ModelDirectory, ModelError
+model = Path(sys.argv[1])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    ModelDirectory(model).load_transformer()
+except ModelError as error:
+    print(error)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
+"""
+
+
+@pytest.mark.parametrize(
+    ("setting", "weights"),
+    [
+        ("d_ff = 262144", None),
+        ("num_encoder_layers = 1000", None),
+        ("d_model = 1000000000", None),
+        ("source_vocab_size = 1000000000000", None),
+        ("d_ff = 32", struct.pack("<Q", 2**63) + b"{}"),
+        ("d_ff = 32", struct.pack("<Q", 99_000_000) + b"{" + b" " * 99_000_000),
+    ],
+)
+def test_a_giant_takes_no_memory(model: Path, setting: str, weights: bytes | None) -> None:
+    description = model / "model.toml"
+    text = description.read_text()
+    key = setting.partition(" = ")[0]
+    text = "\n".join(setting if line.startswith(f"{key} = ") else line for line in text.split("\n"))
+    if weights is not None:
+        (model / "model.safetensors").write_bytes(weights)
+        before = next(line for line in text.split("\n") if line.startswith("weights_sha256"))
+        text = text.replace(before, f'weights_sha256 = "{hashlib.sha256(weights).hexdigest()}"')
+    description.write_text(text)
+
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(model)],
+        capture_output=True,
+        text=True,
+        check=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (8 * 2**30, 8 * 2**30)),
+    )
+
+    sentence, grown = done.stdout.strip().split("\n")
+    assert str(model) in sentence
+    assert int(grown) < MOST_MEMORY + len(weights or b"") // 2**20

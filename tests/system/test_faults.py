@@ -1,0 +1,28 @@
+"""A few tries of each fault of `benchmarks/faults.py`, which makes hundreds by hand."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .conftest import environment
+
+ROOT = Path(__file__).parents[2]
+
+pytestmark = pytest.mark.slow
+
+
+def test_nothing_is_lost_by_kills_full_disks_and_damage() -> None:
+    faults = ("kill-step", "full-step", "full-limit", "damaged", "all-damaged", "model")
+
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "benchmarks" / "faults.py"), *faults, "--tries", "2"],
+        env={**environment(), "PYTHONWARNINGS": "default"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("| 2 | 2 | 0 |") == len(faults)
