@@ -1,5 +1,6 @@
 """Tiny models to serve."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import torch
 from tests.serving.live import Copier, loaded, serving
 
 from dragoman.decoding.config import SearchConfig
+from dragoman.interop.ctranslate2 import export_ctranslate2
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.model_directory import ModelDescription, TokenizerDescription, save_model
@@ -24,6 +26,28 @@ SENTENCES = [
     ("Where is the cat?", "Dov'è il gatto?"),
     ("I see a dog and a cat.", "Vedo un cane e un gatto."),
 ]
+
+
+def copying_model(tokenizers: TokenizerPair) -> tuple[Copier, ServedModel]:
+    engine = Copier()
+    translator = Translator.from_engine(
+        engine,
+        tokenizers,
+        languages=("en", "it"),
+        max_length=200,
+        search=SearchConfig(beam_size=8),
+        split_sentences=False,
+    )
+    return engine, ServedModel(
+        name="copier",
+        source="en",
+        target="it",
+        translator=translator,
+        num_threads=1,
+        whole_lines=False,
+        max_length=200,
+        training={},
+    )
 
 
 @pytest.fixture(scope="session")
@@ -74,25 +98,22 @@ def italian_english(save: Callable[[str, str], Path]) -> Path:
 @pytest.fixture
 def copying(tokenizers: TokenizerPair) -> tuple[Copier, ServedModel]:
     """Give a model that copies, and its engine."""
-    engine = Copier()
-    translator = Translator.from_engine(
-        engine,
-        tokenizers,
-        languages=("en", "it"),
-        max_length=200,
-        search=SearchConfig(beam_size=8),
-        split_sentences=False,
-    )
-    return engine, ServedModel(
-        name="copier",
-        source="en",
-        target="it",
-        translator=translator,
-        num_threads=1,
-        whole_lines=False,
-        max_length=200,
-        training={},
-    )
+    return copying_model(tokenizers)
+
+
+@pytest.fixture(scope="module")
+def copier(tokenizers: TokenizerPair) -> tuple[Copier, ServedModel]:
+    """Give a model that copies, for tests that leave its engine alone."""
+    return copying_model(tokenizers)
+
+
+@pytest.fixture(scope="session")
+def shipped(english_italian: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a model that is quickly loaded, by CTranslate2."""
+    path = tmp_path_factory.mktemp("shipped") / "en-it"
+    shutil.copytree(english_italian, path)
+    export_ctranslate2(path, quantization="float32")
+    return path
 
 
 @pytest.fixture(scope="session")

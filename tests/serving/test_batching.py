@@ -115,7 +115,7 @@ def test_there_is_room_for_one_text_of_any_length_and_no_more_than_can_be_kept()
             with pytest.raises(RefusalError, match="come back later") as refusal:
                 batcher.room_for(1).__enter__()
         assert refusal.value.status == 429
-        assert refusal.value.retry_after is not None
+        assert refusal.value.retry_after == 1
         assert batcher.waiting_characters == 0
         with batcher.room_for(1):
             pass
@@ -143,10 +143,8 @@ def test_a_text_is_refused_if_its_turn_would_not_come_soon(
                 try:
                     rooms.enter_context(batcher.room_for(length))
                     found.append(True)
-                except RefusalError as refusal:
+                except RefusalError:
                     found.append(False)
-                    assert refusal.retry_after is not None
-                    assert refusal.retry_after >= 5
         return found
 
     assert run(Picky(), scenario, Settings(max_wait=5.0)) == are_let_in  # type: ignore[arg-type]

@@ -13,7 +13,8 @@ from dragoman.tokenizers.normalisation import encodable
 Fields = TypeVar("Fields", bound=BaseModel)
 
 _FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
-_MOST_FIELDS = 10_000
+MOST_FIELDS = 1_000
+"""Of a form. Each costs 0.1 ms, in which nobody else is answered."""
 
 
 async def read_fields(request: Request, model: type[Fields]) -> Fields:
@@ -72,7 +73,7 @@ def _refuse_truth_as_number(table: dict[str, Any], model: type[BaseModel]) -> No
 async def _read_form(request: Request) -> dict[str, Any]:
     try:
         form = await request.form(
-            max_fields=_MOST_FIELDS, max_files=1, max_part_size=len(await request.body())
+            max_fields=MOST_FIELDS, max_files=1, max_part_size=len(await request.body())
         )
     except HTTPException as error:
         raise RefusalError(400, f"the form cannot be read: {error.detail}") from None

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable
+from itertools import chain
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -13,6 +14,8 @@ from dragoman.serving.settings import Settings
 
 _TRANSLATES = "/translate"
 """It is in the paths of all protocols that a crowd would ask for."""
+
+_MOST_BYTES_OF_HEAD = 2**14
 
 
 class Guard:
@@ -41,12 +44,13 @@ class Guard:
                 status = message["status"]
             await send(message)
 
+        self._metrics.begin_request()
         try:
             await self._serve(scope, receive, note_status)
         finally:
             route = scope.get("route")
             path = route.path if route is not None else "other"
-            self._metrics.count_request(path, status, time.monotonic() - began)
+            self._metrics.end_request(path, status, time.monotonic() - began)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Read the body, then let the application work until its client goes."""
@@ -87,9 +91,13 @@ def _refuse_at_the_door(scope: Scope) -> None:
     """Refuse what needs no reading, as quickly as it can be.
 
     Raises:
-        RefusalError: the body is compressed, or its length is told in two ways, which is how
-            requests are smuggled past a proxy, or there is no room for the shortest text.
+        RefusalError: the head is too long, the body is compressed, or its length is told in two
+            ways, which is how requests are smuggled past a proxy, or there is no room for the
+            shortest text.
     """
+    fields = [scope["raw_path"], scope["query_string"], *chain.from_iterable(scope["headers"])]
+    if sum(map(len, fields)) > _MOST_BYTES_OF_HEAD:
+        raise RefusalError(431, "the address and the headers of the request are too long")
     headers = Headers(scope=scope)
     if headers.get("content-encoding", "identity").lower() != "identity":
         raise RefusalError(415, "send the body as it is, not compressed")

@@ -12,11 +12,12 @@ _ERRORS = {
     413: "More text than the server takes at once.",
     415: "The body is compressed.",
     429: "Too much is waiting; `Retry-After` says for how long.",
+    431: "The head of the request is too long.",
     503: "Not yet; `Retry-After` says for how long.",
     504: "The translation took too long.",
 }
 
-_AT_THE_DOOR = (408, 413, 415, 429)
+_AT_THE_DOOR = (408, 413, 415, 429, 431)
 """What any request may be told before anybody looks at it."""
 
 FILE: dict[int | str, dict[str, Any]] = {
