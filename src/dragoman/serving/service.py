@@ -190,10 +190,6 @@ class TranslationService:
 
     def check_length(self, texts: Sequence[str]) -> None:
         """Refuse more text than the server allows."""
-        if len(texts) > self.settings.max_texts:
-            raise RefusalError(
-                413, f"{len(texts)} texts are too many; this server takes {self.settings.max_texts}"
-            )
         num_characters = sum(max(1, len(text)) for text in texts)
         limit = self.settings.max_characters
         if num_characters > limit:

@@ -19,9 +19,6 @@ class Settings:
     max_characters: int = 200_000
     """Of all the texts of a request, or of a file. An empty text counts as one."""
 
-    max_texts: int = 10_000
-    """Of a request."""
-
     max_waiting_characters: int = 1_000_000
     """Of the requests for one model that wait; with more, new ones are asked to come later."""
 
