@@ -33,6 +33,8 @@ class Client:
     async def ask(self, request: bytes) -> Outcome:
         """Send a request and read its answer."""
         sent = time.monotonic()
+        if self._streams is not None and self._streams[0].at_eof():  # closed for doing nothing
+            self.close()
         try:
             status, retry_after, answer = await self._exchange(request)
         except (OSError, EOFError):  # the server has closed the connection

@@ -38,10 +38,11 @@ def every_request(url: str) -> Iterator[requests.Response]:
     hostile: list[dict[str, Any]] = [
         {"fields": {"q": TEXT, "text": TEXT, "translation": TEXT}},
         {"fields": {"source": TEXT, "target": TEXT, "target_lang": TEXT}},
-        {"fields": {"q": None, "text": [TEXT, 1], "format": TEXT, "formality": TEXT}},
-        {"params": {TEXT: TEXT, "q": TEXT, "langpair": TEXT}},
-        {"headers": {"X-Secret": SECRET, "Authorization": f"Bearer {SECRET}"}},
-        {"fields": {"q": f"http://example.org/{SECRET}", "text": "ftp://example.org/x.dtd"}},
+        {
+            "fields": {"q": None, "text": [TEXT, 1], "format": TEXT, "formality": TEXT},
+            "params": {TEXT: TEXT, "q": f"http://example.org/{SECRET}", "langpair": TEXT},
+            "headers": {"X-Secret": SECRET, "Authorization": f"Bearer {SECRET}"},
+        },
     ]
     for method, path in operations(url):
         for more in hostile:
@@ -115,15 +116,15 @@ def test_what_is_meant_to_fill_the_memory_does_not(shipped: Path) -> None:
 
         def attack() -> None:
             for name, (headers, body) in BOMBS.items():
-                for path in ("/translate", "/v2/translate"):
-                    try:
-                        answer = requests.post(url + path, data=body, headers=headers, timeout=60)
-                    except requests.ConnectionError:
-                        continue  # it did not wait for the end
-                    assert 400 <= answer.status_code < 500, name
-                    assert len(answer.text) < 300, name
+                try:
+                    answer = requests.post(
+                        f"{url}/translate", data=body, headers=headers, timeout=60
+                    )
+                except requests.ConnectionError:
+                    continue  # it did not wait for the end
+                assert 400 <= answer.status_code < 500, name
+                assert len(answer.text) < 300, name
 
-        attack()
         attack()
         before, files, threads = memory(server), num_files(server), num_threads(server)
         for _ in range(2):

@@ -5,7 +5,7 @@ import time
 from collections.abc import Awaitable
 from itertools import chain
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dragoman.serving.metrics import Metrics
@@ -16,6 +16,11 @@ _TRANSLATES = "/translate"
 """It is in the paths of all protocols that a crowd would ask for."""
 
 _MOST_BYTES_OF_HEAD = 2**14
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
+    "X-Content-Type-Options": "nosniff",
+}
+"""What a browser must keep to with what is not a page of ours, such as a translated file."""
 
 
 class Guard:
@@ -42,6 +47,9 @@ class Guard:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
             await send(message)
 
         self._metrics.begin_request()
