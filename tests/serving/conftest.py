@@ -1,5 +1,6 @@
 """Tiny models to serve."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from tests.serving.chromium import ARGUMENTS, CHROMIUM
 from tests.serving.live import Copier, Turnstile, loaded, serving
 
 from dragoman.decoding.config import SearchConfig
+from dragoman.interop.ctranslate2 import export_ctranslate2
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.model_directory import (
@@ -87,6 +89,13 @@ def copying(tokenizers: TokenizerPair) -> tuple[Copier, ServedModel]:
     return engine, in_memory(engine, tokenizers)
 
 
+@pytest.fixture(scope="module")
+def copier(tokenizers: TokenizerPair) -> tuple[Copier, ServedModel]:
+    """Give a model that copies, for tests that leave its engine alone."""
+    engine = Copier()
+    return engine, in_memory(engine, tokenizers)
+
+
 @pytest.fixture
 def held(tokenizers: TokenizerPair) -> tuple[Turnstile, ServedModel]:
     """Give a model that copies a batch when it is told to, and its engine."""
@@ -114,6 +123,15 @@ def in_memory(engine: Copier, tokenizers: TokenizerPair) -> ServedModel:
         insight=None,
         training={},
     )
+
+
+@pytest.fixture(scope="session")
+def shipped(english_italian: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a model that is quickly loaded, by CTranslate2."""
+    path = tmp_path_factory.mktemp("shipped") / "en-it"
+    shutil.copytree(english_italian, path)
+    export_ctranslate2(path, quantization="float32")
+    return path
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-import uvicorn
 from tests.fake_engine import FakeEngine
 
 from dragoman.decoding.config import SearchConfig
@@ -13,7 +12,7 @@ from dragoman.decoding.hypothesis import EMPTY, Hypothesis
 from dragoman.decoding.phrase import Phrase
 from dragoman.serving.application import build_application
 from dragoman.serving.models import Models, ServedModel, prepare_model
-from dragoman.serving.server import open_socket
+from dragoman.serving.server import Server, open_socket
 from dragoman.serving.settings import Settings
 from dragoman.translator import Translator
 
@@ -91,9 +90,10 @@ def loaded(path: Path) -> ServedModel:
 @contextmanager
 def serving(models: Sequence[ServedModel], settings: Settings | None = None) -> Iterator[str]:
     """Serve models on a free port, and give the address."""
-    app = build_application(Models(models), settings or Settings())
+    settings = settings or Settings()
+    app = build_application(Models(models), settings)
     with open_socket("127.0.0.1", 0) as listener:
-        server = uvicorn.Server(uvicorn.Config(app, log_level="critical"))
+        server = Server(app, settings)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         port = listener.getsockname()[1]

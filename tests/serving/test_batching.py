@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +13,7 @@ from dragoman.decoding.config import SearchConfig
 from dragoman.serving.batching import CHARACTERS_PER_BATCH, TEXTS_AT_ONCE, Batcher
 from dragoman.serving.models import ServedModel
 from dragoman.serving.refusal import RefusalError
+from dragoman.serving.settings import Settings
 from dragoman.translator import Translation, Translator
 
 SEARCH = SearchConfig()
@@ -19,9 +21,9 @@ LINE = "the cat, the dog"
 Scenario = Callable[[Batcher], Coroutine[Any, Any, Any]]
 
 
-def run(translator: Translator, scenario: Scenario, *, max_waiting: int = 10**6) -> Any:
+def run(translator: Translator, scenario: Scenario, settings: Settings | None = None) -> Any:
     async def whole() -> Any:
-        batcher = Batcher(translator, num_threads=1, max_waiting_characters=max_waiting)
+        batcher = Batcher(translator, settings or Settings(), num_threads=1)
         try:
             return await scenario(batcher)
         finally:
@@ -106,25 +108,66 @@ def test_nobody_translates_for_those_who_have_gone(copying: tuple[Copier, Served
     assert engine.asked == [1, 1]
 
 
-def test_too_much_waiting_is_refused_with_a_time(copying: tuple[Copier, ServedModel]) -> None:
+def test_there_is_room_for_one_text_of_any_length_and_no_more_than_can_be_kept() -> None:
+    async def scenario(batcher: Batcher) -> None:
+        with batcher.room_for(200):
+            assert batcher.waiting_characters == 200
+            with pytest.raises(RefusalError, match="come back later") as refusal:
+                batcher.room_for(1).__enter__()
+        assert refusal.value.status == 429
+        assert refusal.value.retry_after == 1
+        assert batcher.waiting_characters == 0
+        with batcher.room_for(1):
+            pass
+
+    run(Picky(), scenario, Settings(max_waiting_characters=100))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("lengths", "are_let_in"),
+    [
+        ([10_000, 50], [True, True]),  # of the book, the sentence waits for a sentence
+        ([10_000, 10_000, 10_000, 50], [True, True, False, True]),  # no longer than for one's own
+        ([50] * 102, [True] * 101 + [False]),  # a character is taken to need a millisecond
+        ([1] * 102, [True] * 102),
+        ([5_001, 200, 5_001], [True, True, False]),
+    ],
+)
+def test_a_text_is_refused_if_its_turn_would_not_come_soon(
+    lengths: list[int], are_let_in: list[bool]
+) -> None:
+    async def scenario(batcher: Batcher) -> list[bool]:
+        found = []
+        with ExitStack() as rooms:
+            for length in lengths:
+                try:
+                    rooms.enter_context(batcher.room_for(length))
+                    found.append(True)
+                except RefusalError:
+                    found.append(False)
+        return found
+
+    assert run(Picky(), scenario, Settings(max_wait=5.0)) == are_let_in  # type: ignore[arg-type]
+
+
+def test_what_is_given_up_while_it_waits_is_forgotten(copying: tuple[Copier, ServedModel]) -> None:
     engine, model = copying
 
     async def scenario(batcher: Batcher) -> None:
         engine.gate.clear()
-        running = asyncio.create_task(batcher.translate(["a cat"], SEARCH))
-        await until(lambda: bool(engine.asked))
-        waiting = asyncio.create_task(batcher.translate(["x" * 200], SEARCH))  # always one
-        await asyncio.sleep(0)
-        with pytest.raises(RefusalError, match="come back later") as refusal:
-            await batcher.translate(["a dog"], SEARCH)
-        assert refusal.value.status == 503
-        assert refusal.value.retry_after is not None
-        assert refusal.value.retry_after >= 1
+        first = asyncio.create_task(batcher.translate(["a cat"], SEARCH))
+        await until(lambda: engine.asked == [1])
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.01):
+                await batcher.translate(["too late"], SEARCH)
+        assert batcher.waiting_characters == 0
         engine.gate.set()
-        await asyncio.gather(running, waiting)
+        await first
         await batcher.translate(["a dog"], SEARCH)
 
-    run(model.translator, scenario, max_waiting=100)
+    run(model.translator, scenario)
+
+    assert engine.asked == [1, 1]
 
 
 class Picky:

@@ -116,6 +116,6 @@ def test_more_than_can_wait_is_refused_with_a_time_to_come_back(
         answers = sorted((other.result() for other in others), key=lambda a: a.status_code)
 
     assert running.result().status_code == 200
-    assert [answer.status_code for answer in answers] == [200, 503, 503, 503]
+    assert [answer.status_code for answer in answers] == [200, 429, 429, 429]
     assert int(answers[-1].headers["Retry-After"]) >= 1
     assert "come back later" in answers[-1].json()["error"]

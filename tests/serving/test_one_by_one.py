@@ -50,7 +50,7 @@ def test_one_piece_is_done_after_the_other_and_too_many_are_refused() -> None:
         await asyncio.sleep(0)
         with pytest.raises(RefusalError, match="too many are looking inside") as refused:
             await beside.do(work.piece(99))
-        assert (refused.value.status, refused.value.retry_after) == (503, 2)
+        assert (refused.value.status, refused.value.retry_after) == (429, 2)
         work.gate.set()
         await asyncio.gather(*doing)
         return [*work.done, await beside.do(work.piece(99))]

@@ -1,6 +1,8 @@
 """The page, in a real browser."""
 
+import re
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -225,3 +227,64 @@ def test_the_description_of_the_interface_is_a_page_that_loads_nothing_from_else
     for path in ("/api/v1/translate", "/translate_file", "/v2/document/{name}/result"):
         expect(page.get_by_role("heading", name=path, exact=False).first).to_be_visible()
     expect(page.locator("article", has_text="POST /translate_file")).to_contain_text("file")
+
+
+ATTACKS = [
+    "\"'><img src=x onerror=alert(1)>",
+    "</textarea></script><script>alert(1)</script>",
+    "javascript:alert(1)//",
+]
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_nothing_that_a_page_shows_becomes_markup(
+    page: Page, copying: tuple[Copier, ServedModel], attack: str
+) -> None:
+    page.on("dialog", lambda dialog: pytest.fail(dialog.message))
+    page.on("popup", lambda popup: pytest.fail(popup.url))
+    hostile = replace(copying[1], name=attack, target=f"it-{attack}")
+    with serving([hostile]) as url:
+        page.goto(url)
+        page.locator("#source").fill(f"a cat {attack}")
+        expect(page.locator("#translation")).to_contain_text("cat")
+        page.locator("#file").set_input_files(
+            {"name": f"{attack}.txt".replace("/", ":"), "mimeType": "text/html", "buffer": b"a cat"}
+        )
+        page.locator("#translate-file").click()
+        expect(page.locator("#file-status a")).to_have_attribute("href", re.compile("^(blob:|/)"))
+        page.locator("#file").set_input_files(
+            {"name": f"{attack}.exe".replace("/", ":"), "mimeType": "text/html", "buffer": b"a"}
+        )
+        page.locator("#translate-file").click()
+        expect(page.locator("#file-status")).to_contain_text("only files whose names end in")
+        page.route(
+            "**/api/v1/translate", lambda route: route.fulfill(status=400, json={"error": attack})
+        )
+        page.locator("#source").fill("the dog")
+        expect(page.locator("#status")).to_contain_text(attack[1:])
+        assert (
+            page.locator("img:not([src^='/static/']), svg[onload], script:not([src])").count() == 0
+        )
+        assert page.locator("[onerror], [onload], a[href^='javascript:']").count() == 0
+
+
+@pytest.mark.parametrize("path", ["/", "/docs"])
+def test_a_page_allows_no_script_that_is_not_in_a_file_of_ours(
+    page: Page, address: str, path: str
+) -> None:
+    answer = page.goto(address + path)
+    assert answer is not None
+    policy = answer.headers["content-security-policy"]
+
+    assert "default-src 'self'" in policy
+    assert "unsafe" not in policy
+    blocked = page.evaluate(
+        """() => new Promise(done => {
+            document.addEventListener("securitypolicyviolation", e => done(e.violatedDirective));
+            const script = document.createElement("script");
+            script.textContent = "window.ran = true";
+            document.body.append(script);
+        })"""
+    )
+    assert blocked.startswith("script-src")
+    assert page.evaluate("window.ran === undefined")

@@ -1,72 +1,92 @@
 """The process: where it listens, and how it ends."""
 
-import os
+import shutil
 import signal
+import socket
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 import requests
+from tests.serving.live_process import process, serve
 
 from dragoman.config import DragomanError
 from dragoman.serving.server import open_socket
 
 
-@contextmanager
-def process(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Start `dragoman serve` on a free port, and give its address when it says it."""
-    command = [sys.executable, "-m", "dragoman", "serve", *arguments, "--port", "0"]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ}
-    ) as server:
-        assert server.stdout is not None
-        said = []
-        for line in server.stdout:
-            said.append(line)
-            if line.startswith("page "):
-                break
-        else:
-            pytest.fail("".join(said))
-        try:
-            yield server, said[-1].split()[1].rstrip("/")
-        finally:
-            server.kill()
+def test_sigterm_finishes_what_was_accepted_and_refuses_what_is_new(shipped: Path) -> None:
+    def ask(number: int) -> str:
+        fields = {"q": f"cat {number}", "source": "en", "target": "it"}
+        return requests.post(f"{url}/translate", json=fields, timeout=60).json()["translatedText"]
 
-
-def test_sigterm_finishes_what_was_accepted_and_refuses_what_is_new(
-    english_italian: Path,
-) -> None:
-    with process(str(english_italian), "--device", "cpu") as (server, url):
-        fields = {"q": "The cat is on the table. " * 100, "source": "en", "target": "it"}
-        answers: list[requests.Response] = []
-        client = threading.Thread(
-            target=lambda: answers.append(
-                requests.post(f"{url}/translate", json=fields, timeout=60)
-            )
-        )
-        client.start()
-        time.sleep(0.3)
-        assert not answers  # it is at work
+    command = [sys.executable, "-m", "tests.serving.sleeping_server", str(shipped), "1.5"]
+    with process(command) as (server, url), ThreadPoolExecutor(20) as clients:
+        answers = [clients.submit(ask, number) for number in range(20)]
+        # One is at work, and nineteen are in the queue; the last to be counted is who asks this.
+        while "dragoman_requests_in_progress 21.0" not in requests.get(f"{url}/metrics").text:
+            time.sleep(0.01)
         server.send_signal(signal.SIGTERM)
+        assert not any(answer.done() for answer in answers)
         time.sleep(0.3)
         with pytest.raises(requests.ConnectionError):
             requests.get(f"{url}/health", timeout=5)
-        client.join(timeout=60)
+        assert [answer.result() for answer in answers] == [f"cat {n}" for n in range(20)]
         assert server.wait(timeout=60) == 0
         assert server.stderr is not None
         assert server.stderr.read() == ""
 
-    assert answers[0].status_code == 200
-    assert answers[0].json()["translatedText"]
+
+def test_from_sigterm_on_it_is_not_healthy(shipped: Path) -> None:
+    with process(serve(shipped)) as (server, url), socket.socket() as client:
+        client.settimeout(30)
+        client.connect(("127.0.0.1", int(url.split(":")[-1])))
+        client.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n")  # it has begun to ask
+        time.sleep(0.1)
+        server.send_signal(signal.SIGTERM)
+        time.sleep(0.02)
+        client.sendall(b"\r\n")
+        answer = client.recv(4096)
+
+    assert answer == b"" or answer.startswith(b"HTTP/1.1 503 ")
 
 
-def test_ctrl_c_ends_it_without_a_traceback(english_italian: Path) -> None:
-    with process(str(english_italian), "--device", "cpu") as (server, url):
+def test_after_a_kill_it_starts_again_on_the_same_port(shipped: Path) -> None:
+    fields = {"q": "Where is the cat?", "source": "en", "target": "it"}
+    answers = []
+    port = 0
+    for _ in range(2):
+        with process(serve(shipped, port=port)) as (server, url):
+            port = urlsplit(url).port or 0
+            answers.append(requests.post(f"{url}/translate", json=fields, timeout=30).json())
+            server.send_signal(signal.SIGKILL)
+            assert server.wait(timeout=30) == -signal.SIGKILL
+
+    assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize("broken", ["model.toml", "tokenizer.model", "ctranslate2/model.bin"])
+def test_a_broken_model_is_named_and_never_served(
+    shipped: Path, tmp_path: Path, broken: str
+) -> None:
+    path = tmp_path / "model"
+    shutil.copytree(shipped, path)
+    (path / broken).write_bytes((path / broken).read_bytes()[:100])
+
+    run = subprocess.run(serve(path), capture_output=True, text=True, timeout=60, check=False)
+
+    assert run.returncode == 1
+    assert run.stdout == ""
+    assert Path(broken).name in run.stderr
+    assert run.stderr.count("\n") == 1
+    assert "Traceback" not in run.stderr
+
+
+def test_ctrl_c_ends_it_without_a_traceback(shipped: Path) -> None:
+    with process(serve(shipped)) as (server, url):
         assert requests.get(f"{url}/health", timeout=30).status_code == 200
         server.send_signal(signal.SIGINT)
 

@@ -63,7 +63,7 @@ def serve(
             for path in models
         )
         _announce(served, *listener.getsockname()[:2])
-        run(build_application(served, settings), listener, grace=settings.timeout)
+        run(build_application(served, settings), listener, settings)
 
 
 def _announce(models: "Models", host: str, port: int) -> None:

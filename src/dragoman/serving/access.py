@@ -1,5 +1,6 @@
 """Who may use a server."""
 
+import hashlib
 import hmac
 from collections.abc import Sequence
 
@@ -21,7 +22,12 @@ def check_key(request: Request, keys: Sequence[str], *, api_key: str | None = No
     scheme, _, value = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() not in ("deepl-auth-key", "bearer"):
         value = ""
-    given = (api_key or value).strip().encode()
-    # All are compared, so that the time tells nothing.
-    if not sum(hmac.compare_digest(given, key.encode()) for key in keys):
+    # Starlette reads the bytes of a header as Latin-1.
+    given = _digest((api_key.encode() if api_key else value.encode("latin-1")).strip())
+    # All are compared, and all are of one length, so that the time tells nothing.
+    if not sum(hmac.compare_digest(given, _digest(key.encode())) for key in keys):
         raise RefusalError(403, "this server needs an API key that it knows")
+
+
+def _digest(key: bytes) -> bytes:
+    return hashlib.sha256(key).digest()

@@ -42,7 +42,7 @@ class Alignment(BaseModel):
 
 
 @router.post(
-    "/api/v1/alignment", responses=refuses(400, 403, 413, 503, 504), openapi_extra=accepts(Pair)
+    "/api/v1/alignment", responses=refuses(400, 403, 413, 504), openapi_extra=accepts(Pair)
 )
 async def alignment(request: Request, service: Service) -> Alignment:
     """Align the words of a sentence with those of a translation."""

@@ -14,7 +14,7 @@ from dragoman.tokenizers.normalisation import encodable
 router = APIRouter(tags=["Apertium"])
 
 
-@router.get("/translate", responses=refuses(400, 403, 413, 503, 504))
+@router.get("/translate", responses=refuses(400, 403, 504))
 async def translate(
     request: Request,
     service: Service,

@@ -42,6 +42,7 @@ def build_application(models: Models, settings: Settings) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        app.state.stops = False
         app.state.service = TranslationService(models, settings, metrics)
         app.state.documents = Documents(app.state.service)
         yield

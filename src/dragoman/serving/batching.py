@@ -6,14 +6,16 @@ import math
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from dragoman.config import DragomanError
 from dragoman.decoding.config import SearchConfig
 from dragoman.serving.refusal import RefusalError
+from dragoman.serving.settings import Settings
 from dragoman.translator import Translation, Translator
 
 TEXTS_AT_ONCE = 4
@@ -21,6 +23,9 @@ TEXTS_AT_ONCE = 4
 
 CHARACTERS_PER_BATCH = 2000
 """About 500 tokens. More is hardly faster, and lets a newcomer wait for longer."""
+
+CHARACTERS_PER_TURN = 100
+"""About a sentence: what each of those who wait has translated at least when it is their turn."""
 
 MOST_ASKING = 8
 """Questions about single sentences that may wait for a thread."""
@@ -43,15 +48,23 @@ class _Job:
     heard: Heard | None = None
     num_started: int = 0
     found: dict[int, Translation] = field(default_factory=dict)
+    waiting_characters: int = field(init=False)
+    """Of the texts that were not started."""
+
+    def __post_init__(self) -> None:
+        self.waiting_characters = sum(map(len, self.texts))
 
     @property
     def waits(self) -> bool:
         """Whether there is something to start, and somebody to whom it matters."""
         return self.num_started < len(self.texts) and not self.answer.done()
 
-    @property
-    def waiting_characters(self) -> int:
-        return sum(map(len, self.texts[self.num_started :])) if self.waits else 0
+    def start_next(self) -> int:
+        """Take the next text, and give its place."""
+        place = self.num_started
+        self.num_started += 1
+        self.waiting_characters -= len(self.texts[place])
+        return place
 
 
 class Batcher:
@@ -63,12 +76,11 @@ class Batcher:
     a batch fails, its requests are tried one by one, so that only the one to blame fails.
     """
 
-    def __init__(
-        self, translator: Translator, *, num_threads: int, max_waiting_characters: int
-    ) -> None:
+    def __init__(self, translator: Translator, settings: Settings, *, num_threads: int) -> None:
         self._translator = translator
         self._num_threads = num_threads
-        self._max_waiting = max_waiting_characters
+        self._settings = settings
+        self._arriving: list[int] = []
         self._jobs: deque[_Job] = deque()
         self._filled = asyncio.Event()
         self._free_to_ask = threading.BoundedSemaphore(MOST_ASKING)
@@ -79,7 +91,46 @@ class Batcher:
     @property
     def waiting_characters(self) -> int:
         """What nobody has begun to translate yet."""
-        return sum(job.waiting_characters for job in self._jobs)
+        return sum(self._waiting())
+
+    def _waiting(self) -> list[int]:
+        """Count the characters that wait, of each request."""
+        return [*self._arriving, *(job.waiting_characters for job in self._jobs if job.waits)]
+
+    @contextmanager
+    def room_for(self, num_characters: int) -> Iterator[None]:
+        """Keep room for texts that are being made ready for `translate`.
+
+        Raises:
+            RefusalError: there is none.
+        """
+        self.check_room(num_characters)
+        self._arriving.append(num_characters)
+        try:
+            yield
+        finally:
+            self._arriving.remove(num_characters)
+
+    def check_room(self, num_characters: int) -> None:
+        """Refuse a text that is too much to keep, or whose turn would not come soon.
+
+        As all have turns, a request waits for no more of each other one than it has itself; so a
+        book waits for other books, and a sentence does not.
+
+        Raises:
+            RefusalError: too many texts wait already.
+        """
+        waiting = self._waiting()
+        if not waiting:  # even the longest text may come in
+            return
+        most = max(num_characters, CHARACTERS_PER_TURN)
+        ahead = sum(min(other, most) for other in waiting) * self._seconds_per_character
+        own = num_characters * self._seconds_per_character
+        is_full = sum(waiting) + num_characters > self._settings.max_waiting_characters
+        if is_full or ahead > max(self._settings.max_wait, own):
+            raise RefusalError(
+                429, "too many texts are waiting; come back later", retry_after=math.ceil(ahead)
+            )
 
     async def translate(
         self, texts: Sequence[str], search: SearchConfig, heard: Heard | None = None
@@ -92,21 +143,18 @@ class Batcher:
             heard: Is told of each text as soon as it is translated, in any order.
 
         Raises:
-            RefusalError: too many texts wait already.
             DragomanError: the search cannot be done.
         """
         if not texts:
             return []
-        waiting = self.waiting_characters
-        if waiting and waiting + sum(map(len, texts)) > self._max_waiting:
-            seconds = waiting * self._seconds_per_character
-            raise RefusalError(
-                503, "too many texts are waiting; come back later", retry_after=math.ceil(seconds)
-            )
         job = _Job(texts, search, asyncio.get_running_loop().create_future(), heard)
         self._jobs.append(job)
         self._filled.set()
-        return await job.answer
+        try:
+            return await job.answer
+        finally:
+            with suppress(ValueError):  # its last text is being translated, or was
+                self._jobs.remove(job)
 
     async def ask(self, question: Callable[[Translator], Result]) -> Result:
         """Ask the translator something, in one of the threads that translate.
@@ -115,7 +163,7 @@ class Batcher:
             RefusalError: too many others ask already.
         """
         if not self._free_to_ask.acquire(blocking=False):
-            raise RefusalError(503, "too many are asking; come back later", retry_after=1)
+            raise RefusalError(429, "too many are asking; come back later", retry_after=1)
         answer = self._threads.submit(question, self._translator)
         # Not when whoever asked goes away: the thread goes on until it has the answer.
         answer.add_done_callback(lambda _: self._free_to_ask.release())
@@ -149,10 +197,11 @@ class Batcher:
             if batch and (job.search != batch[0][0].search or _has_enough(job, batch)):
                 others.append(job)
                 continue
-            batch.append((job, job.num_started))
-            room -= len(job.texts[job.num_started])
-            job.num_started += 1
-            self._jobs.append(job)
+            place = job.start_next()
+            batch.append((job, place))
+            room -= len(job.texts[place])
+            if job.waits:
+                self._jobs.append(job)
         self._jobs.extendleft(reversed(others))  # it is their turn next
         return batch
 

@@ -76,9 +76,7 @@ class DocumentKey(BaseModel):
     document_key: str
 
 
-@router.post(
-    "/translate", responses=_refuses(400, 403, 404, 413, 503, 504), openapi_extra=accepts(Question)
-)
+@router.post("/translate", responses=_refuses(400, 403, 404, 504), openapi_extra=accepts(Question))
 async def translate(request: Request, service: Service) -> dict[str, Any]:
     """Translate texts."""
     question = await read_fields(request, Question)
@@ -195,7 +193,7 @@ async def glossaries(request: Request, service: Service) -> dict[str, list[dict[
     return {"glossaries": []}
 
 
-@router.post("/document", responses=_refuses(400, 403, 413, 503))
+@router.post("/document", responses=_refuses(400, 403))
 async def upload_document(
     request: Request,
     service: Service,

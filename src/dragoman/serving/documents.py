@@ -54,20 +54,19 @@ class Documents:
             order: The languages; texts and reader are filled in.
 
         Raises:
-            RefusalError: the file is of another kind, or too long, or there are too many.
+            RefusalError: the file is of another kind, a language is not served, or a limit is met.
         """
         suffix = PureWindowsPath(name or "").suffix.lower()
         if suffix not in READERS:
             raise RefusalError(400, f"only files whose names end in {', '.join(READERS)} are read")
-        text = _decode(content)
-        self._service.check_length([text])
+        order = replace(order, texts=[_decode(content)], reader=READERS[suffix])
+        self._service.check_room(order)
         self._forget_the_old()
         if len(self._documents) >= _MOST_DOCUMENTS:
-            raise RefusalError(503, "too many files are waiting to be fetched", retry_after=60)
-        order = replace(order, texts=[text], reader=READERS[suffix])
+            raise RefusalError(429, "too many files are waiting to be fetched", retry_after=60)
         document = Document(
             name=f"{PureWindowsPath(name or '').stem[:_LONGEST_STEM]}.{order.target}{suffix}",
-            num_characters=len(text),
+            num_characters=len(order.texts[0]),
             translation=asyncio.create_task(self._translate(order)),
         )
         self._documents[document.id] = document
@@ -106,7 +105,9 @@ class Documents:
 
 
 def _decode(content: bytes) -> str:
-    """Read a text, with or without a byte order mark."""
+    """Read a text, with or without a byte order mark; an archive or a picture has a NUL in it."""
+    if (place := content.find(0)) >= 0:
+        raise RefusalError(400, f"the file is not text: there is a NUL at {place}")
     try:
         return encodable(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:

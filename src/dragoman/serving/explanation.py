@@ -108,7 +108,7 @@ class Explanation(BaseModel):
 @router.post(
     "/api/v1/explanation",
     response_model=Explanation,
-    responses=refuses(400, 403, 413, 503, 504),
+    responses=refuses(400, 403, 413, 504),
     openapi_extra=accepts(Sentence),
 )
 async def explanation(request: Request, service: Service) -> Response:

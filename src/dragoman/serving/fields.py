@@ -13,7 +13,9 @@ from dragoman.tokenizers.normalisation import encodable
 Fields = TypeVar("Fields", bound=BaseModel)
 
 _FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
-_MOST_FIELDS = 10_000
+MOST_FIELDS = 1_000
+MOST_ITEMS = 10_000
+"""Of a list, such as one of texts."""
 
 
 async def read_fields(request: Request, model: type[Fields]) -> Fields:
@@ -23,6 +25,8 @@ async def read_fields(request: Request, model: type[Fields]) -> Fields:
         RefusalError: the body cannot be read, or a field is missing or has a wrong value.
     """
     table = {**_collect(request.query_params.multi_items()), **await _read_body(request)}
+    _check_size(table)
+    _refuse_truth_as_number(table, model)
     try:
         return model.model_validate({name: _clean(value) for name, value in table.items()})
     except ValidationError as error:
@@ -38,7 +42,9 @@ async def _read_body(request: Request) -> dict[str, Any]:
     if not body:
         return {}
     try:
-        table = json.loads(body)
+        table = json.loads(body, object_pairs_hook=_once_each, parse_constant=_no_number)
+    except RefusalError:
+        raise
     except (ValueError, RecursionError):  # not UTF-8, not JSON, or nested without end
         raise RefusalError(400, "the body is neither JSON nor a form") from None
     if not isinstance(table, dict):
@@ -46,10 +52,39 @@ async def _read_body(request: Request) -> dict[str, Any]:
     return table
 
 
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse a name that is there twice, of which programs take now this value and now that."""
+    table = dict(pairs)
+    if len(table) < len(pairs):
+        raise RefusalError(400, "the body has a field twice")
+    return table
+
+
+def _no_number(name: str) -> Any:
+    raise RefusalError(400, f"{name} is no number of JSON")
+
+
+def _check_size(table: dict[str, Any]) -> None:
+    """Refuse what would keep the checks of each value, and so all others, waiting for seconds."""
+    if len(table) > MOST_FIELDS:
+        raise RefusalError(400, f"there are more than {MOST_FIELDS} fields")
+    for name, value in table.items():
+        if isinstance(value, list) and len(value) > MOST_ITEMS:
+            raise RefusalError(413, f"{name}: the list has more than {MOST_ITEMS} items")
+
+
+def _refuse_truth_as_number(table: dict[str, Any], model: type[BaseModel]) -> None:
+    """Refuse `true` where a number is asked for; Python would take it for 1."""
+    for name, value in table.items():
+        field = model.model_fields.get(name)
+        if isinstance(value, bool) and field is not None and field.annotation in (int, float):
+            raise RefusalError(400, f"{name}: a number is asked for, not true or false")
+
+
 async def _read_form(request: Request) -> dict[str, Any]:
     try:
         form = await request.form(
-            max_fields=_MOST_FIELDS, max_files=1, max_part_size=len(await request.body())
+            max_fields=MOST_FIELDS, max_files=1, max_part_size=len(await request.body())
         )
     except HTTPException as error:
         raise RefusalError(400, f"the form cannot be read: {error.detail}") from None

@@ -1,6 +1,5 @@
 """The protocol of LibreTranslate."""
 
-import asyncio
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
@@ -45,9 +44,7 @@ class Unknown(BaseModel):
     api_key: str | None = None
 
 
-@router.post(
-    "/translate", responses=refuses(400, 403, 413, 503, 504), openapi_extra=accepts(Question)
-)
+@router.post("/translate", responses=refuses(400, 403, 504), openapi_extra=accepts(Question))
 async def translate(request: Request, service: Service) -> dict[str, Any]:
     """Translate a text, or each text of a list."""
     question = await read_fields(request, Question)
@@ -85,7 +82,7 @@ def _others(translation: Translation) -> list[str]:
     return list(dict.fromkeys(found.text for found in translation.alternatives))[1:]
 
 
-@router.post("/detect", responses=refuses(400, 403, 413), openapi_extra=accepts(Unknown))
+@router.post("/detect", responses=refuses(400, 403), openapi_extra=accepts(Unknown))
 async def detect(request: Request, service: Service) -> list[dict[str, Any]]:
     """Say in which of the languages that are served a text is written, the likeliest first."""
     question = await read_fields(request, Unknown)
@@ -103,7 +100,7 @@ async def languages(service: Service) -> list[dict[str, Any]]:
     ]
 
 
-@router.post("/translate_file", responses=refuses(400, 403, 413, 503, 504))
+@router.post("/translate_file", responses=refuses(400, 403, 504))
 async def translate_file(
     request: Request,
     store: Store,
@@ -119,7 +116,7 @@ async def translate_file(
     document = store.start(file.filename, await file.read(), order)
     try:
         await document.translation
-    except (RefusalError, asyncio.CancelledError):
+    except BaseException:
         store.forget(document)
         raise
     url = request.url_for("download_file", name=document.id)
@@ -139,9 +136,11 @@ async def download_file(name: str, store: Store) -> Response:
     )
 
 
-@router.get("/health")
-async def health() -> dict[str, str]:
-    """Say that the server is up."""
+@router.get("/health", responses=refuses(503))
+async def health(request: Request) -> dict[str, str]:
+    """Say that the server is up, and is not about to stop."""
+    if request.app.state.stops:
+        raise RefusalError(503, "the server is about to stop")
     return {"status": "ok"}
 
 

@@ -1,6 +1,6 @@
 """What a server has done, in the format of Prometheus."""
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
@@ -11,9 +11,14 @@ class Metrics:
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
+        self._in_progress = Gauge(
+            "dragoman_requests_in_progress",
+            "Requests that have begun to arrive and were not answered yet.",
+            registry=self._registry,
+        )
         self._requests = Counter(
             "dragoman_requests",
-            "Requests, by path and status.",
+            "Requests, by path and status; the path is `other` if they were refused before it.",
             ["path", "status"],
             registry=self._registry,
         )
@@ -32,8 +37,13 @@ class Metrics:
         self.num_characters = 0
         """That were translated since the start, by all models."""
 
-    def count_request(self, path: str, status: int, seconds: float) -> None:
+    def begin_request(self) -> None:
+        """Note that a request has begun to arrive."""
+        self._in_progress.inc()
+
+    def end_request(self, path: str, status: int, seconds: float) -> None:
         """Count a request that was answered."""
+        self._in_progress.dec()
         self._requests.labels(path=path, status=str(status)).inc()
         self._seconds.labels(path=path).observe(seconds)
 

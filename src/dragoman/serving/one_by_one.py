@@ -28,7 +28,7 @@ class OneByOne:
             RefusalError: too much waits already.
         """
         if not self._places.acquire(blocking=False):
-            raise RefusalError(503, "too many are looking inside; come back later", retry_after=2)
+            raise RefusalError(429, "too many are looking inside; come back later", retry_after=2)
         doing = self._thread.submit(work)
         # Not when whoever asked goes away: what is under way goes on to its end.
         doing.add_done_callback(lambda _: self._places.release())

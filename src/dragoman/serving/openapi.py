@@ -8,11 +8,17 @@ _ERRORS = {
     400: "A field is missing or wrong, or a language is not served.",
     403: "The API key is missing or unknown.",
     404: "There is no such thing here, or no longer.",
+    408: "The request took too long to arrive.",
     413: "More text than the server takes at once.",
-    503: "Not yet, or too many texts are waiting; `Retry-After` says for how long.",
+    415: "The body is compressed.",
+    429: "Too much is waiting; `Retry-After` says for how long.",
+    431: "The head of the request is too long.",
+    503: "Not yet; `Retry-After` says for how long.",
     504: "The translation took too long.",
 }
 
+_AT_THE_DOOR = (408, 413, 415, 429, 431)
+"""What any request may be told before anybody looks at it."""
 
 FILE: dict[int | str, dict[str, Any]] = {
     200: {"description": "The file.", "content": {"text/plain": {}, "text/html": {}}}
@@ -33,8 +39,11 @@ class Message(BaseModel):
 
 
 def refuses(*statuses: int, body: type[BaseModel] = Problem) -> dict[int | str, dict[str, Any]]:
-    """List the errors of a route, with their body."""
-    return {status: {"model": body, "description": _ERRORS[status]} for status in statuses}
+    """List the errors of a route, and those of all routes, with their body."""
+    return {
+        status: {"model": body, "description": _ERRORS[status]}
+        for status in sorted({*statuses, *_AT_THE_DOOR})
+    }
 
 
 def accepts(fields: type[BaseModel]) -> dict[str, Any]:

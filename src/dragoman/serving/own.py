@@ -86,7 +86,7 @@ class ModelCard(BaseModel):
 
 @router.post(
     "/api/v1/translate",
-    responses=refuses(400, 403, 413, 503, 504),
+    responses=refuses(400, 403, 413, 504),
     openapi_extra=accepts(Texts),
 )
 async def translate(request: Request, service: Service) -> Translations:

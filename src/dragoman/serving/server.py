@@ -4,13 +4,16 @@ import os
 import signal
 import socket
 import sys
+from functools import partial
+from types import FrameType
 
 import uvicorn
 from fastapi import FastAPI
 
 from dragoman.config import DragomanError
+from dragoman.serving.connection import Connection
+from dragoman.serving.settings import Settings
 
-_MOST_CONNECTIONS = 1000
 _LAST_PORT = 65535
 
 
@@ -35,22 +38,38 @@ def open_socket(host: str, port: int) -> socket.socket:
     raise DragomanError(f"{host}:{port}: {reason}; name another --host or --port")
 
 
-def run(app: FastAPI, listener: socket.socket, *, grace: float) -> None:
+class Server(uvicorn.Server):
+    """uvicorn, which says from the first moment that it is about to go."""
+
+    def __init__(self, app: FastAPI, settings: Settings) -> None:
+        connection = partial(Connection, settings=settings)
+        super().__init__(
+            uvicorn.Config(
+                app,
+                http=connection,  # type: ignore[arg-type]  # it is only ever called
+                ws="none",
+                log_level="error",  # what clients do wrong is not for the log
+                access_log=False,  # what people translate is nobody's business
+                timeout_graceful_shutdown=int(settings.timeout),
+                server_header=False,
+            )
+        )
+        self._app = app
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Take note of a signal to stop."""
+        self._app.state.stops = True
+        super().handle_exit(sig, frame)
+
+
+def run(app: FastAPI, listener: socket.socket, settings: Settings) -> None:
     """Serve until SIGTERM or SIGINT.
 
-    Then new connections are refused, and requests that were accepted are answered, for so many
-    seconds.
+    Then new connections are refused, and requests that were accepted are answered, within the time
+    that they may take.
     """
-    config = uvicorn.Config(
-        app,
-        log_level="warning",
-        access_log=False,  # what people translate is nobody's business
-        limit_concurrency=_MOST_CONNECTIONS,
-        timeout_graceful_shutdown=int(grace),
-        server_header=False,
-    )
     # uvicorn finishes its work on a signal, and then raises it again: these are the ways out, also
     # where a shell had SIGINT ignored, as it does for what it starts in the background.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    uvicorn.Server(config).run(sockets=[listener])
+    Server(app, settings).run(sockets=[listener])

@@ -2,8 +2,10 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from operator import itemgetter
+from typing import NamedTuple, TypeVar
 
 from dragoman.decoding.config import SearchConfig
 from dragoman.markup.passage import Passage
@@ -54,6 +56,18 @@ class Answer:
     """How the source language was found out, if the client did not name it."""
 
 
+class _Group(NamedTuple):
+    """The texts of an order that are in one language."""
+
+    source: str
+    model: ServedModel | None
+    places: list[tuple[int, Detection | None]]
+    """Of each, its place in the order, and how its language was found out."""
+    texts: list[str]
+    passages: list[Passage]
+    """The texts, taken apart; none if they are not to be translated."""
+
+
 class TranslationService:
     """Translates for all protocols. It is made inside a running event loop, and closed there."""
 
@@ -63,11 +77,7 @@ class TranslationService:
         self.metrics = metrics
         self.detector = Detector(models.languages)
         self._batchers = {
-            model.pair: Batcher(
-                model.translator,
-                num_threads=model.num_threads,
-                max_waiting_characters=settings.max_waiting_characters,
-            )
+            model.pair: Batcher(model.translator, settings, num_threads=model.num_threads)
             for model in models.all
         }
         self._beside = OneByOne()
@@ -86,27 +96,71 @@ class TranslationService:
         """
         self.check_length(order.texts)
         target = self.models.find_language(order.target)
-        found = [self._source_of(text, target, order.source) for text in order.texts]
-        by_source: dict[str, list[int]] = {}
-        for i, (source, _) in enumerate(found):
-            by_source.setdefault(source, []).append(i)
-        models = {s: self.models.find(s, target) for s in by_source if s != target}
         try:
             async with asyncio.timeout(self.settings.timeout):
-                done = await asyncio.gather(
-                    *(
-                        self._translate([order.texts[i] for i in chosen], models.get(source), order)
-                        for source, chosen in by_source.items()
-                    )
-                )
+                with self._room_for(order, target):
+                    # A long text takes seconds to read, in which others are answered.
+                    groups = await asyncio.to_thread(self._read, order, target)
+                found = await asyncio.gather(*(self._translate(group, order) for group in groups))
         except TimeoutError:
             raise self._too_slow() from None
-        places = [i for chosen in by_source.values() for i in chosen]
-        ordered = dict(zip(places, [t for group in done for t in group], strict=True))
-        return [
-            Answer(translation=ordered[i], target=target, source=source, detection=detection)
-            for i, (source, detection) in enumerate(found)
+        answers = [
+            (place, Answer(translation=best, target=target, source=g.source, detection=detection))
+            for g, translations in zip(groups, found, strict=True)
+            for (place, detection), best in zip(g.places, translations, strict=True)
         ]
+        return [answer for _, answer in sorted(answers, key=itemgetter(0))]
+
+    def check_room(self, order: Order) -> None:
+        """Refuse at once what `translate` would.
+
+        Raises:
+            RefusalError: a language is not served, or a limit is met.
+        """
+        self.check_length(order.texts)
+        with self._room_for(order, self.models.find_language(order.target)):
+            pass
+
+    def check_crowd(self) -> None:
+        """Refuse whatever comes while no model can take even a sentence more."""
+        for batcher in self._batchers.values():
+            try:
+                batcher.check_room(1)
+            except RefusalError as error:
+                refusal = error
+            else:
+                return
+        raise refusal
+
+    def _room_for(self, order: Order, target: str) -> ExitStack:
+        """Keep room for texts with every model that may be asked to translate them."""
+        if order.source is None:
+            sources = self.models.sources(target)
+            if not sources:
+                raise RefusalError(400, f"no model translates to {target}")
+        else:
+            sources = [self.models.find_language(order.source)]
+        num_characters = sum(map(len, order.texts))
+        with ExitStack() as rooms:
+            for source in sources:
+                if source != target:
+                    model = self.models.find(source, target)
+                    rooms.enter_context(self._batchers[model.pair].room_for(num_characters))
+            return rooms.pop_all()
+
+    def _read(self, order: Order, target: str) -> list[_Group]:
+        """Find out the languages of texts, and take the texts apart."""
+        places: dict[str, list[tuple[int, Detection | None]]] = {}
+        for i, text in enumerate(order.texts):
+            source, detection = self._source_of(text, target, order.source)
+            places.setdefault(source, []).append((i, detection))
+        groups = []
+        for source, chosen in places.items():
+            model = None if source == target else self.models.find(source, target)
+            texts = [order.texts[i] for i, _ in chosen]
+            passages = [] if model is None else [order.reader(text, model) for text in texts]
+            groups.append(_Group(source, model, chosen, texts, passages))
+        return groups
 
     async def ask(
         self,
@@ -173,26 +227,21 @@ class TranslationService:
         if named is not None:
             return self.models.find_language(named), None
         sources = self.models.sources(target)
-        if not sources:
-            raise RefusalError(400, f"no model translates to {target}")
         detection = self.detector.detect(text, among=[*sources, target])
         if detection.language == target and detection.confidence < _SURE_OF_TARGET:
             detection = self.detector.detect(text, among=sources)
         return detection.language, detection
 
-    async def _translate(
-        self, texts: list[str], model: ServedModel | None, order: Order
-    ) -> list[Translation]:
+    async def _translate(self, group: _Group, order: Order) -> list[Translation]:
         """Translate texts of one language; without a model they are in the target language."""
-        if model is None:
-            return [_unchanged(text, 1) for text in texts]
-        # A long text takes a second to take apart, in which others are answered.
-        passages = await asyncio.to_thread(lambda: [order.reader(text, model) for text in texts])
-        wanted = [p for passage in passages for p in passage.pieces if _says_something(p)]
+        if group.model is None:
+            return [_unchanged(text, 1) for text in group.texts]
+        model = group.model
+        wanted = [p for passage in group.passages for p in passage.pieces if _says_something(p)]
         search = _search(model, order.num_alternatives)
-        batcher, heard = self._batchers[model.pair], _listen(passages[0], model.target, order)
+        batcher, heard = self._batchers[model.pair], _listen(group.passages[0], model.target, order)
         translated = iter(await batcher.translate(wanted, search, heard))
-        self.metrics.count_characters("-".join(model.pair), sum(map(len, texts)))
+        self.metrics.count_characters("-".join(model.pair), sum(map(len, group.texts)))
         return [
             _assemble(
                 text,
@@ -202,7 +251,7 @@ class TranslationService:
                     for p in passage.pieces
                 ],
             )
-            for text, passage in zip(texts, passages, strict=True)
+            for text, passage in zip(group.texts, group.passages, strict=True)
         ]
 
 

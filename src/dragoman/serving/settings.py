@@ -22,16 +22,29 @@ class Settings:
     max_waiting_characters: int = 1_000_000
     """Of the requests for one model that wait; with more, new ones are asked to come later."""
 
+    max_wait: float = 5.0
+    """Seconds that a request may wait for its turn; if it would be longer, and longer than its own
+    translation takes, it is asked to come later."""
+
+    max_connections: int = 800
+    """At once. A process may usually have 1,024 files and connections open."""
+
     timeout: float = 120.0
     """Seconds in which a translation must be ready."""
 
+    head_timeout: float = 10.0
+    """Seconds in which the head of a request must have arrived, from its connection on."""
+
     body_timeout: float = 30.0
-    """Seconds in which a request must have arrived."""
+    """Seconds in which the rest of a request must have arrived."""
+
+    read_timeout: float = 60.0
+    """Seconds in which a client must take what it is sent."""
 
     def __post_init__(self) -> None:
-        for name in ("max_characters", "max_waiting_characters", "timeout", "body_timeout"):
-            if getattr(self, name) <= 0:
-                raise ValueError(f"{name}={getattr(self, name)} is not positive")
+        for name, value in vars(self).items():
+            if name != "api_keys" and value <= 0:
+                raise ValueError(f"{name}={value} is not positive")
         if not all(self.api_keys):
             raise ValueError("an API key is empty")
 

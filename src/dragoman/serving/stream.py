@@ -55,7 +55,7 @@ _LINES: dict[int | str, dict[str, Any]] = {
 @router.post(
     "/api/v1/translate/stream",
     response_class=StreamingResponse,
-    responses=_LINES | refuses(400, 403, 413, 503, 504),
+    responses=_LINES | refuses(400, 403, 413, 504),
     openapi_extra=accepts(Text),
 )
 async def translate_as_it_is_made(request: Request, service: Service) -> StreamingResponse:

@@ -60,9 +60,7 @@ class Judgement(BaseModel):
     words: list[JudgedWord]
 
 
-@router.post(
-    "/api/v1/ways", responses=refuses(400, 403, 413, 503, 504), openapi_extra=accepts(Begun)
-)
+@router.post("/api/v1/ways", responses=refuses(400, 403, 413, 504), openapi_extra=accepts(Begun))
 async def ways(request: Request, service: Service) -> WaysOn:
     """Give the words that could follow the beginning of a translation."""
     check_key(request, service.settings.api_keys)
@@ -83,7 +81,7 @@ async def ways(request: Request, service: Service) -> WaysOn:
 
 
 @router.post(
-    "/api/v1/words", responses=refuses(400, 403, 413, 503, 504), openapi_extra=accepts(Translated)
+    "/api/v1/words", responses=refuses(400, 403, 413, 504), openapi_extra=accepts(Translated)
 )
 async def words(request: Request, service: Service) -> Judgement:
     """Tell how sure the model is of each word of a translation."""

@@ -1,0 +1,210 @@
+"""Clients that are slow on purpose: each connection ends, and nobody else waits for it."""
+
+import json
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+
+import pytest
+import requests
+from tests.serving.live import Copier, serving
+
+from dragoman.serving.models import ServedModel
+from dragoman.serving.settings import Settings
+
+HEAD = b"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+BODY = b'{"q": "a cat", "source": "en", "target": "it"}'
+
+
+@contextmanager
+def connection(url: str, sent: bytes = b"", receive_buffer: int = 0) -> Iterator[socket.socket]:
+    """Connect, and send the beginning of something."""
+    host, port = url.removeprefix("http://").split(":")
+    with socket.socket() as client:
+        if receive_buffer:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        client.settimeout(30)
+        client.connect((host, int(port)))
+        client.sendall(sent)
+        yield client
+
+
+def until_closed(client: socket.socket, drip: bytes = b"") -> bytes:
+    """Read, and send a byte from time to time, until the server closes the connection."""
+    content = b""
+    client.settimeout(0.05)
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        try:
+            if drip:
+                client.sendall(drip)
+            if not (block := client.recv(2**20)):
+                return content
+            content += block
+        except TimeoutError:
+            continue
+        except (ConnectionResetError, BrokenPipeError):
+            return content
+    pytest.fail("the connection is still open")
+
+
+@pytest.mark.parametrize("begun", [b"", b"P", HEAD, HEAD + b"X-Slow: "])
+def test_a_head_that_never_ends_is_not_waited_for(
+    copying: tuple[Copier, ServedModel], begun: bytes
+) -> None:
+    with (
+        serving([copying[1]], Settings(head_timeout=0.2)) as url,
+        connection(url, begun) as client,
+    ):
+        assert until_closed(client, drip=b"x" if begun else b"") == b""
+
+
+def test_the_head_of_a_second_request_has_a_deadline_too(
+    copying: tuple[Copier, ServedModel],
+) -> None:
+    with (
+        serving([copying[1]], Settings(head_timeout=0.3)) as url,
+        connection(url, HEAD + b"Content-Length: %d\r\n\r\n" % len(BODY) + BODY) as client,
+    ):
+        assert client.recv(4096).startswith(b"HTTP/1.1 200 ")
+        client.sendall(b"GET /hea")
+        assert b"HTTP/1.1" not in until_closed(client, drip=b"x")
+
+
+def test_a_translation_may_take_longer_than_a_head(copying: tuple[Copier, ServedModel]) -> None:
+    engine, model = copying
+    engine.gate.clear()
+    with (
+        serving([model], Settings(head_timeout=0.1)) as url,
+        connection(url, HEAD + b"Content-Length: %d\r\n\r\n" % len(BODY) + BODY) as client,
+    ):
+        time.sleep(0.5)
+        engine.gate.set()
+        assert client.recv(4096).startswith(b"HTTP/1.1 200 ")
+
+
+def test_two_hundred_slow_senders_keep_nobody_waiting(copying: tuple[Copier, ServedModel]) -> None:
+    with serving([copying[1]], Settings(head_timeout=3)) as url, ExitStack() as crowd:
+        slow = [crowd.enter_context(connection(url, HEAD)) for _ in range(200)]
+        fields = {"q": "a cat", "source": "en", "target": "it"}
+        answers = [requests.post(f"{url}/translate", json=fields, timeout=30) for _ in range(5)]
+        still_open = [client for client in slow if is_open(client)]
+
+        assert [answer.status_code for answer in answers] == [200] * 5
+        assert len(still_open) == 200
+        assert {until_closed(client) for client in slow} == {b""}
+
+
+def is_open(client: socket.socket) -> bool:
+    client.setblocking(False)
+    try:
+        return client.recv(1) != b""
+    except BlockingIOError:
+        return True
+
+
+def test_there_are_only_so_many_connections_and_their_places_become_free(
+    copying: tuple[Copier, ServedModel],
+) -> None:
+    with serving([copying[1]], Settings(max_connections=3)) as url, ExitStack() as crowd:
+        others = [crowd.enter_context(connection(url, HEAD)) for _ in range(3)]
+        with connection(url) as client:
+            refused = until_closed(client)
+        others[0].close()
+        for _ in range(100):
+            if (answer := requests.get(f"{url}/health", timeout=30)).status_code == 200:
+                break
+            time.sleep(0.01)
+
+    head, _, body = refused.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n")
+    assert json.loads(body) == {"error": "there are too many connections; come back later"}
+    assert answer.status_code == 200
+
+
+def long_answer() -> bytes:
+    """Ask for six megabytes, which no network takes at once; digits are quickly translated."""
+    body = json.dumps({"text": "7" * 800_000, "source": "en", "target": "it", "n_best": 8}).encode()
+    return HEAD.replace(b"/translate", b"/api/v1/translate") + (
+        b"Content-Length: %d\r\nConnection: close\r\n\r\n" % len(body) + body
+    )
+
+
+@pytest.mark.parametrize("reads", [False, True])
+def test_an_answer_that_is_not_read_is_not_kept(
+    copying: tuple[Copier, ServedModel], reads: bool
+) -> None:
+    settings = Settings(
+        read_timeout=60 if reads else 0.3, max_characters=800_000, max_connections=1
+    )
+    buffer = 0 if reads else 4096
+    with (
+        serving([copying[1]], settings) as url,
+        connection(url, long_answer(), receive_buffer=buffer) as client,
+    ):
+        for _ in range(0 if reads else 600):  # until the server takes another connection
+            if requests.get(f"{url}/health", timeout=30).status_code == 200:
+                break
+            time.sleep(0.05)
+        content = until_closed(client)
+
+    head, _, body = content.partition(b"\r\n\r\n")
+    length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
+    assert length > 6_000_000
+    assert (len(body) == length) == reads
+
+
+def test_a_body_that_was_refused_is_not_taken_for_ever(copying: tuple[Copier, ServedModel]) -> None:
+    settings = Settings(head_timeout=0.3, max_characters=10)
+    endless = HEAD + b"Content-Length: 9000000000\r\n\r\n" + b"x" * (settings.max_body_bytes + 1)
+    with serving([copying[1]], settings) as url, connection(url, endless) as client:
+        answer = until_closed(client, drip=b"x")
+
+    assert answer.startswith(b"HTTP/1.1 413 ")
+
+
+@pytest.mark.parametrize(
+    ("head", "status", "sentence"),
+    [
+        (b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", 400, b"has both"),
+        (b"Content-Length: 5\r\nContent-Length: 6\r\n", 400, b"Invalid HTTP request"),
+        (b"Content-Length: -5\r\n", 400, b"Invalid HTTP request"),
+        (b"Content-Length: 1e3\r\n", 400, b"Invalid HTTP request"),
+        (b"Transfer-Encoding: gzip\r\n", 400, b"Invalid HTTP request"),
+        (b"Content-Encoding: gzip\r\nContent-Length: 0\r\n", 415, b"not compressed"),
+        (b"X: y\r z\r\n", 400, b"Invalid HTTP request"),
+        (b"X: y\0z\r\n", 400, b"Invalid HTTP request"),
+    ],
+)
+def test_a_head_that_is_wrong_is_refused_in_a_sentence(
+    address: str, head: bytes, status: int, sentence: bytes
+) -> None:
+    with connection(address, HEAD + head + b"Connection: close\r\n\r\n0\r\n\r\n") as client:
+        answer = until_closed(client)
+
+    assert answer.startswith(b"HTTP/1.1 %d " % status)
+    assert sentence in answer
+    assert answer.count(b"HTTP/1.1") == 1
+
+
+@pytest.mark.parametrize(
+    "head",
+    [b"X: " + b"y" * 16_384, b"X: " + b"y" * 300_000, b"X: y\r\n" * 8_200, b"X: y\r\n" * 80_000],
+    ids=["a long one", "a very long one", "many", "very many"],
+)
+def test_headers_beyond_the_limit_are_refused(address: str, head: bytes) -> None:
+    end = b"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    with connection(address) as client, suppress(ConnectionResetError, BrokenPipeError):
+        client.sendall(HEAD + head + end)
+        answer = until_closed(client)
+        # uvicorn refuses what does not come at once
+        assert answer.startswith((b"HTTP/1.1 400 ", b"HTTP/1.1 431 "))
+
+    assert requests.get(f"{address}/health", timeout=30).status_code == 200
+
+
+def test_headers_within_the_limit_are_taken(address: str) -> None:
+    answer = requests.get(f"{address}/health", headers={"X": "y" * 16_000}, timeout=30)
+
+    assert answer.status_code == 200

@@ -1,0 +1,190 @@
+"""More than can be translated: everything is answered, and nothing is lost or mixed up."""
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+import deepl
+import pytest
+import requests
+from tests.serving.live import Copier, serving
+
+from dragoman.serving.models import ServedModel
+from dragoman.serving.settings import Settings
+
+NUM_CLIENTS = 40
+NUM_REQUESTS = 200
+
+
+def post(url: str, path: str, **fields: Any) -> requests.Response:
+    return requests.post(f"{url}{path}", json=fields, timeout=30)
+
+
+PROTOCOLS: dict[str, tuple[Callable[[str, str], requests.Response], Callable[[Any], str]]] = {
+    "LibreTranslate": (
+        lambda url, text: post(url, "/translate", q=text, source="en", target="it"),
+        lambda answer: answer["translatedText"],
+    ),
+    "DeepL": (
+        lambda url, text: post(url, "/v2/translate", text=text, source_lang="EN", target_lang="IT"),
+        lambda answer: answer["translations"][0]["text"],
+    ),
+    "Apertium": (
+        lambda url, text: requests.get(
+            f"{url}/translate", params={"q": text, "langpair": "en|it"}, timeout=30
+        ),
+        lambda answer: answer["responseData"]["translatedText"],
+    ),
+    "own": (
+        lambda url, text: post(url, "/api/v1/translate", text=text, source="en", target="it"),
+        lambda answer: answer["translations"][0]["text"],
+    ),
+}
+
+
+class Slow(Copier):
+    """A model that needs a while for each batch."""
+
+    def search(self, *arguments: Any, **named: Any) -> Any:
+        time.sleep(0.02)
+        return super().search(*arguments, **named)
+
+
+def test_what_is_too_much_is_refused_and_answered_when_it_comes_again(
+    copying: tuple[Copier, ServedModel],
+) -> None:
+    engine, model = copying
+    engine.__class__ = Slow
+    refusals: Counter[str] = Counter()
+
+    def ask_until_answered(number: int) -> str:
+        name = list(PROTOCOLS)[number % len(PROTOCOLS)]
+        send, read = PROTOCOLS[name]
+        while (answer := send(url, f"cat {number}")).status_code == 429:
+            assert int(answer.headers["Retry-After"]) >= 1
+            refusals[name] += 1
+            time.sleep(0.05)
+        assert answer.status_code == 200
+        return read(answer.json())
+
+    with (
+        serving([model], Settings(max_waiting_characters=50)) as url,
+        ThreadPoolExecutor(NUM_CLIENTS) as clients,
+    ):
+        answers = list(clients.map(ask_until_answered, range(NUM_REQUESTS)))
+        afterwards = [send(url, "a cat").status_code for send, _ in PROTOCOLS.values()]
+
+    assert answers == [f"cat {number}" for number in range(NUM_REQUESTS)]
+    assert set(refusals) == set(PROTOCOLS)
+    assert afterwards == [200] * len(PROTOCOLS)
+
+
+@contextmanager
+def full(copying: tuple[Copier, ServedModel]) -> Iterator[tuple[str, threading.Event]]:
+    """Serve with a queue in which one text waits and fills it, until the gate is opened."""
+    engine, model = copying
+    engine.gate.clear()
+    held: list[Future[requests.Response]] = []
+    with (
+        serving([model], Settings(max_waiting_characters=8)) as url,
+        ThreadPoolExecutor(2) as clients,
+    ):
+        send, _ = PROTOCOLS["LibreTranslate"]
+        held.append(clients.submit(send, url, "at work"))
+        while not engine.asked:
+            time.sleep(0.01)
+        held.append(clients.submit(send, url, "8 letter"))
+        while "in_progress 3.0" not in requests.get(f"{url}/metrics", timeout=30).text:
+            time.sleep(0.01)  # these two, and who asks for the number
+        try:
+            yield url, engine.gate
+        finally:
+            engine.gate.set()
+        assert [answer.result().status_code for answer in held] == [200, 200]
+
+
+def test_who_is_refused_is_refused_before_the_text_is_read(
+    copying: tuple[Copier, ServedModel],
+) -> None:
+    with full(copying) as (url, _):
+        for path in ("/translate", "/v2/translate", "/api/v1/translate", "/translate_file"):
+            answer = requests.post(f"{url}{path}", data=b"{this is not JSON", timeout=30)
+
+            assert answer.status_code == 429
+            assert int(answer.headers["Retry-After"]) >= 1
+            field = "message" if path.startswith("/v2/") else "error"
+            assert answer.json() == {field: "too many texts are waiting; come back later"}
+
+
+def test_files_are_refused_when_they_are_sent_and_what_needs_no_model_is_answered(
+    copying: tuple[Copier, ServedModel],
+) -> None:
+    with full(copying) as (url, _):
+        document = requests.post(
+            f"{url}/v2/document",
+            data={"target_lang": "IT", "source_lang": "EN"},
+            files={"file": ("a.txt", b"a cat")},
+            timeout=30,
+        )
+        assert document.status_code == 429
+        assert int(document.headers["Retry-After"]) >= 1
+        for path in ("/", "/health", "/languages", "/metrics", "/v2/usage"):
+            assert requests.get(f"{url}{path}", timeout=30).status_code == 200
+
+
+def test_the_client_of_deepl_comes_back_by_itself(copying: tuple[Copier, ServedModel]) -> None:
+    with full(copying) as (url, gate), ThreadPoolExecutor(1) as clients:
+        client = deepl.Translator("any key", server_url=url)
+        answer = clients.submit(client.translate_text, "a cat", source_lang="EN", target_lang="IT")
+        while 'path="other",status="429"' not in requests.get(f"{url}/metrics", timeout=30).text:
+            time.sleep(0.01)
+        gate.set()
+        found = answer.result()
+        client.close()
+
+    assert not isinstance(found, list)
+    assert found.text == "a cat"
+
+
+def test_who_has_waited_for_too_long_is_not_translated_any_more(
+    copying: tuple[Copier, ServedModel],
+) -> None:
+    engine, model = copying
+    engine.gate.clear()
+    with serving([model], Settings(timeout=0.5)) as url, ThreadPoolExecutor(10) as clients:
+        send, _ = PROTOCOLS["own"]
+        answers = list(clients.map(lambda number: send(url, f"cat {number}"), range(10)))
+        engine.gate.set()
+        engine.asked.clear()
+        assert send(url, "a cat").status_code == 200
+
+    assert [answer.status_code for answer in answers] == [504] * 10
+    assert sum(engine.asked) == 1
+
+
+@pytest.mark.parametrize("path", ["/api/v1/words", "/api/v1/ways"])
+def test_questions_about_words_are_refused_with_a_time_too(
+    copying: tuple[Copier, ServedModel], path: str
+) -> None:
+    engine, model = copying
+    engine.gate.clear()
+    fields = {"text": "a cat", "source": "en", "target": "it", "translation": "a cat"}
+    with serving([model]) as url, ThreadPoolExecutor(1) as clients:
+        send, _ = PROTOCOLS["own"]
+        at_work = clients.submit(send, url, "a cat")
+        while not engine.asked:
+            time.sleep(0.01)
+        with ThreadPoolExecutor(9) as others:
+            asked = [others.submit(post, url, path, **fields) for _ in range(9)]
+            while not any(answer.done() for answer in asked):
+                time.sleep(0.01)
+            engine.gate.set()
+        assert at_work.result().status_code == 200
+
+    refused = [a.result() for a in asked if a.result().status_code != 200]
+    assert [answer.status_code for answer in refused] == [429]
+    assert refused[0].headers["Retry-After"] == "1"

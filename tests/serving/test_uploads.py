@@ -1,0 +1,152 @@
+"""Files that are sent: nothing of their names is believed, and only text is read."""
+
+import io
+import tarfile
+import zipfile
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import requests
+from tests.serving.live import Copier, serving
+
+from dragoman.serving.models import ServedModel
+
+
+@pytest.fixture(scope="module")
+def url(copier: tuple[Copier, ServedModel]) -> Iterator[str]:
+    with serving([copier[1]]) as url:
+        yield url
+
+
+def upload(url: str, name: str, content: bytes, **more: Any) -> requests.Response:
+    """Send a file whose name is written byte for byte."""
+    body = (
+        b'--x\r\nContent-Disposition: form-data; name="source"\r\n\r\nen\r\n'
+        b'--x\r\nContent-Disposition: form-data; name="target"\r\n\r\nit\r\n'
+        b'--x\r\nContent-Disposition: form-data; name="file"; filename="%s"\r\n\r\n%s\r\n--x--\r\n'
+        % (name.encode(), content)
+    )
+    return requests.post(
+        f"{url}/translate_file",
+        data=body,
+        headers={"Content-Type": "multipart/form-data; boundary=x"},
+        timeout=30,
+        **more,
+    )
+
+
+NAMES = {
+    "../../etc/passwd.txt": "passwd.it.txt",
+    "..%2f..%2fx.txt": "..%2f..%2fx.it.txt",
+    "C:\\\\Windows\\\\x.txt": "x.it.txt",
+    "/var/up-evil/x.html": "x.it.html",
+    "x" * 300 + ".txt": "x" * 100 + ".it.txt",
+    "con.txt": "con.it.txt",
+    "a\u202etxt.exe.txt": "a\u202etxt.exe.it.txt",
+    "<img src=x onerror=alert(1)>.html": "<img src=x onerror=alert(1)>.it.html",
+    "gatto è qui.TXT": "gatto è qui.it.txt",
+    "a;b.txt": "a;b.it.txt",
+}
+
+
+@pytest.mark.parametrize(("name", "given"), NAMES.items())
+def test_of_a_name_only_the_last_part_comes_back_and_as_a_name(
+    url: str, name: str, given: str
+) -> None:
+    answer = upload(url, name, b"a cat")
+    address = answer.json()["translatedFileUrl"]
+    file = requests.get(address, timeout=30)
+
+    assert address.startswith(f"{url}/download_file/")
+    assert set(address.rsplit("/", 1)[1]) <= set("0123456789ABCDEF")
+    assert file.text == "a cat"
+    quoted = requests.utils.quote(given, safe="/")  # type: ignore[attr-defined]
+    assert file.headers["Content-Disposition"] == f"attachment; filename*=UTF-8''{quoted}"
+    assert file.headers["X-Content-Type-Options"] == "nosniff"
+    assert "default-src 'none'" in file.headers["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize("name", ["", ".txt", "x", "x.txt.exe", "x.docx", "x.txt."])
+def test_other_names_are_refused(url: str, name: str) -> None:
+    answer = upload(url, name, b"a cat")
+
+    assert answer.status_code == 400
+    assert len(answer.json()["error"]) < 100
+
+
+def archive(kind: str) -> bytes:
+    """Pack a text that unpacks to a hundred times its size, and wants to be elsewhere."""
+    buffer = io.BytesIO()
+    content = b"a cat. " * 10_000
+    if kind == "zip":
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as packed:
+            packed.writestr("../../evil.txt", content)
+    else:
+        with tarfile.open(fileobj=buffer, mode="w") as packed_tar:
+            entry = tarfile.TarInfo("../../evil.txt")
+            entry.size = len(content)
+            packed_tar.addfile(entry, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        archive("zip"),
+        archive("tar"),
+        b"\x1f\x8b\x08\0\0\0\0\0",
+        b"%PDF-1.7\n%\xe2\xe3\xcf\xd3",
+        b"MZ\x90\0\x03",
+        "a cat".encode("utf-16"),
+        b"caff\xe8",
+        b"a\0b",
+    ],
+    ids=["zip", "tar", "gzip", "PDF", "program", "UTF-16", "Latin-1", "NUL"],
+)
+@pytest.mark.parametrize("name", ["a.txt", "a.html"])
+def test_what_is_not_text_is_refused_by_its_content(url: str, name: str, content: bytes) -> None:
+    answer = upload(url, name, content)
+
+    assert answer.status_code == 400
+    assert answer.json()["error"].startswith("the file is not ")
+
+
+def test_entities_of_a_document_are_left_alone(url: str) -> None:
+    bomb = (
+        '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">'
+        '<!ENTITY c SYSTEM "file:///etc/passwd">]><p>a cat</p><p>&b;&b;&c;</p>'
+    )
+    answer = upload(url, "a.html", bomb.encode())
+    file = requests.get(answer.json()["translatedFileUrl"], timeout=30)
+
+    assert len(file.text) < 2 * len(bomb)
+    assert "root:" not in file.text
+
+
+def test_a_hundred_files_are_kept_and_each_place_becomes_free(
+    copying: tuple[Copier, ServedModel],
+) -> None:
+    with serving([copying[1]]) as url:
+
+        def send() -> requests.Response:
+            return requests.post(
+                f"{url}/v2/document",
+                data={"target_lang": "IT", "source_lang": "EN"},
+                files={"file": ("a.txt", b"7")},
+                timeout=30,
+            )
+
+        sent = [send().json() for _ in range(100)]
+        refused = send()
+        first = f"{url}/v2/document/{sent[0]['document_id']}"
+        key = {"document_key": sent[0]["document_key"]}
+        assert requests.post(first, json=key, timeout=30).json()["status"] == "done"
+        assert requests.post(f"{first}/result", json=key, timeout=30).text == "7"
+        again = requests.post(f"{first}/result", json=key, timeout=30)
+        taken = send()
+
+    assert refused.status_code == 429
+    assert int(refused.headers["Retry-After"]) >= 1
+    assert again.status_code == 404
+    assert taken.status_code == 200
