@@ -21,6 +21,7 @@ from dragoman.model_directory import (
     save_model,
 )
 from dragoman.serving.models import ServedModel
+from dragoman.serving.settings import Settings
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.tokenizer import SpecialIds
@@ -137,7 +138,8 @@ def shipped(english_italian: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 @pytest.fixture(scope="session")
 def address(english_italian: Path, italian_english: Path) -> Iterator[str]:
     """Where a server with models in both directions is."""
-    with serving([loaded(english_italian), loaded(italian_english)]) as url:
+    models = [loaded(english_italian), loaded(italian_english)]
+    with serving(models, Settings(max_wait=60.0)) as url:  # however busy the machine is
         yield url
 
 
