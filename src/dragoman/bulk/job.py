@@ -91,7 +91,8 @@ class Job:
 
     def identity(self) -> dict[str, str]:
         """Tell what decides the bytes of the output, under names that a person knows."""
-        texts = {f"the content of {path}": fingerprint(path) for path in self.files.paths}
+        paths = [path.absolute() for path in self.files.paths]
+        texts = {f"the content of {path}": fingerprint(path) for path in paths}
         return {
             **texts,
             **self.translator.identity(),

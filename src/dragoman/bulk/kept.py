@@ -87,7 +87,8 @@ class KeptParts:
                 f"{self._output}: another process is translating to it; wait or stop it"
             ) from None
         try:
-            self._recognise()
+            with self.kept_if_it_fails():
+                self._recognise()
             yield
         finally:
             if not any(self._blocks()) and self._is_ours():

@@ -11,9 +11,10 @@ import logging
 import os
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dragoman.bulk.block_translator import BlockTranslator
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 PROCESSORS_OF_ACTOR = 0.5
 """What an actor reserves. With a whole one, Ray Data's own tasks starve on a small machine."""
 
-TELEMETRY = "RAY_USAGE_STATS_ENABLED"
+OF_THE_CLUSTER = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal"}
+"""What the processes of a cluster that is started here are told: no telemetry, no chatter."""
 
 
 def on_cluster(address: str | None, count: int | None) -> Distribute:
@@ -70,7 +72,7 @@ def _distribute(
         rows = [{"block": json.dumps(asdict(block))} for block in blocks]
         answers = ray.data.from_items(rows, override_num_blocks=len(rows)).map_batches(
             _Actor,
-            fn_constructor_args=(job, parts, run),
+            fn_constructor_args=(_on_processors(job), parts, run, Path.cwd()),
             batch_size=1,
             compute=ActorPoolStrategy(size=min(actors, len(rows))),
             num_cpus=PROCESSORS_OF_ACTOR,
@@ -82,16 +84,32 @@ def _distribute(
             yield Done(**table)
 
 
+def _on_processors(job: Job) -> Job:
+    """Keep actors from all taking the one GPU that a machine may have.
+
+    Raises:
+        BulkError: a GPU was asked for.
+    """
+    if job.translator.device not in ("auto", "cpu"):
+        raise BulkError(
+            f"--cluster translates on processors, not on {job.translator.device}; leave one out"
+        )
+    return replace(job, translator=replace(job.translator, device="cpu"))
+
+
 class _Actor:
     """A process of the cluster with a model of its own, on one thread."""
 
-    def __init__(self, job: Job, parts: KeptParts, run: str) -> None:
+    def __init__(self, job: Job, parts: KeptParts, run: str, directory: Path) -> None:
         self._translator = BlockTranslator(job, parts, run, threads=1)
+        self._directory = directory
+        """Where the command runs: the paths that it was given may begin there."""
 
     def __call__(self, batch: dict[str, "np.ndarray[Any, Any]"]) -> dict[str, list[str]]:
         """Translate a block; an error goes back as an answer, as Ray would try again for ever."""
         block = Block(**json.loads(batch["block"][0]))
         try:
+            os.chdir(self._directory)
             finished = self._translator.translate(block)
             done = Done(block.num_lines, finished.warnings, self._translator.load())
             return {"answer": [json.dumps(done._asdict())]}
@@ -111,14 +129,15 @@ def _connected(address: str | None) -> Iterator[None]:
 
     try:
         if address is not None:
-            ray.init(address=address, log_to_driver=False)
+            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
         else:
-            with _environment(TELEMETRY, "0"):
+            with _environment(OF_THE_CLUSTER):
                 ray.init(
                     address="local",
                     num_cpus=num_cpus(),
                     include_dashboard=False,
                     log_to_driver=False,
+                    logging_level=logging.ERROR,
                 )
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise BulkError(f"the Ray cluster {address or 'of this machine'}: {error}") from error
@@ -129,17 +148,18 @@ def _connected(address: str | None) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _environment(name: str, value: str) -> Iterator[None]:
-    """Set a variable for processes that are started meanwhile."""
-    before = os.environ.get(name)
-    os.environ[name] = value
+def _environment(variables: dict[str, str]) -> Iterator[None]:
+    """Set variables for processes that are started meanwhile."""
+    before = dict(os.environ)
+    os.environ.update(variables)
     try:
         yield
     finally:
-        if before is None:
-            del os.environ[name]
-        else:
-            os.environ[name] = before
+        for name in variables:
+            if name in before:
+                os.environ[name] = before[name]
+            else:
+                del os.environ[name]
 
 
 @contextlib.contextmanager
@@ -152,6 +172,5 @@ def _quiet() -> Iterator[None]:
         context = DataContext.get_current()
         context.enable_progress_bars = False
         context.print_on_execution_start = False
-        for name in ("ray", "ray.data"):
-            logging.getLogger(name).setLevel(logging.ERROR)
+        logging.getLogger("ray.data").setLevel(logging.ERROR)
         yield
