@@ -124,7 +124,8 @@ def start(
     model: Path, text: Path, output: Path, options: Sequence[str]
 ) -> "subprocess.Popen[bytes]":
     """Start the command."""
-    command = [sys.executable, "-m", "dragoman", "translate", model, text, "-o", output, *options]
+    paths = map(str, (model, text, "-o", output))
+    command = [sys.executable, "-m", "dragoman", "translate", *paths, *options]
     return subprocess.Popen(command, stderr=subprocess.DEVNULL)
 
 

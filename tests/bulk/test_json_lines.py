@@ -41,16 +41,12 @@ def test_everything_but_the_new_field_stays_as_it_is_written(job: Job, tmp_path:
     ]
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-    max_leaves=5,
-)
+TEXT = st.text(st.sampled_from('ab"\\{}, \u2028\ud800'), max_size=5)
+VALUE = st.none() | st.integers() | TEXT | st.lists(TEXT, max_size=2)
 
 
-@given(record=st.dictionaries(st.text(), JSON, min_size=1), value=st.none() | st.text())
+@given(record=st.dictionaries(TEXT, VALUE, max_size=3), value=st.none() | TEXT)
 def test_a_field_is_added_to_any_object(record: dict[str, object], value: str | None) -> None:
-    record.pop("new", None)
     record["t"] = "x"
     for written in (json.dumps(record), json.dumps(record, indent=1, ensure_ascii=False)):
         assert json.loads(add_field(written, "new", value)) == {**record, "new": value}
