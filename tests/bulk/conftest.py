@@ -167,9 +167,9 @@ def start(model: Path, text: Path, tmp_path: Path) -> Iterator[Start]:
         process.communicate()
 
 
-def result_of(process: "subprocess.Popen[str]") -> tuple[int, int]:
+def result_of(process: "subprocess.Popen[str]", *, timeout: float = 120) -> tuple[int, int]:
     """Wait for the end, and give how many lines were rejected, and done before."""
-    output, errors = process.communicate(timeout=120)
+    output, errors = process.communicate(timeout=timeout)
     assert process.returncode == 0, errors
     rejected, before = json.loads(output)
     return rejected, before
