@@ -171,7 +171,7 @@ def result_of(process: "subprocess.Popen[str]", *, timeout: float = 120) -> tupl
     """Wait for the end, and give how many lines were rejected, and done before."""
     output, errors = process.communicate(timeout=timeout)
     assert process.returncode == 0, errors
-    rejected, before = json.loads(output)
+    rejected, before = json.loads(output.splitlines()[-1])  # Ray may print more
     return rejected, before
 
 
