@@ -1,6 +1,7 @@
 """Files that are on the disk whole, or as they were before."""
 
 import contextlib
+import glob
 import os
 import shutil
 from collections.abc import Iterator
@@ -26,7 +27,7 @@ def open_whole(path: Path) -> Iterator[BinaryIO]:
     Raises:
         DragomanError: the file cannot be made; the message has the name that was asked for.
     """
-    if path.absolute().parts[1] in ("dev", "proc") or (path.exists() and not path.is_file()):
+    if not is_ordinary(path):
         with path.open("ab") as stream:  # what a device leads to may hold something already
             yield stream
         return
@@ -45,6 +46,19 @@ def open_whole(path: Path) -> Iterator[BinaryIO]:
             shutil.copymode(place, unfinished)
         unfinished.replace(place)
     finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def is_ordinary(path: Path) -> bool:
+    """Tell a file, or a name that is free for one, from a pipe, a device and a directory."""
+    of_system = path.absolute().parts[1] in ("dev", "proc")
+    return not of_system and (path.is_file() or not path.exists())
+
+
+def remove_unfinished(path: Path) -> None:
+    """Delete what processes that were killed have left of a file; none may be at work on it."""
+    place = path.resolve()
+    for unfinished in place.parent.glob(f".{glob.escape(place.name)}.*.unfinished"):
         unfinished.unlink(missing_ok=True)
 
 

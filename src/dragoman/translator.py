@@ -115,13 +115,15 @@ class Translator:
             paragraphs may do better with the whole.
         protect: Whether to keep placeholders, numbers, addresses, tags and escapes as they are.
         glossary: A file of terms whose translation is prescribed, one a line: source TAB target.
+        threads: How many threads compute on a CPU; all if it is not said. PyTorch has one number
+            for the whole process.
 
     Raises:
         DragomanError: the model or the glossary cannot be used, there is no such device, or PyTorch
             is missing.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is a choice of its own
         self,
         path: str | Path,
         *,
@@ -131,6 +133,7 @@ class Translator:
         split_sentences: bool = True,
         protect: bool = True,
         glossary: str | Path | None = None,
+        threads: int | None = None,
     ) -> None:
         directory = ModelDirectory(path)
         description = directory.description
@@ -145,10 +148,10 @@ class Translator:
             glossary=Glossary.load(Path(glossary), languages=self._languages) if glossary else None,
         )
         self._sentence_translator = SentenceTranslator(
-            build_engine(directory, self._tokenizers, engine, device, self.search),
+            build_engine(directory, self._tokenizers, engine, device, self.search, threads),
             self._tokenizers,
             terms,
-            partial(build_second_engine, directory, engine, device),
+            partial(build_second_engine, directory, engine, device, threads),
         )
 
     @classmethod

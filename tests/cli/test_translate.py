@@ -343,3 +343,31 @@ def test_options_that_do_not_go_together_are_wrong_use(model: Path) -> None:
 def test_a_model_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(DragomanError, match="nowhere: there is no model here"):
         run(tmp_path / "nowhere", os.devnull)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["in.txt", "--jobs", "2"], "--jobs, --cluster and --field work from files to a file"),
+        ([os.devnull, "-o", "out", "--jobs", "2"], "standard input and pipes cannot be read again"),
+        (["in.txt", "-o", "out", "--jobs", "0"], "--jobs 0: it takes at least one process"),
+        (["-o", "out", "in.txt", "--cluster", "in.txt"], "--cluster in.txt: an address is HOST:"),
+        (["in.jsonl", "-o", "out"], "in.jsonl: it has records, not lines of text; --field NAME"),
+        (["in.jsonl", "-o", "out", "--field", "t", "--json"], "records have one translation each"),
+    ],
+)
+def test_long_files_are_refused_where_the_options_make_no_sense(
+    model: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    reason: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("in.txt", "in.jsonl"):
+        Path(name).write_text("the cat\n")
+
+    with pytest.raises(RecipeError, match=reason):
+        run(model, *arguments)
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl", "in.txt"]

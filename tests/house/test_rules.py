@@ -27,6 +27,8 @@ WITHOUT_TORCH = [
     "dragoman.corpora.preparation",
     "dragoman.evaluation.metrics",
     "dragoman.recipe",
+    "dragoman.bulk.ray_cluster",
+    "dragoman.bulk.workers",
     "dragoman.cli.align",
     "dragoman.serving.application",
     "dragoman.serving.server",

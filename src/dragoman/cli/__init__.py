@@ -19,7 +19,6 @@ EXTRAS = {
     "torch": "train",
     "jaxtyping": "train",
     "sacrebleu": "train",
-    "filelock": "train",
     "matplotlib": "plot",
     "fastapi": "serve",
     "starlette": "serve",
@@ -31,6 +30,8 @@ EXTRAS = {
     "onnx": "onnx",
     "onnxscript": "onnx",
     "onnxruntime": "onnx",
+    "pyarrow": "parquet",
+    "ray": "ray",
 }
 """For each package that a command may lack, the extra whose installation brings it."""
 

@@ -1,6 +1,6 @@
 """The word alignments that `dragoman translate` writes beside the translations."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import islice
 from pathlib import Path
@@ -9,45 +9,41 @@ from typing import TYPE_CHECKING
 from dragoman.durable import open_whole
 
 if TYPE_CHECKING:
-    from dragoman.alignment.links import Links
+    from dragoman.bulk.form import Translated
+    from dragoman.bulk.stream import Align
     from dragoman.translator import Translation
 
 ALIGNED_AT_ONCE = 256
 
 
-Align = Callable[[Iterator["Translation"]], Iterator["tuple[Translation, Links | None]"]]
-"""Gives translations with their links, or with none if nobody asked for them."""
-
-
-def open_alignments(model: Path, path: Path | None) -> AbstractContextManager[Align]:
+def open_alignments(model: Path, path: Path | None) -> AbstractContextManager["Align"]:
     """Prepare to align translations and to write a line for each, if a file is named."""
     return nullcontext(_without_links) if path is None else _writing(model, path)
 
 
-def _without_links(
-    translations: Iterator["Translation"],
-) -> Iterator["tuple[Translation, Links | None]"]:
-    return ((translation, None) for translation in translations)
+def _without_links(translations: Iterator["Translation"]) -> Iterator["Translated"]:
+    from dragoman.bulk.form import Translated
+
+    return map(Translated, translations)
 
 
 @contextmanager
-def _writing(model: Path, path: Path) -> Iterator[Align]:
+def _writing(model: Path, path: Path) -> Iterator["Align"]:
     """Load the model once more, to align whatever engine translates."""
     from dragoman.alignment.aligner import Aligner
     from dragoman.alignment.links import write_pharaoh
+    from dragoman.bulk.form import Translated
 
     aligner = Aligner(model)
     aligner.check()
     with open_whole(path) as file:
 
-        def align(
-            translations: Iterator["Translation"],
-        ) -> Iterator["tuple[Translation, Links | None]"]:
+        def align(translations: Iterator["Translation"]) -> Iterator[Translated]:
             while block := list(islice(translations, ALIGNED_AT_ONCE)):
                 for translation, links in zip(
                     block, aligner.align_translations(block), strict=True
                 ):
                     file.write(f"{write_pharaoh(links)}\n".encode())
-                    yield translation, links
+                    yield Translated(translation, links)
 
         yield align

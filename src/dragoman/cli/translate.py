@@ -1,27 +1,21 @@
 """`dragoman translate`: lines of text in, as many lines out."""
 
 import contextlib
-import json
 import sys
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from io import BufferedReader
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 from cyclopts import Parameter
 
-from dragoman.cli.alignment_file import Align, open_alignments
+from dragoman.cli.alignment_file import open_alignments
+from dragoman.cli.bulk_translation import BulkOptions, bulk_output, translate_in_bulk
 from dragoman.cli.translation_options import TranslationOptions, announce
 from dragoman.durable import open_whole
 
 if TYPE_CHECKING:
-    from dragoman.alignment.links import Links
+    from dragoman.bulk.form import Form
     from dragoman.decoding.config import SearchConfig
-    from dragoman.translator import Translation, Translator
-
-CHUNK_BYTES = 2**20
-"""Most that is read at once. A pipe gives what it has, so a slow writer is answered at once."""
 
 
 @Parameter(name="*")
@@ -69,21 +63,6 @@ class OutputOptions:
     """Write the word alignment of each line to this file, as `0-0 1-2`; needs `dragoman align`."""
 
 
-class Line(NamedTuple):
-    """A line of input."""
-
-    place: str
-    """File and number, for messages."""
-
-    text: str
-    ending: str
-    """What ended it: a line feed, with a carriage return or not, or nothing."""
-
-
-Write = Callable[[int, Line, "Translation", "Links | None"], str]
-"""From the number of a line from 0, the line, its translation and its alignment to the output."""
-
-
 def translate(
     model: Path,
     /,
@@ -91,7 +70,8 @@ def translate(
     translation: TranslationOptions = TranslationOptions(),
     search: SearchOptions = SearchOptions(),
     output: OutputOptions = OutputOptions(),
-) -> None:
+    bulk: BulkOptions = BulkOptions(),
+) -> int:
     """Translate text, line by line, with the model in a directory.
 
     As many lines come out as went in, in the same order; a blank line stays blank. With --n-best
@@ -109,7 +89,15 @@ def translate(
     warning says. Placeholders, numbers and addresses stay as they are; where a translation would
     lose one, another is searched that has it.
 
+    From files to a file, what is finished is kept beside the output, as `news.it.part`. After an
+    interruption the same command goes on. A line that cannot be translated is set aside in
+    `news.it.rejected.jsonl` and left empty; the exit code is 3 then.
+
     A file: dragoman translate runs/en-it news.en -o news.it
+
+    A long one: dragoman translate runs/en-it news.en -o news.it --jobs 4
+
+    Records: dragoman translate runs/en-it news.jsonl --field title -o translated.jsonl
 
     A pipe: echo "The cat is on the table." | dragoman translate runs/en-it
 
@@ -125,15 +113,44 @@ def translate(
         What differs from the settings that the model brings along.
     output
         What is written, and where.
+    bulk
+        Long files and records.
     """
+    if (place := bulk_output(files, output.output, bulk)) is not None:
+        from dragoman.bulk.formats import choose_format
+        from dragoman.bulk.job import Job
+
+        settings = _configure(model, search)
+        form = _form(output, settings)
+        job = Job(
+            translator=translation.settings(model, settings),
+            files=choose_format(files, form=form, field=bulk.field, into=bulk.into),
+            output=place,
+            alignments=output.alignments,
+        )
+        return translate_in_bulk(job, bulk)
     with (
         _open_output(output.output) as stream,
         open_alignments(model, output.alignments) as align,
     ):
+        from dragoman.bulk.form import WRITERS
+        from dragoman.bulk.stream import read_chunks, translate_stream
+
         translator = translation.load(model, _configure(model, search))
         announce(translator)
-        write = _writer(output, translator)
-        _translate_lines(translator, _read_chunks(files), write, stream, align)
+        write = WRITERS[_form(output, translator.search)]
+        for warning in translate_stream(translator, read_chunks(files), write, stream, align):
+            print(f"warning: {warning}", file=sys.stderr)
+    return 0
+
+
+def _form(output: OutputOptions, search: "SearchConfig") -> "Form":
+    """Choose what is written for a line."""
+    if output.json:
+        return "json"
+    if search.n_best > 1:
+        return "list"
+    return "scores" if output.scores else "text"
 
 
 def _configure(model: Path, options: SearchOptions) -> "SearchConfig":
@@ -148,128 +165,6 @@ def _configure(model: Path, options: SearchOptions) -> "SearchConfig":
         return replace(of_model, **given)
     except ValueError as error:
         raise RecipeError(str(error).replace("a sampling_temperature", "--sample")) from error
-
-
-def _translate_lines(
-    translator: "Translator",
-    chunks: Iterator[list[Line]],
-    write: Write,
-    stream: BinaryIO,
-    align: Align,
-) -> None:
-    """Translate and write chunk after chunk, and warn of what is incomplete."""
-    number = 0
-    for lines in chunks:
-        translations = translator.translate(line.text for line in lines)
-        for line, (translation, links) in zip(lines, align(translations), strict=True):
-            stream.write(write(number, line, translation, links).encode())
-            number += 1
-            for warning in _warnings(translation):
-                print(f"warning: {line.place}: {warning}", file=sys.stderr)
-        stream.flush()
-
-
-def _warnings(translation: "Translation") -> Iterator[str]:
-    """Say what a reader of the translation should know."""
-    if translation.cut:
-        yield (
-            "a sentence has more tokens than the model has seen, so it was cut and the line was "
-            f"translated in {len(translation.parts)} parts"
-        )
-    for fault in translation.faults:
-        yield f"the translation {fault}"
-    if not translation.finished:
-        yield "the translation stopped at the length limit"
-
-
-def _writer(output: OutputOptions, translator: "Translator") -> Write:
-    """Choose the form of the output."""
-    if output.json:
-        return _as_json
-    if translator.search.n_best > 1:
-        return _as_list
-    return _with_score if output.scores else _as_text
-
-
-def _as_text(number: int, line: Line, translation: "Translation", links: "Links | None") -> str:
-    return translation.text + line.ending
-
-
-def _with_score(number: int, line: Line, translation: "Translation", links: "Links | None") -> str:
-    return f"{translation.text}\t{translation.score:.4f}{line.ending}"
-
-
-def _as_list(number: int, line: Line, translation: "Translation", links: "Links | None") -> str:
-    """Write the n-best list in the format of Moses."""
-    return "".join(f"{number} ||| {a.text} ||| {a.score:.4f}\n" for a in translation.alternatives)
-
-
-def _as_json(number: int, line: Line, translation: "Translation", links: "Links | None") -> str:
-    table = {
-        "line": number + 1,
-        "source": line.text,
-        "text": translation.text,
-        "score": translation.score,
-        "confidence": translation.confidence,
-        "finished": translation.finished,
-        "faults": translation.faults,
-        "parts": translation.parts,
-        "alternatives": [
-            vars(alternative) | {"confidence": alternative.confidence}
-            for alternative in translation.alternatives
-        ],
-    }
-    if links is not None:
-        table["alignment"] = sorted(links)
-    return json.dumps(table, ensure_ascii=False) + "\n"
-
-
-def _read_chunks(files: tuple[Path, ...]) -> Iterator[list[Line]]:
-    """Read the lines of the files, or of standard input, as they become available."""
-    if not files:
-        yield from _lines(cast(BufferedReader, sys.stdin.buffer), "standard input")
-    for number, path in enumerate(files, start=1):
-        with path.open("rb") as stream:
-            yield from _lines(stream, str(path), last_ending="" if number == len(files) else "\n")
-
-
-def _lines(stream: BufferedReader, name: str, *, last_ending: str = "") -> Iterator[list[Line]]:
-    """Cut a stream at line feeds, and at nothing else; give the complete lines of each read.
-
-    A last line without a line feed gets `last_ending`, which keeps the next file's first apart.
-    """
-    from dragoman.corpora.text_file import MAX_LINE_BYTES, CorpusError
-
-    number, rest = 1, b""
-    while block := stream.read1(CHUNK_BYTES):
-        *complete, rest = (rest + block).split(b"\n")
-        if complete:
-            yield [_decode(line, "\n", name, number + i) for i, line in enumerate(complete)]
-        number += len(complete)
-        if len(rest) > MAX_LINE_BYTES:
-            raise CorpusError(
-                f"{name}:{number}: a line of more than {MAX_LINE_BYTES} bytes; is this text?"
-            )
-    if rest:
-        yield [_decode(rest, last_ending, name, number)]
-
-
-def _decode(content: bytes, ending: str, name: str, number: int) -> Line:
-    """Turn the bytes of one line into text, and set its ending apart."""
-    from dragoman.corpora.text_file import BYTE_ORDER_MARK, CorpusError
-
-    if number == 1:
-        content = content.removeprefix(BYTE_ORDER_MARK)
-    try:
-        text = content.decode()
-    except UnicodeDecodeError as error:
-        raise CorpusError(
-            f"{name}:{number}: not UTF-8 (byte 0x{content[error.start]:02x} at position "
-            f"{error.start}); convert the text to UTF-8"
-        ) from None
-    if text.endswith("\r"):
-        text, ending = text[:-1], "\r" + ending
-    return Line(f"{name}:{number}", text, ending)
 
 
 def _open_output(path: Path | None) -> contextlib.AbstractContextManager[BinaryIO]:

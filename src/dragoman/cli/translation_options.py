@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 if TYPE_CHECKING:
+    from dragoman.bulk.job import TranslatorSettings
     from dragoman.decoding.config import SearchConfig
     from dragoman.translator import Translator
 
@@ -34,17 +35,13 @@ class TranslationOptions:
 
     def load(self, model: Path, search: "SearchConfig | None" = None) -> "Translator":
         """Load a model."""
-        from dragoman.translator import Translator
+        return self.settings(model, search).load()
 
-        return Translator(
-            model,
-            engine=self.engine,
-            device=self.device,
-            search=search,
-            split_sentences=not self.whole_lines,
-            protect=self.protect,
-            glossary=self.glossary,
-        )
+    def settings(self, model: Path, search: "SearchConfig | None" = None) -> "TranslatorSettings":
+        """Say how to load a model, here or in another process."""
+        from dragoman.bulk.job import TranslatorSettings
+
+        return TranslatorSettings(model=model, search=search, **vars(self))
 
 
 def announce(translator: "Translator") -> None:

@@ -41,7 +41,12 @@ class CTranslate2Engine:
     """
 
     def __init__(
-        self, directory: ModelDirectory, tokenizers: TokenizerPair, *, copy: Path | None = None
+        self,
+        directory: ModelDirectory,
+        tokenizers: TokenizerPair,
+        *,
+        copy: Path | None = None,
+        threads: int | None = None,
     ) -> None:
         """Load the copy.
 
@@ -49,6 +54,7 @@ class CTranslate2Engine:
             directory: The model.
             tokenizers: Its own; a copy knows tokens by their spelling.
             copy: Where the copy is, if not in the model's directory.
+            threads: Of computation, each for batches of its own; if not given, all processors.
 
         Raises:
             EngineError: there is no copy, or it cannot be read, or it was made from other weights.
@@ -67,7 +73,7 @@ class CTranslate2Engine:
         self._num_positions: int = config[NUM_POSITIONS]
         try:
             self._translator = ctranslate2.Translator(
-                str(path), inter_threads=num_cpus(), intra_threads=1
+                str(path), inter_threads=threads or num_cpus(), intra_threads=1
             )
         except (RuntimeError, ValueError) as error:
             raise EngineError(f"{path}: cannot be read by CTranslate2: {error}") from error

@@ -18,11 +18,12 @@ def build_engine(
     kind: EngineKind,
     device: str,
     search: SearchConfig,
+    threads: int | None = None,
 ) -> Engine:
     """Load a model into the engine that was asked for, or that suits it.
 
     "auto" takes the copy for CTranslate2 if there is one, unless there is a GPU or the search
-    samples.
+    samples. On a CPU it computes with so many threads; if it is not said, with all.
 
     Raises:
         EngineError: the engine cannot be used.
@@ -30,15 +31,17 @@ def build_engine(
     if kind == "auto":
         kind = "ctranslate2" if _suits_ctranslate2(directory, device, search) else "pytorch"
     if kind == "pytorch":
-        return build_pytorch_engine(directory, device)
+        return build_pytorch_engine(directory, device, threads)
     if device not in ("auto", "cpu"):
         raise EngineError(f"CTranslate2 is used on the CPU here, not on {device}")
     from dragoman.engines.ctranslate2 import CTranslate2Engine
 
-    return CTranslate2Engine(directory, tokenizers)
+    return CTranslate2Engine(directory, tokenizers, threads=threads)
 
 
-def build_second_engine(directory: ModelDirectory, kind: EngineKind, device: str) -> Engine | None:
+def build_second_engine(
+    directory: ModelDirectory, kind: EngineKind, device: str, threads: int | None = None
+) -> Engine | None:
     """Load a model into PyTorch, for what another engine cannot do; None if it must not or cannot.
 
     Whoever has asked for an engine by name gets no other.
@@ -46,7 +49,7 @@ def build_second_engine(directory: ModelDirectory, kind: EngineKind, device: str
     if kind != "auto":
         return None
     try:
-        return build_pytorch_engine(directory, device)
+        return build_pytorch_engine(directory, device, threads)
     except DragomanError:
         return None
 
@@ -68,8 +71,10 @@ def _suits_ctranslate2(directory: ModelDirectory, device: str, search: SearchCon
     return not on_gpu and is_copied(directory)
 
 
-def build_pytorch_engine(directory: ModelDirectory, device: str) -> Engine:
-    """Load a model into PyTorch.
+def build_pytorch_engine(
+    directory: ModelDirectory, device: str, threads: int | None = None
+) -> Engine:
+    """Load a model into PyTorch, whose threads all models of a process share.
 
     Raises:
         EngineError: PyTorch is not installed.
@@ -87,6 +92,10 @@ def build_pytorch_engine(directory: ModelDirectory, device: str) -> Engine:
             f'for CTranslate2, which "dragoman export {directory.path} --to ctranslate2" makes '
             "where PyTorch is"
         ) from None
+    if threads is not None:
+        import torch
+
+        torch.set_num_threads(threads)
     special = directory.description.special_ids
     return PyTorchEngine(
         directory.load_transformer(str(chosen)),

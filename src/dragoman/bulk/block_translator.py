@@ -1,0 +1,152 @@
+"""Read a block, translate it, keep it: what every process does, wherever it runs."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from dragoman.bulk.attempts import Attempt, Attempts
+from dragoman.bulk.file_format import Block, Line
+from dragoman.bulk.form import Outcome, Rejected, Translated, warnings_of
+from dragoman.bulk.job import Job
+from dragoman.bulk.kept import FinishedBlock, KeptParts, Rejection
+
+if TYPE_CHECKING:
+    from dragoman.alignment.aligner import Aligner
+    from dragoman.translator import Translator
+
+
+class BlockTranslator:
+    """Translates blocks of a job in one process.
+
+    A line that cannot be translated is set aside, and the others are delivered: one that raises an
+    exception, and one on which a process dies, twice among others and once alone.
+
+    Args:
+        job: What is translated.
+        parts: Where it is kept.
+        run: A name of this run of the command.
+        threads: How many threads may compute; all if it is not said.
+    """
+
+    def __init__(self, job: Job, parts: KeptParts, run: str, threads: int | None = None) -> None:
+        self._job, self._parts, self._threads = job, parts, threads
+        self._attempts = Attempts(parts.path, run)
+        self._has_translated = False
+
+    def translate(self, block: Block) -> FinishedBlock:
+        """Translate a block, if that was not done before, and keep it.
+
+        Raises:
+            DragomanError: the model cannot be used, or no line of the block can be translated, or
+                the block cannot be kept.
+        """
+        if self._parts.has(block.number):  # whoever did it died before it could say so
+            return self._parts.load(block.number)
+        attempt = self._attempts.begin(block)
+        self.load()
+        lines = self._job.files.read(block)
+        finished = self._finish(block, lines, self._translate(block, attempt, lines))
+        self._parts.save(block.number, finished)
+        self._attempts.end(block)
+        return finished
+
+    def load(self) -> str:
+        """Load the model, if that was not done before, and name what computes.
+
+        Raises:
+            DragomanError: the model cannot be used.
+        """
+        if self._aligner is not None:
+            self._aligner.check()
+        return self._translator.engine
+
+    def _translate(self, block: Block, attempt: Attempt, lines: list[Line]) -> Sequence[Outcome]:
+        """Translate the lines together, or one by one if that fails."""
+        if attempt.line_by_line:
+            return self._one_by_one(block, attempt, lines)
+        try:
+            return self._together(lines)
+        except Exception as error:
+            outcomes = self._one_by_one(block, attempt, lines)
+            if self._is_of_all(lines, outcomes):
+                raise error from None
+            return outcomes
+
+    def _together(self, lines: Sequence[Line]) -> list[Translated]:
+        translations = list(self._translator.translate(line.text or "" for line in lines))
+        if self._aligner is None:
+            found = [Translated(each) for each in translations]
+        else:
+            links = self._aligner.align_translations(translations)
+            found = list(map(Translated, translations, links))
+        self._has_translated = True
+        return found
+
+    def _one_by_one(self, block: Block, attempt: Attempt, lines: list[Line]) -> list[Outcome]:
+        """Find the lines that cannot be translated."""
+        outcomes: list[Outcome] = []
+        for i, line in enumerate(lines):
+            if reason := attempt.rejected.get(str(i)):
+                outcomes.append(Rejected(reason))
+                continue
+            if attempt.line_by_line:
+                self._attempts.note(block, replace(attempt, alone=i))
+            outcomes.append(self._alone(line))
+        self._attempts.note(block, attempt)
+        return outcomes
+
+    def _is_of_all(self, lines: Sequence[Line], outcomes: Sequence[Outcome]) -> bool:
+        """Tell whether an error is about the model or the machine, as no line is without it."""
+        with_text = [
+            outcome
+            for line, outcome in zip(lines, outcomes, strict=True)
+            if line.text and line.text.strip()
+        ]
+        all_failed = all(isinstance(outcome, Rejected) for outcome in with_text)
+        return all_failed and (len(with_text) > 1 or not self._has_translated)
+
+    def _alone(self, line: Line) -> Outcome:
+        try:
+            return self._together([line])[0]
+        except Exception as error:
+            return Rejected(f"it fails with {type(error).__name__}: {error}")
+
+    def _finish(
+        self, block: Block, lines: Sequence[Line], outcomes: Sequence[Outcome]
+    ) -> FinishedBlock:
+        """Write what came of each line."""
+        from dragoman.alignment.links import write_pharaoh
+
+        finished = FinishedBlock(output=[], alignments=[], rejected=[], warnings=[])
+        for i, (line, outcome) in enumerate(zip(lines, outcomes, strict=True)):
+            number = block.first_line + i
+            finished.output.append(self._job.files.write(number, line, outcome))
+            finished.warnings.extend(warnings_of(line, outcome))
+            if isinstance(outcome, Rejected):
+                finished.rejected.append(
+                    Rejection(
+                        place=line.place,
+                        line=number + 1,
+                        text=line.text or "",
+                        reason=outcome.reason,
+                    )
+                )
+            if self._job.alignments is not None:
+                links = outcome.links if isinstance(outcome, Translated) else None
+                finished.alignments.append(write_pharaoh(links or frozenset()))
+        return finished
+
+    @cached_property
+    def _translator(self) -> "Translator":
+        return self._job.translator.load(threads=self._threads)
+
+    @cached_property
+    def _aligner(self) -> "Aligner | None":
+        if self._job.alignments is None:
+            return None
+        from dragoman.alignment.aligner import Aligner
+
+        aligner = Aligner(self._job.translator.model)
+        aligner.check()
+        return aligner

@@ -1,0 +1,103 @@
+"""What is translated: files as a row of blocks, which can be read apart from each other."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol
+
+from dragoman.config import DragomanError
+
+if TYPE_CHECKING:
+    from dragoman.bulk.form import Outcome
+
+LINES_PER_BLOCK = 1024
+"""Enough lines of similar length for a batch; a kill costs what this many take."""
+
+BYTES_PER_BLOCK = 2**20
+"""A block of long lines has fewer of them: it ends with the line that reaches this."""
+
+
+class BulkError(DragomanError):
+    """Files cannot be translated so, or not to the end."""
+
+
+class Line(NamedTuple):
+    """A line or record of input."""
+
+    place: str
+    """File and number, for messages."""
+
+    text: str | None
+    """What is translated; None if the record has nothing there."""
+
+    ending: str
+    """What ended the line: a line feed, with a carriage return or not, or nothing."""
+
+    record: str = ""
+    """The JSON object that the text is from."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """Lines or records that follow each other in one file, translated and kept together."""
+
+    number: int
+    """From 0, through all files."""
+
+    file: int
+    """Which of the files."""
+
+    start: int
+    """Where it begins in the file: in bytes, or in rows of a table."""
+
+    size: int
+    """In the same unit."""
+
+    first_line: int
+    """How many lines there are before it, in all files."""
+
+    first_line_of_file: int
+    """How many of these are in its own file."""
+
+    num_lines: int
+
+
+class FileFormat(Protocol):
+    """Files of one format, and the output that they lead to."""
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The files."""
+
+    @property
+    def output_form(self) -> str:
+        """What decides how the output is written, in words."""
+
+    def cut(self, lines_per_block: int) -> list[Block]:
+        """Read everything once, to see that all of it can be read, and cut it into blocks.
+
+        Raises:
+            CorpusError: a file, a line or a record is not what it should be.
+        """
+
+    def read(self, block: Block) -> list[Line]:
+        """Read a block."""
+
+    def write(self, number: int, line: Line, outcome: "Outcome") -> str:
+        """Write what came of a line, by its number from 0 through all files."""
+
+    def put_together(self, stream: BinaryIO, written: Iterable[str]) -> None:
+        """Make the output from what was written for all lines."""
+
+
+def fingerprint(path: Path) -> str:
+    """Take the SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def signs_of_change(paths: Sequence[Path]) -> list[tuple[int, int]]:
+    """Look at what a file shows when it is changed, size and time, without reading it."""
+    found = [path.stat() for path in paths]
+    return [(each.st_size, each.st_mtime_ns) for each in found]

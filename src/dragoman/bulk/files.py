@@ -1,0 +1,118 @@
+"""From files to a file: cut, translate what is not finished yet, put together."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+from uuid import uuid4
+
+from dragoman.bulk.block_translator import BlockTranslator
+from dragoman.bulk.file_format import Block
+from dragoman.bulk.job import Job, Unchanged
+from dragoman.bulk.kept import FinishedBlock, KeptParts, Rejection
+from dragoman.durable import flush, open_whole, remove_unfinished, write_atomically
+
+
+class Done(NamedTuple):
+    """A block was finished."""
+
+    num_lines: int
+    warnings: list[str]
+    engine: str
+    """What has computed it."""
+
+
+Distribute = Callable[[Job, KeptParts, str, Sequence[Block]], Iterator[Done]]
+"""Has the blocks of a job translated and kept, under the name of a run, in whatever order."""
+
+
+class Progress(NamedTuple):
+    """How far a job has come."""
+
+    num_lines: int
+    of: int
+    warnings: Sequence[str] = ()
+    """Of the block that was finished last."""
+
+    engine: str | None = None
+    """What has computed it."""
+
+
+def translate_files(job: Job, distribute: Distribute, tell: Callable[[Progress], None]) -> int:
+    """Translate files, or go on with it, until the output is complete.
+
+    Args:
+        job: What is translated, and to where.
+        distribute: Who does it.
+        tell: Is told how far it is, at the beginning and after each block.
+
+    Returns:
+        How many lines were set aside.
+
+    Raises:
+        DragomanError: the input, the model or the output cannot be used; what is finished is kept.
+    """
+    unchanged = Unchanged(job)
+    blocks = job.files.cut(job.lines_per_block)
+    parts = KeptParts(job.output, job.identity())
+    with parts.claim():
+        finished = parts.finished()
+        num_lines = sum(block.num_lines for block in blocks)
+        rest = [block for block in blocks if block.number not in finished]
+        num_done = num_lines - sum(block.num_lines for block in rest)
+        tell(Progress(num_done, num_lines))
+        for done in distribute(job, parts, uuid4().hex, rest) if rest else ():
+            num_done += done.num_lines
+            tell(Progress(num_done, num_lines, done.warnings, done.engine))
+        unchanged.check()
+        with parts.kept_if_it_fails():
+            num_rejected = _put_together(job, (parts.load(block.number) for block in blocks))
+        flush(parts.path.parent)
+        parts.remove()
+    return num_rejected
+
+
+def in_this_process(
+    job: Job, parts: KeptParts, run: str, blocks: Sequence[Block]
+) -> Iterator[Done]:
+    """Translate block after block."""
+    translator = BlockTranslator(job, parts, run)
+    for block in blocks:
+        finished = translator.translate(block)
+        yield Done(block.num_lines, finished.warnings, translator.load())
+
+
+def rejections_path(output: Path) -> Path:
+    """Name the file of the lines that were set aside."""
+    return output.with_name(f"{output.name}.rejected.jsonl")
+
+
+def _put_together(job: Job, blocks: Iterable[FinishedBlock]) -> int:
+    """Write the output and what goes with it; the output takes its name last."""
+    rejected: list[Rejection] = []
+    for path in (job.output, job.alignments):
+        if path is not None:
+            remove_unfinished(path)
+    with open_whole(job.output) as output:
+        with nullcontext() if job.alignments is None else open_whole(job.alignments) as alignments:
+            job.files.put_together(output, _output(blocks, alignments, rejected))
+        path = rejections_path(job.output)
+        if rejected:
+            lines = [json.dumps(asdict(each), ensure_ascii=False) for each in rejected]
+            write_atomically(path, "".join(f"{line}\n" for line in lines))
+        else:
+            path.unlink(missing_ok=True)  # of an earlier output of this name
+    return len(rejected)
+
+
+def _output(
+    blocks: Iterable[FinishedBlock], alignments: BinaryIO | None, rejected: list[Rejection]
+) -> Iterator[str]:
+    """Give what is written for each line; put alignments and rejections where they belong."""
+    for block in blocks:
+        if alignments is not None:
+            alignments.write("".join(f"{links}\n" for links in block.alignments).encode())
+        rejected.extend(block.rejected)
+        yield from block.output

@@ -1,0 +1,112 @@
+"""What is written for a line: a translation, or that it was set aside."""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from dragoman.bulk.file_format import Line
+
+if TYPE_CHECKING:
+    from dragoman.alignment.links import Links
+    from dragoman.translator import Translation
+
+Form = Literal["text", "scores", "list", "json"]
+"""`text` is the translation alone, `list` the n-best list of Moses, `json` all there is."""
+
+
+class Translated(NamedTuple):
+    """A line that was translated."""
+
+    translation: "Translation"
+    links: "Links | None" = None
+    """Of its words, if they were asked for."""
+
+
+class Rejected(NamedTuple):
+    """A line that was set aside."""
+
+    reason: str
+
+
+Outcome = Translated | Rejected
+
+Write = Callable[[int, Line, Outcome], str]
+"""From the number of a line from 0, the line and what came of it to what is written."""
+
+
+def _as_text(number: int, line: Line, outcome: Outcome) -> str:
+    if isinstance(outcome, Rejected):
+        return line.ending
+    return outcome.translation.text + line.ending
+
+
+def _with_score(number: int, line: Line, outcome: Outcome) -> str:
+    if isinstance(outcome, Rejected):
+        return f"\t-inf{line.ending}"
+    return f"{outcome.translation.text}\t{outcome.translation.score:.4f}{line.ending}"
+
+
+def _as_list(number: int, line: Line, outcome: Outcome) -> str:
+    """Write the n-best list in the format of Moses."""
+    if isinstance(outcome, Rejected):
+        return f"{number} |||  ||| -inf\n"
+    found = outcome.translation.alternatives
+    return "".join(f"{number} ||| {a.text} ||| {a.score:.4f}\n" for a in found)
+
+
+def _as_json(number: int, line: Line, outcome: Outcome) -> str:
+    table = {"line": number + 1, "source": line.text, **_table(outcome)}
+    return json.dumps(table, ensure_ascii=False) + "\n"
+
+
+def _table(outcome: Outcome) -> dict[str, Any]:
+    """List all there is to know about a translation."""
+    if isinstance(outcome, Rejected):
+        return {"text": "", "rejected": outcome.reason}
+    translation, links = outcome
+    table = {
+        "text": translation.text,
+        "score": translation.score,
+        "confidence": translation.confidence,
+        "finished": translation.finished,
+        "faults": translation.faults,
+        "parts": translation.parts,
+        "alternatives": [
+            vars(alternative) | {"confidence": alternative.confidence}
+            for alternative in translation.alternatives
+        ],
+    }
+    return table if links is None else table | {"alignment": sorted(links)}
+
+
+WRITERS: dict[Form, Write] = {
+    "text": _as_text,
+    "scores": _with_score,
+    "list": _as_list,
+    "json": _as_json,
+}
+"""What writes a line in each form."""
+
+
+def value_of(line: Line, outcome: Outcome) -> str | None:
+    """Give the translation of a text in a record, if there is one."""
+    if line.text is None or isinstance(outcome, Rejected):
+        return None
+    return outcome.translation.text
+
+
+def warnings_of(line: Line, outcome: Outcome) -> Sequence[str]:
+    """Say what a reader of the translation should know."""
+    if isinstance(outcome, Rejected):
+        return (f"{line.place}: set aside, as {outcome.reason}",)
+    translation = outcome.translation
+    found = [f"the translation {fault}" for fault in translation.faults]
+    if translation.cut:
+        found.insert(
+            0,
+            "a sentence has more tokens than the model has seen, so it was cut and the line was "
+            f"translated in {len(translation.parts)} parts",
+        )
+    if not translation.finished:
+        found.append("the translation stopped at the length limit")
+    return [f"{line.place}: {warning}" for warning in found]

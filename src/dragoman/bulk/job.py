@@ -1,0 +1,125 @@
+"""One translation of files: with what, of what, to where; and how it is recognised again."""
+
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dragoman.bulk.file_format import (
+    LINES_PER_BLOCK,
+    BulkError,
+    FileFormat,
+    fingerprint,
+    signs_of_change,
+)
+from dragoman.config import to_table
+from dragoman.decoding.config import SearchConfig
+from dragoman.engines.selection import EngineKind
+from dragoman.model_directory import DESCRIPTION_NAME
+
+if TYPE_CHECKING:
+    from dragoman.translator import Translator
+
+DECIDING_SOFTWARE = ("dragoman", "ctranslate2", "torch")
+"""Packages another version of which may translate differently."""
+
+COPY_WEIGHTS = Path("ctranslate2", "model.bin")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TranslatorSettings:
+    """How to load the translator, in any process; see `Translator`."""
+
+    model: Path
+    engine: EngineKind = "auto"
+    device: str = "auto"
+    search: SearchConfig | None = None
+    """How to search, if not as the model says."""
+
+    whole_lines: bool = False
+    protect: bool = True
+    glossary: Path | None = None
+
+    def load(self, *, threads: int | None = None) -> "Translator":
+        """Load the model."""
+        from dragoman.translator import Translator
+
+        return Translator(
+            self.model,
+            engine=self.engine,
+            device=self.device,
+            search=self.search,
+            split_sentences=not self.whole_lines,
+            protect=self.protect,
+            glossary=self.glossary,
+            threads=threads,
+        )
+
+    def identity(self) -> dict[str, str]:
+        """Tell what decides how a text is translated, under names that a person knows."""
+        files = {"the model": self.model / DESCRIPTION_NAME, "the glossary": self.glossary}
+        if self.engine != "pytorch":
+            files["the model's copy for CTranslate2"] = self.model / COPY_WEIGHTS
+        found = {
+            name: fingerprint(path)
+            for name, path in files.items()
+            if path is not None and path.exists()
+        }
+        for package in DECIDING_SOFTWARE:
+            try:
+                found[f"the version of {package}"] = version(package)
+            except PackageNotFoundError:
+                continue
+        for name in ("engine", "device", "whole_lines", "protect"):
+            found[f"the option {name}"] = str(vars(self)[name])
+        for name, value in to_table(self.search or SearchConfig()).items():
+            found[f"the option {name}"] = str(value)
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What is translated, and to where."""
+
+    translator: TranslatorSettings
+    files: FileFormat
+    output: Path
+    alignments: Path | None = None
+    """Where the word alignments go, if they are wanted."""
+
+    lines_per_block: int = LINES_PER_BLOCK
+
+    def identity(self) -> dict[str, str]:
+        """Tell what decides the bytes of the output, under names that a person knows."""
+        paths = [path.absolute() for path in self.files.paths]
+        texts = {f"the content of {path}": fingerprint(path) for path in paths}
+        return {
+            **texts,
+            **self.translator.identity(),
+            "the form of the output": self.files.output_form,
+            "the option alignments": "no" if self.alignments is None else "yes",
+            "the size of blocks": str(self.lines_per_block),
+        }
+
+
+class Unchanged:
+    """Watches the files of a job from its beginning to its end."""
+
+    def __init__(self, job: Job) -> None:
+        self._paths = job.files.paths
+        self._before = signs_of_change(self._paths)
+
+    def check(self) -> None:
+        """Make sure that what was read last is what was read first.
+
+        Raises:
+            BulkError: a file has changed.
+        """
+        for path, before, now in zip(
+            self._paths, self._before, signs_of_change(self._paths), strict=True
+        ):
+            if before != now:
+                raise BulkError(
+                    f"{path}: it has changed while it was translated; "
+                    "run the command again when it does not change any more"
+                )

@@ -1,0 +1,180 @@
+"""What is kept beside an output that is not complete: `out.txt.part/`.
+
+A block is kept in a file of its own, which is on the disk whole or not at all. So there is no
+journal to repair: what is finished is what is there. The files are put together when all are there.
+"""
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from dragoman.bulk.file_format import BulkError
+from dragoman.config import DragomanError
+from dragoman.durable import write_atomically
+
+JOB = "job.json"
+LOCK = ".lock"
+
+_OURS = re.compile(r"\.?(\d{9}[-.]|job\.json\.)")
+"""What may be there without `job.json`, after a kill while all of it was deleted or begun."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rejection:
+    """A line that was set aside."""
+
+    place: str
+    line: int
+    """From 1, through all files."""
+
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinishedBlock:
+    """What came of a block."""
+
+    output: list[str]
+    """What is written for each line; of a table, its values as JSON."""
+
+    alignments: list[str]
+    rejected: list[Rejection]
+    warnings: list[str]
+
+
+class KeptParts:
+    """The directory of finished blocks of one job.
+
+    Args:
+        output: The file that they will be.
+        identity: What decides its content; see `Job.identity`.
+    """
+
+    def __init__(self, output: Path, identity: dict[str, str]) -> None:
+        place = output.resolve()
+        self.path = place.with_name(f"{place.name}.part")
+        self._output = output
+        self._identity = identity
+        content = json.dumps(identity, sort_keys=True).encode()
+        self._of_job = sha256(content).hexdigest()[:8]
+        """In the names of blocks, so that none is ever taken for one of another job."""
+
+    @contextmanager
+    def claim(self) -> Iterator[None]:
+        """Begin the job, or go on with it; keep other processes out.
+
+        Raises:
+            BulkError: another process is at work, or what is kept is of another job.
+            DragomanError: the directory cannot be made.
+        """
+        try:
+            self.path.mkdir(exist_ok=True)
+        except OSError as error:
+            raise DragomanError(f"{self._output}: cannot be written: {error.strerror}") from error
+        lock = FileLock(self.path / LOCK)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            raise BulkError(
+                f"{self._output}: another process is translating to it; wait or stop it"
+            ) from None
+        try:
+            with self.kept_if_it_fails():
+                self._recognise()
+            yield
+        finally:
+            if not any(self._blocks()) and self._is_ours():
+                self.remove()
+            lock.release()
+
+    def finished(self) -> set[int]:
+        """List the blocks that are finished, by number."""
+        return {int(path.name.partition("-")[0]) for path in self._blocks()}
+
+    def has(self, number: int) -> bool:
+        """Tell whether a block is finished."""
+        return self._place(number).exists()
+
+    def save(self, number: int, block: FinishedBlock) -> None:
+        """Keep a block; it is on the disk when this returns.
+
+        Raises:
+            BulkError: there is no room for it.
+        """
+        with self.kept_if_it_fails():
+            write_atomically(self._place(number), json.dumps(asdict(block)))
+
+    @contextmanager
+    def kept_if_it_fails(self) -> Iterator[None]:
+        """Say, where something cannot be written, how to go on.
+
+        Raises:
+            BulkError: something could not be written.
+        """
+        try:
+            yield
+        except OSError as error:
+            raise BulkError(
+                f"{self._output}: cannot be written: {error.strerror}; what is finished is kept in "
+                f"{self.path.name}: make space and run the same command again"
+            ) from error
+
+    def load(self, number: int) -> FinishedBlock:
+        """Read a block."""
+        path = self._place(number)
+        try:
+            table = json.loads(path.read_bytes())
+            table["rejected"] = [Rejection(**each) for each in table["rejected"]]
+            return FinishedBlock(**table)
+        except (ValueError, TypeError, KeyError):
+            raise BulkError(f"{path}: it is damaged; delete it and run the command again") from None
+
+    def remove(self) -> None:
+        """Delete everything; the output is complete, or nothing is worth keeping."""
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def _place(self, number: int) -> Path:
+        return self.path / f"{number:09}-{self._of_job}.json"
+
+    def _blocks(self) -> Iterator[Path]:
+        return self.path.glob(f"*-{self._of_job}.json")
+
+    def _is_ours(self) -> bool:
+        path = self.path / JOB
+        return path.exists() and json.loads(path.read_bytes()) == self._identity
+
+    def _recognise(self) -> None:
+        """Compare the job with the one whose parts are kept, if there are any."""
+        path = self.path / JOB
+        if not path.exists():
+            names = [found.name for found in self.path.iterdir()]
+            if strange := [name for name in names if name != LOCK and not _OURS.match(name)]:
+                raise BulkError(
+                    f"{self.path}: no translation has made {strange[0]} there, and the parts of "
+                    "this one would be kept there; move it away"
+                )
+            write_atomically(path, json.dumps(self._identity, indent=1, ensure_ascii=False))
+            return
+        before = json.loads(path.read_bytes())
+        names = sorted({*before, *self._identity})
+        if changed := [name for name in names if before.get(name) != self._identity.get(name)]:
+            raise BulkError(
+                f"{self._output}: {self.path.name} keeps an unfinished translation that differs in "
+                f"{', '.join(_tell(name, before, self._identity) for name in changed)}; undo the "
+                f"change to go on with it, or delete {self.path} to begin anew"
+            )
+
+
+def _tell(name: str, before: dict[str, str], now: dict[str, str]) -> str:
+    """Name what has changed, with both values if a person can read them."""
+    old, new = before.get(name, "none"), now.get(name, "none")
+    is_readable = max(len(old), len(new)) < sha256().digest_size * 2
+    return f"{name} ({old} before, {new} now)" if is_readable else name

@@ -1,0 +1,112 @@
+"""Parquet: a table, of which one column is translated into a new one."""
+
+import json
+from bisect import bisect
+from collections.abc import Iterable
+from itertools import accumulate, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from dragoman.bulk.file_format import Block, Line
+from dragoman.bulk.form import Outcome, value_of
+from dragoman.corpora.text_file import CorpusError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class ParquetTable:
+    """One file. It is read by groups of rows, one of which is in memory at once."""
+
+    def __init__(self, path: Path, field: str, into: str) -> None:
+        self.paths = (path,)
+        self._path, self._field, self._into = path, field, into
+        self.output_form = f"Parquet with {field} translated into {into}"
+        self._last_read: tuple[int, pa.ChunkedArray] | None = None
+
+    def cut(self, lines_per_block: int) -> list[Block]:
+        """Look at the columns, and cut the groups of rows into blocks."""
+        self._check()
+        blocks: list[Block] = []
+        start = 0
+        for num_rows in self._rows_of_groups():
+            for first in range(start, start + num_rows, lines_per_block):
+                size = min(lines_per_block, start + num_rows - first)
+                blocks.append(
+                    Block(
+                        number=len(blocks),
+                        file=0,
+                        start=first,
+                        size=size,
+                        first_line=first,
+                        first_line_of_file=first,
+                        num_lines=size,
+                    )
+                )
+            start += num_rows
+        return blocks
+
+    def read(self, block: Block) -> list[Line]:
+        """Read the rows of a block."""
+        first_rows = [0, *accumulate(self._rows_of_groups())]
+        group = bisect(first_rows, block.start) - 1
+        column = self._column(group).slice(block.start - first_rows[group], block.size)
+        return [
+            Line(f"{self._path}:row {block.start + i}", text, "")
+            for i, text in enumerate(column.to_pylist(), start=1)
+        ]
+
+    def write(self, number: int, line: Line, outcome: Outcome) -> str:
+        """Write the value of the new column as JSON: a string, or null."""
+        return json.dumps(value_of(line, outcome))
+
+    def put_together(self, stream: BinaryIO, written: Iterable[str]) -> None:
+        """Write the table with the translations of all its rows as one more column."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        values = map(json.loads, written)
+        with parquet.ParquetFile(self._path) as table:
+            schema = table.schema_arrow.append(pa.field(self._into, pa.string()))
+            with parquet.ParquetWriter(stream, schema) as writer:
+                for group in range(table.num_row_groups):
+                    rows = table.read_row_group(group)
+                    added = pa.array(list(islice(values, rows.num_rows)), pa.string())
+                    writer.write_table(rows.append_column(self._into, added))
+
+    def _rows_of_groups(self) -> list[int]:
+        from pyarrow import parquet
+
+        metadata = parquet.read_metadata(self._path)
+        return [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+
+    def _column(self, group: int) -> "pa.ChunkedArray":
+        """Read the column of a group; blocks of one group follow each other, so it is kept."""
+        from pyarrow import parquet
+
+        if self._last_read is None or self._last_read[0] != group:
+            with parquet.ParquetFile(self._path) as table:
+                column = table.read_row_group(group, columns=[self._field]).column(0)
+            self._last_read = (group, column)
+        return self._last_read[1]
+
+    def _check(self) -> None:
+        """Refuse a file that is none, or does not have the column, or has its translation."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        try:
+            schema = parquet.read_schema(self._path)
+        except pa.ArrowInvalid as error:
+            raise CorpusError(f"{self._path}: not a Parquet file: {error}") from None
+        if self._field not in schema.names:
+            raise CorpusError(
+                f"{self._path}: no column {self._field!r}; there is {', '.join(schema.names)}"
+            )
+        kind = schema.field(self._field).type
+        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+            raise CorpusError(f"{self._path}: the column {self._field!r} is not text but {kind}")
+        if self._into in schema.names:
+            raise CorpusError(
+                f"{self._path}: there is a column {self._into!r} already; --into names another"
+            )

@@ -1,0 +1,154 @@
+"""Lines of plain text: as they arrive, or as the blocks of a file."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from io import BufferedReader
+from pathlib import Path
+from typing import BinaryIO
+
+from dragoman.bulk.file_format import BYTES_PER_BLOCK, Block, Line
+from dragoman.bulk.form import WRITERS, Form, Outcome
+from dragoman.corpora.text_file import BYTE_ORDER_MARK, MAX_LINE_BYTES, CorpusError
+
+READ_AT_ONCE = 2**20
+"""Most bytes that are read at once. A pipe gives what it has, so a slow writer is answered soon."""
+
+
+@dataclass(frozen=True)
+class PlainText:
+    """UTF-8 text; a line ends at a line feed and at nothing else."""
+
+    paths: tuple[Path, ...]
+    form: Form
+
+    @property
+    def output_form(self) -> str:
+        """The name of the form."""
+        return self.form
+
+    def cut(self, lines_per_block: int) -> list[Block]:
+        """Look at every line, and cut the files into blocks."""
+        return cut_lines(self.paths, lines_per_block, lambda line: None)
+
+    def read(self, block: Block) -> list[Line]:
+        """Read the lines of a block."""
+        return read_block(self.paths, block)
+
+    def write(self, number: int, line: Line, outcome: Outcome) -> str:
+        """Write the translation of a line in the form that was asked for."""
+        return WRITERS[self.form](number, line, outcome)
+
+    def put_together(self, stream: BinaryIO, written: Iterable[str]) -> None:
+        """Join the lines."""
+        for text in written:
+            stream.write(text.encode())
+
+
+def cut_lines(
+    paths: tuple[Path, ...], lines_per_block: int, check: Callable[[Line], None]
+) -> list[Block]:
+    """Cut files into blocks of whole lines.
+
+    Args:
+        paths: The files.
+        lines_per_block: Most lines of a block.
+        check: Raises CorpusError for a line that is not as it should be.
+    """
+    blocks: list[Block] = []
+    first_line = 0
+    for file, path in enumerate(paths):
+        start, number, first_of_file = 0, 0, 0
+        with path.open("rb") as stream:
+            while content := stream.readline(MAX_LINE_BYTES + 1):
+                number += 1
+                check(decode(content, str(path), number))
+                size = stream.tell() - start
+                if number - first_of_file == lines_per_block or size >= BYTES_PER_BLOCK:
+                    blocks.append(
+                        _block(blocks, file, start, size, (first_line, first_of_file, number))
+                    )
+                    start, first_of_file = start + size, number
+            if size := stream.tell() - start:
+                blocks.append(
+                    _block(blocks, file, start, size, (first_line, first_of_file, number))
+                )
+        first_line += number
+    return blocks
+
+
+def _block(
+    before: list[Block], file: int, start: int, size: int, lines: tuple[int, int, int]
+) -> Block:
+    """Put a block after those that there are."""
+    of_other_files, first, end = lines
+    return Block(
+        number=len(before),
+        file=file,
+        start=start,
+        size=size,
+        first_line=of_other_files + first,
+        first_line_of_file=first,
+        num_lines=end - first,
+    )
+
+
+def read_block(paths: tuple[Path, ...], block: Block) -> list[Line]:
+    """Read the lines of a block.
+
+    A file that is not the last one gets a line feed at its end if it has none, which keeps the next
+    file's first line apart.
+    """
+    path = paths[block.file]
+    with path.open("rb") as stream:
+        stream.seek(block.start)
+        content = stream.read(block.size)
+    *complete, rest = content.split(b"\n")
+    lines = [line + b"\n" for line in complete]
+    if rest:
+        lines.append(rest if block.file == len(paths) - 1 else rest + b"\n")
+    first = block.first_line_of_file + 1
+    return [decode(line, str(path), first + i) for i, line in enumerate(lines)]
+
+
+def read_stream(
+    stream: BufferedReader | BinaryIO, name: str, *, last: bool = True
+) -> Iterator[list[Line]]:
+    """Give the complete lines of each read, as soon as they are there.
+
+    Args:
+        stream: A file, or something that is slower.
+        name: For messages.
+        last: Whether nothing follows; otherwise the last line gets a line feed if it has none.
+    """
+    number, rest = 1, b""
+    while block := stream.read1(READ_AT_ONCE):  # type: ignore[union-attr]
+        *complete, rest = (rest + block).split(b"\n")
+        if complete:
+            yield [decode(line + b"\n", name, number + i) for i, line in enumerate(complete)]
+        number += len(complete)
+        if len(rest) > MAX_LINE_BYTES:
+            decode(rest, name, number)
+    if rest:
+        yield [decode(rest if last else rest + b"\n", name, number)]
+
+
+def decode(content: bytes, name: str, number: int) -> Line:
+    """Turn the bytes of one line into text, and set its ending apart."""
+    if len(content) > MAX_LINE_BYTES:
+        raise CorpusError(
+            f"{name}:{number}: a line of more than {MAX_LINE_BYTES} bytes; is this text?"
+        )
+    if number == 1:
+        content = content.removeprefix(BYTE_ORDER_MARK)
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        raise CorpusError(
+            f"{name}:{number}: not UTF-8 (byte 0x{content[error.start]:02x} at position "
+            f"{error.start}); convert the text to UTF-8"
+        ) from None
+    ending = "\n" if text.endswith("\n") else ""
+    text = text.removesuffix("\n")
+    if text.endswith("\r"):
+        text, ending = text[:-1], "\r" + ending
+    return Line(f"{name}:{number}", text, ending)

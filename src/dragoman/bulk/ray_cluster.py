@@ -1,0 +1,176 @@
+"""Blocks for the machines of a Ray cluster.
+
+Ray Data gives each actor one block after the other, starts another actor where one dies, and gives
+it the block again. It moves no text: actors read the input and keep what is finished themselves, so
+the input, the model and the folder of the output must have the same paths on every machine.
+"""
+
+import contextlib
+import json
+import logging
+import os
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dragoman.bulk.block_translator import BlockTranslator
+from dragoman.bulk.file_format import Block, BulkError
+from dragoman.bulk.files import Distribute, Done
+from dragoman.bulk.job import Job
+from dragoman.bulk.kept import KeptParts
+from dragoman.config import DragomanError
+from dragoman.device import num_cpus
+
+if TYPE_CHECKING:
+    import numpy as np
+
+PROCESSORS_OF_ACTOR = 0.5
+"""What an actor reserves. With a whole one, Ray Data's own tasks starve on a small machine."""
+
+OF_THE_CLUSTER = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal"}
+"""What the processes of a cluster that is started here are told: no telemetry, no chatter."""
+
+
+def on_cluster(address: str | None, count: int | None) -> Distribute:
+    """Distribute blocks among actors.
+
+    Args:
+        address: Of the cluster; None starts one on this machine, and ends it with the command.
+        count: How many actors; None is one for each processor of the cluster.
+
+    Raises:
+        ModuleNotFoundError: Ray is not installed.
+    """
+    if find_spec("ray") is None:
+        raise ModuleNotFoundError("No module named 'ray'", name="ray")
+    return partial(_distribute, address, count)
+
+
+def _distribute(
+    address: str | None,
+    count: int | None,
+    job: Job,
+    parts: KeptParts,
+    run: str,
+    blocks: Sequence[Block],
+) -> Iterator[Done]:
+    """Have the blocks translated by a pool of actors.
+
+    Raises:
+        BulkError: the cluster cannot be reached, or an actor has met what it could not set aside.
+    """
+    with _quiet(), _connected(address):
+        import ray
+        from ray.data import ActorPoolStrategy
+
+        resources: dict[str, float] = ray.cluster_resources()
+        actors = count or max(1, int(resources.get("CPU", 1)))
+        rows = [{"block": json.dumps(asdict(block))} for block in blocks]
+        answers = ray.data.from_items(rows, override_num_blocks=len(rows)).map_batches(
+            _Actor,
+            fn_constructor_args=(_on_processors(job), parts, run, Path.cwd()),
+            batch_size=1,
+            compute=ActorPoolStrategy(size=min(actors, len(rows))),
+            num_cpus=PROCESSORS_OF_ACTOR,
+        )
+        for answer in answers.iter_rows():
+            table = json.loads(answer["answer"])
+            if "error" in table:
+                raise BulkError(table["error"])
+            yield Done(**table)
+
+
+def _on_processors(job: Job) -> Job:
+    """Keep actors from all taking the one GPU that a machine may have.
+
+    Raises:
+        BulkError: a GPU was asked for.
+    """
+    if job.translator.device not in ("auto", "cpu"):
+        raise BulkError(
+            f"--cluster translates on processors, not on {job.translator.device}; leave one out"
+        )
+    return replace(job, translator=replace(job.translator, device="cpu"))
+
+
+class _Actor:
+    """A process of the cluster with a model of its own, on one thread."""
+
+    def __init__(self, job: Job, parts: KeptParts, run: str, directory: Path) -> None:
+        self._translator = BlockTranslator(job, parts, run, threads=1)
+        self._directory = directory
+        """Where the command runs: the paths that it was given may begin there."""
+
+    def __call__(self, batch: dict[str, "np.ndarray[Any, Any]"]) -> dict[str, list[str]]:
+        """Translate a block; an error goes back as an answer, as Ray would try again for ever."""
+        block = Block(**json.loads(batch["block"][0]))
+        try:
+            os.chdir(self._directory)
+            finished = self._translator.translate(block)
+            done = Done(block.num_lines, finished.warnings, self._translator.load())
+            return {"answer": [json.dumps(done._asdict())]}
+        except Exception as error:
+            kind = "" if isinstance(error, DragomanError) else f"{type(error).__name__}: "
+            return {"answer": [json.dumps({"error": f"{kind}{error}"})]}
+
+
+@contextlib.contextmanager
+def _connected(address: str | None) -> Iterator[None]:
+    """Connect to a cluster, or start one that ends with this process and tells nobody of it.
+
+    Raises:
+        BulkError: there is no cluster at the address.
+    """
+    import ray
+
+    try:
+        if address is not None:
+            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+        else:
+            with _environment(OF_THE_CLUSTER):
+                ray.init(
+                    address="local",
+                    num_cpus=num_cpus(),
+                    include_dashboard=False,
+                    log_to_driver=False,
+                    logging_level=logging.ERROR,
+                )
+    except Exception as error:  # Ray raises nothing narrower when its start takes too long
+        raise BulkError(f"the Ray cluster {address or 'of this machine'}: {error}") from error
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+@contextlib.contextmanager
+def _environment(variables: dict[str, str]) -> Iterator[None]:
+    """Set variables for processes that are started meanwhile."""
+    before = dict(os.environ)
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name in variables:
+            if name in before:
+                os.environ[name] = before[name]
+            else:
+                del os.environ[name]
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep Ray's progress bars and its talk about itself from the user."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", category=DeprecationWarning, module=r"ray\.")
+        from ray.data import DataContext
+
+        context = DataContext.get_current()
+        context.enable_progress_bars = False
+        context.print_on_execution_start = False
+        logging.getLogger("ray.data").setLevel(logging.ERROR)
+        yield

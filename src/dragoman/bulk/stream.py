@@ -1,0 +1,43 @@
+"""Translation of text as it arrives: nothing is kept, and each line is answered soon."""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from dragoman.bulk.file_format import Line
+from dragoman.bulk.form import Translated, Write, warnings_of
+from dragoman.bulk.plain_text import read_stream
+
+if TYPE_CHECKING:
+    from dragoman.translator import Translation, Translator
+
+Align = Callable[[Iterator["Translation"]], Iterator[Translated]]
+"""Gives translations with their links, or with none if nobody asked for them."""
+
+
+def read_chunks(paths: tuple[Path, ...]) -> Iterator[list[Line]]:
+    """Read the lines of files, or of standard input, as they become available."""
+    if not paths:
+        yield from read_stream(sys.stdin.buffer, "standard input")
+    for number, path in enumerate(paths, start=1):
+        with path.open("rb") as stream:
+            yield from read_stream(stream, str(path), last=number == len(paths))
+
+
+def translate_stream(
+    translator: "Translator",
+    chunks: Iterable[list[Line]],
+    write: Write,
+    stream: BinaryIO,
+    align: Align,
+) -> Iterator[str]:
+    """Translate and write chunk after chunk; give what should be warned of."""
+    number = 0
+    for lines in chunks:
+        translations = translator.translate(line.text or "" for line in lines)
+        for line, translated in zip(lines, align(translations), strict=True):
+            stream.write(write(number, line, translated).encode())
+            number += 1
+            yield from warnings_of(line, translated)
+        stream.flush()

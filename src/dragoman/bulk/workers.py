@@ -1,0 +1,132 @@
+"""Blocks for several processes of this machine, each with a model of its own.
+
+A process that dies is replaced, and another gets its block. Processes are spawned, as the threads
+of an engine do not survive a fork.
+"""
+
+import contextlib
+import os
+import signal
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from threading import Thread
+from typing import NamedTuple
+
+from dragoman.bulk.attempts import MOST
+from dragoman.bulk.block_translator import BlockTranslator
+from dragoman.bulk.file_format import Block, BulkError
+from dragoman.bulk.files import Distribute, Done
+from dragoman.bulk.job import Job
+from dragoman.bulk.kept import KeptParts
+from dragoman.device import num_cpus
+
+
+class _Worker(NamedTuple):
+    process: BaseProcess
+    channel: Connection
+    """Blocks go one way; what has become of them comes back: `Done`, or an exception."""
+
+
+def with_workers(count: int) -> Distribute:
+    """Distribute blocks among so many processes, which share the processors."""
+    return partial(_distribute, count)
+
+
+def _distribute(
+    count: int, job: Job, parts: KeptParts, run: str, blocks: Sequence[Block]
+) -> Iterator[Done]:
+    """Start the processes, and stop them however it ends."""
+    threads = max(1, num_cpus() // count)
+    workers: list[_Worker] = []
+
+    def start() -> _Worker:
+        workers.append(_start(job, parts, run, threads))
+        return workers[-1]
+
+    try:
+        yield from _feed(start, min(count, len(blocks)), blocks)
+    finally:
+        for worker in workers:
+            worker.process.kill()  # it has nothing that is not kept
+            worker.process.join()
+
+
+def _feed(start: Callable[[], _Worker], count: int, blocks: Sequence[Block]) -> Iterator[Done]:
+    """Give each worker a block as soon as it is free.
+
+    Raises:
+        Exception: what a worker has met and could not set aside.
+    """
+    waiting, deaths = deque(blocks), Counter[int]()
+    idle: list[_Worker] = []
+    at_work: dict[object, tuple[_Worker, Block]] = {}  # by channel
+    while waiting or at_work:
+        while waiting and len(at_work) < count:
+            worker, block = idle.pop() if idle else start(), waiting.popleft()
+            with contextlib.suppress(BrokenPipeError):  # if it is dead, it will not answer
+                worker.channel.send(block)
+            at_work[worker.channel] = worker, block
+        for channel in wait([worker.channel for worker, _ in at_work.values()]):
+            worker, block = at_work.pop(channel)
+            try:
+                answer = worker.channel.recv()
+            except (EOFError, ConnectionResetError):
+                deaths[block.number] += 1
+                _judge_death(worker, deaths[block.number])
+                waiting.appendleft(block)
+                continue
+            if isinstance(answer, Exception):
+                raise answer
+            idle.append(worker)
+            yield answer
+
+
+def _judge_death(worker: _Worker, deaths: int) -> None:
+    """Give up if it is not a block that kills the processes.
+
+    Raises:
+        BulkError: no process can begin to work.
+    """
+    worker.process.join()
+    if worker.process.exitcode == 1 or deaths > MOST:
+        raise BulkError(
+            f"the process of a worker ended with {worker.process.exitcode} before it could work; "
+            "its own message stands above, if it had one"
+        )
+
+
+def _start(job: Job, parts: KeptParts, run: str, threads: int) -> _Worker:
+    """Start a process."""
+    context = get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_work, args=(theirs, job, parts, run, threads), daemon=True)
+    process.start()
+    theirs.close()  # so that the end of the process is the end of the channel
+    return _Worker(process, ours)
+
+
+def _work(channel: Connection, job: Job, parts: KeptParts, run: str, threads: int) -> None:
+    """Translate the blocks that come, in a process of its own."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the one that waits decides
+    Thread(target=_end_with_parent, daemon=True).start()
+    translator = BlockTranslator(job, parts, run, threads)
+    with contextlib.suppress(EOFError):
+        while True:
+            block = channel.recv()
+            try:
+                finished = translator.translate(block)
+                channel.send(Done(block.num_lines, finished.warnings, translator.load()))
+            except Exception as error:
+                channel.send(error)
+
+
+def _end_with_parent() -> None:
+    """End this process at once when the one that has started it ends, killed or not."""
+    parent = parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)

@@ -1,0 +1,129 @@
+"""What `dragoman translate` does with long files: the options, and what it tells meanwhile."""
+
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from dragoman.config import DragomanError, RecipeError
+from dragoman.durable import is_ordinary
+
+if TYPE_CHECKING:
+    from dragoman.bulk.files import Distribute, Progress
+    from dragoman.bulk.job import Job
+
+SOME_REJECTED = 3
+"""The exit code where the output is complete but for lines that were set aside."""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class BulkOptions:
+    """Long files and records."""
+
+    jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None
+    """Translate with so many processes, which share the processors; on a cluster, actors."""
+
+    cluster: Annotated[bool | str, Parameter(negative=())] = False
+    """Translate on a Ray cluster: the one at this address, or one that is started here."""
+
+    field: str | None = None
+    """Translate this field of JSON lines, or this column of a Parquet file."""
+
+    into: str = "translation"
+    """The field or column for the translation."""
+
+
+def bulk_output(files: tuple[Path, ...], output: Path | None, options: BulkOptions) -> Path | None:
+    """Give the output if files are translated to a file, so that what is finished can be kept.
+
+    Raises:
+        RecipeError: an option needs that, and something else was named.
+        DragomanError: the folder of the output is not there.
+    """
+    if output is None or not files or not all(map(is_ordinary, (output, *files))):
+        if options != BulkOptions():
+            raise RecipeError(
+                "--jobs, --cluster and --field work from files to a file: name the input, and the "
+                "output with -o; standard input and pipes cannot be read again"
+            )
+        return None
+    if not output.absolute().parent.is_dir():
+        raise DragomanError(f"{output}: cannot be written: there is no such folder")
+    _check(options)
+    return output
+
+
+def _check(options: BulkOptions) -> None:
+    """Refuse options that mean nothing."""
+    if options.jobs is not None and options.jobs < 1:
+        raise RecipeError(f"--jobs {options.jobs}: it takes at least one process")
+    if (
+        isinstance(options.cluster, str)
+        and options.cluster != "auto"
+        and ":" not in options.cluster
+    ):
+        raise RecipeError(
+            f"--cluster {options.cluster}: an address is HOST:PORT or auto; without one, put "
+            "--cluster behind the files"
+        )
+
+
+def translate_in_bulk(job: "Job", options: BulkOptions) -> int:
+    """Translate files, tell how far it is, and return the exit code."""
+    from dragoman.bulk.files import rejections_path, translate_files
+
+    num_rejected = translate_files(job, _distribute(options), _Report())
+    if num_rejected:
+        print(
+            f"warning: {num_rejected} lines could not be translated and are empty in {job.output}; "
+            f"{rejections_path(job.output)} has them, with the reasons",
+            file=sys.stderr,
+        )
+    return SOME_REJECTED if num_rejected else 0
+
+
+def _distribute(options: BulkOptions) -> "Distribute":
+    """Choose who translates."""
+    if options.cluster:
+        from dragoman.bulk.ray_cluster import on_cluster
+
+        address = options.cluster if isinstance(options.cluster, str) else None
+        return on_cluster(address, options.jobs)
+    if options.jobs is not None:
+        from dragoman.bulk.workers import with_workers
+
+        return with_workers(options.jobs)
+    from dragoman.bulk.files import in_this_process
+
+    return in_this_process
+
+
+class _Report:
+    """Prints warnings as they come, and to a person who waits how far it is."""
+
+    def __init__(self) -> None:
+        self._began: tuple[float, int] | None = None
+        self._is_watched = sys.stderr.isatty()
+
+    def __call__(self, progress: "Progress") -> None:
+        for warning in progress.warnings:
+            print(f"warning: {warning}", file=sys.stderr)
+        if self._began is None:
+            self._began = time.monotonic(), progress.num_lines
+            if progress.num_lines:
+                print(
+                    f"going on: {progress.num_lines} of {progress.of} lines are translated",
+                    file=sys.stderr,
+                )
+        elif self._is_watched:
+            seconds, lines = time.monotonic() - self._began[0], progress.num_lines - self._began[1]
+            print(
+                f"\r{progress.num_lines} of {progress.of} lines, {lines / seconds:.0f} a second, "
+                f"{progress.engine}",
+                end="\n" if progress.num_lines == progress.of else "",
+                file=sys.stderr,
+            )

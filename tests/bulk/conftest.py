@@ -1,0 +1,180 @@
+"""A tiny random model, and the program that translates files with it in a process of its own."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from dragoman.bulk.job import Job, TranslatorSettings
+from dragoman.bulk.plain_text import PlainText
+from dragoman.interop.ctranslate2 import export_ctranslate2
+from dragoman.model.config import TransformerConfig
+from dragoman.model.transformer import Transformer
+from dragoman.model_directory import (
+    AlignmentDescription,
+    ModelDescription,
+    TokenizerDescription,
+    save_model,
+)
+from dragoman.tokenizers.config import TokenizerConfig
+from dragoman.tokenizers.pair import TokenizerPair
+from dragoman.tokenizers.tokenizer import SpecialIds
+from dragoman.tokenizers.words import WordTokenizer
+
+ROOT = Path(__file__).parents[2]
+LINES = [f"w{i % 7} w{i % 11} w{i % 13}" if i % 5 else " " * (i % 2) for i in range(150)]
+
+PROGRAM = """
+import json, sys
+from pathlib import Path
+from dragoman.bulk.files import in_this_process, translate_files
+from dragoman.bulk.formats import choose_format
+from dragoman.bulk.job import Job, TranslatorSettings
+from dragoman.cli import main
+
+def distribute(way):
+    if way == "workers":
+        from dragoman.bulk.workers import with_workers
+        return with_workers(2)
+    if way == "ray":
+        from dragoman.bulk.ray_cluster import on_cluster
+        return on_cluster(None, 2)
+    return in_this_process
+
+model, source, output, way, field = sys.argv[1:]
+job = Job(
+    translator=TranslatorSettings(model=Path(model), engine="ctranslate2", whole_lines=True),
+    files=choose_format((Path(source),), form="text", field=field or None, into="translation"),
+    output=Path(output),
+    lines_per_block=8,
+)
+told = []
+rejected = translate_files(job, distribute(way), lambda progress: told.append(progress.num_lines))
+print(json.dumps([rejected, told[0]]))
+"""
+"""The command with smaller blocks. It prints how many lines were rejected, and done before."""
+
+POISON = """
+import os
+from pathlib import Path
+from dragoman.translator import Translator
+
+original = Translator.translate
+already = Path(__file__).with_name("already")
+
+def translate(self, texts, search=None):
+    texts = list(texts)
+    if any("poison" in text for text in texts):
+        os.kill(os.getpid(), 9)
+    if any("w19" in text for text in texts) and not already.exists():
+        already.touch()
+        os.kill(os.getpid(), 9)
+    return original(self, texts, search)
+
+Translator.translate = translate
+"""
+"""Kills processes that translate one word, and the first one that translates another word."""
+
+Start = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture(scope="session")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Save a model that has learnt nothing, with its copy for CTranslate2."""
+    torch.manual_seed(3)
+    path = tmp_path_factory.mktemp("model")
+    words = WordTokenizer([f"w{i}" for i in range(20)])
+    config = TransformerConfig(
+        d_model=8,
+        d_ff=12,
+        num_heads=2,
+        num_encoder_layers=1,
+        num_decoder_layers=1,
+        projection_bias=True,
+    )
+    transformer = Transformer(
+        config,
+        source_vocab_size=words.vocab_size,
+        target_vocab_size=words.vocab_size,
+        padding_id=0,
+    )
+    pair = TokenizerPair(words, words)
+    description = ModelDescription(
+        source_language="en",
+        target_language="it",
+        model=config,
+        tokenizer=TokenizerDescription.of(pair, TokenizerConfig(kind="words")),
+        special_ids=SpecialIds(),
+        max_length=50,
+        search={"beam_size": 2, "max_length_ratio": 1.0, "max_length_extra": 2},
+        alignment=AlignmentDescription(layer=1, agreement=0.5, text="nothing", pairs=1),
+    )
+    save_model(path, description, pair, dict(transformer.named_parameters()))
+    export_ctranslate2(path, None, quantization="float32")
+    return path
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    """Write lines, some of them blank, that make 19 blocks of 8."""
+    path = tmp_path / "in.txt"
+    path.write_text("\n".join(LINES), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def job(model: Path, text: Path) -> Job:
+    """Describe the translation of the text in this process."""
+    return Job(
+        translator=TranslatorSettings(model=model, engine="ctranslate2", whole_lines=True),
+        files=PlainText((text,), "text"),
+        output=text.with_name("out.txt"),
+        lines_per_block=8,
+    )
+
+
+@pytest.fixture
+def start(model: Path, text: Path, tmp_path: Path) -> Iterator[Start]:
+    """Give a function that begins to translate the text in another process."""
+    begun: list[subprocess.Popen[str]] = []
+
+    def begin(
+        way: str = "", *, source: Path = text, field: str = "", poisonous: bool = False
+    ) -> "subprocess.Popen[str]":
+        injected = tmp_path / "injected"
+        injected.mkdir(exist_ok=True)
+        (injected / "sitecustomize.py").write_text(POISON if poisonous else "")
+        path = os.pathsep.join([str(injected), str(ROOT / "src")])
+        output = source.with_name(f"out{source.suffix}")
+        process = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, model, source, output, way, field],
+            env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        begun.append(process)
+        return process
+
+    yield begin
+    for process in begun:
+        process.kill()
+        process.communicate()
+
+
+def result_of(process: "subprocess.Popen[str]", *, timeout: float = 120) -> tuple[int, int]:
+    """Wait for the end, and give how many lines were rejected, and done before."""
+    output, errors = process.communicate(timeout=timeout)
+    assert process.returncode == 0, errors
+    rejected, before = json.loads(output.splitlines()[-1])  # Ray may print more
+    return rejected, before
+
+
+def blocks_in(directory: Path) -> list[str]:
+    """List the blocks that are kept."""
+    return [path.name for path in directory.glob("*-*.json")]

@@ -1,0 +1,292 @@
+"""What is translated of files is kept, and whole at the end."""
+
+import json
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from dragoman.bulk.file_format import BulkError
+from dragoman.bulk.files import Progress, in_this_process, rejections_path, translate_files
+from dragoman.bulk.form import Form
+from dragoman.bulk.job import Job
+from dragoman.bulk.kept import KeptParts
+from dragoman.bulk.plain_text import PlainText
+from dragoman.decoding.config import SearchConfig
+from dragoman.translator import Translation, Translator
+
+from .conftest import LINES, Start, blocks_in, result_of
+
+
+def run(job: Job) -> int:
+    return translate_files(job, in_this_process, lambda progress: None)
+
+
+def expected(job: Job) -> str:
+    return "\n".join(job.translator.load()(LINES))
+
+
+def stop_after(job: Job, num_blocks: int) -> None:
+    """Interrupt a translation when so many blocks are finished."""
+    told: list[Progress] = []
+
+    def tell(progress: Progress) -> None:
+        told.append(progress)
+        if len(told) > num_blocks:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        translate_files(job, in_this_process, tell)
+
+
+def test_the_output_is_what_the_translator_says_and_nothing_stays_beside_it(job: Job) -> None:
+    assert run(job) == 0
+
+    assert job.output.read_text() == expected(job)
+    assert sorted(path.name for path in job.output.parent.iterdir()) == ["in.txt", "out.txt"]
+
+
+def test_a_killed_translation_goes_on_to_the_same_bytes(job: Job, start: Start) -> None:
+    kept = job.output.with_name("out.txt.part")
+    for num_blocks in (1, 7):
+        process = start()
+        while len(blocks_in(kept)) < num_blocks and process.poll() is None:
+            time.sleep(0.001)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        assert process.returncode == -signal.SIGKILL
+        assert not job.output.exists()
+
+    rejected, before = result_of(start())
+
+    assert (rejected, before >= 7 * 8) == (0, True)
+    assert job.output.read_text() == expected(job)
+    assert not kept.exists()
+
+
+def test_what_is_finished_is_not_translated_again(
+    job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stop_after(job, 3)
+    translated: list[str] = []
+    original = Translator.translate
+
+    def translate(self: Translator, texts: Iterable[str]) -> Iterator[Translation]:
+        translated.extend(taken := list(texts))
+        return original(self, taken)
+
+    monkeypatch.setattr(Translator, "translate", translate)
+    run(job)
+
+    assert translated == LINES[24:]
+
+
+@pytest.mark.parametrize("form", ["text", "scores", "list", "json"])
+def test_every_form_and_the_alignments_survive_an_interruption(job: Job, form: Form) -> None:
+    search = SearchConfig(beam_size=2, n_best=2, max_length_ratio=1.0, max_length_extra=2)
+    both = [
+        replace(
+            job,
+            translator=replace(job.translator, search=search),
+            files=PlainText(job.files.paths, form),
+            output=job.output.with_name(name),
+            alignments=job.output.with_name(f"{name}.align"),
+        )
+        for name in ("straight", "interrupted")
+    ]
+    straight, interrupted = both
+    run(straight)
+
+    stop_after(interrupted, 9)
+    assert interrupted.alignments is not None
+    assert straight.alignments is not None
+    assert not interrupted.output.exists()
+    assert not interrupted.alignments.exists()
+    run(interrupted)
+
+    assert interrupted.output.read_bytes() == straight.output.read_bytes()
+    aligned = interrupted.alignments.read_text()
+    assert aligned == straight.alignments.read_text()
+    assert aligned.count("\n") == len(LINES)
+    assert "0-0" in aligned
+
+
+def test_another_text_model_or_option_is_refused_with_its_name(job: Job, text: Path) -> None:
+    stop_after(job, 2)
+    other = replace(job, translator=replace(job.translator, search=SearchConfig(beam_size=3)))
+
+    with pytest.raises(BulkError, match=r"the option beam_size \(4 before, 3 now\); undo the"):
+        run(other)
+    with pytest.raises(BulkError, match="the form of the output"):
+        run(replace(job, files=PlainText((text,), "json")))
+    text.write_text(text.read_text() + "\nmore")
+    with pytest.raises(BulkError, match=rf"differs in the content of {text}; undo"):
+        run(job)
+
+    assert blocks_in(job.output.with_name("out.txt.part"))
+
+
+def test_a_second_process_for_one_output_is_refused(job: Job, start: Start) -> None:
+    with KeptParts(job.output, job.identity()).claim():
+        second = start()
+        _, errors = second.communicate(timeout=60)
+
+    assert second.returncode != 0
+    assert f"{job.output}: another process is translating to it; wait or stop it" in errors
+
+
+@pytest.mark.parametrize(("room", "begun"), [(100, False), (100, True), (1800, False)])
+def test_a_full_disk_is_told_and_costs_nothing(
+    job: Job, start: Start, room: int, begun: bool
+) -> None:
+    """There is no room for the description of the job, for a block, for the output."""
+    job.output.write_text("earlier")
+    process = start()
+    while begun and not job.output.with_name("out.txt.part").joinpath("job.json").exists():
+        time.sleep(0.001)
+    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (room, room))
+    _, errors = process.communicate(timeout=60)
+
+    assert process.returncode != 0
+    assert f"{job.output}: cannot be written: File too large; what is finished is kept" in errors
+    assert job.output.read_text() == "earlier"
+    assert not list(job.output.parent.glob(".*"))
+    result_of(start())
+    assert job.output.read_text() == expected(job)
+
+
+def poison(monkeypatch: pytest.MonkeyPatch, *, texts: frozenset[str] | None) -> None:
+    """Let the translator fail for some texts, or for all."""
+    original = Translator.translate
+
+    def translate(self: Translator, given: Iterable[str]) -> Iterator[Translation]:
+        taken = list(given)
+        if texts is None or texts & frozenset(taken):
+            raise RuntimeError("it overflows")
+        return original(self, taken)
+
+    monkeypatch.setattr(Translator, "translate", translate)
+
+
+@pytest.mark.parametrize(
+    ("form", "written"),
+    [
+        ("text", "\n"),
+        ("scores", "\t-inf\n"),
+        ("list", "22 |||  ||| -inf\n"),
+        ("json", '"text": "", "rejected": "it fails with RuntimeError: it overflows"}\n'),
+    ],
+)
+def test_a_line_that_fails_is_set_aside_and_its_place_stays(
+    job: Job, text: Path, form: Form, written: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = replace(job, files=PlainText((text,), form))
+    run(job)
+    whole = job.output.read_text().splitlines(keepends=True)
+    poison(monkeypatch, texts=frozenset({LINES[22]}))
+
+    assert run(job) == 1
+
+    lines = job.output.read_text().splitlines(keepends=True)
+    assert lines[22].endswith(written)
+    if form == "json":  # in another batch, the last digits of a score are others
+        lines, whole = ([json.loads(line)["text"] for line in each] for each in (lines, whole))
+    assert [*lines[:22], *lines[23:]] == [*whole[:22], *whole[23:]]
+    assert json.loads(rejections_path(job.output).read_text()) == {
+        "place": f"{text}:23",
+        "line": 23,
+        "text": LINES[22],
+        "reason": "it fails with RuntimeError: it overflows",
+    }
+
+
+def test_rejections_of_an_earlier_output_do_not_stay(
+    job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        poison(patch, texts=frozenset({LINES[22]}))
+        run(job)
+    assert rejections_path(job.output).exists()
+
+    assert run(job) == 0
+
+    assert not rejections_path(job.output).exists()
+
+
+def test_an_error_that_is_not_about_a_line_ends_it(
+    job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    poison(monkeypatch, texts=None)
+
+    with pytest.raises(RuntimeError, match="it overflows"):
+        run(job)
+
+    assert sorted(path.name for path in job.output.parent.iterdir()) == ["in.txt"]
+
+
+def test_a_text_that_changes_meanwhile_is_noticed(job: Job, text: Path) -> None:
+    def tell(progress: Progress) -> None:
+        if progress.num_lines == 80:
+            text.write_text(text.read_text().upper())
+
+    with pytest.raises(BulkError, match=f"{text}: it has changed while it was translated"):
+        translate_files(job, in_this_process, tell)
+
+    assert not job.output.exists()
+
+
+def test_what_kills_have_left_is_tidied_up(job: Job) -> None:
+    stop_after(job, 3)
+    kept = job.output.with_name("out.txt.part")
+    left = job.output.with_name(".out.txt.4711.unfinished")
+    left.write_text("half of it")
+    (kept / "job.json").unlink()  # a kill while everything is deleted
+    (kept / "000000099.attempt").write_text("{}")
+
+    run(job)
+
+    assert job.output.read_text() == expected(job)
+    assert sorted(path.name for path in job.output.parent.iterdir()) == ["in.txt", "out.txt"]
+
+
+def test_a_directory_that_is_not_ours_is_left_alone(job: Job) -> None:
+    kept = job.output.with_name("out.txt.part")
+    kept.mkdir()
+    (kept / "photograph.jpg").write_text("holiday")
+
+    with pytest.raises(BulkError, match=r"no translation has made photograph\.jpg there"):
+        run(job)
+
+    assert (kept / "photograph.jpg").exists()
+
+
+def test_a_block_that_is_damaged_is_named(job: Job) -> None:
+    stop_after(job, 3)
+    kept = job.output.with_name("out.txt.part")
+    (kept / min(blocks_in(kept))).write_text("{")
+
+    with pytest.raises(BulkError, match=r"0-\w+\.json: it is damaged; delete it and run"):
+        run(job)
+
+
+def test_the_command_goes_on_and_says_so(job: Job, text: Path) -> None:
+    text.write_text("w1 w2\n" * 2000 + "poison \ud7ff\n")
+    command = [sys.executable, "-m", "dragoman", "translate", str(job.translator.model), str(text)]
+    options = ["-o", str(job.output), "--engine", "ctranslate2", "--whole-lines"]
+    kept = job.output.with_name("out.txt.part")
+    process = subprocess.Popen([*command, *options], stderr=subprocess.DEVNULL)
+    while not blocks_in(kept) and process.poll() is None:
+        time.sleep(0.001)
+    process.kill()
+    assert process.wait() == -signal.SIGKILL
+
+    done = subprocess.run([*command, *options], capture_output=True, text=True, check=True)
+
+    assert "going on: 1024 of 2001 lines are translated" in done.stderr
+    assert job.output.read_text().count("\n") == 2001

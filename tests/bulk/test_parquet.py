@@ -1,0 +1,78 @@
+"""A table comes back with one more column."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from dragoman.bulk.files import in_this_process, translate_files
+from dragoman.bulk.job import Job
+from dragoman.bulk.parquet import ParquetTable
+from dragoman.corpora.text_file import CorpusError
+
+from .conftest import LINES
+
+TEXTS = [None if i == 30 else line for i, line in enumerate(LINES)]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """Write the lines and their numbers, in groups of 20 rows."""
+    path = tmp_path / "in.parquet"
+    columns = pa.table({"id": list(range(len(TEXTS))), "t": TEXTS})
+    parquet.write_table(columns, path, row_group_size=20)
+    return path
+
+
+def test_each_row_gets_its_translation_and_keeps_the_rest(job: Job, table: Path) -> None:
+    output = table.with_name("out.parquet")
+    job = replace(job, files=ParquetTable(table, "t", "it"), output=output)
+
+    assert translate_files(job, in_this_process, lambda progress: None) == 0
+
+    written = parquet.read_table(output)
+    translations = job.translator.load()(LINES)
+    assert written["it"].to_pylist() == [
+        None if text is None else translation
+        for text, translation in zip(TEXTS, translations, strict=True)
+    ]
+    assert written.drop_columns("it").equals(parquet.read_table(table))
+    assert parquet.read_metadata(output).num_row_groups == 8
+
+
+def test_blocks_can_be_read_in_any_order(table: Path) -> None:
+    format_ = ParquetTable(table, "t", "it")
+    blocks = format_.cut(8)
+
+    read = {block.number: format_.read(block) for block in reversed(blocks)}
+
+    assert [line.text for number in sorted(read) for line in read[number]] == TEXTS
+    assert read[3][0].place == f"{table}:row 21"
+    assert max(block.size for block in blocks) == 8
+
+
+@pytest.mark.parametrize(
+    ("field", "into", "reason"),
+    [
+        ("x", "it", "no column 'x'; there is id, t"),
+        ("id", "it", "the column 'id' is not text but int64"),
+        ("t", "id", "there is a column 'id' already; --into names another"),
+    ],
+)
+def test_columns_that_do_not_fit_are_refused(
+    table: Path, field: str, into: str, reason: str
+) -> None:
+    with pytest.raises(CorpusError) as error:
+        ParquetTable(table, field, into).cut(8)
+
+    assert str(error.value) == f"{table}: {reason}"
+
+
+def test_another_file_is_no_table(tmp_path: Path) -> None:
+    path = tmp_path / "in.parquet"
+    path.write_text("text")
+
+    with pytest.raises(CorpusError, match=r"in\.parquet: not a Parquet file"):
+        ParquetTable(path, "t", "it").cut(8)

@@ -1,0 +1,57 @@
+"""Lines are the same, whether they arrive in a stream or are read in blocks."""
+
+import io
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dragoman.bulk.plain_text import PlainText, read_stream
+from dragoman.corpora.text_file import CorpusError
+
+TEXT = st.text(st.sampled_from("ab \n\r\u2028\u0085\x0b\ufeff\U0001f600"), max_size=40)
+
+
+@given(contents=st.lists(TEXT, min_size=1, max_size=3), lines_per_block=st.integers(1, 5))
+def test_blocks_have_the_lines_of_the_stream(
+    contents: list[str], lines_per_block: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    directory = tmp_path_factory.mktemp("text")
+    paths = tuple(directory / str(i) for i in range(len(contents)))
+    for path, content in zip(paths, contents, strict=True):
+        path.write_bytes(content.encode())
+    text = PlainText(paths, "text")
+
+    blocks = text.cut(lines_per_block)
+
+    in_blocks = [line for block in blocks for line in text.read(block)]
+    streamed = [
+        line
+        for number, path in enumerate(paths, start=1)
+        for chunk in read_stream(
+            io.BytesIO(path.read_bytes()), str(path), last=number == len(paths)
+        )
+        for line in chunk
+    ]
+    assert in_blocks == streamed
+    numbers = [(b.number, b.first_line, b.num_lines <= lines_per_block) for b in blocks]
+    ends = [sum(b.num_lines for b in blocks[:i]) for i in range(len(blocks))]
+    assert numbers == [(i, end, True) for i, end in enumerate(ends)]
+
+
+def test_long_lines_make_short_blocks(tmp_path: Path) -> None:
+    path = tmp_path / "long"
+    path.write_text(("x" * 700_000 + "\n") * 5)
+
+    blocks = PlainText((path,), "text").cut(1024)
+
+    assert [block.num_lines for block in blocks] == [2, 2, 1]
+
+
+def test_what_is_not_text_is_found_before_anything_is_translated(tmp_path: Path) -> None:
+    path = tmp_path / "in.txt"
+    path.write_bytes(b"a\n" * 2000 + b"\xff\n")
+
+    with pytest.raises(CorpusError, match=r"in\.txt:2001: not UTF-8"):
+        PlainText((path,), "text").cut(1024)

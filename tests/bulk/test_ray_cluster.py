@@ -1,0 +1,33 @@
+"""A real Ray cluster on this machine, with actors that die."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dragoman.bulk.files import rejections_path
+from dragoman.bulk.job import Job
+
+from .conftest import LINES, Start, result_of
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(240)
+def test_a_cluster_delivers_everything_though_an_actor_is_killed_and_a_line_is_poison(
+    job: Job, text: Path, start: Start
+) -> None:
+    source = text.with_suffix(".jsonl")
+    lines = [*LINES[:40], "w1 w19", *LINES[41:99], "w1 poison w2", *LINES[100:]]
+    source.write_text("".join(json.dumps({"id": i, "t": t}) + "\n" for i, t in enumerate(lines)))
+
+    rejected, _ = result_of(start("ray", source=source, field="t", poisonous=True), timeout=220)
+
+    assert rejected == 1
+    assert (text.parent / "injected" / "already").exists()  # so an actor has died there, too
+    records = [json.loads(line) for line in source.with_name("out.jsonl").read_text().splitlines()]
+    assert [record["id"] for record in records] == list(range(150))
+    translations = job.translator.load()(lines)
+    assert [record["translation"] for record in records] == [
+        None if record["id"] == 99 else translations[record["id"]] for record in records
+    ]
+    assert "dies: 2 times" in rejections_path(source.with_name("out.jsonl")).read_text()

@@ -1,0 +1,98 @@
+"""Processes that share a file: real ones, and killed."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+from dragoman.bulk.files import rejections_path
+from dragoman.bulk.job import Job
+
+from .conftest import LINES, Start, blocks_in, result_of
+
+POISONED = [*LINES[:19], "w1 poison w2", *LINES[20:]]
+
+
+def workers_of(process: int) -> list[int]:
+    """List the processes that translate; the first child of multiprocessing only tidies up."""
+    children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    return [
+        int(child)
+        for child in children
+        if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()
+    ]
+
+
+def is_running(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+def expected(job: Job) -> str:
+    return "\n".join(job.translator.load()(LINES))
+
+
+def test_a_worker_that_is_killed_is_replaced_and_nothing_is_lost(job: Job, start: Start) -> None:
+    kept = job.output.with_name("out.txt.part")
+    process = start("workers")
+    while len(blocks_in(kept)) < 2 and process.poll() is None:
+        time.sleep(0.001)
+    process.send_signal(signal.SIGSTOP)  # so that it is not over before
+    victim = workers_of(process.pid)[0]
+    os.kill(victim, signal.SIGKILL)
+    process.send_signal(signal.SIGCONT)
+
+    rejected, _ = result_of(process)
+
+    assert rejected == 0
+    assert job.output.read_text() == expected(job)
+
+
+def test_workers_end_with_the_command(job: Job, start: Start) -> None:
+    kept = job.output.with_name("out.txt.part")
+    process = start("workers")
+    while not blocks_in(kept) and process.poll() is None:
+        time.sleep(0.001)
+    workers = workers_of(process.pid)
+    process.kill()
+    process.communicate()
+
+    while any(map(is_running, workers)):  # the time limit of the test is its assertion
+        time.sleep(0.01)
+
+    assert workers
+    result_of(start("workers"))
+    assert job.output.read_text() == expected(job)
+
+
+def test_a_line_that_kills_its_process_is_set_aside(job: Job, text: Path, start: Start) -> None:
+    text.write_text("\n".join(POISONED))
+
+    rejected, _ = result_of(start("workers", poisonous=True))
+
+    assert rejected == 1
+    lines = job.output.read_text().split("\n")
+    assert lines == [*(translated := expected(job).split("\n"))[:19], "", *translated[20:]]
+    reason = "the process that translates it dies: 2 times among other lines, then alone"
+    assert f'"line": 20, "text": "w1 poison w2", "reason": "{reason}"' in (
+        rejections_path(job.output).read_text()
+    )
+
+
+def test_an_error_in_a_worker_ends_the_command_with_its_sentence(
+    job: Job, text: Path, start: Start
+) -> None:
+    copy = job.translator.model / "ctranslate2"
+    process = start("workers")
+    copy.rename(copy.with_name("moved"))
+    try:
+        _, errors = process.communicate(timeout=60)
+    finally:
+        copy.with_name("moved").rename(copy)
+
+    assert process.returncode != 0
+    assert "it has no copy for CTranslate2" in errors
+    assert [path.name for path in text.parent.iterdir() if "out" in path.name] == []
