@@ -296,7 +296,7 @@ def test_no_piece_of_any_panel_is_ever_markup(page: Page, hostile: str) -> None:
         assert re.search("<(img|script|b)", " ".join(page.locator(place).all_text_contents())), (
             place
         )
-    expect(page.locator("#source-marks")).to_contain_text("<b>cat</b>")
+    expect(page.locator("#source-marks")).to_contain_text("<b cat")
     num_tokens = page.locator("#tokens > li > b").count()
     assert page.locator("img, script, b").count() == before + num_tokens
 
