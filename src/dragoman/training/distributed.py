@@ -2,13 +2,12 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from datetime import timedelta
 
 import torch
 import torch.distributed as dist
-from torch import Tensor, nn
-from torch.nn.parallel import DistributedDataParallel
+from torch import Tensor
 
 LONGEST_WAIT = timedelta(days=7)
 
@@ -75,20 +74,3 @@ def barrier() -> None:
     """Wait for all processes."""
     if world_size() > 1:
         dist.barrier()
-
-
-def synchronised(module: nn.Module) -> nn.Module:
-    """Wrap a module so that its gradients are averaged over processes.
-
-    Buffers are left alone: the table of positions may have grown on one process only.
-    """
-    if world_size() == 1:
-        return module
-    return DistributedDataParallel(module, broadcast_buffers=False)
-
-
-def without_gradient_sync(module: nn.Module) -> AbstractContextManager[None]:
-    """Let gradients pile up locally until the last micro-batch of an update."""
-    if isinstance(module, DistributedDataParallel):
-        return module.no_sync()
-    return nullcontext()
