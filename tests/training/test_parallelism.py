@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from dragoman.training.journal import read_journal
 from .conftest import write_store
 
 UPDATES, STOP = 6, 4
+WEIGHTS = "weights.safetensors"
 PROJECT = Path(__file__).parents[2]
 
 pytestmark = pytest.mark.slow
@@ -64,7 +66,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert "Warning" not in done.stderr
+    assert "FSDP2-wrapped" not in done.stderr
     return root
 
 
@@ -94,17 +96,20 @@ def assert_close(one: Path, other: Path, tolerance: float = 2e-5) -> None:
         np.testing.assert_allclose(tensor, theirs[name], atol=tolerance, err_msg=name)
 
 
-def seen(run: Path, processes: int) -> list[list[list[int]]]:
-    """Put the pairs that all ranks saw back together: by update, by micro-batch, in order."""
-    ranks = [json.loads((run / f"rank-{r}.json").read_text())["seen"] for r in range(processes)]
-    updates = []
-    for shards_of_update in zip(*ranks, strict=True):
-        micro_batches = []
-        for shards in zip(*shards_of_update, strict=True):
-            dealt = [row for rows in zip(*(s + [-1] for s in shards)) for row in rows]
-            micro_batches.append(dealt)
-        updates.append(micro_batches)
-    return updates
+def shards(run: Path, processes: int, key: str) -> list[Any]:
+    return [json.loads((run / f"rank-{rank}.json").read_text())[key] for rank in range(processes)]
+
+
+def dealt_out(run: Path, processes: int) -> list[list[list[int]]]:
+    """Put the pairs that all ranks saw together again: by update, by micro-batch, in order."""
+    together = []
+    for update in zip(*shards(run, processes, "seen"), strict=True):
+        dealt = [
+            [pair for row in zip_longest(*micro_batch) for pair in row if pair not in (None, -1)]
+            for micro_batch in zip(*update, strict=True)
+        ]
+        together.append(dealt)
+    return together
 
 
 @pytest.mark.parametrize("run", ["ddp 2", "fsdp 2", "fsdp 3"])
@@ -135,3 +140,24 @@ def test_muon_turns_whole_matrices_where_processes_hold_parts(runs: Path) -> Non
 
 def test_bf16_differs_between_the_two_ways_by_rounding_only(runs: Path) -> None:
     np.testing.assert_allclose(losses(runs / "bf16 fsdp 2"), losses(runs / "bf16 ddp 2"), rtol=0.02)
+
+
+def test_the_pairs_of_an_update_do_not_depend_on_the_processes_or_on_a_stop(runs: Path) -> None:
+    alone = dealt_out(runs / "alone", 1)
+
+    assert len(alone) == UPDATES
+    for run, processes in [("ddp 2", 2), ("fsdp 2", 2), ("fsdp 3", 3)]:
+        assert dealt_out(runs / run, processes) == alone
+    for run, processes in [("ddp 2 to 1", 1), ("ddp 2 to fsdp 4", 4), ("fsdp 2 to ddp 4", 4)]:
+        assert dealt_out(runs / run, processes) == alone[STOP:]
+
+
+def test_each_process_holds_a_part_of_every_parameter(runs: Path) -> None:
+    whole = load_file(runs / "fsdp 3" / "checkpoints" / f"update-{UPDATES:08d}" / WEIGHTS)
+    held = shards(runs / "fsdp 3", 3, "held")
+
+    for name, tensor in whole.items():
+        rows = [shapes[name][0] for shapes in held]
+        assert sum(rows) == len(tensor), name
+        assert max(rows) == -(-len(tensor) // 3), name
+    assert [shapes["decoder.norm.gain"] for shapes in held] == [[3], [3], [2]]

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import torch._dynamo  # which the first optimizer imports: once here, and not in each fork
 import torch.distributed as dist
 from torch.distributed.tensor import DTensor
 
