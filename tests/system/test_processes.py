@@ -28,7 +28,7 @@ SETTINGS = (
 )
 SHORT = tuple(word for setting in SETTINGS for word in ("--set", setting))
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]  # on a busy machine, starts take long
 needs_proc = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds no children")
 
 LAUNCH = (sys.executable, "-m", "torch.distributed.run", "--standalone")
@@ -48,7 +48,7 @@ def start(workspace: Path, *arguments: str) -> "subprocess.Popen[str]":
 
 def launch(workspace: Path, *arguments: str) -> str:
     with start(workspace, *arguments) as process:
-        _, errors = process.communicate(timeout=240)
+        _, errors = process.communicate(timeout=600)
     assert process.returncode == 0, errors
     return errors
 
@@ -109,7 +109,7 @@ def test_a_job_that_lost_a_process_restarts_and_ends_with_the_same_weights(
 ) -> None:
     with start(workspace, "--nproc-per-node=2", "--max-restarts=1", *TRAIN, "run", *SHORT) as agent:
         kill_in_the_middle(workspace, agent, rank=1)
-        _, errors = agent.communicate(timeout=240)
+        _, errors = agent.communicate(timeout=600)
 
     assert agent.returncode == 0, errors
     assert "going on after update" in errors

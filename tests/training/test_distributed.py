@@ -4,17 +4,17 @@ import socket
 import threading
 
 import pytest
-import torch.distributed as dist
+from torch.distributed import TCPStore  # type: ignore[attr-defined]
 
 from dragoman.training.distributed import PORT_KEY, _new_store
 
 
-def open_store() -> dist.TCPStore:
-    return dist.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
+def open_store() -> TCPStore:
+    return TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
 
 
 @pytest.fixture
-def offered(monkeypatch: pytest.MonkeyPatch) -> dist.TCPStore:
+def offered(monkeypatch: pytest.MonkeyPatch) -> TCPStore:
     """Offer a store as torchrun does, which outlives the processes that it starts."""
     store = open_store()
     monkeypatch.setenv("MASTER_ADDR", "127.0.0.1")
@@ -23,7 +23,7 @@ def offered(monkeypatch: pytest.MonkeyPatch) -> dist.TCPStore:
 
 
 def test_a_process_that_finds_a_dead_port_looks_again(
-    offered: dist.TCPStore, monkeypatch: pytest.MonkeyPatch
+    offered: TCPStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with socket.socket() as taken:  # bound, and nobody listens
         taken.bind(("127.0.0.1", 0))
@@ -41,7 +41,7 @@ def test_a_process_that_finds_a_dead_port_looks_again(
 
 
 def test_the_first_process_opens_a_new_store_each_time(
-    offered: dist.TCPStore, monkeypatch: pytest.MonkeyPatch
+    offered: TCPStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RANK", "0")
     before = _new_store()

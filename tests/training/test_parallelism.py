@@ -20,12 +20,12 @@ UPDATES, STOP = 6, 4
 WEIGHTS = "weights.safetensors"
 PROJECT = Path(__file__).parents[2]
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]  # on a busy machine, starts take long
 
 
 def planned(directory: str, processes: int, **more: Any) -> dict[str, Any]:
     """Describe a run; what is not known here is a setting of the training."""
-    rest = {key: more.pop(key) for key in ("stop", "begin") if key in more}
+    rest: dict[str, Any] = {key: more.pop(key) for key in ("stop", "begin") if key in more}
     settings = {"updates": UPDATES, "validate_every": 3, "keep_checkpoints": 9, **more}
     return {"directory": directory, "processes": processes, "settings": settings, **rest}
 
@@ -62,7 +62,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         cwd=PROJECT,
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -80,7 +80,7 @@ def state(run: Path, update: int = UPDATES) -> dict[str, npt.NDArray[np.float32]
     Adding the same to all keys changes no attention, so that the gradient of their bias is zero but
     for rounding, which Adam makes as large as any other: it is left out.
     """
-    found = {}
+    found: dict[str, npt.NDArray[np.float32]] = {}
     for group in ("weights", "average", "optimizer"):
         tensors = load_file(run / "checkpoints" / f"update-{update:08d}" / f"{group}.safetensors")
         found |= {f"{group} {name}": tensor for name, tensor in tensors.items()}

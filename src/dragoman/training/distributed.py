@@ -9,6 +9,7 @@ from datetime import timedelta
 import torch
 import torch.distributed as dist
 from torch import Tensor
+from torch.distributed import TCPStore  # type: ignore[attr-defined]
 
 LONGEST_WAIT = timedelta(days=7)
 LONGEST_MEETING = 300.0
@@ -58,7 +59,7 @@ def process_group(device: torch.device) -> Iterator[None]:
         dist.destroy_process_group()
 
 
-def _new_store() -> dist.Store:
+def _new_store() -> TCPStore:
     """Open the store through which processes find each other: a new one after each restart.
 
     The one that `torchrun` offers outlives a restart and still has the addresses of the dead (in
@@ -66,16 +67,16 @@ def _new_store() -> dist.Store:
     leaves its port in the old one; a process that finds a dead port there looks again.
     """
     host = os.environ["MASTER_ADDR"]
-    offered = dist.TCPStore(host, int(os.environ["MASTER_PORT"]), is_master=False)
+    offered = TCPStore(host, int(os.environ["MASTER_PORT"]), is_master=False)
     if os.environ["RANK"] == "0":
-        store = dist.TCPStore(host, 0, is_master=True, wait_for_workers=False)
+        store = TCPStore(host, 0, is_master=True, wait_for_workers=False)
         offered.set(PORT_KEY, str(store.port))
         return store
     deadline = time.monotonic() + LONGEST_MEETING
     while True:
         port = int(offered.get(PORT_KEY))
         try:
-            return dist.TCPStore(host, port, is_master=False, timeout=timedelta(seconds=5))
+            return TCPStore(host, port, is_master=False, timeout=timedelta(seconds=5))
         except dist.DistError:
             if time.monotonic() > deadline:
                 raise
