@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dragoman.corpora.batch import Batch, pad
+from dragoman.corpora.batch import Batch, Part, pad
 
 PAD, BOS, EOS = 0, 2, 3
 
@@ -23,7 +23,7 @@ def test_the_shards_of_all_ranks_are_the_batch(rows: int, world_size: int) -> No
         indices=np.arange(7, 7 + rows),
         pad_id=PAD,
     )
-    shards = [batch.shard(rank, world_size) for rank in range(world_size)]
+    shards = [batch.shard(Part(rank=rank, world_size=world_size)) for rank in range(world_size)]
     assert all(len(shard.indices) == len(shard.source) == len(shard.target) for shard in shards)
     real = [row for shard in shards for row in rows_of(shard) if row[0] != -1]
     assert sorted(real) == rows_of(batch)
@@ -36,8 +36,6 @@ def test_the_shards_of_all_ranks_are_the_batch(rows: int, world_size: int) -> No
 
 
 def test_a_rank_beyond_the_last_is_refused() -> None:
-    row = np.array([[4, EOS]])
-    batch = Batch(source=row, target=row, indices=np.array([0]), pad_id=PAD)
     for rank in (-1, 2):
         with pytest.raises(ValueError, match="between 0 and 1"):
-            batch.shard(rank, 2)
+            Part(rank=rank, world_size=2)

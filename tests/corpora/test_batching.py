@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dragoman.corpora.batch import Batch
+from dragoman.corpora.batch import FILLER, Batch, Part
 from dragoman.corpora.batching import Batches, Position, Sentence, Tokens, Update
 from dragoman.corpora.batching_config import BatchingConfig
 from dragoman.corpora.shapes import Shape, choose_shapes, length_histogram
@@ -342,3 +342,46 @@ def test_resampling_that_loses_a_sentence_is_refused(tmp_path: Path) -> None:
     batches = build(tmp_path, [(1.0, [(4, 5)] * 6)])
     with pytest.raises(ValueError, match="re-sampling made"):
         next(batches.updates(resample=lambda sources, targets, seed: (sources[1:], targets)))
+
+
+def changed_by_the_seed(sources: list[Tokens], targets: list[Tokens], seed: int) -> Sampled:
+    return [[*s, seed % 7] for s in sources], [t[: 1 + seed % 3] for t in targets]
+
+
+@settings(max_examples=20, deadline=None)
+@given(some_corpora, st.integers(1, 9), st.integers(0, 5), st.booleans())
+def test_any_number_of_processes_sees_the_same_pairs_in_the_same_order(
+    corpora: Corpora, world_size: int, stop: int, resampled: bool
+) -> None:
+    resample = changed_by_the_seed if resampled else None
+    with tempfile.TemporaryDirectory() as directory:
+        batches = build(Path(directory), corpora)
+        alone = list(islice(batches.updates(resample=resample), 6))
+        ranks = [
+            list(
+                islice(
+                    batches.updates(
+                        alone[stop].position,
+                        part=Part(rank=rank, world_size=world_size),
+                        resample=resample,
+                    ),
+                    6 - stop,
+                )
+            )
+            for rank in range(world_size)
+        ]
+    for whole, *shards in zip(alone[stop:], *ranks, strict=True):
+        whole_pairs = [batch.indices for batch in whole.micro_batches]
+        assert whole.pairs.tolist() == np.concatenate(whole_pairs).tolist()
+        for shard in shards:
+            assert shard.pairs.tolist() == whole.pairs.tolist()
+            assert shard.num_target_tokens == whole.num_target_tokens
+        for number, batch in enumerate(whole.micro_batches):
+            parts = [shard.micro_batches[number] for shard in shards]
+            for row in range(len(batch.indices)):
+                part, place = parts[row % world_size], row // world_size
+                assert part.indices[place] == batch.indices[row]
+                assert part.source[place].tolist() == batch.source[row].tolist()
+                assert part.target[place].tolist() == batch.target[row].tolist()
+            real = sum(np.count_nonzero(part.indices != FILLER) for part in parts)
+            assert real == len(batch.indices)

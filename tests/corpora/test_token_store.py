@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -233,3 +235,41 @@ def test_a_weight_that_is_no_number_of_times_is_refused(tmp_path: Path, weight: 
 def test_sides_of_unequal_length_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="shorter"):
         write_pairs(tmp_path, [[1], [2]], [[3]])
+
+
+READ_ALL = """
+import sys
+from pathlib import Path
+import numpy as np
+from dragoman.corpora.token_store import TokenStore
+
+def own_bytes():
+    fields = dict(line.split(":") for line in open("/proc/self/status"))
+    return int(fields["RssAnon"].split()[0]) << 10
+
+store = TokenStore.open(Path(sys.argv[1]), fingerprint="ours")
+store.sources.gather(np.arange(500))
+before, most, total = own_bytes(), 0, 0
+for start in range(0, len(store), 500):
+    for side in (store.sources, store.targets):
+        total += int(side.gather(np.arange(start, start + 500))[1].sum())
+    most = max(most, own_bytes())
+print(total, most - before)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the memory of a process")
+def test_a_process_that_reads_all_of_a_store_keeps_none_of_it(tmp_path: Path) -> None:
+    sentence = list(range(250))
+    with TokenStoreWriter(tmp_path, vocab_size=300, fingerprint="ours", max_length=250) as writer:
+        writer.start_corpus("books", weight=1.0)
+        for _ in range(5):
+            writer.add([sentence] * 1000, [sentence] * 1000)
+
+    done = subprocess.run(
+        [sys.executable, "-c", READ_ALL, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+
+    tokens, grown = map(int, done.stdout.split())
+    assert tokens == 2 * 5000 * 250
+    assert grown < 2 * tokens / 4  # two bytes a token: the store is 5 MB

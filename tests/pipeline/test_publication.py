@@ -15,9 +15,12 @@ from dragoman.model_directory import ModelDescription, ModelDirectory
 from dragoman.pipeline.model_card import model_card
 from dragoman.pipeline.publication import Publisher
 from dragoman.pipeline.run import _prepare_text
+from dragoman.pipeline.validation import Validator
 from dragoman.recipe import Recipe
 from dragoman.training.averaging import Weights
 from dragoman.training.loop import Progress, Trainer
+from dragoman.training.progress import Validation
+from dragoman.training.step import with_weights
 
 from .conftest import Listener, MakeRecipe
 from .test_validation import build
@@ -25,8 +28,14 @@ from .test_validation import build
 SIGNATURE = "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0"
 
 
-def stand_in(objective: Any, candidates: list[tuple[str, Weights]]) -> Trainer:
+def stand_in(
+    objective: Any, validator: Validator, candidates: list[tuple[str, Weights]]
+) -> Trainer:
     """Give only what publication asks of a trainer."""
+
+    def judge(weights: Weights, *, search: bool) -> Validation:
+        with with_weights(objective, weights) as judged:
+            return validator(judged, search)
 
     def iterate() -> Iterator[tuple[str, Weights]]:
         yield from candidates
@@ -34,8 +43,7 @@ def stand_in(objective: Any, candidates: list[tuple[str, Weights]]) -> Trainer:
     return cast(
         Trainer,
         SimpleNamespace(
-            transformer=objective.transformer,
-            objective=objective,
+            judge=judge,
             progress=Progress(update=3),
             candidates=iterate,
         ),
@@ -54,9 +62,8 @@ def test_the_better_candidate_is_published(
     candidates = [("better", better), ("worse", worse)]
     publisher = Publisher(recipe, _prepare_text(recipe, tmp_path, display), tmp_path / "model")
 
-    publisher.finish(
-        stand_in(objective, candidates if better_first else candidates[::-1]), validator, display
-    )
+    ordered = candidates if better_first else candidates[::-1]
+    publisher.finish(stand_in(objective, validator, ordered), display)
 
     training = ModelDirectory(tmp_path / "model").description.training
     assert (training["weights"], training["updates"]) == ("better", 3)

@@ -49,19 +49,24 @@ validate_every = 200
 """
 
 
-@pytest.fixture
-def workspace(tmp_path: Path) -> Path:
-    """Make a directory with a recipe and text: sequences of letters, and the same backwards."""
+def write_workspace(directory: Path) -> None:
+    """Write a recipe and text: sequences of letters, and the same backwards."""
     letters = random.Random(8)
     lines: dict[str, str] = {}
     while len(lines) < 6400:
         sequence = [letters.choice("abcdefghij") for _ in range(letters.randint(2, 8))]
         lines[" ".join(sequence)] = " ".join(reversed(sequence))
     pairs = [f"{source}\t{target}\n" for source, target in lines.items()]
-    (tmp_path / "train.tsv").write_text("".join(pairs[:6000]))
-    (tmp_path / "validation.tsv").write_text("".join(pairs[6000:6100]))
-    (tmp_path / "test.tsv").write_text("".join(pairs[6100:]))
-    (tmp_path / "reverse.toml").write_text(REVERSE_RECIPE)
+    (directory / "train.tsv").write_text("".join(pairs[:6000]))
+    (directory / "validation.tsv").write_text("".join(pairs[6000:6100]))
+    (directory / "test.tsv").write_text("".join(pairs[6100:]))
+    (directory / "reverse.toml").write_text(REVERSE_RECIPE)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """Make a directory with a recipe and text."""
+    write_workspace(tmp_path)
     return tmp_path
 
 

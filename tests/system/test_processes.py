@@ -1,7 +1,10 @@
-"""Two processes make the same update as one, on the same tokens."""
+"""Several processes train as one, and a job that loses one of them loses nothing else."""
 
+import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,47 +12,121 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from .conftest import environment
+from dragoman.training.journal import read_journal
+
+from .conftest import environment, write_workspace
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
+UPDATES, KILLED_AFTER = 12, 7
+MODEL = "model.safetensors"
 SETTINGS = (
-    "training.updates=4",
-    "training.validate_every=2",
+    f"training.updates={UPDATES}",
+    "training.validate_every=4",
     "training.schedule=constant",
     "corpora.test=[]",
 )
 SHORT = tuple(word for setting in SETTINGS for word in ("--set", setting))
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]  # on a busy machine, starts take long
+needs_proc = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds no children")
+
+LAUNCH = (sys.executable, "-m", "torch.distributed.run", "--standalone")
+TRAIN = ("-m", "dragoman", "train", "reverse.toml", "-o")
+LOSS_OF_A_PROCESS = 60  # seconds after which a job that has lost one has ended
 
 
-@pytest.mark.parametrize("num_processes", [2, 3])
-def test_processes_share_the_work_of_one(
-    dragoman: Run, workspace: Path, num_processes: int
-) -> None:
-    with (workspace / "validation.tsv").open("a") as file:  # longer than the table of positions
-        file.write(" ".join("ab" * 150) + "\t" + " ".join("ba" * 150) + "\n")
-    dragoman("train", "reverse.toml", "-o", "one", *SHORT)
-
-    launch = ["-m", "torch.distributed.run", f"--nproc-per-node={num_processes}", "--standalone"]
-    subprocess.run(
-        [
-            sys.executable,
-            *launch,
-            "-m",
-            "dragoman",
-            "train",
-            "reverse.toml",
-            "-o",
-            "several",
-            *SHORT,
-        ],
+def start(workspace: Path, *arguments: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [*LAUNCH, *arguments],
         cwd=workspace,
         env={**environment(), "PYTHONWARNINGS": "default"},
-        check=True,
+        stderr=subprocess.PIPE,
+        text=True,
     )
 
-    one, several = (load_file(workspace / run / "model.safetensors") for run in ("one", "several"))
-    for name, tensor in one.items():
-        np.testing.assert_allclose(several[name], tensor, atol=2e-4, err_msg=name)
+
+def launch(workspace: Path, *arguments: str) -> str:
+    with start(workspace, *arguments) as process:
+        _, errors = process.communicate(timeout=600)
+    assert process.returncode == 0, errors
+    return errors
+
+
+def kill_in_the_middle(workspace: Path, agent: "subprocess.Popen[str]", rank: int) -> None:
+    """Kill one of the processes that torchrun has started, once it is well past a checkpoint."""
+    journal = workspace / "run" / "journal.jsonl"
+    while not (journal.exists() and f'"update": {KILLED_AFTER},' in journal.read_text()):
+        assert agent.poll() is None
+        time.sleep(0.02)
+    children = Path(f"/proc/{agent.pid}/task/{agent.pid}/children").read_text().split()
+    (worker,) = (
+        child
+        for child in children
+        if f"RANK={rank}" in Path(f"/proc/{child}/environ").read_text().split("\0")
+    )
+    os.kill(int(worker), signal.SIGKILL)
+
+
+def assert_close(one: Path, other: Path) -> None:
+    ours, theirs = (load_file(run / MODEL) for run in (one, other))
+    for name, tensor in ours.items():
+        np.testing.assert_allclose(theirs[name], tensor, atol=2e-4, err_msg=name)
+
+
+@pytest.fixture(scope="module")
+def whole_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Train undisturbed, in one process and in two."""
+    workspace = tmp_path_factory.mktemp("whole")
+    write_workspace(workspace)
+    with (workspace / "validation.tsv").open("a") as file:  # longer than the table of positions
+        file.write(" ".join("ab" * 150) + "\t" + " ".join("ba" * 150) + "\n")
+    subprocess.run(
+        [sys.executable, *TRAIN, "one", *SHORT], cwd=workspace, env=environment(), check=True
+    )
+    launch(workspace, "--nproc-per-node=2", *TRAIN, "two", *SHORT)
+    return workspace
+
+
+def test_two_processes_share_the_work_of_one(whole_runs: Path) -> None:
+    assert_close(whole_runs / "one", whole_runs / "two")
+
+
+def test_four_processes_that_hold_parts_make_a_model_that_translates(
+    whole_runs: Path, dragoman: Run, workspace: Path
+) -> None:
+    sharded = (*SHORT, "--set", "training.parallelism=fsdp")
+
+    launch(workspace, "--nproc-per-node=4", *TRAIN, "run", *sharded)
+
+    assert_close(whole_runs / "one", workspace / "run")
+    assert dragoman("translate", "run", "validation.tsv").stdout.count("\n") == 100
+
+
+@needs_proc
+def test_a_job_that_lost_a_process_restarts_and_ends_with_the_same_weights(
+    whole_runs: Path, workspace: Path
+) -> None:
+    with start(workspace, "--nproc-per-node=2", "--max-restarts=1", *TRAIN, "run", *SHORT) as agent:
+        kill_in_the_middle(workspace, agent, rank=1)
+        _, errors = agent.communicate(timeout=600)
+
+    assert agent.returncode == 0, errors
+    assert "going on after update" in errors
+    ours, theirs = (load_file(run / MODEL) for run in (workspace / "run", whole_runs / "two"))
+    assert all(tensor.tobytes() == theirs[name].tobytes() for name, tensor in ours.items())
+    events = read_journal(workspace / "run" / "journal.jsonl")
+    assert [e["update"] for e in events if e["event"] == "update"] == list(range(1, UPDATES + 1))
+
+
+@needs_proc
+def test_a_job_that_lost_its_first_process_ends_and_one_process_goes_on(
+    whole_runs: Path, dragoman: Run, workspace: Path
+) -> None:
+    with start(workspace, "--nproc-per-node=2", *TRAIN, "run", *SHORT) as agent:
+        kill_in_the_middle(workspace, agent, rank=0)
+        _, errors = agent.communicate(timeout=LOSS_OF_A_PROCESS)
+    dragoman("train", "reverse.toml", "-o", "run", *SHORT)
+
+    assert agent.returncode == 1, errors
+    assert_close(whole_runs / "one", workspace / "run")

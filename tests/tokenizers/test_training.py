@@ -135,7 +135,7 @@ def test_one_endless_line_is_learnt_from(tmp_path: Path) -> None:
 def test_a_huge_text_is_thinned_out_evenly_on_both_sides(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(training, "MAX_PAIRS", 5)
+    monkeypatch.setattr(training, "MAX_CHARACTERS", 20)
 
     def pairs() -> Iterator[tuple[str, str]]:
         return ((f"s{i}", f"t{i}") for i in range(10))

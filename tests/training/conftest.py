@@ -44,37 +44,39 @@ def weight_sum(objective: Objective, search: bool) -> Validation:
     return Validation({"loss": total, **({"BLEU": -total} if search else {})})
 
 
+def build_trainer(
+    store: TokenStore, directory: Path, model: TransformerConfig, **settings: Any
+) -> Trainer:
+    """Build a trainer that begins with the same weights each time."""
+    torch.manual_seed(5)
+    transformer = Transformer(model, source_vocab_size=VOCAB, target_vocab_size=VOCAB, padding_id=0)
+    batching = BatchingConfig(tokens_per_update=40, max_tokens_per_micro_batch=20, max_length=16)
+    batches = Batches(
+        store,
+        choose_shapes(length_histogram(store), batching),
+        batching,
+        seed=5,
+        pad_id=0,
+        bos_id=2,
+        eos_id=3,
+    )
+    defaults = {"updates": 12, "validate_every": 4, "warmup_updates": 3, "ema_decay": 0.9}
+    return Trainer(
+        transformer,
+        batches,
+        TrainingConfig(**{**defaults, **settings}),
+        directory,
+        validate=weight_sum,
+        publish=lambda weights, progress: None,
+    )
+
+
 @pytest.fixture
 def make_trainer(tmp_path: Path) -> MakeTrainer:
     """Build trainers for run directories of this test."""
     store = write_store(tmp_path / "store")
 
     def make(name: str, model: TransformerConfig = SMALL, **settings: Any) -> Trainer:
-        torch.manual_seed(5)
-        transformer = Transformer(
-            model, source_vocab_size=VOCAB, target_vocab_size=VOCAB, padding_id=0
-        )
-        batching = BatchingConfig(
-            tokens_per_update=40, max_tokens_per_micro_batch=20, max_length=16
-        )
-        batches = Batches(
-            store,
-            choose_shapes(length_histogram(store), batching),
-            batching,
-            seed=5,
-            pad_id=0,
-            bos_id=2,
-            eos_id=3,
-        )
-        defaults = {"updates": 12, "validate_every": 4, "warmup_updates": 3, "ema_decay": 0.9}
-        trainer = Trainer(
-            transformer,
-            batches,
-            TrainingConfig(**{**defaults, **settings}),
-            tmp_path / name,
-            validate=weight_sum,
-            publish=lambda weights, progress: None,
-        )
-        return trainer
+        return build_trainer(store, tmp_path / name, model, **settings)
 
     return make

@@ -10,6 +10,26 @@ FILLER = -1
 
 
 @dataclass(frozen=True, kw_only=True)
+class Part:
+    """Which rows of each batch a process takes: every `world_size`-th, from `rank` on."""
+
+    rank: int
+    world_size: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.rank < self.world_size:
+            raise ValueError(f"rank = {self.rank} should be between 0 and {self.world_size - 1}")
+
+    @property
+    def rows(self) -> slice:
+        """The rows of a batch, as an index."""
+        return slice(self.rank, None, self.world_size)
+
+
+ALL = Part(rank=0, world_size=1)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Batch:
     """Sentence pairs as two rectangles of token ids, a row a pair."""
 
@@ -31,8 +51,8 @@ class Batch:
         """Tokens to predict: the target's tokens and its EOS, no padding."""
         return int(np.count_nonzero(self.target[:, 1:] != self.pad_id))
 
-    def shard(self, rank: int, world_size: int) -> "Batch":
-        """Return the rows of one of `world_size` processes: every `world_size`-th, from `rank` on.
+    def shard(self, part: Part) -> "Batch":
+        """Return the rows of one process.
 
         The shards of all ranks are the batch: no row is lost and none is doubled. When the loss is
         summed over ranks and divided once by the target tokens of the whole update, the update is
@@ -41,15 +61,12 @@ class Batch:
         A rank for which no row is left gets a filler row, so that all ranks run equally many
         passes. Its target is BOS and padding: it has nothing to predict and adds no loss.
         """
-        if not 0 <= rank < world_size:
-            raise ValueError(f"rank = {rank} should be between 0 and {world_size - 1}")
-        if rank >= len(self.indices):
+        if part.rank >= len(self.indices):
             return self._filler()
-        rows = slice(rank, None, world_size)
         return Batch(
-            source=self.source[rows],
-            target=self.target[rows],
-            indices=self.indices[rows],
+            source=self.source[part.rows],
+            target=self.target[part.rows],
+            indices=self.indices[part.rows],
             pad_id=self.pad_id,
         )
 

@@ -12,7 +12,7 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from dragoman.corpora.batch import Batch, pad
+from dragoman.corpora.batch import ALL, Batch, Part, pad
 from dragoman.corpora.batching_config import BatchingConfig
 from dragoman.corpora.epoch_plan import EpochPlan, Planner
 from dragoman.corpora.shapes import Shape
@@ -48,9 +48,13 @@ class Update:
     """Where a run continues after this update."""
 
     micro_batches: list[Batch]
+    """Of each one the rows of this process."""
+
+    pairs: npt.NDArray[np.int64]
+    """The pairs of the token store that all processes see, in one order for any number of them."""
 
     num_target_tokens: int
-    """Tokens to predict in all micro-batches: what the summed loss is divided by."""
+    """Tokens to predict on all processes: what the summed loss is divided by."""
 
     @property
     def ends_epoch(self) -> bool:
@@ -61,8 +65,8 @@ class Update:
 class Batches:
     """All batches of a training run.
 
-    Every process of a distributed run makes the same updates and takes its `Batch.shard` of each
-    micro-batch, so that the result does not depend on the number of processes.
+    Every process of a distributed run makes the same plan and takes its part of each micro-batch,
+    so that the result does not depend on the number of processes.
 
     Args:
         store: the pairs.
@@ -103,12 +107,17 @@ class Batches:
         return self._planner.plan(np.random.Generator(np.random.Philox(self._sequence(epoch))))
 
     def updates(
-        self, position: Position = Position(0, 0), *, resample: Resample | None = None
+        self,
+        position: Position = Position(0, 0),
+        *,
+        part: Part = ALL,
+        resample: Resample | None = None,
     ) -> Iterator[Update]:
         """Yield updates from a position on, without end.
 
         Args:
             position: the first update.
+            part: the rows of this process; the others are not read, unless they are re-sampled.
             resample: cuts the sentences of each micro-batch into other subwords. Its seed follows
                 from the seed, the epoch and the micro-batch. Where the new sentences do not fit the
                 shape, the batch is widened to the next multiple of eight columns.
@@ -122,28 +131,44 @@ class Batches:
             if first and first >= plan.num_updates:
                 raise ValueError(f"epoch {epoch} has {plan.num_updates} updates and no {first}")
             for number in range(first, plan.num_updates):
-                yield self._update(plan, Position(epoch, number), resample)
+                yield self._update(plan, Position(epoch, number), part, resample)
             epoch, first = epoch + 1, 0
 
-    def _update(self, plan: EpochPlan, position: Position, resample: Resample | None) -> Update:
+    def _update(
+        self, plan: EpochPlan, position: Position, part: Part, resample: Resample | None
+    ) -> Update:
         """Build the batches of one update."""
         first, end = plan.bounds[position.update : position.update + 2].tolist()
-        micro_batches = []
+        pairs, micro_batches, tokens = [], [], 0
         for number in range(first, end):
-            seed = int(self._sequence(position.epoch, number).generate_state(1)[0])
-            micro_batches.append(self._batch(plan, number, resample, seed))
+            pairs.append(plan.micro_batch(number))
+            shape = self._shapes[plan.shapes[number]]
+            if resample is not None or part.rank >= len(pairs[-1]):
+                seed = int(self._sequence(position.epoch, number).generate_state(1)[0])
+                whole = self._batch(pairs[-1], shape, resample, seed)
+                micro_batches.append(whole.shard(part))
+                tokens += whole.num_target_tokens
+            else:
+                micro_batches.append(self._batch(pairs[-1][part.rows], shape))
+                tokens += self._store.targets.count(pairs[-1]) + len(pairs[-1])  # with EOS
         last = position.update + 1 == plan.num_updates
         following = (position.epoch + 1, 0) if last else (position.epoch, position.update + 1)
         return Update(
             position=position,
             next_position=Position(*following),
             micro_batches=micro_batches,
-            num_target_tokens=sum(batch.num_target_tokens for batch in micro_batches),
+            pairs=np.concatenate(pairs),
+            num_target_tokens=tokens,
         )
 
-    def _batch(self, plan: EpochPlan, number: int, resample: Resample | None, seed: int) -> Batch:
-        """Build a micro-batch."""
-        indices = plan.micro_batch(number)
+    def _batch(
+        self,
+        indices: npt.NDArray[np.int64],
+        shape: Shape,
+        resample: Resample | None = None,
+        seed: int = 0,
+    ) -> Batch:
+        """Read pairs, and lay them out as a micro-batch of this shape."""
         source: Tokens
         target: Tokens
         source, source_lengths = self._store.sources.gather(indices)
@@ -154,7 +179,6 @@ class Batches:
             )
             source, source_lengths = _join(sources, len(indices))
             target, target_lengths = _join(targets, len(indices))
-        shape = self._shapes[plan.shapes[number]]
         return Batch(
             source=pad(
                 source,

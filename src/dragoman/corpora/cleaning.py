@@ -122,13 +122,19 @@ def is_empty(pair: Pair) -> bool:
 
 def is_too_long(pair: Pair, max_characters: int, max_words: int) -> bool:
     """Say whether a side has too many characters or words."""
-    return any(len(text) > max_characters or len(text.split()) > max_words for text in pair[:2])
+    longest = max(len(pair.source), len(pair.target))
+    if longest > max_characters:
+        return True
+    if longest < 2 * max_words:  # each word but the last has a space after it
+        return False
+    return len(pair.source.split()) > max_words or len(pair.target.split()) > max_words
 
 
 def length_ratio(pair: Pair) -> float:
     """Return how many times longer the longer side is; 1 when both are short."""
-    shorter, longer = sorted(_weighted_length(text) for text in pair[:2])
-    return longer / max(shorter, 1) if longer > SHORT else 1.0
+    source, target = _weighted_length(pair.source), _weighted_length(pair.target)
+    longer = max(source, target)
+    return longer / max(min(source, target), 1) if longer > SHORT else 1.0
 
 
 def is_identical(pair: Pair) -> bool:
@@ -138,7 +144,8 @@ def is_identical(pair: Pair) -> bool:
 
 def has_control_characters(pair: Pair) -> bool:
     """Say whether a side has a C0 or C1 control, the tab apart, U+FFFD or half a surrogate."""
-    return any(CONTROL_CHARACTER.search(text) for text in pair[:2])
+    found = CONTROL_CHARACTER.search(pair.source) or CONTROL_CHARACTER.search(pair.target)
+    return found is not None
 
 
 def _weighted_length(text: str) -> int:

@@ -47,7 +47,7 @@ class EvaluationSentences:
 
     def contains(self, pair: Pair) -> bool:
         """Say whether a training pair is a leak."""
-        return normalise(pair.source) in self._sources
+        return bool(self._sources) and normalise(pair.source) in self._sources
 
 
 def check(

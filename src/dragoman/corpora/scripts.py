@@ -88,5 +88,7 @@ def share_in_script(text: str, outside: re.Pattern[str]) -> float:
 
     It is 1 for a text without letters.
     """
+    if text.isascii() and not outside.match("a"):  # Latin letters, in a language that has them
+        return 1.0
     num_outside = sum(map(str.isalpha, outside.findall(text)))  # ½ is a \w, and no letter
     return 1 - num_outside / sum(map(str.isalpha, text)) if num_outside else 1.0

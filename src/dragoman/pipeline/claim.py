@@ -25,7 +25,12 @@ MARK = "# The recipe of the run in this directory, written by dragoman train.\n"
 WRITTEN = ("data", "model.toml", "model.safetensors", CARD, "checkpoints", JOURNAL, REPORT)
 """What a run writes over."""
 
-MAY_CHANGE: tuple[str, ...] = ("licence:", "training.device:", "training.keep_checkpoints:")
+MAY_CHANGE: tuple[str, ...] = (
+    "licence:",
+    "training.device:",
+    "training.keep_checkpoints:",
+    "training.parallelism:",
+)
 """Settings that do not touch the weights, so that a run can go on with others."""
 
 

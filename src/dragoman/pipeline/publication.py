@@ -17,9 +17,8 @@ from dragoman.evaluation.metrics import score
 from dragoman.evaluation.report import scores_to_table, scores_to_text
 from dragoman.model_directory import ModelDescription, TokenizerDescription, save_model
 from dragoman.pipeline.model_card import model_card
-from dragoman.pipeline.validation import Validator
 from dragoman.recipe import Recipe
-from dragoman.training.averaging import Weights, borrowed_weights
+from dragoman.training.averaging import Weights
 from dragoman.training.loop import Progress, Trainer, judge
 from dragoman.training.progress import Display
 from dragoman.translator import Translator
@@ -78,9 +77,9 @@ class Publisher:
         written = save_model(self.directory, description, tokenizers, weights)
         write_atomically(self.directory / CARD, model_card(written, self.recipe.licence))
 
-    def finish(self, trainer: Trainer, validator: Validator, display: Display) -> None:
+    def finish(self, trainer: Trainer, display: Display) -> None:
         """Publish the best weights of a finished run, with its scores on the test sets."""
-        name, weights = self._best(trainer, validator, display)
+        name, weights = self._best(trainer, display)
         self.publish(weights, trainer.progress, name=name)
         scores = {}
         for test_set, table, text in self._test_scores():
@@ -93,14 +92,11 @@ class Publisher:
             f"dragoman export {self.directory} --to ctranslate2"
         )
 
-    def _best(
-        self, trainer: Trainer, validator: Validator, display: Display
-    ) -> tuple[str, Weights]:
+    def _best(self, trainer: Trainer, display: Display) -> tuple[str, Weights]:
         """Validate the candidates and take the best one."""
         judged = []
         for name, weights in trainer.candidates():
-            with borrowed_weights(trainer.transformer, weights):
-                validation = validator(trainer.objective, True)
+            validation = trainer.judge(weights, search=True)
             display.message(f"candidate {name}: {validation.summary()}")
             judged.append((judge(validation, self.recipe.training.metric), name, weights))
         _, name, weights = max(judged, key=lambda candidate: candidate[0])

@@ -64,7 +64,7 @@ def train_model(recipe: Recipe, directory: Path, display: Display) -> int | None
             )
             return outcome.stopped_by
         if rank() == 0:
-            publisher.finish(trainer, validator, display)
+            publisher.finish(trainer, display)
             (directory / FINISHED_FILE).touch()
             _report(directory, display)
         barrier()

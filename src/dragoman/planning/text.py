@@ -19,7 +19,7 @@ from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.normalisation import normalise
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.tokenizer import TokenizerError
-from dragoman.tokenizers.training import MAX_PAIRS, automatic_vocab_size, train_tokenizers
+from dragoman.tokenizers.training import MAX_CHARACTERS, automatic_vocab_size, train_tokenizers
 
 SAMPLE_PAIRS = 30_000
 """Pairs that are looked at closely, and that a rehearsal trains on."""
@@ -79,7 +79,7 @@ def measure_text(
     began = time.perf_counter()
     tokenizers = _learn(automatic_vocab_size(characters), path, directory)
     learning_seconds = time.perf_counter() - began
-    learnt_from = min(pairs, MAX_PAIRS)
+    learnt_from = pairs * min(1.0, MAX_CHARACTERS / characters)
     sources, targets = (
         np.array([len(ids) + 1 for ids in tokenizer.encode_batch(side)])
         for tokenizer, side in zip(
@@ -94,7 +94,7 @@ def measure_text(
         vocab_size=tokenizers.target.vocab_size,
         sample=path,
         cleaning_seconds=cleaning_seconds,
-        further_vocabulary_seconds=learning_seconds * (learnt_from / len(sample) - 1),
+        further_vocabulary_seconds=learning_seconds * max(0.0, learnt_from / len(sample) - 1),
         vocabulary_mib=VOCABULARY_KIB_PER_PAIR * learnt_from / 1024,
     )
 

@@ -17,7 +17,9 @@ def normalise(text: str) -> str:
     >>> normalise("  caffe\u0300\u00a0½\n")
     'caffè ½'
     """
-    return " ".join(unicodedata.normalize("NFC", encodable(text)).split())
+    if not text.isascii() or "\0" in text:  # the rest is in this form already
+        text = unicodedata.normalize("NFC", encodable(text))
+    return " ".join(text.split())
 
 
 def encodable(text: str) -> str:

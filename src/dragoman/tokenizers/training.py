@@ -33,8 +33,9 @@ from dragoman.tokenizers.words import WordTokenizer, split_words
 Pairs = Callable[[], Iterable[tuple[str, str]]]
 Texts = Callable[[], Iterable[str]]
 
-MAX_PAIRS = 1_000_000
-"""A vocabulary is learnt from at most so many pairs, spread evenly over the training text."""
+MAX_CHARACTERS = 30_000_000
+"""A vocabulary is learnt from about so much text at most, in pairs that are spread evenly over all
+of it: SentencePiece takes some 20 bytes of memory for each character."""
 
 LARGEST_WORD_LIST = 30_000
 """Most words of a list, specials included, where the recipe says nothing."""
@@ -64,11 +65,10 @@ def train_tokenizers(config: TokenizerConfig, pairs: Pairs, directory: Path) -> 
         amount.add(source, target)
 
     def sampled() -> Iterator[tuple[str, str]]:
-        return islice(pairs(), None, None, max(1, math.ceil(amount.pairs / MAX_PAIRS)))
+        return islice(pairs(), None, None, max(1, math.ceil(amount.characters / MAX_CHARACTERS)))
 
     if config.joint:
-        characters = amount.source_characters + amount.target_characters
-        tokenizer = _train(config, lambda: chain.from_iterable(sampled()), characters)
+        tokenizer = _train(config, lambda: chain.from_iterable(sampled()), amount.characters)
         pair = TokenizerPair(tokenizer, tokenizer)
     else:
         pair = TokenizerPair(
@@ -100,12 +100,14 @@ def automatic_vocab_size(characters: int) -> int:
 class _Amount:
     """How much training text there is."""
 
-    pairs: int = 0
     source_characters: int = 0
     target_characters: int = 0
 
+    @property
+    def characters(self) -> int:
+        return self.source_characters + self.target_characters
+
     def add(self, source: str, target: str) -> None:
-        self.pairs += 1
         self.source_characters += len(source.strip())
         self.target_characters += len(target.strip())
 

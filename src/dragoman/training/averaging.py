@@ -6,6 +6,8 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor, nn
 
+from dragoman.training.parallelism import part_like
+
 Weights = dict[str, Tensor]
 
 
@@ -15,11 +17,8 @@ def weights_of(model: nn.Module) -> Weights:
 
 
 @contextmanager
-def borrowed_weights(model: nn.Module, weights: Weights | None) -> Iterator[None]:
-    """Let a model have other weights for a while; None changes nothing."""
-    if weights is None:
-        yield
-        return
+def borrowed_weights(model: nn.Module, weights: Weights) -> Iterator[None]:
+    """Let a model have other weights for a while."""
     own = {name: tensor.clone() for name, tensor in weights_of(model).items()}
     copy_weights(weights, model)
     try:
@@ -29,10 +28,10 @@ def borrowed_weights(model: nn.Module, weights: Weights | None) -> Iterator[None
 
 
 def copy_weights(weights: Weights, model: nn.Module) -> None:
-    """Overwrite the parameters of a model."""
+    """Overwrite the parameters of a model with whole ones."""
     with torch.no_grad():
         for name, parameter in model.named_parameters():
-            parameter.copy_(weights[name])
+            parameter.copy_(part_like(weights[name], parameter))
 
 
 def mean_weights(several: Sequence[Weights]) -> Weights:
@@ -53,6 +52,11 @@ class ExponentialMovingAverage:
     def __init__(self, model: nn.Module, decay: float) -> None:
         self.decay = decay
         self.weights = {name: tensor.clone() for name, tensor in weights_of(model).items()}
+
+    def load(self, weights: Weights) -> None:
+        """Go back to the mean that was saved, a whole one."""
+        for name, tensor in self.weights.items():
+            tensor.copy_(part_like(weights[name], tensor))
 
     def update(self, model: nn.Module, num_updates: int) -> None:
         """Move towards the weights that update number `num_updates` has left."""

@@ -88,6 +88,10 @@ class TrainingConfig:
     precision: Literal["auto", "fp32", "bf16"] = "auto"
     """Of matrix products; `auto` is bf16 where the hardware has it."""
 
+    parallelism: Literal["ddp", "fsdp"] = "ddp"
+    """What each of several processes holds: all of the model, or a part of every layer, for models
+    that do not fit; see `training/parallelism.py`. One process holds all of it."""
+
     device: str = "auto"
     """`auto`, `cpu`, `cuda` or `cuda:N`."""
 

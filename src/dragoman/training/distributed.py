@@ -1,16 +1,21 @@
 """The few questions training asks about other processes; every answer also holds for one."""
 
 import os
+import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from datetime import timedelta
 
 import torch
 import torch.distributed as dist
-from torch import Tensor, nn
-from torch.nn.parallel import DistributedDataParallel
+from torch import Tensor
+from torch.distributed import TCPStore  # type: ignore[attr-defined]
 
 LONGEST_WAIT = timedelta(days=7)
+LONGEST_MEETING = 300.0
+"""Seconds for all processes to start."""
+
+PORT_KEY = "dragoman/port"
 
 
 def rank() -> int:
@@ -40,11 +45,41 @@ def process_group(device: torch.device) -> Iterator[None]:
         return
     if device.type == "cuda":
         torch.cuda.set_device(device)
-    dist.init_process_group("nccl" if device.type == "cuda" else "gloo", timeout=LONGEST_WAIT)
+    backend = "nccl" if device.type == "cuda" else "gloo"
+    if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True":
+        number, count = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+        dist.init_process_group(
+            backend, timeout=LONGEST_WAIT, store=_new_store(), rank=number, world_size=count
+        )
+    else:
+        dist.init_process_group(backend, timeout=LONGEST_WAIT)
     try:
         yield
     finally:
         dist.destroy_process_group()
+
+
+def _new_store() -> TCPStore:
+    """Open the store through which processes find each other: a new one after each restart.
+
+    The one that `torchrun` offers outlives a restart and still has the addresses of the dead (in
+    PyTorch 2.13), for which whoever is early would wait. So the first process opens another, and
+    leaves its port in the old one; a process that finds a dead port there looks again.
+    """
+    host = os.environ["MASTER_ADDR"]
+    offered = TCPStore(host, int(os.environ["MASTER_PORT"]), is_master=False)
+    if os.environ["RANK"] == "0":
+        store = TCPStore(host, 0, is_master=True, wait_for_workers=False)
+        offered.set(PORT_KEY, str(store.port))
+        return store
+    deadline = time.monotonic() + LONGEST_MEETING
+    while True:
+        port = int(offered.get(PORT_KEY))
+        try:
+            return TCPStore(host, port, is_master=False, timeout=timedelta(seconds=5))
+        except dist.DistError:
+            if time.monotonic() > deadline:
+                raise
 
 
 def sum_over_ranks(value: Tensor) -> Tensor:
@@ -75,20 +110,3 @@ def barrier() -> None:
     """Wait for all processes."""
     if world_size() > 1:
         dist.barrier()
-
-
-def synchronised(module: nn.Module) -> nn.Module:
-    """Wrap a module so that its gradients are averaged over processes.
-
-    Buffers are left alone: the table of positions may have grown on one process only.
-    """
-    if world_size() == 1:
-        return module
-    return DistributedDataParallel(module, broadcast_buffers=False)
-
-
-def without_gradient_sync(module: nn.Module) -> AbstractContextManager[None]:
-    """Let gradients pile up locally until the last micro-batch of an update."""
-    if isinstance(module, DistributedDataParallel):
-        return module.no_sync()
-    return nullcontext()

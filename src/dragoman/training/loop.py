@@ -3,7 +3,7 @@
 import math
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -12,15 +12,13 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
-from dragoman.corpora.batch import Batch
+from dragoman.corpora.batch import Batch, Part
 from dragoman.corpora.batching import Batches, Position, Resample, Update
 from dragoman.model.transformer import Transformer
 from dragoman.training.averaging import (
     ExponentialMovingAverage,
     Weights,
-    borrowed_weights,
     copy_weights,
     mean_weights,
     weights_of,
@@ -32,11 +30,11 @@ from dragoman.training.distributed import (
     barrier,
     rank,
     share_from_first,
-    synchronised,
     world_size,
 )
 from dragoman.training.journal import Journal, NoJournal
 from dragoman.training.optimizer import build_optimizers
+from dragoman.training.parallelism import gathered, spread
 from dragoman.training.precision import choose_precision
 from dragoman.training.progress import Display, Validation
 from dragoman.training.schedule import learning_rate
@@ -46,9 +44,12 @@ from dragoman.training.step import (
     TrainingError,
     UpdateReport,
     update,
+    with_weights,
 )
 
 AnyJournal = Journal | NoJournal
+State = Mapping[str, Weights]
+"""Tensors by group and name, as a checkpoint holds them."""
 
 Validate = Callable[[Objective, bool], Validation]
 """Judges the model, by translations too if the flag says so. It is handed in, so that training
@@ -120,6 +121,10 @@ class Trainer:
             label_smoothing=config.label_smoothing,
             dtype=choose_precision(config.precision, self.device),
         )
+        # What is called for the loss; from here on, a process may hold parts of the parameters.
+        self.model = spread(
+            self.objective, transformer, config.parallelism, dtype=self.objective.dtype
+        )
         self.optimizers = build_optimizers(transformer, config)
         self.average = (
             ExponentialMovingAverage(transformer, config.ema_decay) if config.ema_decay else None
@@ -145,8 +150,7 @@ class Trainer:
         copy_weights(checkpoint.tensors["weights"], self.transformer)
         self.optimizers.load(checkpoint.tensors["optimizer"])
         if self.average:
-            for name, tensor in self.average.weights.items():
-                tensor.copy_(checkpoint.tensors["average"][name])
+            self.average.load(checkpoint.tensors["average"])
         self.progress = Progress.from_values(checkpoint.values["progress"])
         return [f"{complaint}; an older checkpoint is used" for complaint in complaints]
 
@@ -180,8 +184,8 @@ class Trainer:
             TrainingError: a loss or gradient is not finite; the message names the batch.
         """
         first = rank() == 0
-        model = synchronised(self.objective)
-        updates = self.batches.updates(self.progress.position, resample=self.resample)
+        part = Part(rank=rank(), world_size=world_size())
+        updates = self.batches.updates(self.progress.position, part=part, resample=self.resample)
         with (
             (
                 Journal(self.journal_path, size=self.progress.journal_size)
@@ -194,14 +198,14 @@ class Trainer:
             journal.write(event, update=self.progress.update, processes=world_size())
             while True:
                 if agree(bool(stop), self.device):
-                    self._save(journal, "stop")
+                    self._save(self._state(), journal, "stop")
                     # A process that has no signal of its own follows one that has.
                     return Outcome(self.progress, stop[0] if stop else signal.SIGTERM)
                 if self._is_time_to_validate():
                     self._validate(journal, display)
                 if self._is_finished():
                     break
-                self._one_update(model, next(updates), journal, display)
+                self._one_update(next(updates), journal, display)
             journal.write("finish", update=self.progress.update)
         return Outcome(self.progress)
 
@@ -217,9 +221,7 @@ class Trainer:
             mean = mean_weights([checkpoint.tensors["weights"] for checkpoint in loaded])
             yield f"mean of updates {', '.join(map(str, last))}", mean
 
-    def _one_update(
-        self, model: torch.nn.Module, batch: Update, journal: AnyJournal, display: Display
-    ) -> None:
+    def _one_update(self, batch: Update, journal: AnyJournal, display: Display) -> None:
         """Change the weights once and say so."""
         progress = self.progress
         began = time.perf_counter()
@@ -229,7 +231,7 @@ class Trainer:
         rate = learning_rate(number, self.config, self.transformer.config.d_model)
         try:
             report = update(
-                model,
+                self.model,
                 [self._on_device(micro_batch) for micro_batch in batch.micro_batches],
                 self.optimizers,
                 num_target_tokens=batch.num_target_tokens,
@@ -269,17 +271,15 @@ class Trainer:
     def _validate(self, journal: AnyJournal, display: Display) -> None:
         """Judge the weights, remember whether they are the best, and save."""
         progress = self.progress
-        weights = self.average.weights if self.average else None
+        state = self._state()
+        validation, score = Validation({}), 0.0
         if rank() == 0:
             try:
-                with borrowed_weights(self.transformer, weights):
-                    validation = self.validate(self.objective, self._is_time_to_search())
+                validation = self.judge(_judged(state), search=self._is_time_to_search())
             except Exception:  # the updates since the last checkpoint are not lost with it
-                self._write_checkpoint(journal, "stop")
+                self._write_checkpoint(state, journal, "stop")
                 raise
             score = judge(validation, self.config.metric)
-        else:
-            validation, score = Validation({}), 0.0
         score = share_from_first([score], self.device)[0]
         best = progress.best is None or score > progress.best
         progress.validated_update = progress.update
@@ -297,28 +297,39 @@ class Trainer:
             best=best,
             samples=samples,
         )
-        self._save(journal, "checkpoint")
+        self._save(state, journal, "checkpoint")
         if best and rank() == 0:
-            self.publish(weights or weights_of(self.transformer), progress)
+            self.publish(_judged(state), progress)
 
-    def _save(self, journal: AnyJournal, event: str) -> None:
+    def judge(self, weights: Weights, *, search: bool) -> Validation:
+        """Validate other weights than those that are trained, on one process.
+
+        Args:
+            weights: Whole ones.
+            search: Whether to judge translations as well.
+        """
+        with with_weights(self.objective, weights) as objective:
+            return self.validate(objective, search)
+
+    def _state(self) -> State:
+        """Collect on the first process all tensors that a checkpoint has; the others take part."""
+        groups = {"weights": weights_of(self.transformer), "optimizer": self.optimizers.tensors()}
+        if self.average:
+            groups["average"] = self.average.weights
+        return {group: gathered(tensors) for group, tensors in groups.items()}
+
+    def _save(self, state: State, journal: AnyJournal, event: str) -> None:
         """Write a checkpoint; the others wait for the first process."""
         if rank() == 0:
-            self._write_checkpoint(journal, event)
+            self._write_checkpoint(state, journal, event)
         barrier()
 
-    def _write_checkpoint(self, journal: AnyJournal, event: str) -> None:
+    def _write_checkpoint(self, state: State, journal: AnyJournal, event: str) -> None:
         progress = self.progress
         journal.write(event, update=progress.update)
         progress.journal_size = journal.size
-        tensors: dict[str, dict[str, Tensor]] = {
-            "weights": weights_of(self.transformer),
-            "optimizer": self.optimizers.tensors(),
-        }
-        if self.average:
-            tensors["average"] = self.average.weights
         values = {"progress": asdict(progress), "batches": self.batches.fingerprint}
-        self.checkpoints.save(progress.update, tensors, values)
+        self.checkpoints.save(progress.update, state, values)
         newest = self._validated()[-self.config.keep_checkpoints :]
         self.checkpoints.prune({*newest, progress.update, progress.best_update or 0})
 
@@ -344,11 +355,15 @@ class Trainer:
         return [update for update in self.checkpoints.updates() if self._validates(update)]
 
     def _on_device(self, batch: Batch) -> MicroBatch:
-        mine = batch.shard(rank(), world_size())
         return MicroBatch(
-            source=torch.from_numpy(np.ascontiguousarray(mine.source)).to(self.device),
-            target=torch.from_numpy(np.ascontiguousarray(mine.target)).to(self.device),
+            source=torch.from_numpy(np.ascontiguousarray(batch.source)).to(self.device),
+            target=torch.from_numpy(np.ascontiguousarray(batch.target)).to(self.device),
         )
+
+
+def _judged(state: State) -> Weights:
+    """Choose the weights that validation and users see: the average, where there is one."""
+    return state.get("average", state["weights"])
 
 
 def judge(validation: Validation, metric: str) -> float:
@@ -359,7 +374,7 @@ def judge(validation: Validation, metric: str) -> float:
 
 def _blame(error: TrainingError, number: int, batch: Update) -> str:
     """Say which batch made the numbers overflow."""
-    pairs = np.concatenate([micro_batch.indices for micro_batch in batch.micro_batches])
+    pairs = batch.pairs
     shown = ", ".join(map(str, pairs[:8])) + (", ..." if len(pairs) > 8 else "")  # noqa: PLR2004
     return (
         f"update {number} (epoch {batch.position.epoch}, update {batch.position.update} of it, "

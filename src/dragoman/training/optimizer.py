@@ -10,6 +10,7 @@ from torch.optim import AdamW, Optimizer
 
 from dragoman.model.transformer import Transformer
 from dragoman.training.config import TrainingConfig
+from dragoman.training.parallelism import part_like, whole
 from dragoman.training.precision import has_fast_bf16
 
 NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)
@@ -60,11 +61,19 @@ class Optimizers:
         }
 
     def load(self, tensors: dict[str, Tensor]) -> None:
-        """Go back to what `tensors` gave."""
+        """Go back to what `tensors` gave, made whole."""
         states: list[dict[int, dict[str, Tensor]]] = [{} for _ in self.members]
+        owned = [
+            [parameter for group in member.param_groups for parameter in group["params"]]
+            for member in self.members
+        ]
         for key, tensor in tensors.items():
             place, index, name = key.split(".", 2)
-            states[int(place)].setdefault(int(index), {})[name] = tensor
+            parameter = owned[int(place)][int(index)]
+            is_count = tensor.dim() == 0  # of steps; all else is shaped like its parameter
+            states[int(place)].setdefault(int(index), {})[name] = (
+                tensor if is_count else part_like(tensor, parameter)
+            )
         for member, state in zip(self.members, states, strict=True):
             member.load_state_dict({**member.state_dict(), "state": state})
 
@@ -139,10 +148,11 @@ class Muon(Optimizer):
                 momentum = state["momentum"].lerp_(matrix.grad, 1.0 - MUON_MOMENTUM)
                 ahead = matrix.grad.lerp(momentum, MUON_MOMENTUM)  # Nesterov's
                 dtype = torch.bfloat16 if has_fast_bf16(matrix.device) else matrix.dtype
-                change = orthogonalise(ahead.to(dtype)).to(matrix.dtype)
+                # Singular vectors are of the whole matrix, also where each process has some rows.
+                change = orthogonalise(whole(ahead).to(dtype)).to(matrix.dtype)
                 scale = group["lr"] * ADAM_RMS * max(matrix.shape) ** 0.5
                 matrix.mul_(1.0 - group["lr"] * group["weight_decay"])
-                matrix.add_(change, alpha=-scale)
+                matrix.add_(part_like(change, matrix), alpha=-scale)
 
 
 def orthogonalise(matrix: Float[Tensor, "rows columns"]) -> Float[Tensor, "rows columns"]:

@@ -1,7 +1,7 @@
 """One update of the weights."""
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
 import torch
@@ -10,13 +10,11 @@ from torch import Tensor, nn
 
 from dragoman.config import DragomanError
 from dragoman.model.transformer import Transformer
-from dragoman.training.distributed import (
-    sum_over_ranks,
-    without_gradient_sync,
-    world_size,
-)
+from dragoman.training.averaging import Weights, borrowed_weights, copy_weights
+from dragoman.training.distributed import sum_over_ranks, world_size
 from dragoman.training.loss import projected_cross_entropy
 from dragoman.training.optimizer import Optimizers
+from dragoman.training.parallelism import is_sharded, whole, without_gradient_sync
 from dragoman.training.precision import autocast
 
 
@@ -69,6 +67,29 @@ class Objective(nn.Module):
         return autocast(device, self.dtype)
 
 
+@contextmanager
+def with_weights(objective: Objective, weights: Weights) -> Iterator[Objective]:
+    """Let an objective have other weights for a while.
+
+    Where processes hold parts of it, they are the weights of a whole copy, so that one process can
+    compute while the others wait.
+    """
+    if not is_sharded(objective):
+        with borrowed_weights(objective.transformer, weights):
+            yield objective
+        return
+    device = next(objective.parameters()).device
+    trained = objective.transformer
+    copy = Transformer(
+        trained.config,
+        source_vocab_size=trained.source_embeddings.table.num_embeddings,
+        target_vocab_size=trained.target_embeddings.table.num_embeddings,
+        padding_id=trained.padding_id,
+    ).to(device)
+    copy_weights(weights, copy)
+    yield Objective(copy, label_smoothing=objective.label_smoothing, dtype=objective.dtype)
+
+
 @dataclass(frozen=True)
 class UpdateReport:
     """What happened in one update."""
@@ -107,7 +128,7 @@ def update(
             losses.append(_backward(objective, micro_batch, num_target_tokens))
     loss = sum_over_ranks(torch.stack(losses).sum()) / num_target_tokens
     limit = max_gradient_norm or float("inf")
-    norm = nn.utils.clip_grad_norm_(objective.parameters(), limit)
+    norm = whole(nn.utils.clip_grad_norm_(objective.parameters(), limit))
     report = UpdateReport(*torch.stack([loss, norm]).tolist())
     if not (torch.isfinite(loss) and torch.isfinite(norm)):
         optimizers.forget_gradients()

@@ -1,0 +1,194 @@
+"""How far several processes get: measured here with 1 and 2, computed for 8, 64 and 512 GPUs.
+
+    python benchmarks/scaling.py measure [--updates N]
+    python benchmarks/scaling.py compute [--utilisation SHARE]
+
+`measure` trains the tiny preset on the embedded corpus through `torchrun` and gloo, each process on
+one thread, and reads the journal: target tokens a second after the first updates, and CPU seconds.
+
+`compute` follows formulas. P parameters, n GPUs, bytes that each GPU sends in an update:
+
+    DDP    ring all-reduce of fp32 gradients              2 (n - 1) / n * 4 P
+    FSDP2  blocks: gathered in bf16 for the forward and
+           the backward pass, gradients cut up in fp32    (n - 1) / n * (2 + 2 + 4) P_blocks
+           attention to the source: gathered twice each   (n - 1) / n * (4 + 4 + 4) P_cross
+           the rest, in fp32: gathered once               (n - 1) / n * (4 + 4) P_rest
+
+FSDP2's volume is of one micro-batch, DDP's of a whole update. A ring of n takes n - 1 steps to
+gather or to sum up, and each step has a latency. Computing takes 6 P floating-point
+operations a target token. Communication runs beside the backward pass, so that scaling stops where
+it takes as long as computing.
+"""
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import tomli_w
+import torch
+
+from dragoman.corpora.primer.corpus import generate
+from dragoman.model.config import PRESETS, TransformerConfig
+from dragoman.model.transformer import Transformer
+from dragoman.training.journal import read_journal
+
+VOCAB_SIZE = 32_000
+GPU_FLOPS = 989e12  # of an H100 SXM in bf16, dense, by its data sheet
+GPUS = (8, 64, 512)
+NETWORKS = {  # bytes a second that each GPU sends on and on; 80 % of what is on the label
+    "NVLink in a node of 8": 0.8 * 450e9,
+    "8 x 400 Gbit/s a node": 0.8 * 8 * 50e9,
+    "1 x 400 Gbit/s a node": 0.8 * 50e9,
+}
+LATENCY = 2e-6  # seconds for each step of a ring, most of which stay in a node
+LARGEST_UPDATE = 400_000  # target tokens; Ott et al. 2018 trained well with about so many
+TOKENS_PER_GPU = 4096  # a micro-batch
+PAIRS = 4000
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """How many there are, by what becomes of them."""
+
+    total: int
+    cross: int
+    blocks: int
+    """Without attention to the source."""
+    collectives: int
+    """Gathers and sums of a micro-batch under FSDP2: three for each encoder block, nine for each
+    decoder block, two for the rest and three for the norms."""
+
+    @classmethod
+    def of(cls, preset: str) -> "Parameters":
+        """Count those of a preset."""
+        with torch.device("meta"):
+            model = Transformer(
+                TransformerConfig(**PRESETS[preset]),  # type: ignore[arg-type]
+                source_vocab_size=VOCAB_SIZE,
+                target_vocab_size=VOCAB_SIZE,
+                padding_id=0,
+            )
+        sizes = {name: p.numel() for name, p in model.named_parameters()}
+        cross = sum(size for name, size in sizes.items() if ".cross_attention." in name)
+        in_blocks = sum(
+            size for name, size in sizes.items() if ".blocks." in name and ".norm." not in name
+        )
+        collectives = 3 * len(model.encoder.blocks) + 9 * len(model.decoder.blocks) + 5
+        return cls(sum(sizes.values()), cross, in_blocks - cross, collectives)
+
+    def sent_by_ddp(self, gpus: int) -> float:
+        """Bytes that each GPU sends in an update."""
+        return 2 * (gpus - 1) / gpus * 4 * self.total
+
+    def sent_by_fsdp(self, gpus: int) -> float:
+        """Bytes that each GPU sends for a micro-batch."""
+        rest = self.total - self.cross - self.blocks
+        return (gpus - 1) / gpus * (8 * self.blocks + 12 * self.cross + 8 * rest)
+
+
+def compute(utilisation: float) -> None:
+    """Print the tables."""
+    flops = utilisation * GPU_FLOPS
+    print(f"computing at {utilisation:.0%} of {GPU_FLOPS / 1e12:.0f} TFLOP/s\n")
+    print(
+        "| preset | parameters | GPUs | DDP, MB sent | FSDP2, MB sent | network | computing, ms "
+        "| DDP, ms | FSDP2, ms | tokens a GPU below which DDP waits |\n|" + "---|" * 10
+    )
+    for preset in ("tiny", "base", "big"):
+        parameters = Parameters.of(preset)
+        computing = 6 * parameters.total * TOKENS_PER_GPU / flops
+        for gpus in GPUS:
+            ddp, fsdp = parameters.sent_by_ddp(gpus), parameters.sent_by_fsdp(gpus)
+            for network, rate in NETWORKS.items():
+                if (gpus == GPUS[0]) != network.startswith("NVLink"):
+                    continue
+                steps = (gpus - 1) * LATENCY
+                seconds = ddp / rate + 2 * steps
+                sharded_seconds = fsdp / rate + parameters.collectives * steps
+                print(
+                    f"| {preset} | {parameters.total / 1e6:.1f} M | {gpus} | {ddp / 1e6:.0f} "
+                    f"| {fsdp / 1e6:.0f} | {network} | {1e3 * computing:.2f} "
+                    f"| {1e3 * seconds:.2f} | {1e3 * sharded_seconds:.2f} "
+                    f"| {seconds * flops / (6 * parameters.total):,.0f} |"
+                )
+    print(f"\nGPUs that an update of {LARGEST_UPDATE:,} target tokens keeps busy with DDP:")
+    for network, rate in NETWORKS.items():
+        tokens = 8 * flops / (6 * rate)  # 8 P / rate = 6 P tokens / flops; P falls out
+        print(f"- {network}: {tokens:,.0f} tokens a GPU, {LARGEST_UPDATE / tokens:,.0f} GPUs")
+
+
+def measure(updates: int) -> None:
+    """Train with one process and with two, and print what each made."""
+    print("| processes | target tokens/s | CPU s of all | loss at the end |\n|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as scratch:
+        directory = Path(scratch)
+        text = directory / "text.tsv"
+        pairs = generate(PAIRS, seed=1)
+        text.write_text("".join(f"{pair.source}\t{pair.target}\n" for pair in pairs))
+        (directory / "recipe.toml").write_text(_recipe(text, updates))
+        for processes in (1, 2):
+            before = _cpu_seconds()
+            run = _train(directory, processes)
+            events = read_journal(run / "journal.jsonl")
+            warm = [e for e in events if e["event"] == "update"][updates // 4 :]
+            tokens = warm[-1]["tokens"] - warm[0]["tokens"]
+            speed = tokens / (warm[-1]["time"] - warm[0]["time"])
+            used = _cpu_seconds() - before
+            print(f"| {processes} | {speed:,.0f} | {used:.0f} | {warm[-1]['loss']:.4f} |")
+
+
+def _recipe(text: Path, updates: int) -> str:
+    return tomli_w.dumps(
+        {
+            "source_language": "en",
+            "target_language": "it",
+            "corpora": {"train": [{"path": str(text)}]},
+            "tokenizer": {"vocab_size": 2000},
+            "batching": {"tokens_per_update": 4096},
+            "model": {"preset": "tiny", "dropout": 0.0},
+            "training": {
+                "updates": updates,
+                "validate_every": updates,
+                "warmup_updates": 10,
+                "search_every": 2,
+            },
+        }
+    )
+
+
+def _train(directory: Path, processes: int) -> Path:
+    run = directory / f"run-{processes}"
+    launch = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
+    command = ["-m", "dragoman", "train", str(directory / "recipe.toml"), "-o", str(run)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    subprocess.run(
+        [sys.executable, *launch, *command], env=environment, check=True, capture_output=True
+    )
+    return run
+
+
+def _cpu_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def main() -> None:
+    """Measure, or compute."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["measure", "compute"])
+    parser.add_argument("--updates", type=int, default=40)
+    parser.add_argument("--utilisation", type=float, default=0.3)
+    options = parser.parse_args()
+    if options.what == "measure":
+        measure(options.updates)
+    else:
+        compute(options.utilisation)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""How several processes share one model: each holds all of it, or each holds a part of every layer.
+
+With DDP (Li et al. 2020) each process has the whole model and the whole optimizer state, and the
+gradients are averaged once an update. With FSDP2, fully sharded data parallelism (Rajbhandari et
+al. 2020, stage 3; Zhao et al. 2023), each process keeps 1/n of every tensor: a layer's weights are
+gathered just before they are needed and let go right after, and its gradients arrive summed and cut
+into parts. What a process keeps is then a `DTensor`; `whole` and `part_like` go back and forth, and
+leave ordinary tensors as they are. So all that reads and writes weights works for both.
+"""
+
+import warnings
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import (
+    MixedPrecisionPolicy,
+    fully_shard,
+    register_fsdp_forward_method,
+)
+from torch.distributed.tensor import DTensor, distribute_tensor
+from torch.nn.parallel import DistributedDataParallel
+
+from dragoman.model.decoder import DecoderBlock
+from dragoman.model.layer_norm import LayerNormalization, ScalarLayerNormalization
+from dragoman.model.transformer import Transformer
+from dragoman.training.distributed import rank, world_size
+
+Parallelism = Literal["ddp", "fsdp"]
+NORMS = (LayerNormalization, ScalarLayerNormalization)
+
+
+def spread(
+    module: nn.Module, transformer: Transformer, parallelism: Parallelism, *, dtype: torch.dtype
+) -> nn.Module:
+    """Let all processes train one model; call it before any optimizer sees the parameters.
+
+    Args:
+        module: what is called for the loss; it holds the transformer.
+        transformer: the same on all processes.
+        parallelism: whether each process holds all of the model, or a part.
+        dtype: of matrix products.
+
+    Returns:
+        what to call instead of the module. Its gradients are averaged over the processes.
+    """
+    if world_size() == 1:
+        return module
+    if parallelism == "fsdp":
+        return _sharded(module, transformer, dtype)
+    # Buffers are left alone: the table of positions may have grown on one process only.
+    return DistributedDataParallel(module, broadcast_buffers=False)
+
+
+def _sharded(module: nn.Module, transformer: Transformer, dtype: torch.dtype) -> nn.Module:
+    """Let each process hold a part of each block; the embeddings and all the rest are one more.
+
+    The decoder projects the source for all its blocks before it runs the first, so that attention
+    to the source is gathered by itself. Blocks are gathered in the type of matrix products, which
+    halves what bf16 sends, and gradients are added in fp32. Norms stay in fp32; they are small, and
+    all of them are gathered at once.
+    """
+    # The views are keys and values, which nothing changes in place.
+    warnings.filterwarnings("ignore", message="FSDP2-wrapped module .* returned a view tensor")
+    mesh = init_device_mesh(next(transformer.parameters()).device.type, (world_size(),))
+    policy = MixedPrecisionPolicy(
+        param_dtype=dtype, reduce_dtype=torch.float32, cast_forward_inputs=False
+    )
+    blocks = nn.ModuleList([*transformer.encoder.blocks, *transformer.decoder.blocks])
+    fully_shard([m for m in blocks.modules() if isinstance(m, NORMS)], mesh=mesh)
+    for block in blocks:
+        if isinstance(block, DecoderBlock):
+            fully_shard(block.cross_attention, mesh=mesh, mp_policy=policy)
+            register_fsdp_forward_method(block.cross_attention, "project")
+        fully_shard(block, mesh=mesh, mp_policy=policy)
+    fully_shard(module, mesh=mesh)
+    return module
+
+
+def without_gradient_sync(module: nn.Module) -> AbstractContextManager[None]:
+    """Let gradients pile up locally until the last micro-batch of an update.
+
+    Sharded ones do not: to pile up, they would have to be whole.
+    """
+    if isinstance(module, DistributedDataParallel):
+        return module.no_sync()
+    return nullcontext()
+
+
+def is_sharded(module: nn.Module) -> bool:
+    """Tell whether this process holds a part of the parameters only."""
+    return any(isinstance(parameter, DTensor) for parameter in module.parameters())
+
+
+def whole(tensor: Tensor) -> Tensor:
+    """Return a tensor with the parts of all processes; each of them has to ask for it."""
+    return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor
+
+
+def part_like(full: Tensor, tensor: Tensor) -> Tensor:
+    """Take that part of a whole tensor that this process holds of another one; nothing is sent."""
+    if not isinstance(tensor, DTensor):
+        return full
+    return distribute_tensor(
+        full.to(tensor.device), tensor.device_mesh, tensor.placements, src_data_rank=None
+    )
+
+
+def gathered(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Collect whole tensors on the first process, in its main memory where they were sharded.
+
+    Every process has to ask, one has the answer: the others get nothing. One tensor at a time is
+    whole elsewhere.
+    """
+    found = {}
+    for name, tensor in tensors.items():
+        full = whole(tensor)
+        if rank() == 0:
+            found[name] = full.cpu() if isinstance(tensor, DTensor) else full
+    return found
