@@ -74,7 +74,7 @@ def _try(operation: schemathesis.APIOperation, num_cases: int, seen: Counter[int
     def never_breaks(case: schemathesis.Case, is_served: bool) -> None:
         if is_served and isinstance(case.body, dict):  # by chance, no language ever would be
             case.body.update({name: SERVED[name] for name in SERVED.keys() & case.body.keys()})
-        response = case.call()
+        response = case.call(timeout=120)
         seen[response.status_code] += 1
         case.validate_response(response, checks=CHECKS)
 
