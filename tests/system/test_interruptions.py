@@ -69,6 +69,67 @@ def test_a_run_that_was_ended_goes_on_to_the_same_weights(
     assert [e["update"] for e in events if e["event"] == "update"] == list(range(1, 41))
 
 
+def journal_of(workspace: Path) -> str:
+    path = workspace / "run" / "journal.jsonl"
+    return path.read_text() if path.exists() else ""
+
+
+def end(process: "subprocess.Popen[str]", number: int) -> tuple[int, str]:
+    process.send_signal(number)
+    _, errors = process.communicate()
+    return process.returncode, errors
+
+
+def test_a_validation_is_left_when_a_run_is_told_to_stop(workspace: Path) -> None:
+    (workspace / "validation.tsv").write_bytes((workspace / "train.tsv").read_bytes())
+    long = ("--set", "corpora.overlap=warn", "--set", "training.validate_every=1")
+    process = start(workspace, "train", "reverse.toml", "-o", "run", *SHORT, *long)
+    wait_for_update(workspace, 1)
+
+    code, errors = end(process, signal.SIGTERM)
+
+    assert code == 143, errors
+    assert "stopped after update 1 and saved" in errors
+    assert '"validation"' not in journal_of(workspace)
+
+
+def test_text_that_was_half_prepared_is_prepared_again(dragoman: Run, workspace: Path) -> None:
+    unfinished = workspace / "run" / "data" / "train.tsv"
+    process = start(workspace, "train", "reverse.toml", "-o", "run", *TWO_UPDATES)
+    while not unfinished.exists():
+        time.sleep(0.002)
+    code, errors = end(process, signal.SIGTERM)
+    assert code == -signal.SIGTERM, errors
+    assert not (workspace / "run" / "data" / "summary.json").exists()
+
+    dragoman("train", "reverse.toml", "-o", "run", *TWO_UPDATES)
+    dragoman("train", "reverse.toml", "-o", "straight", *TWO_UPDATES)
+
+    assert not unfinished.exists()
+    assert weights(workspace / "run") == weights(workspace / "straight")
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_the_second_interrupt_does_not_wait_for_the_update(workspace: Path, times: int) -> None:
+    of_seconds = ("--set", "batching.tokens_per_update=100000", "--set", "training.updates=2")
+    process = start(workspace, "train", "reverse.toml", "-o", "run", *of_seconds)
+    while '"start"' not in journal_of(workspace):
+        time.sleep(0.02)
+    for _ in range(times - 1):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.1)
+
+    code, errors = end(process, signal.SIGINT)
+
+    assert code == 130, errors
+    assert "Traceback" not in errors
+    saved = times == 1
+    assert ("stopped after update 1 and saved" in errors) == saved
+    assert ('"update": 1,' in journal_of(workspace)) == saved
+    checkpoints = workspace / "run" / "checkpoints"
+    assert len(list(checkpoints.glob("update-*"))) == saved
+
+
 def test_a_second_training_in_one_directory_is_refused(dragoman: Run, workspace: Path) -> None:
     first = start(workspace, "train", "reverse.toml", "-o", "run")
     wait_for_update(workspace, 1)
