@@ -14,6 +14,7 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import dragoman
 from dragoman.corpora.cleaning import CleaningReport, clean
 from dragoman.corpora.config import CleaningConfig, CorpusConfig
 from dragoman.corpora.parallel_text import CorpusError, read_pairs
@@ -122,6 +123,7 @@ def test_a_corpus_that_never_ends_is_refused(tmp_path: Path, command: str, corpu
     done = subprocess.run(
         [sys.executable, "-m", "dragoman", *command.split()],
         cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(dragoman.__file__ or "").parents[1])},
         capture_output=True,
         text=True,
         check=False,
