@@ -13,6 +13,8 @@ from small_runs import Bench, Steps
 STOPPED = 128 + signal.SIGTERM
 """What a shell reports of a process that SIGTERM has ended, and what a run that saved returns."""
 
+INTERRUPTED = 128 + signal.SIGINT
+
 
 def at_a_moment(bench: Bench, chance: random.Random, number: int) -> bool:
     """Kill a run at a moment that is as likely as any other, once it has its folder."""
@@ -36,6 +38,15 @@ def at_a_step(bench: Bench, chance: random.Random, number: int) -> bool:
     run = bench.folder / f"killed-at-{number}"
     steps = Steps(run, lambda: os.kill(os.getpid(), signal.SIGKILL), at=number)
     survived = bench.fork(run, steps).code == -signal.SIGKILL and bench.ends_as_ever(run)
+    shutil.rmtree(run)
+    return survived
+
+
+def interrupted(bench: Bench, chance: random.Random, number: int) -> bool:
+    """Interrupt a run before its n-th change on the disk, and again before each later one."""
+    run = bench.folder / f"interrupted-{number}"
+    steps = Steps(run, lambda: os.kill(os.getpid(), signal.SIGINT), at=number)
+    survived = bench.fork(run, steps).code in (0, INTERRUPTED) and bench.ends_as_ever(run)
     shutil.rmtree(run)
     return survived
 

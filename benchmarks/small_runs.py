@@ -209,6 +209,8 @@ def forked(
                 steps.watch()
             code = dragoman.cli.main(command)
             counted.write_text(str(steps.count if steps else 0))
+        except SystemExit as ended:  # of an interrupt
+            code = int(ended.code or 0)
         except BaseException:
             sys.excepthook(*sys.exc_info())
         finally:

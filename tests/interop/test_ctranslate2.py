@@ -31,6 +31,7 @@ TEXTS = [
     "dog",
     "The table is under the cat. " * 3,
 ]
+LIST = '{"dragoman_num_positions": 9, "dragoman_sha256": ["model.bin"]}'
 Save = Callable[..., ModelDirectory]
 
 
@@ -306,7 +307,42 @@ def test_a_copy_of_other_weights_is_not_used(save: Save) -> None:
         Translator(directory.path, engine="ctranslate2")
 
 
-@pytest.mark.parametrize("content", ["", "{}", "[1]", '{"dragoman_num_positions": "many"}'])
+@pytest.mark.parametrize("name", ["model.bin", "shared_vocabulary.json"])
+@pytest.mark.parametrize("damage", ["flip", "cut", "gone", "device"])
+def test_a_copy_that_is_not_what_was_written_is_refused(save: Save, name: str, damage: str) -> None:
+    directory = save()
+    export_ctranslate2(directory.path)
+    path = directory.path / "ctranslate2" / name
+    content = bytearray(path.read_bytes())
+    path.unlink()
+    if damage == "flip":
+        content[-9] ^= 1
+        path.write_bytes(content)
+    elif damage == "cut":
+        path.write_bytes(content[:-1])
+    elif damage == "device":
+        path.symlink_to("/dev/zero")
+
+    with pytest.raises(EngineError, match=f"{name}: (not what was|cannot be read|not a file)"):
+        Translator(directory.path, engine="ctranslate2")
+
+
+def test_a_copy_by_release_0_1_0_has_no_checksums_and_is_read(save: Save) -> None:
+    directory = save()
+    export_ctranslate2(directory.path)
+    path = directory.path / "ctranslate2" / "config.json"
+    config = json.loads(path.read_bytes())
+    assert set(config.pop("dragoman_sha256")) == {
+        file.name for file in path.parent.iterdir() if file != path
+    }
+    expected = Translator(directory.path, engine="ctranslate2")(TEXTS)
+
+    path.write_text(json.dumps(config))
+
+    assert Translator(directory.path, engine="ctranslate2")(TEXTS) == expected
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[1]", '{"dragoman_num_positions": "many"}', LIST])
 def test_a_damaged_copy_is_refused(save: Save, content: str) -> None:
     directory = save()
     (directory.path / "ctranslate2").mkdir()

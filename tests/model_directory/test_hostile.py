@@ -168,3 +168,40 @@ def test_a_giant_takes_no_memory(model: Path, setting: str, weights: bytes | Non
     sentence, grown = done.stdout.strip().split("\n")
     assert str(model) in sentence
     assert int(grown) < MOST_MEMORY + len(weights or b"") // 2**20
+
+
+WHILE_USED = """
+import sys
+from pathlib import Path
+from dragoman import Translator
+model, engine, *sentences = sys.argv[1:]
+translator = Translator(model, engine=engine, device="cpu")
+expected = translator(sentences)
+files = [path for path in Path(model).rglob("*") if path.is_file()]
+for content in (b"", b"other" * 100_000):
+    for path in files:
+        path.write_bytes(content)
+    assert translator(sentences) == expected
+for path in files:
+    path.unlink()
+assert translator(sentences) == expected
+print(expected[0])
+"""
+
+
+@pytest.mark.parametrize("engine", ["pytorch", "ctranslate2"])
+def test_a_model_that_changes_while_it_is_used_translates_as_before(
+    model: Path, engine: str
+) -> None:
+    sentences = (RELEASE / "sentences.txt").read_text().splitlines()
+
+    done = subprocess.run(
+        [sys.executable, "-c", WHILE_USED, str(model), engine, *sentences],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    expected = (RELEASE / "translations.txt").read_text().splitlines()
+    assert done.stdout.strip() == expected[0]

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from dragoman import cli
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 REVERSE_RECIPE = """
@@ -90,5 +92,11 @@ def dragoman(workspace: Path) -> Run:
 
 
 def environment() -> dict[str, str]:
-    """Fix the number of threads, on which the last bits of a sum depend."""
-    return {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "error"}
+    """Run what is imported here, on one thread: the last bits of a sum depend on their number."""
+    source = str(Path(cli.__file__).parents[2])
+    return {
+        **os.environ,
+        "OMP_NUM_THREADS": "1",
+        "PYTHONPATH": source,
+        "PYTHONWARNINGS": "error",
+    }

@@ -40,10 +40,14 @@ def start(workspace: Path, *arguments: str) -> "subprocess.Popen[str]":
     )
 
 
-def wait_for_update(workspace: Path, update: int) -> None:
-    journal = workspace / "run" / "journal.jsonl"
-    while not (journal.exists() and f'"update": {update},' in journal.read_text()):
-        time.sleep(0.02)
+def wait_for(process: "subprocess.Popen[str]", reached: Callable[[], bool]) -> None:
+    while not reached():
+        assert process.poll() is None, process.communicate()[1]
+        time.sleep(0.005)
+
+
+def wait_for_update(process: "subprocess.Popen[str]", workspace: Path, update: int) -> None:
+    wait_for(process, lambda: f'"update": {update},' in journal_of(workspace))
 
 
 def weights(run: Path) -> dict[str, bytes]:
@@ -58,7 +62,7 @@ def test_a_run_that_was_ended_goes_on_to_the_same_weights(
 
     for update in (7, 23):
         process = start(workspace, "train", "reverse.toml", "-o", "run", *SHORT)
-        wait_for_update(workspace, update)
+        wait_for_update(process, workspace, update)
         process.send_signal(number)
         _, errors = process.communicate()
         assert process.returncode == (-9 if number == signal.SIGKILL else 143), errors
@@ -69,9 +73,69 @@ def test_a_run_that_was_ended_goes_on_to_the_same_weights(
     assert [e["update"] for e in events if e["event"] == "update"] == list(range(1, 41))
 
 
+def journal_of(workspace: Path) -> str:
+    path = workspace / "run" / "journal.jsonl"
+    return path.read_text() if path.exists() else ""
+
+
+def end(process: "subprocess.Popen[str]", number: int) -> tuple[int, str]:
+    process.send_signal(number)
+    _, errors = process.communicate()
+    return process.returncode, errors
+
+
+def test_a_validation_is_left_when_a_run_is_told_to_stop(workspace: Path) -> None:
+    lines = (workspace / "train.tsv").read_text().splitlines()
+    (workspace / "validation.tsv").write_text("".join(f"unseen {line}\n" for line in lines))
+    often = ("--set", "training.validate_every=1", "--set", "training.search_every=1")
+    process = start(workspace, "train", "reverse.toml", "-o", "run", *SHORT, *often)
+    wait_for_update(process, workspace, 1)
+
+    code, errors = end(process, signal.SIGTERM)
+
+    assert code == 143, errors
+    assert "stopped after update 1 and saved" in errors
+    assert '"validation"' not in journal_of(workspace)
+
+
+def test_text_that_was_half_prepared_is_prepared_again(dragoman: Run, workspace: Path) -> None:
+    unfinished = workspace / "run" / "data" / "train.tsv"
+    process = start(workspace, "train", "reverse.toml", "-o", "run", *TWO_UPDATES)
+    wait_for(process, unfinished.exists)
+    code, errors = end(process, signal.SIGTERM)
+    assert code == -signal.SIGTERM, errors
+    assert not (workspace / "run" / "data" / "summary.json").exists()
+
+    again = dragoman("train", "reverse.toml", "-o", "run", *TWO_UPDATES)
+
+    assert "6,000 pairs read, 6,000 kept" in again.stderr
+    assert not unfinished.exists()
+    assert (workspace / "run" / "finished").exists()
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_the_second_interrupt_does_not_wait_for_the_update(workspace: Path, times: int) -> None:
+    of_seconds = ("--set", "batching.tokens_per_update=100000", "--set", "training.updates=2")
+    process = start(workspace, "train", "reverse.toml", "-o", "run", *of_seconds)
+    wait_for(process, lambda: '"start"' in journal_of(workspace))
+    for _ in range(times - 1):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.1)
+
+    code, errors = end(process, signal.SIGINT)
+
+    assert code == 130, errors
+    assert "Traceback" not in errors
+    saved = times == 1
+    assert ("stopped after update 1 and saved" in errors) == saved
+    assert ('"update": 1,' in journal_of(workspace)) == saved
+    checkpoints = workspace / "run" / "checkpoints"
+    assert len(list(checkpoints.glob("update-*"))) == saved
+
+
 def test_a_second_training_in_one_directory_is_refused(dragoman: Run, workspace: Path) -> None:
     first = start(workspace, "train", "reverse.toml", "-o", "run")
-    wait_for_update(workspace, 1)
+    wait_for_update(first, workspace, 1)
 
     second = dragoman("train", "reverse.toml", "-o", "run", code=1)
 

@@ -113,6 +113,41 @@ def test_a_validation_that_fails_loses_no_update(make_trainer: Any, tmp_path: Pa
     assert validated == [4, 8, 12]
 
 
+@pytest.mark.parametrize("after", [0, 2])
+def test_a_signal_ends_a_validation_which_begins_again(
+    make_trainer: Any, tmp_path: Path, after: int
+) -> None:
+    straight = make_trainer("straight")
+    straight.run(Silence())
+    stopped = make_trainer("stopped")
+    validate, judged = stopped.validate, []
+
+    def validate_in_batches(objective: Any, search: bool) -> Any:
+        source = torch.full((1, 3), 5)
+        objective.eval()
+        for batch in range(4):
+            if stopped.progress.update == 8 and batch == after:
+                os.kill(os.getpid(), signal.SIGTERM)
+            with torch.no_grad():
+                objective.transformer(source, source)
+            judged.append(stopped.progress.update)
+        objective.train()
+        return validate(objective, search)
+
+    stopped.validate = validate_in_batches
+    outcome = stopped.run(Silence())
+    resumed = make_trainer("stopped")
+    resumed.resume()
+    before = read_journal(tmp_path / "stopped" / "journal.jsonl")
+    resumed.run(Silence())
+
+    assert outcome.stopped_by == signal.SIGTERM
+    assert judged == [4] * 4 + [8] * after
+    assert [e["update"] for e in before if e["event"] == "validation"] == [4]
+    assert stopped.objective.training
+    assert_same(resumed, straight)
+
+
 def test_what_nohup_ignores_stays_ignored(make_trainer: Any) -> None:
     handler = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:

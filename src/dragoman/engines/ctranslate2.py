@@ -13,7 +13,7 @@ from dragoman.decoding.phrase import Phrase
 from dragoman.device import num_cpus
 from dragoman.engines.grouping import group_by_length
 from dragoman.engines.protocol import EngineError
-from dragoman.model_directory import WEIGHTS_OF_ORIGIN, ModelDirectory
+from dragoman.model_directory import WEIGHTS_OF_ORIGIN, ModelDirectory, checksum
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.tokenizer import forbidden_ids
 
@@ -22,6 +22,9 @@ COPY_NAME = "ctranslate2"
 
 NUM_POSITIONS = "dragoman_num_positions"
 """Under this name the copy's `config.json` says for how many positions it has encodings."""
+
+CHECKSUMS = "dragoman_sha256"
+"""Under this name it has the SHA-256 of each other file; copies by release 0.1.0 have none."""
 
 TOKENS_PER_BATCH = 1024
 """Source tokens translated together, padding included; more is not faster."""
@@ -57,12 +60,13 @@ class CTranslate2Engine:
             threads: Of computation, each for batches of its own; if not given, all processors.
 
         Raises:
-            EngineError: there is no copy, or it cannot be read, or it was made from other weights.
+            EngineError: there is no copy, or it is damaged, or it was made from other weights.
         """
         path, description = copy or directory.path / COPY_NAME, directory.description
         config = read_config(path)
         if config.get(WEIGHTS_OF_ORIGIN) != description.weights_sha256:
             raise EngineError(f"{path}: made from other weights; {_how_to_export(directory.path)}")
+        _verify(path, config.get(CHECKSUMS, {}))
         special, target = description.special_ids, tokenizers.target
         self._source_pieces = tokenizers.source.pieces(range(tokenizers.source.vocab_size))
         self._target_pieces = target.pieces(range(target.vocab_size))
@@ -248,7 +252,11 @@ def read_config(copy: Path) -> dict[str, Any]:
     path = copy / "config.json"
     try:
         config = json.loads(path.read_bytes())
-        if isinstance(config, dict) and isinstance(config.get(NUM_POSITIONS), int):
+        if (
+            isinstance(config, dict)
+            and isinstance(config.get(NUM_POSITIONS), int)
+            and isinstance(config.get(CHECKSUMS, {}), dict)
+        ):
             return config
     except FileNotFoundError:
         raise EngineError(
@@ -257,6 +265,21 @@ def read_config(copy: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise EngineError(f"{path}: cannot be read: {error}") from error
     raise EngineError(f"{path}: not a copy made by dragoman; {_how_to_export(copy.parent)}")
+
+
+def _verify(copy: Path, checksums: dict[str, str]) -> None:
+    """Compare the files of a copy with what was written; CTranslate2 notices few damages."""
+    for name, written in checksums.items():
+        path = copy / name
+        if path.exists() and not path.is_file():  # a pipe or a device may never end
+            raise EngineError(f"{path}: not a file")
+        try:
+            intact = checksum(path) == written
+        except (OSError, ValueError) as error:
+            raise EngineError(f"{path}: cannot be read: {error}") from error
+        if not intact:
+            how = _how_to_export(copy.parent)
+            raise EngineError(f"{path}: not what was written there, so it is damaged; {how}")
 
 
 def _how_to_export(model: Path) -> str:

@@ -1,5 +1,6 @@
 """A copy of a model for CTranslate2, which translates without PyTorch."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -9,8 +10,8 @@ import torch
 from ctranslate2.specs import Activation, TransformerSpec
 from torch import Tensor, nn
 
-from dragoman.engines.ctranslate2 import COPY_NAME, NUM_POSITIONS, CTranslate2Engine
-from dragoman.interop.export import ExportError, Proof, prove, staging
+from dragoman.engines.ctranslate2 import CHECKSUMS, COPY_NAME, NUM_POSITIONS, CTranslate2Engine
+from dragoman.interop.export import CONFIG_NAME, ExportError, Proof, prove, staging, write_json
 from dragoman.interop.proof import GREEDY, LoadedModel, Pair, compare
 from dragoman.model.attention import MultiHeadAttention
 from dragoman.model.decoder import DecoderBlock
@@ -18,7 +19,7 @@ from dragoman.model.encoder import EncoderBlock
 from dragoman.model.layer_norm import LayerNormalization
 from dragoman.model.positional_encoding import sinusoids
 from dragoman.model.transformer import Transformer
-from dragoman.model_directory import WEIGHTS_OF_ORIGIN, ModelDescription
+from dragoman.model_directory import WEIGHTS_OF_ORIGIN, ModelDescription, checksum
 from dragoman.tokenizers.pair import TokenizerPair
 
 Quantization = Literal["int8", "float32"]
@@ -82,6 +83,10 @@ def _write(copy: Path, model: LoadedModel, quantization: str | None) -> None:
     spec.validate()
     spec.optimize(quantization=quantization)
     spec.save(str(copy))
+    config = json.loads((copy / CONFIG_NAME).read_bytes())
+    files = sorted(path for path in copy.iterdir() if path.name != CONFIG_NAME)
+    config[CHECKSUMS] = {path.name: checksum(path) for path in files}
+    write_json(copy / CONFIG_NAME, config)
 
 
 def build_spec(

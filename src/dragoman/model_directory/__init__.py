@@ -17,7 +17,7 @@ from dragoman.model_directory.description import (
     ModelError,
     TokenizerDescription,
 )
-from dragoman.model_directory.directory import ModelDirectory, save_alignment, save_model
+from dragoman.model_directory.directory import ModelDirectory, checksum, save_alignment, save_model
 from dragoman.model_directory.weights import WEIGHTS_NAME, count_parameters
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "ModelDirectory",
     "ModelError",
     "TokenizerDescription",
+    "checksum",
     "count_parameters",
     "save_alignment",
     "save_model",

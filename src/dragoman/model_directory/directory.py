@@ -83,7 +83,7 @@ class ModelDirectory:
         try:
             if path.exists() and not path.is_file():  # a pipe or a device may never end
                 raise ModelError(f"{path}: not a file")
-            if _sha256(path) != self.description.weights_sha256:
+            if checksum(path) != self.description.weights_sha256:
                 raise ModelError(
                     f"{path}: not the weights that {DESCRIPTION_NAME} describes; copy both again"
                 )
@@ -139,7 +139,7 @@ def save_model(
         ) from error
     description = replace(
         description,
-        weights_sha256=_sha256(staging / WEIGHTS_NAME),
+        weights_sha256=checksum(staging / WEIGHTS_NAME),
         software={**_software(), **description.software},
     )
     (staging / DESCRIPTION_NAME).write_bytes(tomli_w.dumps(to_table(description)).encode())
@@ -175,7 +175,7 @@ def _software() -> dict[str, str]:
     }
 
 
-def _sha256(path: Path) -> str:
-    """Compute the checksum of a file."""
+def checksum(path: Path) -> str:
+    """Compute the SHA-256 of a file."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

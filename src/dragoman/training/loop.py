@@ -4,10 +4,8 @@ import math
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -46,6 +44,7 @@ from dragoman.training.step import (
     update,
     with_weights,
 )
+from dragoman.training.stopping import StoppedError, left_when_stopped, stop_on_signals
 
 AnyJournal = Journal | NoJournal
 State = Mapping[str, Weights]
@@ -192,7 +191,7 @@ class Trainer:
                 if first
                 else NoJournal()
             ) as journal,
-            _stop_on_signals() as stop,
+            stop_on_signals() as stop,
         ):
             event = "resume" if self.progress.update else "start"
             journal.write(event, update=self.progress.update, processes=world_size())
@@ -201,8 +200,8 @@ class Trainer:
                     self._save(self._state(), journal, "stop")
                     # A process that has no signal of its own follows one that has.
                     return Outcome(self.progress, stop[0] if stop else signal.SIGTERM)
-                if self._is_time_to_validate():
-                    self._validate(journal, display)
+                if self._is_time_to_validate() and not self._validate(journal, display, stop):
+                    continue  # told to stop on the way; the next call begins it again
                 if self._is_finished():
                     break
                 self._one_update(next(updates), journal, display)
@@ -268,19 +267,25 @@ class Trainer:
         )
         display.progress(self.progress.update, self.config.updates, report.loss, tokens_per_second)
 
-    def _validate(self, journal: AnyJournal, display: Display) -> None:
-        """Judge the weights, remember whether they are the best, and save."""
+    def _validate(self, journal: AnyJournal, display: Display, stop: Sequence[int]) -> bool:
+        """Judge the weights, remember whether they are the best, and save.
+
+        Returns:
+            Whether it came to its end; a signal ends it before, and then it leaves no trace.
+        """
         progress = self.progress
         state = self._state()
-        validation, score = Validation({}), 0.0
+        validation: Validation | None = Validation({})
         if rank() == 0:
             try:
-                validation = self.judge(_judged(state), search=self._is_time_to_search())
+                validation = self._judge_unless_stopped(_judged(state), stop)
             except Exception:  # the updates since the last checkpoint are not lost with it
                 self._write_checkpoint(state, journal, "stop")
                 raise
-            score = judge(validation, self.config.metric)
-        score = share_from_first([score], self.device)[0]
+        score = judge(validation, self.config.metric) if validation and rank() == 0 else 0.0
+        score, ended = share_from_first([score, float(validation is not None)], self.device)
+        if validation is None or not ended:
+            return False
         best = progress.best is None or score > progress.best
         progress.validated_update = progress.update
         if best:
@@ -300,6 +305,20 @@ class Trainer:
         self._save(state, journal, "checkpoint")
         if best and rank() == 0:
             self.publish(_judged(state), progress)
+        return True
+
+    def _judge_unless_stopped(self, weights: Weights, stop: Sequence[int]) -> Validation | None:
+        """Validate; None if a signal came before the end."""
+        try:
+            with (
+                with_weights(self.objective, weights) as objective,
+                left_when_stopped(objective.transformer.decoder, stop),
+            ):
+                return self.validate(objective, self._is_time_to_search())
+        except StoppedError:
+            return None
+        finally:
+            self.objective.train()
 
     def judge(self, weights: Weights, *, search: bool) -> Validation:
         """Validate other weights than those that are trained, on one process.
@@ -392,26 +411,3 @@ def _num_bytes(shapes: dict[str, dict[str, tuple[int, ...]]]) -> int:
 def _mixed_seed(*numbers: int) -> int:
     """Make one seed of several numbers, so that neighbours give unrelated streams."""
     return int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0] >> 1)
-
-
-@contextmanager
-def _stop_on_signals() -> Iterator[Sequence[int]]:
-    """Collect signals instead of dying of them; the second SIGINT kills as ever.
-
-    SIGHUP comes when the terminal is closed; `nohup` has it ignored, and so it stays.
-    """
-    received: list[int] = []
-
-    def remember(number: int, frame: FrameType | None) -> None:
-        received.append(number)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    caught = [signal.SIGINT, signal.SIGTERM]
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-        caught.append(signal.SIGHUP)
-    previous = {number: signal.signal(number, remember) for number in caught}
-    try:
-        yield received
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
