@@ -52,11 +52,7 @@ def weights(run: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize(
     ("number", "kind", "sampling"),
-    [
-        (signal.SIGKILL, "words", 0.0),
-        (signal.SIGTERM, "bpe", 0.1),
-        (signal.SIGKILL, "unigram", 0.3),
-    ],
+    [(signal.SIGKILL, "unigram", 0.3), (signal.SIGTERM, "bpe", 0.1)],
 )
 def test_a_run_that_was_ended_goes_on_to_the_same_weights(
     dragoman: Run, workspace: Path, number: int, kind: str, sampling: float
