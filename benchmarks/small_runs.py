@@ -31,6 +31,7 @@ SETTINGS = {
     "BLEU decides, subwords": (
         "training.metric=BLEU",
         "tokenizer.kind=unigram",
+        "tokenizer.sampling=0.3",
         "batching.max_length=64",
     ),
 }

@@ -6,7 +6,7 @@ import re
 import resource
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import dragoman
 from dragoman.corpora.cleaning import CleaningReport, clean
 from dragoman.corpora.config import CleaningConfig, CorpusConfig
-from dragoman.corpora.parallel_text import CorpusError, read_pairs
+from dragoman.corpora.parallel_text import CorpusError, Pair, read_pairs
 
 LANGUAGES = ("en", "it")
 MOST_MEMORY = 2 * 2**30  # bytes of addresses, of which libraries take their share
@@ -77,12 +77,17 @@ def test_what_is_read_of_any_file_is_counted_and_the_rest_is_refused(
         if form == "two"
         else CorpusConfig(path=str(paths[0]))
     )
-    report, read = CleaningReport(), []
-    pairs = (read.append(pair) or pair for pair in read_pairs(corpus, languages=LANGUAGES))
+    report = CleaningReport()
+    read: list[Pair] = []
+
+    def notice() -> Iterator[Pair]:
+        for pair in read_pairs(corpus, languages=LANGUAGES):
+            read.append(pair)
+            yield pair
 
     refusal = None
     try:
-        kept = list(clean(pairs, CleaningConfig(), report, languages=LANGUAGES))
+        kept = list(clean(notice(), CleaningConfig(), report, languages=LANGUAGES))
     except CorpusError as error:
         refusal = str(error)
 

@@ -54,19 +54,24 @@ def weights(run: Path) -> dict[str, bytes]:
     return {name: tensor.tobytes() for name, tensor in load_file(run / "model.safetensors").items()}
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("number", "kind", "sampling"),
+    [(signal.SIGKILL, "unigram", 0.3), (signal.SIGTERM, "bpe", 0.1)],
+)
 def test_a_run_that_was_ended_goes_on_to_the_same_weights(
-    dragoman: Run, workspace: Path, number: int
+    dragoman: Run, workspace: Path, number: int, kind: str, sampling: float
 ) -> None:
-    dragoman("train", "reverse.toml", "-o", "straight", *SHORT)
+    subwords = ("--set", f"tokenizer.kind={kind}", "--set", f"tokenizer.sampling={sampling}")
+    command = ("train", "reverse.toml", *SHORT, *subwords)
+    dragoman(*command, "-o", "straight")
 
     for update in (7, 23):
-        process = start(workspace, "train", "reverse.toml", "-o", "run", *SHORT)
+        process = start(workspace, *command, "-o", "run")
         wait_for_update(process, workspace, update)
         process.send_signal(number)
         _, errors = process.communicate()
         assert process.returncode == (-9 if number == signal.SIGKILL else 143), errors
-    dragoman("train", "reverse.toml", "-o", "run", *SHORT)
+    dragoman(*command, "-o", "run")
 
     assert weights(workspace / "run") == weights(workspace / "straight")
     events = read_journal(workspace / "run" / "journal.jsonl")

@@ -10,7 +10,7 @@ from pathlib import Path
 import sentencepiece
 
 from dragoman.tokenizers.normalisation import normalise
-from dragoman.tokenizers.sentencepiece import WORD_BOUNDARY
+from dragoman.tokenizers.sampling import WORD_BOUNDARY
 from dragoman.tokenizers.tokenizer import SpecialIds, TokenizerError, read_file
 
 _FORMAT = "dragoman marian 1"

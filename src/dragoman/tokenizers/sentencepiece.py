@@ -1,20 +1,17 @@
 """Subwords by SentencePiece: unigram (Kudo 2018) or BPE (Sennrich et al. 2016)."""
 
 import hashlib
-import threading
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from pathlib import Path
 
 import sentencepiece
 
 from dragoman.tokenizers.normalisation import normalise
+from dragoman.tokenizers.sampling import WORD_BOUNDARY, SubwordSampler
 from dragoman.tokenizers.tokenizer import SpecialIds, TokenizerError, read_file
 
-WORD_BOUNDARY = "\u2581"  # how SentencePiece writes a space inside its pieces
 _STAND_IN = "\uffff"  # never in normalised text, so never in a vocabulary
-_LARGEST_SEED = 2**32 - 1  # SentencePiece keeps this one for "draw a seed"
-_seeding = threading.Lock()
 
 
 class SentencePieceTokenizer:
@@ -89,21 +86,10 @@ class SentencePieceTokenizer:
         """
         if strength == 0.0:
             return self.encode_batch(texts)
-
-        def draw() -> list[list[int]]:
-            batch = [
-                self._processor.encode(
-                    _escape(text), enable_sampling=True, nbest_size=-1, alpha=strength
-                )
-                for text in texts
-            ]
-            return [self._restore(text, ids) for text, ids in zip(texts, batch, strict=True)]
-
-        # SentencePiece has one random generator a thread. Releases before 0.2.3 seed it once, when
-        # the thread first draws. Hence a new thread, and no other one meanwhile.
-        with _seeding, ThreadPoolExecutor(max_workers=1) as new_thread:
-            sentencepiece.set_random_generator_seed(seed % _LARGEST_SEED)
-            return new_thread.submit(draw).result()
+        batch = self._sampler.sample(
+            [_escape(text) for text in texts], seed=seed, strength=strength
+        )
+        return [self._restore(text, ids) for text, ids in zip(texts, batch, strict=True)]
 
     def decode(self, ids: Sequence[int]) -> str:
         """Join ids into one line of normalised text, whatever the ids."""
@@ -116,6 +102,10 @@ class SentencePieceTokenizer:
     def save(self, path: Path) -> None:
         """Write the `.model` file."""
         path.write_bytes(self._model)
+
+    @cached_property
+    def _sampler(self) -> SubwordSampler:
+        return SubwordSampler(self._processor)
 
     def _own_special_ids(self) -> SpecialIds:
         model = self._processor
