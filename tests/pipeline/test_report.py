@@ -120,7 +120,7 @@ def test_a_report_that_cannot_be_made_leaves_the_run_finished(
 
     monkeypatch.setattr(run, "write_report", fail)
 
-    assert train_model(make_recipe(), tmp_path / "run", display)
+    assert train_model(make_recipe(), tmp_path / "run", display) is None
 
     assert (tmp_path / "run" / "finished").exists()
     (warning,) = (message for message in display.messages if message.startswith("warning: "))

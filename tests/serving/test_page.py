@@ -258,7 +258,8 @@ def test_nothing_that_a_page_shows_becomes_markup(
         page.locator("#translate-file").click()
         expect(page.locator("#file-status")).to_contain_text("only files whose names end in")
         page.route(
-            "**/api/v1/translate", lambda route: route.fulfill(status=400, json={"error": attack})
+            "**/api/v1/translate/stream",
+            lambda route: route.fulfill(status=400, json={"error": attack}),
         )
         page.locator("#source").fill("the dog")
         expect(page.locator("#status")).to_contain_text(attack[1:])
