@@ -98,10 +98,12 @@ class TranslationService:
         target = self.models.find_language(order.target)
         try:
             async with asyncio.timeout(self.settings.timeout):
-                with self._room_for(order, target):
+                with self._room_for(order, target) as rooms:
                     # A long text takes seconds to read, in which others are answered.
                     groups = await asyncio.to_thread(self._read, order, target)
-                found = await asyncio.gather(*(self._translate(group, order) for group in groups))
+                    *found, _ = await asyncio.gather(
+                        *(self._translate(group, order) for group in groups), _leave(rooms)
+                    )
         except TimeoutError:
             raise self._too_slow() from None
         answers = [
@@ -253,6 +255,12 @@ class TranslationService:
             )
             for text, passage in zip(group.texts, group.passages, strict=True)
         ]
+
+
+async def _leave(rooms: ExitStack) -> list[Translation]:
+    """Give room up; whoever started before this has a place in the queue by now."""
+    rooms.close()
+    return []
 
 
 def _listen(passage: Passage, target: str, order: Order) -> Heard | None:
