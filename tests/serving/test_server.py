@@ -18,6 +18,15 @@ from dragoman.config import DragomanError
 from dragoman.serving.server import open_socket
 
 
+def test_an_answer_does_not_wait_for_the_client_to_acknowledge_its_head() -> None:
+    with (
+        open_socket("127.0.0.1", 0) as listener,
+        socket.create_connection(listener.getsockname()),
+        listener.accept()[0] as connection,
+    ):
+        assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
 def test_sigterm_finishes_what_was_accepted_and_refuses_what_is_new(shipped: Path) -> None:
     def ask(number: int) -> str:
         fields = {"q": f"cat {number}", "source": "en", "target": "it"}
