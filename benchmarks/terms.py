@@ -1,7 +1,7 @@
 """Measure what keeping terms costs and gives: protected text, and a glossary.
 
     python benchmarks/terms.py protection MODEL PAIRS.tsv
-    python benchmarks/terms.py tags MODEL PAIRS.tsv
+    python benchmarks/terms.py tags MODEL PAIRS.tsv --sample 300
     python benchmarks/terms.py glossary MODEL TRAINING_PAIRS.tsv TEST_PAIRS.tsv
 
 `protection` translates the pairs whose source has a placeholder, a number or an address, and
@@ -17,6 +17,7 @@ glossary, and counts in how many the translation has it, too (as Dinu et al. 201
 
 import argparse
 import json
+import random
 import re
 import tempfile
 import time
@@ -82,12 +83,11 @@ def measure_protection(model: Path, pairs: Sequence[Pair], engine: EngineKind) -
 
 def measure_tags(model: Path, pairs: Sequence[Pair], engine: EngineKind) -> None:
     """Count the tags, escapes and terms that survive, with and without protection."""
-    chosen = [pair for pair in pairs if is_marked_up(pair.source)]
     for protect in (False, True):
         translator = Translator(model, engine=engine, protect=protect)
-        translations, seconds = translate(translator, chosen)
+        translations, seconds = translate(translator, pairs)
         tags = kept = same_tags = whole = 0
-        for pair, translation in zip(chosen, translations, strict=True):
+        for pair, translation in zip(pairs, translations, strict=True):
             ours, theirs = (Counter(_TAG.findall(text)) for text in (pair.source, translation))
             tags += ours.total()
             kept += (ours & theirs).total()
@@ -96,7 +96,7 @@ def measure_tags(model: Path, pairs: Sequence[Pair], engine: EngineKind) -> None
             lost = TermFinder().find_faults(required, _TAG.sub(" ", translation))
             whole += ours == theirs and not lost
         report(
-            chosen,
+            pairs,
             translations,
             engine=translator.engine,
             protect=protect,
@@ -106,7 +106,7 @@ def measure_tags(model: Path, pairs: Sequence[Pair], engine: EngineKind) -> None
             sentences_that_keep_terms_too=whole,
             bleu_without_tags=bleu(
                 [_TAG.sub(" ", t) for t in translations],
-                [_TAG.sub(" ", pair.target) for pair in chosen],
+                [_TAG.sub(" ", pair.target) for pair in pairs],
             ),
             seconds=round(seconds, 1),
         )
@@ -188,13 +188,17 @@ def main() -> None:
     parser.add_argument("what", choices=["protection", "tags", "glossary"])
     parser.add_argument("model", type=Path)
     parser.add_argument("pairs", type=Path, nargs="+")
+    parser.add_argument("--sample", type=int, help="for tags: of so many pairs, drawn at random")
     parser.add_argument("--engine", default="auto", choices=["auto", "pytorch", "ctranslate2"])
     arguments = parser.parse_args()
     first, *others = [read(path) for path in arguments.pairs]
     if arguments.what == "protection":
         measure_protection(arguments.model, first, arguments.engine)
     elif arguments.what == "tags":
-        measure_tags(arguments.model, first, arguments.engine)
+        chosen = [pair for pair in first if is_marked_up(pair.source)]
+        if arguments.sample:
+            chosen = random.Random(1).sample(chosen, arguments.sample)
+        measure_tags(arguments.model, chosen, arguments.engine)
     else:
         with tempfile.TemporaryDirectory() as directory:
             file = Path(directory) / "terms.tsv"
