@@ -251,8 +251,8 @@ def test_a_sentence_that_is_too_long_stays_one_line_and_is_warned_of(
     run(model, source, "-o", output, "--beam-size", "1")
 
     warning = (
-        f"warning: {source}:2: a sentence has more tokens than the model has seen, so it was cut "
-        "and the line was translated in 2 parts\n"
+        f"warning: {source}:2: a sentence has more tokens than the model has seen, so it was cut, "
+        "and its pieces were translated each for itself\n"
     )
     assert capfd.readouterr().err.count(warning) == 1
     lines = output.read_text().split("\n")

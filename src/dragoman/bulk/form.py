@@ -104,8 +104,8 @@ def warnings_of(line: Line, outcome: Outcome) -> Sequence[str]:
     if translation.cut:
         found.insert(
             0,
-            "a sentence has more tokens than the model has seen, so it was cut and the line was "
-            f"translated in {len(translation.parts)} parts",
+            "a sentence has more tokens than the model has seen, so it was cut, and its pieces "
+            "were translated each for itself",
         )
     if not translation.finished:
         found.append("the translation stopped at the length limit")

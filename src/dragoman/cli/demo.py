@@ -5,11 +5,11 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from dragoman.cli.train import STOPPED
+
 TRAIN_PAIRS = 100_000
 EVALUATION_PAIRS = 1000
 SHOWN = 8
-STOPPED = 128
-"""Added to the number of the signal that stopped the training, as a shell does."""
 
 NEXT = """
 Try next:

@@ -12,6 +12,7 @@ from dragoman.serving.fields import read_fields
 from dragoman.serving.openapi import accepts, refuses
 from dragoman.serving.refusal import RefusalError
 from dragoman.serving.service import Answer, TranslationService
+from dragoman.serving.words import Translated
 
 if TYPE_CHECKING:
     from dragoman.alignment.links import Links
@@ -20,15 +21,6 @@ router = APIRouter(tags=["Dragoman"])
 
 MOST_ALIGNED_CHARACTERS = 20_000
 """Of the texts of a request whose words are aligned."""
-
-
-class Pair(BaseModel):
-    """A sentence and its translation, whoever has made it."""
-
-    text: str = Field(description="One sentence; it is not cut.")
-    source: str = Field(description="A language code.")
-    target: str = Field(description="A language code.")
-    translation: str
 
 
 class Alignment(BaseModel):
@@ -42,12 +34,12 @@ class Alignment(BaseModel):
 
 
 @router.post(
-    "/api/v1/alignment", responses=refuses(400, 403, 413, 504), openapi_extra=accepts(Pair)
+    "/api/v1/alignment", responses=refuses(400, 403, 413, 504), openapi_extra=accepts(Translated)
 )
 async def alignment(request: Request, service: Service) -> Alignment:
     """Align the words of a sentence with those of a translation."""
     check_key(request, service.settings.api_keys)
-    wanted = await read_fields(request, Pair)
+    wanted = await read_fields(request, Translated)
     links = await service.look(
         (wanted.source, wanted.target),
         (wanted.text, wanted.translation),
