@@ -12,13 +12,13 @@ clients ask, and then sends several times as many, whether they are answered or 
 """
 
 import argparse
-import asyncio
 import itertools
 import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+import uvloop
 from serving_clients import Outcome, milliseconds, press, share, translation_request
 from serving_process import OURS, PLAIN, Server, serving
 
@@ -53,7 +53,7 @@ def compare(model: Path, requests: Sequence[bytes], clients: Sequence[int]) -> N
     print("|---|---|---|---|---|---|---|")
     for name, program in (("dragoman serve", OURS), ("one sentence a call", PLAIN)):
         with serving(model, program) as server:
-            asyncio.run(share(server.port, requests[:WARM_UP], 8))
+            uvloop.run(share(server.port, requests[:WARM_UP], 8))
             for num_clients in clients:
                 print(f"| {name} | {num_clients} | {_measure(server, requests, num_clients)} |")
             print(
@@ -64,7 +64,7 @@ def compare(model: Path, requests: Sequence[bytes], clients: Sequence[int]) -> N
 
 def _measure(server: Server, requests: Sequence[bytes], num_clients: int) -> str:
     began, cpu = time.monotonic(), server.cpu_seconds
-    outcomes = asyncio.run(share(server.port, requests, num_clients))
+    outcomes = uvloop.run(share(server.port, requests, num_clients))
     rate = len(outcomes) / (time.monotonic() - began)
     assert {outcome.status for outcome in outcomes} == {200}
     times = " | ".join(f"{milliseconds(outcomes, percent):.0f}" for percent in (50, 95, 99))
@@ -74,17 +74,17 @@ def _measure(server: Server, requests: Sequence[bytes], num_clients: int) -> str
 def overload(model: Path, requests: Sequence[bytes], times: float, seconds: float) -> None:
     """Print what becomes of several times as many requests as can be answered."""
     with serving(model) as server:
-        asyncio.run(share(server.port, requests[:WARM_UP], 8))
+        uvloop.run(share(server.port, requests[:WARM_UP], 8))
         began = time.monotonic()
-        asyncio.run(share(server.port, requests, FULL))
+        uvloop.run(share(server.port, requests, FULL))
         capacity = len(requests) / (time.monotonic() - began)
         began = time.monotonic()
-        outcomes = asyncio.run(
+        outcomes = uvloop.run(
             press(server.port, itertools.cycle(requests), times * capacity, seconds)
         )
         in_time = [o for o in outcomes if o.sent + o.seconds < began + seconds]
         goodput = sum(o.status == 200 for o in in_time) / seconds
-        alone = asyncio.run(share(server.port, requests[:WARM_UP], 1))
+        alone = uvloop.run(share(server.port, requests[:WARM_UP], 1))
         print(f"capacity {capacity:.1f} requests/s; {server.memory('VmHWM'):.0f} MiB at most")
         print(f"sent {len(outcomes) / seconds:.0f} requests/s for {seconds:.0f} s")
         print(f"answered {goodput:.1f} requests/s, {goodput / capacity:.0%} of the capacity")

@@ -1,6 +1,7 @@
 """Clients that ask a server for translations, as many and as fast as one process can be.
 
-They speak just enough HTTP/1.1 for a server that gives the length of each answer.
+They speak just enough HTTP/1.1 for a server that gives the length of each answer. uvloop runs them:
+at some 3,000 requests a second, asyncio's own streams would take a processor for themselves.
 """
 
 import asyncio
@@ -23,42 +24,64 @@ class Outcome(NamedTuple):
     answer: bytes
 
 
-class Client:
-    """One connection, kept open."""
+class Client(asyncio.Protocol):
+    """One connection, kept open. It must cost little, as it takes its time from the server's."""
 
     def __init__(self, port: int) -> None:
         self._port = port
-        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+        self._transport: asyncio.Transport | None = None
+        self._answer: asyncio.Future[tuple[int, str, bytes]] | None = None
+        self._received = b""
 
     async def ask(self, request: bytes) -> Outcome:
         """Send a request and read its answer."""
         sent = time.monotonic()
-        if self._streams is not None and self._streams[0].at_eof():  # closed for doing nothing
-            self.close()
         try:
             status, retry_after, answer = await self._exchange(request)
-        except (OSError, EOFError):  # the server has closed the connection
-            self.close()
+        except OSError:  # the server has closed the connection
             status, retry_after, answer = 0, "", b""
         return Outcome(status, time.monotonic() - sent, sent, retry_after, answer)
 
     async def _exchange(self, request: bytes) -> tuple[int, str, bytes]:
-        if self._streams is None:
-            self._streams = await asyncio.open_connection("127.0.0.1", self._port)
-        reader, writer = self._streams
-        writer.write(request)
-        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower().split("\r\n")
-        headers = dict(line.split(": ", 1) for line in head[1:-2])
-        answer = await reader.readexactly(int(headers["content-length"]))
+        loop = asyncio.get_running_loop()
+        if self._transport is None or self._transport.is_closing():
+            self._received = b""
+            await loop.create_connection(lambda: self, "127.0.0.1", self._port)
+        assert self._transport is not None
+        self._answer = loop.create_future()
+        self._transport.write(request)
+        return await self._answer
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Take the connection."""
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        """Read on, and hand the answer over when it is whole."""
+        self._received += data
+        head, end, body = self._received.partition(b"\r\n\r\n")
+        if not end:
+            return
+        first, *lines = head.decode("latin-1").lower().split("\r\n")
+        headers = dict(line.split(": ", 1) for line in lines)
+        if len(body) < int(headers["content-length"]):
+            return
+        self._received = b""
         if headers.get("connection") == "close":
             self.close()
-        return int(head[0].split()[1]), headers.get("retry-after", ""), answer
+        if self._answer is not None and not self._answer.done():
+            retry_after = headers.get("retry-after", "")
+            self._answer.set_result((int(first.split()[1]), retry_after, body))
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Give up what was asked for."""
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_exception(ConnectionResetError())
 
     def close(self) -> None:
         """Give the connection up."""
-        if self._streams is not None:
-            self._streams[1].close()
-            self._streams = None
+        if self._transport is not None:
+            self._transport.close()
 
 
 def translation_request(sentence: str, **fields: str) -> bytes:

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import uvloop
 from serving_clients import Client, press, share, translation_request
 from serving_process import Server, serving
 
@@ -36,7 +37,7 @@ def main() -> None:
     lines = options.pairs.read_text(encoding="utf-8").split("\n")
     sentences = [line.split("\t")[0] for line in lines if line]
     with serving(options.model) as server:
-        asyncio.run(soak(server, sentences, 60 * options.minutes, options.load))
+        uvloop.run(soak(server, sentences, 60 * options.minutes, options.load))
 
 
 async def soak(server: Server, sentences: Sequence[str], seconds: float, load: float) -> None:

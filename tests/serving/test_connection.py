@@ -49,7 +49,7 @@ def until_closed(client: socket.socket, drip: bytes = b"") -> bytes:
     pytest.fail("the connection is still open")
 
 
-@pytest.mark.parametrize("begun", [b"", b"P", HEAD, HEAD + b"X-Slow: "])
+@pytest.mark.parametrize("begun", [b"", b"POST /", HEAD, HEAD + b"X-Slow: "])
 def test_a_head_that_never_ends_is_not_waited_for(
     copying: tuple[Copier, ServedModel], begun: bytes
 ) -> None:
@@ -167,7 +167,7 @@ def test_a_body_that_was_refused_is_not_taken_for_ever(copying: tuple[Copier, Se
 @pytest.mark.parametrize(
     ("head", "status", "sentence"),
     [
-        (b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", 400, b"has both"),
+        (b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", 400, b"Invalid HTTP request"),
         (b"Content-Length: 5\r\nContent-Length: 6\r\n", 400, b"Invalid HTTP request"),
         (b"Content-Length: -5\r\n", 400, b"Invalid HTTP request"),
         (b"Content-Length: 1e3\r\n", 400, b"Invalid HTTP request"),

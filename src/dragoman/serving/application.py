@@ -25,6 +25,7 @@ from dragoman.serving import (
     words,
 )
 from dragoman.serving.documents import Documents
+from dragoman.serving.door import Door
 from dragoman.serving.guard import Guard
 from dragoman.serving.metrics import Metrics
 from dragoman.serving.models import Models
@@ -56,6 +57,7 @@ def build_application(models: Models, settings: Settings) -> FastAPI:
         docs_url=None,  # the pages that come with FastAPI load scripts from a CDN
         redoc_url=None,
     )
+    app.state.door = Door(app, metrics)
     app.add_middleware(Guard, settings=settings, metrics=metrics)
     # Pages and browser extensions of any origin may ask; nothing here depends on who is logged in.
     app.add_middleware(

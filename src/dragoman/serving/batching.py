@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -26,6 +26,9 @@ CHARACTERS_PER_BATCH = 2000
 
 CHARACTERS_PER_TURN = 100
 """About a sentence: what each of those who wait has translated at least when it is their turn."""
+
+MOST_WEIGHT = 0.2
+"""Of a full batch in the estimate of how long a character takes."""
 
 MOST_ASKING = 8
 """Questions about single sentences that may wait for a thread."""
@@ -81,6 +84,7 @@ class Batcher:
         self._num_threads = num_threads
         self._settings = settings
         self._arriving: list[int] = []
+        self._num_kept = 0
         self._jobs: deque[_Job] = deque()
         self._filled = asyncio.Event()
         self._free_to_ask = threading.BoundedSemaphore(MOST_ASKING)
@@ -92,6 +96,11 @@ class Batcher:
     def waiting_characters(self) -> int:
         """What nobody has begun to translate yet."""
         return sum(self._waiting())
+
+    @property
+    def num_requests(self) -> int:
+        """How many have a place here: they are being made ready, wait, or are translated."""
+        return len(self._arriving) + self._num_kept
 
     def _waiting(self) -> list[int]:
         """Count the characters that wait, of each request."""
@@ -111,22 +120,28 @@ class Batcher:
         finally:
             self._arriving.remove(num_characters)
 
-    def check_room(self, num_characters: int) -> None:
+    def check_room(self, num_characters: int, *, num_others: int = 0) -> None:
         """Refuse a text that is too much to keep, or whose turn would not come soon.
 
         As all have turns, a request waits for no more of each other one than it has itself; so a
         book waits for other books, and a sentence does not.
 
+        Args:
+            num_characters: Of the text.
+            num_others: Requests that came before and have no place yet; a sentence each.
+
         Raises:
             RefusalError: too many texts wait already.
         """
         waiting = self._waiting()
-        if not waiting:  # even the longest text may come in
+        if not waiting and not num_others:  # even the longest text may come in
             return
         most = max(num_characters, CHARACTERS_PER_TURN)
-        ahead = sum(min(other, most) for other in waiting) * self._seconds_per_character
+        turns = sum(min(other, most) for other in waiting) + num_others * CHARACTERS_PER_TURN
+        ahead = turns * self._seconds_per_character
         own = num_characters * self._seconds_per_character
-        is_full = sum(waiting) + num_characters > self._settings.max_waiting_characters
+        total = sum(waiting) + num_characters
+        is_full = bool(waiting) and total > self._settings.max_waiting_characters
         if is_full or ahead > max(self._settings.max_wait, own):
             raise RefusalError(
                 429, "too many texts are waiting; come back later", retry_after=math.ceil(ahead)
@@ -150,11 +165,11 @@ class Batcher:
         job = _Job(texts, search, asyncio.get_running_loop().create_future(), heard)
         self._jobs.append(job)
         self._filled.set()
+        self._num_kept += 1
         try:
-            return await job.answer
+            return await job.answer  # a job whose answer nobody awaits is passed over
         finally:
-            with suppress(ValueError):  # its last text is being translated, or was
-                self._jobs.remove(job)
+            self._num_kept -= 1
 
     async def ask(self, question: Callable[[Translator], Result]) -> Result:
         """Ask the translator something, in one of the threads that translate.
@@ -216,15 +231,19 @@ class Batcher:
         except Exception as error:
             await self._blame(batch, error)
             return
-        num_characters = max(1, sum(map(len, texts)))
-        seconds = (time.monotonic() - began) / num_characters / self._num_threads
-        self._seconds_per_character += 0.1 * (seconds - self._seconds_per_character)
+        self._learn_speed(time.monotonic() - began, sum(map(len, texts)))
         for (job, i), translation in zip(batch, found, strict=True):
             job.found[i] = translation
             if job.heard and not job.answer.done():
                 job.heard(i, translation)
             if len(job.found) == len(job.texts) and not job.answer.done():
                 job.answer.set_result([job.found[i] for i in range(len(job.texts))])
+
+    def _learn_speed(self, seconds: float, num_characters: int) -> None:
+        """Note how long a batch took; a small one tells little of how long a crowd takes."""
+        found = seconds / max(1, num_characters) / self._num_threads
+        weight = MOST_WEIGHT * min(1.0, num_characters / CHARACTERS_PER_BATCH)
+        self._seconds_per_character += weight * (found - self._seconds_per_character)
 
     def _run(self, texts: list[str], search: SearchConfig) -> list[Translation]:
         return list(self._translator.translate(texts, search))

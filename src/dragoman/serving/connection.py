@@ -4,11 +4,12 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-import h11
 from uvicorn import Config
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
+from dragoman.serving.door import Door
+from dragoman.serving.guard import MOST_BYTES_OF_HEAD
 from dragoman.serving.settings import Settings
 
 _SENTENCE = b'{"error":"there are too many connections; come back later"}'
@@ -18,13 +19,14 @@ _TOO_MANY = (
 )
 
 
-class Connection(H11Protocol):
+class Connection(HttpToolsProtocol):
     """A connection that nobody can keep open by doing nothing, or little at a time.
 
     uvicorn ends a connection on which nothing comes after an answer. Here is a deadline for the
     rest of what a client may be slow with: to send the head of a request (as in the attack
     "slowloris"), to finish a request that was refused before its end, and to take its answer
-    ("slow read"). For the body of a request `Guard` has one, as it can say so.
+    ("slow read"). For the body of a request `Guard` has one, as it can say so. And what the door
+    refuses is answered here, without the application.
     """
 
     def __init__(
@@ -35,9 +37,15 @@ class Connection(H11Protocol):
         _loop: asyncio.AbstractEventLoop | None = None,
         *,
         settings: Settings,
+        door: Door,
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
         self._settings = settings
+        self._door = door
+        self._bytes_of_head = 0
+        """Of a request whose head is not complete."""
+        self._skips = False
+        """Whether what comes is the body of a request that the door has refused."""
         self._to_send = _Deadline(self.loop, settings.head_timeout)
         self._to_read = _Deadline(self.loop, settings.read_timeout)
 
@@ -52,9 +60,42 @@ class Connection(H11Protocol):
         self._watch_sender()
 
     def data_received(self, data: bytes) -> None:
-        """Read on."""
-        super().data_received(data)
+        """Read on, unless this is a head without an end."""
+        self._bytes_of_head += len(data)
+        super().data_received(data)  # which begins to count anew with each head that is complete
+        if self._bytes_of_head > MOST_BYTES_OF_HEAD and not self.transport.is_closing():
+            self.send_400_response("The head of the request is too long.")
         self._watch_sender()
+
+    def on_headers_complete(self) -> None:
+        """Hand a request over, or refuse it at the door."""
+        self._bytes_of_head = 0
+        others_wait = self.cycle is not None and not self.cycle.response_complete
+        refusal = None
+        if not others_wait:  # else it has to wait for them, and the door would answer at once
+            refusal = self._door.refuse(self.parser.get_method(), self.url, len(self.tasks))
+        if refusal is None:
+            super().on_headers_complete()
+            return
+        self._skips = True
+        self.transport.write(refusal)
+        self._to_send.stop()  # and start anew, as after any answer
+
+    def on_body(self, body: bytes) -> None:
+        """Take a part of a body, which is not part of a head."""
+        self._bytes_of_head = 0
+        if not self._skips:
+            super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """Take the end of a request."""
+        self._bytes_of_head = 0
+        if not self._skips:
+            super().on_message_complete()
+            return
+        self._skips = False
+        if not self.parser.should_keep_alive():
+            self.transport.close()
 
     def on_response_complete(self) -> None:
         """Wait for the next request."""
@@ -79,7 +120,7 @@ class Connection(H11Protocol):
 
     def _watch_sender(self) -> None:
         """Let the time run while there is no request to be answered; a few bytes do not stop it."""
-        if self.conn.our_state not in (h11.IDLE, h11.DONE):
+        if self.cycle is not None and not self.cycle.response_complete:
             self._to_send.stop()
         elif not self.transport.is_closing():
             self._to_send.start(self.transport.close)

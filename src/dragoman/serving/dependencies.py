@@ -8,11 +8,11 @@ from dragoman.serving.documents import Documents
 from dragoman.serving.service import TranslationService
 
 
-def _service(request: Request) -> TranslationService:
+async def _service(request: Request) -> TranslationService:
     return request.app.state.service
 
 
-def _documents(request: Request) -> Documents:
+async def _documents(request: Request) -> Documents:
     return request.app.state.documents
 
 

@@ -12,11 +12,10 @@ from dragoman.serving.metrics import Metrics
 from dragoman.serving.refusal import RefusalError, as_response
 from dragoman.serving.settings import Settings
 
-_TRANSLATES = "/translate"
-"""It is in the paths of all protocols that a crowd would ask for."""
+MOST_BYTES_OF_HEAD = 2**14
+"""The address and the headers of a request."""
 
-_MOST_BYTES_OF_HEAD = 2**14
-_HEADERS = {
+HEADERS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
     "X-Content-Type-Options": "nosniff",
 }
@@ -26,9 +25,8 @@ _HEADERS = {
 class Guard:
     """Hands requests to an application one by one, complete, and takes them back.
 
-    A request has a time in which it must arrive, and a size; when nothing more can be translated,
-    it is refused before it is read. When its client goes away, the work for it is cancelled, which
-    frees its place in the queue. Requests are counted.
+    A request has a time in which it must arrive, and a size. When its client goes away, the work
+    for it is cancelled, which frees its place in the queue. Requests are counted.
     """
 
     def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics) -> None:
@@ -41,29 +39,38 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        status, began = 499, time.monotonic()  # 499: nobody was there to be answered
+        began, counted = time.monotonic(), False
+        status = 499  # nobody was there to be answered
+
+        def count() -> None:
+            nonlocal counted
+            if not counted:
+                counted = True
+                route = scope.get("route")
+                path = route.path if route is not None else "other"
+                self._metrics.end_request(path, status, time.monotonic() - began)
 
         async def note_status(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
                 headers = MutableHeaders(scope=message)
-                for name, value in _HEADERS.items():
+                for name, value in HEADERS.items():
                     headers.setdefault(name, value)
+            elif not message.get("more_body", False):
+                count()  # before whoever gets the answer can look at the numbers
             await send(message)
 
         self._metrics.begin_request()
         try:
             await self._serve(scope, receive, note_status)
         finally:
-            route = scope.get("route")
-            path = route.path if route is not None else "other"
-            self._metrics.end_request(path, status, time.monotonic() - began)
+            count()
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Read the body, then let the application work until its client goes."""
         try:
-            _refuse_at_the_door(scope)
+            _refuse_by_its_head(scope)
             async with asyncio.timeout(self._settings.body_timeout):
                 body = await self._read(receive)
         except TimeoutError:
@@ -95,24 +102,18 @@ class Guard:
                 return bytes(body)
 
 
-def _refuse_at_the_door(scope: Scope) -> None:
+def _refuse_by_its_head(scope: Scope) -> None:
     """Refuse what needs no reading, as quickly as it can be.
 
     Raises:
-        RefusalError: the head is too long, the body is compressed, or its length is told in two
-            ways, which is how requests are smuggled past a proxy, or there is no room for the
-            shortest text.
+        RefusalError: the head is too long, or the body is compressed.
     """
     fields = [scope["raw_path"], scope["query_string"], *chain.from_iterable(scope["headers"])]
-    if sum(map(len, fields)) > _MOST_BYTES_OF_HEAD:
+    if sum(map(len, fields)) > MOST_BYTES_OF_HEAD:
         raise RefusalError(431, "the address and the headers of the request are too long")
     headers = Headers(scope=scope)
     if headers.get("content-encoding", "identity").lower() != "identity":
         raise RefusalError(415, "send the body as it is, not compressed")
-    if "content-length" in headers and "transfer-encoding" in headers:
-        raise RefusalError(400, "the request has both Content-Length and Transfer-Encoding")
-    if _TRANSLATES in scope["path"]:
-        scope["app"].state.service.check_crowd()
 
 
 async def _work_until_gone(work: Awaitable[None], receive: Receive) -> None:

@@ -22,6 +22,7 @@ class Metrics:
             ["path", "status"],
             registry=self._registry,
         )
+        self._refusals = self._requests.labels(path="other", status="429")
         self._seconds = Histogram(
             "dragoman_request_seconds",
             "Time from the first byte of a request to the last of its answer.",
@@ -46,6 +47,10 @@ class Metrics:
         self._in_progress.dec()
         self._requests.labels(path=path, status=str(status)).inc()
         self._seconds.labels(path=path).observe(seconds)
+
+    def count_refusal(self) -> None:
+        """Count a request that was refused with 429 before the application knew of it."""
+        self._refusals.inc()
 
     def count_characters(self, model: str, number: int) -> None:
         """Count characters that were translated."""

@@ -46,7 +46,7 @@ class Server(uvicorn.Server):
     """uvicorn, which says from the first moment that it is about to go."""
 
     def __init__(self, app: FastAPI, settings: Settings) -> None:
-        connection = partial(Connection, settings=settings)
+        connection = partial(Connection, settings=settings, door=app.state.door)
         super().__init__(
             uvicorn.Config(
                 app,

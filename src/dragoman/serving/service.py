@@ -26,6 +26,10 @@ _SURE_OF_TARGET = 0.95
 """How probably a text must be in the target language to be left as it is: who asks
 for a translation usually needs one."""
 
+_CHARACTERS_READ_AT_ONCE = 300
+"""A sentence takes a millisecond, as changing threads does; a book takes seconds, in which
+others are answered."""
+
 Result = TypeVar("Result")
 
 
@@ -99,8 +103,10 @@ class TranslationService:
         try:
             async with asyncio.timeout(self.settings.timeout):
                 with self._room_for(order, target) as rooms:
-                    # A long text takes seconds to read, in which others are answered.
-                    groups = await asyncio.to_thread(self._read, order, target)
+                    if sum(map(len, order.texts)) <= _CHARACTERS_READ_AT_ONCE:
+                        groups = self._read(order, target)
+                    else:
+                        groups = await asyncio.to_thread(self._read, order, target)
                     *found, _ = await asyncio.gather(
                         *(self._translate(group, order) for group in groups), _leave(rooms)
                     )
@@ -123,11 +129,19 @@ class TranslationService:
         with self._room_for(order, self.models.find_language(order.target)):
             pass
 
-    def check_crowd(self) -> None:
-        """Refuse whatever comes while no model can take even a sentence more."""
+    def check_crowd(self, num_requests: int) -> None:
+        """Refuse whatever comes while no model can take even a sentence more.
+
+        Args:
+            num_requests: That are being served; those without a place in a queue may want one.
+
+        Raises:
+            RefusalError: all queues are full, or will be.
+        """
+        num_others = num_requests - sum(b.num_requests for b in self._batchers.values())
         for batcher in self._batchers.values():
             try:
-                batcher.check_room(1)
+                batcher.check_room(1, num_others=max(0, num_others))
             except RefusalError as error:
                 refusal = error
             else:

@@ -12,6 +12,8 @@ from dragoman.tokenizers.sampling import WORD_BOUNDARY, SubwordSampler
 from dragoman.tokenizers.tokenizer import SpecialIds, TokenizerError, read_file
 
 _STAND_IN = "\uffff"  # never in normalised text, so never in a vocabulary
+_WORTH_THREADS = 256
+"""Texts for which starting threads takes less time than they save."""
 
 
 class SentencePieceTokenizer:
@@ -75,8 +77,9 @@ class SentencePieceTokenizer:
         return self._restore(text, self._processor.encode(_escape(text)))
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
-        """Cut several texts, on all cores."""
-        batch = self._processor.encode([_escape(text) for text in texts])
+        """Cut several texts, many of them on all cores."""
+        threads = -1 if len(texts) >= _WORTH_THREADS else 1
+        batch = self._processor.encode([_escape(text) for text in texts], num_threads=threads)
         return [self._restore(text, ids) for text, ids in zip(texts, batch, strict=True)]
 
     def sample(self, texts: Sequence[str], *, seed: int, strength: float) -> list[list[int]]:
