@@ -6,10 +6,16 @@ at some 3,000 requests a second, asyncio's own streams would take a processor fo
 
 import asyncio
 import json
+import re
 import statistics
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
+
+_LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
+_RETRY_AFTER = re.compile(rb"retry-after: (\d+)", re.IGNORECASE)
+_CONNECTION = re.compile(rb"connection: (\w+)", re.IGNORECASE)
 
 
 class Outcome(NamedTuple):
@@ -30,27 +36,33 @@ class Client(asyncio.Protocol):
     def __init__(self, port: int) -> None:
         self._port = port
         self._transport: asyncio.Transport | None = None
-        self._answer: asyncio.Future[tuple[int, str, bytes]] | None = None
+        self._told: Callable[[Outcome], None] | None = None
+        self._sent = 0.0
         self._received = b""
 
-    async def ask(self, request: bytes) -> Outcome:
-        """Send a request and read its answer."""
-        sent = time.monotonic()
-        try:
-            status, retry_after, answer = await self._exchange(request)
-        except OSError:  # the server has closed the connection
-            status, retry_after, answer = 0, "", b""
-        return Outcome(status, time.monotonic() - sent, sent, retry_after, answer)
+    @property
+    def is_open(self) -> bool:
+        """Whether its connection can be used again."""
+        return self._transport is not None and not self._transport.is_closing()
 
-    async def _exchange(self, request: bytes) -> tuple[int, str, bytes]:
-        loop = asyncio.get_running_loop()
-        if self._transport is None or self._transport.is_closing():
-            self._received = b""
-            await loop.create_connection(lambda: self, "127.0.0.1", self._port)
+    async def ask(self, request: bytes) -> Outcome:
+        """Send a request, on a new connection if need be, and read its answer."""
+        loop, began = asyncio.get_running_loop(), time.monotonic()
+        answer: asyncio.Future[Outcome] = loop.create_future()
+        try:
+            if not self.is_open:
+                await loop.create_connection(lambda: self, "127.0.0.1", self._port)
+        except OSError:
+            return Outcome(0, time.monotonic() - began, began, "", b"")
+        self.send(request, lambda outcome: None if answer.done() else answer.set_result(outcome))
+        outcome = await answer
+        return outcome._replace(seconds=time.monotonic() - began, sent=began)
+
+    def send(self, request: bytes, told: Callable[[Outcome], None]) -> None:
+        """Send a request on the open connection; what becomes of it is told later."""
         assert self._transport is not None
-        self._answer = loop.create_future()
+        self._told, self._sent, self._received = told, time.monotonic(), b""
         self._transport.write(request)
-        return await self._answer
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take the connection."""
@@ -60,28 +72,30 @@ class Client(asyncio.Protocol):
         """Read on, and hand the answer over when it is whole."""
         self._received += data
         head, end, body = self._received.partition(b"\r\n\r\n")
-        if not end:
+        if not end or len(body) < int(_field(head, _LENGTH)):
             return
-        first, *lines = head.decode("latin-1").lower().split("\r\n")
-        headers = dict(line.split(": ", 1) for line in lines)
-        if len(body) < int(headers["content-length"]):
-            return
-        self._received = b""
-        if headers.get("connection") == "close":
+        if _field(head, _CONNECTION).lower() == b"close":
             self.close()
-        if self._answer is not None and not self._answer.done():
-            retry_after = headers.get("retry-after", "")
-            self._answer.set_result((int(first.split()[1]), retry_after, body))
+        self._tell(int(head[9:12]), _field(head, _RETRY_AFTER).decode(), body)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Give up what was asked for."""
-        if self._answer is not None and not self._answer.done():
-            self._answer.set_exception(ConnectionResetError())
+        self._tell(0, "", b"")
+
+    def _tell(self, status: int, retry_after: str, body: bytes) -> None:
+        told, self._told = self._told, None
+        if told is not None:
+            told(Outcome(status, time.monotonic() - self._sent, self._sent, retry_after, body))
 
     def close(self) -> None:
         """Give the connection up."""
         if self._transport is not None:
             self._transport.close()
+
+
+def _field(head: bytes, pattern: re.Pattern[bytes]) -> bytes:
+    found = pattern.search(head)
+    return found[1] if found else b""
 
 
 def translation_request(sentence: str, **fields: str) -> bytes:
@@ -109,24 +123,47 @@ async def share(port: int, requests: Sequence[bytes], num_clients: int) -> list[
 
 async def press(port: int, requests: Iterator[bytes], rate: float, seconds: float) -> list[Outcome]:
     """Send so many requests a second, whether others were answered or not."""
-    idle: list[Client] = []
-    outcomes: list[Outcome] = []
-
-    async def send(request: bytes) -> None:
-        client = idle.pop() if idle else Client(port)
-        outcomes.append(await client.ask(request))
-        idle.append(client)
-
+    crowd = _Crowd(port)
     began, num_sent = time.monotonic(), 0
     async with asyncio.TaskGroup() as group:
         while (passed := time.monotonic() - began) < seconds:
             for _ in range(int(passed * rate) - num_sent):
-                group.create_task(send(next(requests)))
+                if client := crowd.idle_client():
+                    client.send(next(requests), partial(crowd.note, client))
+                else:
+                    group.create_task(crowd.send_from_new(next(requests)))
                 num_sent += 1
             await asyncio.sleep(0.002)
-    for client in idle:
+    while len(crowd.outcomes) < num_sent:
+        await asyncio.sleep(0.01)
+    while client := crowd.idle_client():
         client.close()
-    return outcomes
+    return crowd.outcomes
+
+
+class _Crowd:
+    """Clients, of which as many are made as have to wait at once."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._idle: list[Client] = []
+        self.outcomes: list[Outcome] = []
+
+    def idle_client(self) -> Client | None:
+        while self._idle:
+            client = self._idle.pop()
+            if client.is_open:
+                return client
+        return None
+
+    async def send_from_new(self, request: bytes) -> None:
+        client = Client(self._port)
+        self.note(client, await client.ask(request))
+
+    def note(self, client: Client, outcome: Outcome) -> None:
+        self.outcomes.append(outcome)
+        if client.is_open:
+            self._idle.append(client)
 
 
 def milliseconds(outcomes: Sequence[Outcome], percent: int) -> float:

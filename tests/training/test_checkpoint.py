@@ -182,6 +182,20 @@ def test_a_kill_at_any_stage_of_a_save_leaves_a_checkpoint_that_verifies(tmp_pat
         assert intact.tensors["weights"]["a"].sum() == (15 if update == 1 else 3)
 
 
+def test_what_a_kill_left_of_an_old_checkpoint_is_deleted_when_the_run_goes_on(
+    tmp_path: Path,
+) -> None:
+    checkpoints = saved(tmp_path, 1, 2, 3)
+    checkpoints.path(1).rename(checkpoints.path(1).with_suffix(".tmp"))  # was being deleted
+
+    checkpoints.go_back_to(2)
+
+    assert sorted(path.name for path in checkpoints.directory.iterdir()) == [
+        "update-00000002",
+        "update-00000003.damaged",
+    ]
+
+
 def test_a_checkpoint_of_no_use_to_the_run_is_passed_over_with_the_reason(tmp_path: Path) -> None:
     checkpoints = saved(tmp_path, 1, 2)
 

@@ -93,16 +93,23 @@ class Checkpoints:
             if update not in keep:  # half of a checkpoint never has the name of a whole one
                 path = self.path(update)
                 path.rename(path.with_suffix(".tmp"))
-        for leftover in self.directory.glob("*.tmp"):
-            shutil.rmtree(leftover, ignore_errors=True)
+        self._remove_halves()
 
-    def set_aside_after(self, update: int) -> None:
-        """Rename the checkpoints after this one, so that a damaged one never counts as newest."""
+    def _remove_halves(self) -> None:
+        for half in self.directory.glob("*.tmp"):
+            shutil.rmtree(half, ignore_errors=True)
+
+    def go_back_to(self, update: int) -> None:
+        """Rename the checkpoints after this one, so that a damaged one never counts as newest.
+
+        Halves of checkpoints, which a kill has left, are deleted.
+        """
         for damaged in self.updates():
             if damaged > update:
                 path = self.path(damaged)
                 shutil.rmtree(path.with_suffix(".damaged"), ignore_errors=True)
                 path.rename(path.with_suffix(".damaged"))
+        self._remove_halves()
 
     def newest(
         self, objection: Objection = lambda checkpoint: None

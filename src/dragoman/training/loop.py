@@ -145,7 +145,7 @@ class Trainer:
             return []
         update, checkpoint, complaints = found
         if rank() == 0:
-            self.checkpoints.set_aside_after(update)
+            self.checkpoints.go_back_to(update)
         copy_weights(checkpoint.tensors["weights"], self.transformer)
         self.optimizers.load(checkpoint.tensors["optimizer"])
         if self.average:
