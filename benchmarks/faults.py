@@ -59,6 +59,9 @@ FAULTS = {
     "full-disk": Fault("a small disk is full (tmpfs)", 10, full_disks.small_disk),
     "damaged": Fault("newest checkpoint damaged anywhere", 50, damaged_files.checkpoint),
     "all-damaged": Fault("every checkpoint damaged: refused", 10, damaged_files.every_checkpoint),
+    "text": Fault(
+        "vocabulary or validation text of a run damaged: made again", 50, damaged_files.text
+    ),
     "model": Fault("weights or vocabulary damaged: refused", 50, damaged_files.model),
 }
 

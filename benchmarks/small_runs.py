@@ -230,7 +230,7 @@ def forked(
 
 
 def newest_update(run: Path) -> int:
-    """Number the update of the newest checkpoint that has the name of a whole one; 0 for none."""
+    """Find the update of the newest checkpoint that has the name of a whole one; 0 for none."""
     folders = (run / "checkpoints").glob("update-*[0-9]")
     return max((int(path.name.removeprefix("update-")) for path in folders), default=0)
 
