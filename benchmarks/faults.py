@@ -12,6 +12,7 @@ of three runs, or of as many as it has tries. The exit code is 1 if any was lost
 
 import argparse
 import random
+import shutil
 import sys
 import tempfile
 import time
@@ -40,6 +41,9 @@ class Fault:
     each_step: bool = False
     """Whether the number of a try is that of a step, of which a run has hundreds."""
 
+    program: str = "true"
+    """Is needed for it; where there is none, the fault is left out unless it is asked for."""
+
 
 FAULTS = {
     "kill": Fault("`kill -9` at a random moment", 50, killed_runs.at_a_moment),
@@ -57,6 +61,9 @@ FAULTS = {
     "full-step": Fault("no space at each change on the disk", 50, full_disks.at_a_step, True),
     "full-limit": Fault("files may not grow (RLIMIT_FSIZE)", 10, full_disks.limited),
     "full-disk": Fault("a small disk is full (tmpfs)", 10, full_disks.small_disk),
+    "failing-disk": Fault(
+        "the disk fails from a random flush on (EIO)", 20, full_disks.failing, program="strace"
+    ),
     "damaged": Fault("newest checkpoint damaged anywhere", 50, damaged_files.checkpoint),
     "all-damaged": Fault("every checkpoint damaged: refused", 10, damaged_files.every_checkpoint),
     "text": Fault(
@@ -78,7 +85,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="faults-") as place:
         names = list(SETTINGS)[: options.tries]
         benches = [Bench(Path(place) / name, name) for name in names]
-        for name in options.faults or FAULTS:
+        possible = [name for name, fault in FAULTS.items() if shutil.which(fault.program)]
+        for name in options.faults or possible:
             lost += row(FAULTS[name], benches, options.tries, random.Random(options.seed))
     return 1 if lost else 0
 

@@ -105,15 +105,19 @@ class Bench:
         run = self.straight.with_name("counted")
         return self.fork(run, Steps(run)).steps
 
-    def start(self, run: Path, **options: Any) -> subprocess.Popen[bytes]:
-        """Begin to train, or go on, in a process of its own; `RUN.err` has what it says."""
+    def start(self, run: Path, *under: str) -> subprocess.Popen[bytes]:
+        """Begin to train, or go on, in a process of its own; `RUN.err` has what it says.
+
+        Args:
+            run: The directory of the run.
+            under: Begins the command, as `nice` does.
+        """
         with run.with_suffix(".err").open("wb") as errors:
             return subprocess.Popen(
-                [sys.executable, "-m", "dragoman", *self.command, "-o", str(run)],
+                [*under, sys.executable, "-m", "dragoman", *self.command, "-o", str(run)],
                 cwd=self.folder,
                 env=ENVIRONMENT,
                 stderr=errors,
-                **options,
             )
 
     def fork(self, run: Path, steps: "Steps | None" = None, prepare: Act | None = None) -> "Ended":

@@ -34,8 +34,8 @@ MAY_CHANGE: tuple[str, ...] = (
 """Settings that do not touch the weights, so that a run can go on with others."""
 
 
-NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""A full disk, a quota that is used up, and a file that may not grow."""
+CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""A full disk, a quota that is used up, a file that may not grow, and a disk that fails."""
 
 
 class RunError(DragomanError):
@@ -60,16 +60,16 @@ def only_one(directory: Path) -> Iterator[None]:
 
 
 @contextmanager
-def named_when_full(directory: Path) -> Iterator[None]:
-    """Say where the space is missing: the error of a write that fails knows no name."""
+def named_when_unwritable(directory: Path) -> Iterator[None]:
+    """Say where the space is missing: the error of a write that fails knows no run."""
     try:
         yield
     except OSError as error:
-        if error.errno not in NO_SPACE:
+        if error.errno not in CANNOT_WRITE:
             raise
         raise RunError(
             f"{directory}: cannot be written: {error.strerror}; what is saved there is intact, so "
-            "make space and run the same command again"
+            "make space or mend the disk, and run the same command again"
         ) from error
 
 
