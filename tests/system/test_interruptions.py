@@ -149,9 +149,11 @@ def test_a_second_training_in_one_directory_is_refused(dragoman: Run, workspace:
 
     second = dragoman("train", "reverse.toml", "-o", "run", code=1)
 
+    lives = first.poll() is None
     first.kill()
     first.communicate()
-    assert "another process is training there" in second.stderr
+    assert f"another process ({first.pid}) is training there" in second.stderr
+    assert lives
 
 
 def test_another_recipe_in_one_directory_is_refused(dragoman: Run, workspace: Path) -> None:

@@ -64,7 +64,7 @@ def test_a_place_that_cannot_hold_a_run_is_named(
     assert said.count("\n") == 1
 
 
-@pytest.mark.parametrize("flushed", [0, 3, 20])
+@pytest.mark.parametrize("flushed", [0, 20])
 def test_a_disk_that_fails_is_named_and_the_run_goes_on_when_it_is_mended(
     flushed: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,6 +1,7 @@
 """Which run a directory belongs to: one recipe, and one process at a time."""
 
 import errno
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,9 @@ from dragoman.training.distributed import rank
 
 RECIPE_FILE = "recipe.toml"
 FINISHED_FILE = "finished"
+LOCK_FILE = ".lock"
+"""Has the number of the process that holds it."""
+
 MARK = "# The recipe of the run in this directory, written by dragoman train.\n"
 """Begins `recipe.toml`, and tells it from one that a person wrote."""
 
@@ -48,12 +52,18 @@ def only_one(directory: Path) -> Iterator[None]:
     if rank() > 0:
         yield
         return
-    lock = FileLock(directory / ".lock")
+    place = directory / LOCK_FILE
+    lock = FileLock(place)
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        raise RunError(f"{directory}: another process is training there; wait or stop it") from None
+        number = place.read_text(encoding="ascii", errors="replace")
+        raise RunError(
+            f"{directory}: another process {f'({number}) ' if number.isdigit() else ''}is training "
+            "there; wait or stop it"
+        ) from None
     try:
+        place.write_text(str(os.getpid()), encoding="ascii")
         yield
     finally:
         lock.release()
