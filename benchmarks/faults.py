@@ -23,6 +23,7 @@ from pathlib import Path
 import damaged_files
 import full_disks
 import killed_runs
+import scarce_resources
 from small_runs import SETTINGS, Bench
 
 Try = Callable[[Bench, random.Random, int], bool]
@@ -63,6 +64,18 @@ FAULTS = {
     "full-disk": Fault("a small disk is full (tmpfs)", 10, full_disks.small_disk),
     "failing-disk": Fault(
         "the disk fails from a random flush on (EIO)", 20, full_disks.failing, program="strace"
+    ),
+    "memory": Fault(
+        "no memory from a change on the disk on", 50, scarce_resources.no_memory, each_step=True
+    ),
+    "few": Fault(
+        "64 open files and 2 GiB of address space: nothing is noticed",
+        3,
+        scarce_resources.few_files_and_little_memory,
+        program="prlimit",
+    ),
+    "two-threads": Fault(
+        "`kill -9` on two threads, against a run on two", 10, scarce_resources.two_threads
     ),
     "damaged": Fault("newest checkpoint damaged anywhere", 50, damaged_files.checkpoint),
     "all-damaged": Fault("every checkpoint damaged: refused", 10, damaged_files.every_checkpoint),

@@ -4,6 +4,7 @@ import errno
 import itertools
 import json
 import os
+import resource
 import shutil
 import signal
 from collections.abc import Iterator
@@ -148,6 +149,28 @@ def test_a_signal_ends_a_validation_which_begins_again(
     assert [e["update"] for e in before if e["event"] == "validation"] == [4]
     assert stopped.objective.training
     assert_same(resumed, straight)
+
+
+class MemoryAt(Silence):
+    """Notes the memory of this process after some updates, in bytes."""
+
+    def __init__(self, *updates: int) -> None:
+        self.updates = updates
+        self.noted: list[int] = []
+
+    def progress(self, update: int, total: int, loss: float, tokens_per_second: float) -> None:
+        if update in self.updates:
+            pages = int(Path("/proc/self/statm").read_text().split()[1])
+            self.noted.append(pages * resource.getpagesize())
+
+
+def test_an_update_keeps_no_memory(make_trainer: Any) -> None:
+    memory = MemoryAt(30, 80)
+
+    make_trainer("run", updates=80, validate_every=20).run(memory)
+
+    before, after = memory.noted
+    assert after - before < 5 * 2**20  # where each update keeps its graph, it is 16
 
 
 def test_what_nohup_ignores_stays_ignored(make_trainer: Any) -> None:

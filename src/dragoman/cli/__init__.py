@@ -115,7 +115,8 @@ def _one_sentence(error: Exception) -> str | None:
     if _is_out_of_memory(error):
         return (
             "the memory is not enough; a smaller --beam-size needs less to translate, and a "
-            "smaller batching.max_tokens_per_micro_batch to train"
+            "smaller batching.max_tokens_per_micro_batch to train, in another directory (-o) if "
+            "this one has a checkpoint, which is intact"
         )
     return None
 
