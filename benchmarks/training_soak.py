@@ -48,8 +48,9 @@ def main() -> None:
         bench = Bench(Path(place) / "bench", "BLEU decides, subwords")
         settings = [word for word in bench.command if "=" in word]
         settings += [f"training.updates={updates}", f"training.validate_every={updates // 10}"]
+        settings += ["training.patience=0"]  # to the end, though nothing is learnt any more
         settings += [f'corpora.{split}=[{{path="{bench.folder / split}.tsv"}}]' for split in SPLITS]
-        recipe = load_recipe(bench.folder / "recipe.toml", settings)
+        recipe = load_recipe(bench.folder / "recipe.toml", tuple(settings))
         train_model(recipe, bench.folder / "run", memory)
     half = [sample for sample in memory.samples if sample[0] > updates / 2]
     slope = statistics.linear_regression(*zip(*half, strict=True)).slope
