@@ -1,4 +1,4 @@
-"""Checkpoints and models that are not what was written."""
+"""Checkpoints, prepared text and models that are not what was written."""
 
 import random
 import shutil
@@ -29,6 +29,17 @@ def every_checkpoint(bench: Bench, chance: random.Random, number: int) -> bool:
     there = sorted((run / "checkpoints").iterdir())
     named = all(str(folder) in ended.errors for folder in folders)
     return ended.is_one_sentence and named and there == folders
+
+
+def text(bench: Bench, chance: random.Random, number: int) -> bool:
+    """Damage the vocabulary or the validation text of a run; they are made again as they were."""
+    run = _unfinished(bench, number)
+    files = [run / "data" / "validation.tsv", *sorted((run / "data").glob("tokenizer*"))]
+    before = {path: path.read_bytes() for path in files}
+    damaged = chance.choice(files)
+    _damage(damaged, chance)
+    survived = bench.ends_as_ever(run)
+    return survived and before == {path: path.read_bytes() for path in files}
 
 
 def model(bench: Bench, chance: random.Random, number: int) -> bool:

@@ -12,6 +12,7 @@ of three runs, or of as many as it has tries. The exit code is 1 if any was lost
 
 import argparse
 import random
+import shutil
 import sys
 import tempfile
 import time
@@ -22,6 +23,7 @@ from pathlib import Path
 import damaged_files
 import full_disks
 import killed_runs
+import scarce_resources
 from small_runs import SETTINGS, Bench
 
 Try = Callable[[Bench, random.Random, int], bool]
@@ -40,6 +42,9 @@ class Fault:
     each_step: bool = False
     """Whether the number of a try is that of a step, of which a run has hundreds."""
 
+    program: str = "true"
+    """Is needed for it; where there is none, the fault is left out unless it is asked for."""
+
 
 FAULTS = {
     "kill": Fault("`kill -9` at a random moment", 50, killed_runs.at_a_moment),
@@ -57,8 +62,26 @@ FAULTS = {
     "full-step": Fault("no space at each change on the disk", 50, full_disks.at_a_step, True),
     "full-limit": Fault("files may not grow (RLIMIT_FSIZE)", 10, full_disks.limited),
     "full-disk": Fault("a small disk is full (tmpfs)", 10, full_disks.small_disk),
+    "failing-disk": Fault(
+        "the disk fails from a random flush on (EIO)", 20, full_disks.failing, program="strace"
+    ),
+    "memory": Fault(
+        "no memory from a change on the disk on", 50, scarce_resources.no_memory, each_step=True
+    ),
+    "few": Fault(
+        "64 open files and 2 GiB of address space: nothing is noticed",
+        3,
+        scarce_resources.few_files_and_little_memory,
+        program="prlimit",
+    ),
+    "two-threads": Fault(
+        "`kill -9` on two threads, against a run on two", 10, scarce_resources.two_threads
+    ),
     "damaged": Fault("newest checkpoint damaged anywhere", 50, damaged_files.checkpoint),
     "all-damaged": Fault("every checkpoint damaged: refused", 10, damaged_files.every_checkpoint),
+    "text": Fault(
+        "vocabulary or validation text of a run damaged: made again", 50, damaged_files.text
+    ),
     "model": Fault("weights or vocabulary damaged: refused", 50, damaged_files.model),
 }
 
@@ -75,7 +98,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="faults-") as place:
         names = list(SETTINGS)[: options.tries]
         benches = [Bench(Path(place) / name, name) for name in names]
-        for name in options.faults or FAULTS:
+        possible = [name for name, fault in FAULTS.items() if shutil.which(fault.program)]
+        for name in options.faults or possible:
             lost += row(FAULTS[name], benches, options.tries, random.Random(options.seed))
     return 1 if lost else 0
 

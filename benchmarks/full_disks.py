@@ -1,4 +1,4 @@
-"""Runs whose disk is full for a while."""
+"""Runs whose disk is full, or fails, for a while."""
 
 import errno
 import os
@@ -63,6 +63,29 @@ def small_disk(bench: Bench, chance: random.Random, number: int) -> bool:
     first, second = map(int, done.stdout.split())
     in_words = "Traceback" not in done.stderr and (first == 0 or "dragoman: " in done.stderr)
     return first in (0, 1) and second == 0 and in_words and bench.ends_as_ever(run)
+
+
+def failing(bench: Bench, chance: random.Random, number: int) -> bool:
+    """Let the disk fail from the n-th flush on (EIO), until the run has ended."""
+    run = bench.folder / f"failing-{number}"
+    first = chance.randint(1, _num_flushes(bench))
+    code = _traced(bench, run, "-e", f"inject=fsync:error=EIO:when={first}+")
+    ended = Ended(code, run.with_suffix(".err").read_text(), 0)
+    return _failed_well(ended, run) and bench.ends_as_ever(run)
+
+
+def _num_flushes(bench: Bench) -> int:
+    """Count how often a run brings something to the disk."""
+    run = bench.straight.with_name("flushed")
+    if not run.exists():
+        _traced(bench, run)
+    return run.with_suffix(".trace").read_text().count("fsync(")
+
+
+def _traced(bench: Bench, run: Path, *options: str) -> int:
+    """Train with all flushes in `RUN.trace`, and return the exit code."""
+    trace = ["-o", str(run.with_suffix(".trace")), "-e", "trace=fsync", "--seccomp-bpf"]
+    return bench.start(run, "strace", "-f", *trace, *options).wait()
 
 
 def _failed_well(ended: Ended, run: Path) -> bool:

@@ -105,15 +105,19 @@ class Bench:
         run = self.straight.with_name("counted")
         return self.fork(run, Steps(run)).steps
 
-    def start(self, run: Path, **options: Any) -> subprocess.Popen[bytes]:
-        """Begin to train, or go on, in a process of its own; `RUN.err` has what it says."""
+    def start(self, run: Path, *under: str) -> subprocess.Popen[bytes]:
+        """Begin to train, or go on, in a process of its own; `RUN.err` has what it says.
+
+        Args:
+            run: The directory of the run.
+            under: Begins the command, as `nice` does.
+        """
         with run.with_suffix(".err").open("wb") as errors:
             return subprocess.Popen(
-                [sys.executable, "-m", "dragoman", *self.command, "-o", str(run)],
+                [*under, sys.executable, "-m", "dragoman", *self.command, "-o", str(run)],
                 cwd=self.folder,
                 env=ENVIRONMENT,
                 stderr=errors,
-                **options,
             )
 
     def fork(self, run: Path, steps: "Steps | None" = None, prepare: Act | None = None) -> "Ended":
@@ -121,8 +125,15 @@ class Bench:
         return forked([*self.command, "-o", str(run)], self.folder, run, steps, prepare)
 
     def ends_as_ever(self, run: Path) -> bool:
-        """Run the command once more, and compare the end with that of the undisturbed run."""
-        return self.fork(run).code == 0 and end_of(run) == end_of(self.straight)
+        """Run the command once more, and compare the end with that of the undisturbed run.
+
+        Training always ends the same, so that the end alone would not tell a run that goes on from
+        one that begins again: a run that is not finished has to begin after its newest checkpoint.
+        """
+        begins = None if (run / "finished").exists() else newest_update(run)
+        if self.fork(run).code != 0:
+            return False
+        return begins in (None, begun_at(run)) and end_of(run) == end_of(self.straight)
 
 
 @dataclass(frozen=True)
@@ -222,9 +233,21 @@ def forked(
     return Ended(code, errors.read_text(), number)
 
 
+def newest_update(run: Path) -> int:
+    """Find the update of the newest checkpoint that has the name of a whole one; 0 for none."""
+    folders = (run / "checkpoints").glob("update-*[0-9]")
+    return max((int(path.name.removeprefix("update-")) for path in folders), default=0)
+
+
+def begun_at(run: Path) -> int:
+    """Tell after which update a run was begun, or gone on with, for the last time."""
+    events = read_journal(run / "journal.jsonl")
+    return [int(event["update"]) for event in events if event["event"] in ("start", "resume")][-1]
+
+
 def end_of(run: Path) -> dict[str, Any]:
     """Describe how a run ended, without what depends on the clock."""
-    newest = max((run / "checkpoints").glob("update-*[0-9]"))
+    newest = run / "checkpoints" / f"update-{newest_update(run):08d}"
     files = [run / "model.safetensors", *sorted(newest.glob("*.safetensors"))]
     progress = json.loads((newest / "state.json").read_bytes())["progress"]
     events = [e for e in read_journal(run / "journal.jsonl") if e["event"] in LASTING]

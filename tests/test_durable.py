@@ -34,9 +34,10 @@ def test_a_write_that_fails_leaves_the_earlier_text(
     write_atomically(path, "before\n")
     monkeypatch.setattr("os.fsync", full_disk)
 
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(OSError, match="No space left") as error:
         write_atomically(path, "after\n")
 
+    assert error.value.filename == str(path)
     assert path.read_text() == "before\n"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -55,6 +56,20 @@ def test_a_file_that_is_not_complete_does_not_appear(tmp_path: Path) -> None:
 
     assert path.read_text() == "earlier"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_of_two_files_that_are_written_the_one_that_cannot_be_is_named(tmp_path: Path) -> None:
+    full, other = Path("/dev/full"), tmp_path / "other.txt"
+
+    with (
+        pytest.raises(OSError, match="No space left") as error,
+        open_whole(full) as stream,
+        open_whole(other),
+    ):
+        stream.write(bytes(2**20))
+
+    assert error.value.filename == "/dev/full"
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_link_goes_on_pointing_to_its_file_which_keeps_its_mode(tmp_path: Path) -> None:

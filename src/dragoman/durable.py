@@ -2,13 +2,17 @@
 
 import contextlib
 import glob
+import io
 import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from dragoman.config import DragomanError
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 
 def write_atomically(path: Path, text: str) -> None:
@@ -26,22 +30,25 @@ def open_whole(path: Path) -> Iterator[BinaryIO]:
 
     Raises:
         DragomanError: the file cannot be made; the message has the name that was asked for.
+        OSError: it cannot be written, for want of space or because the disk fails; `filename` is
+            the name that was asked for.
     """
     if not is_ordinary(path):
-        with path.open("ab") as stream:  # what a device leads to may hold something already
+        with _open(path, "ab", name=path) as stream:  # a device may hold something already
             yield stream
         return
     place = path.resolve()
     unfinished = place.with_name(f".{place.name}.{os.getpid()}.unfinished")
     try:
-        stream = unfinished.open("wb")
+        stream = _open(unfinished, "wb", name=path)
     except OSError as error:
         raise DragomanError(f"{path}: cannot be written: {error.strerror}") from error
     try:
         with stream:
             yield stream
             stream.flush()
-            os.fsync(stream.fileno())
+            with naming(path):
+                os.fsync(stream.fileno())
         if place.exists():
             shutil.copymode(place, unfinished)
         unfinished.replace(place)
@@ -62,10 +69,40 @@ def remove_unfinished(path: Path) -> None:
         unfinished.unlink(missing_ok=True)
 
 
+@contextlib.contextmanager
+def naming(name: Path | str) -> Iterator[None]:
+    """Put a name into the errors of the system that have none: it knows it no more in writing."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(name)
+        raise
+
+
 def flush(path: Path) -> None:
     """Bring a file, or the names in a directory, to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(descriptor)
+        with naming(path):
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _open(path: Path, mode: str, *, name: Path) -> BinaryIO:
+    """Open a file for writing, whose errors have the name by which users know it."""
+    return io.BufferedWriter(_NamedFile(path, mode, asked_for=name))
+
+
+class _NamedFile(io.FileIO):
+    """A file that is written under another name than the one that was asked for."""
+
+    def __init__(self, path: Path, mode: str, *, asked_for: Path) -> None:
+        super().__init__(path, mode)
+        self.asked_for = asked_for
+
+    def write(self, data: "ReadableBuffer", /) -> int:
+        """Write bytes; an error has the name of the file."""
+        with naming(self.asked_for):
+            return super().write(data)

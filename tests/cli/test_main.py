@@ -1,5 +1,7 @@
 """The command line as a whole: exit codes, and errors in one sentence."""
 
+import os
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +11,9 @@ import pytest
 import torch
 
 from dragoman.cli import main
+
+RELEASE = Path(__file__).parents[1] / "fixtures" / "release-0.1.0"
+MODEL, SENTENCES = RELEASE / "model", RELEASE / "sentences.txt"
 
 
 def outcome(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
@@ -120,6 +125,29 @@ def test_too_little_memory_gives_a_sentence(
     assert code == 1
     assert printed.startswith("dragoman: the memory is not enough; ")
     assert printed.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "unbuffered"),
+    [
+        (["--version"], ""),
+        (["translate", str(MODEL), str(SENTENCES), "--engine", "pytorch"], "1"),
+    ],
+)
+def test_an_output_that_cannot_be_written_is_named(arguments: list[str], unbuffered: str) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "dragoman", *arguments],
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered, "OMP_NUM_THREADS": "1"},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+
+    assert done.returncode == 1
+    assert done.stderr.endswith("dragoman: standard output: No space left on device\n")
+    assert "Traceback" not in done.stderr
 
 
 def test_a_mistake_of_ours_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """Text is prepared once, whole, and only for the settings and files it was prepared for."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -255,6 +256,45 @@ def test_what_is_missing_or_torn_is_made_again_as_it_was(
 
     assert path.read_bytes() == whole
     assert after.store.description == before.store.description
+
+
+@pytest.mark.parametrize(
+    ("name", "written", "damaged"),
+    [
+        # One letter of a piece, and one of a word: both files can still be read.
+        ("tokenizer.model", b"due", b"dve"),
+        ("validation.tsv", b"two", b"twn"),
+    ],
+)
+def test_what_could_be_read_but_is_not_what_was_written_is_made_again(
+    prepare: Prepare, tmp_path: Path, name: str, written: bytes, damaged: bytes
+) -> None:
+    before = prepare(sentences(100, 160), validation=sentences(200, 205))
+    path = tmp_path / "data" / name
+    whole = path.read_bytes()
+    path.write_bytes(whole.replace(written, damaged, 1))
+    assert path.read_bytes() != whole
+
+    after = prepare(sentences(100, 160), validation=sentences(200, 205), replace_other=False)
+
+    assert path.read_bytes() == whole
+    assert after.validation == before.validation
+    assert after.tokenizers.source.fingerprint == before.tokenizers.source.fingerprint
+
+
+def test_a_summary_of_release_0_1_0_has_no_checksums_and_is_read(
+    prepare: Prepare, tmp_path: Path, said: list[str]
+) -> None:
+    prepare(sentences(100, 160), validation=sentences(200, 205))
+    summary = tmp_path / "data" / "summary.json"
+    table = json.loads(summary.read_bytes())
+    del table["written"]
+    summary.write_text(json.dumps(table))
+    said.clear()
+
+    prepare(sentences(100, 160), validation=sentences(200, 205))
+
+    assert said == []
 
 
 def test_an_interrupted_preparation_is_not_taken_for_the_one_before(

@@ -65,17 +65,22 @@ def test_a_run_that_was_ended_goes_on_to_the_same_weights(
     command = ("train", "reverse.toml", *SHORT, *subwords)
     dragoman(*command, "-o", "straight")
 
+    saved = []
     for update in (7, 23):
         process = start(workspace, *command, "-o", "run")
         wait_for_update(process, workspace, update)
         process.send_signal(number)
         _, errors = process.communicate()
         assert process.returncode == (-9 if number == signal.SIGKILL else 143), errors
+        checkpoints = (workspace / "run" / "checkpoints").glob("update-*[0-9]")
+        saved.append(max((int(path.name[-8:]) for path in checkpoints), default=0))
     dragoman(*command, "-o", "run")
 
     assert weights(workspace / "run") == weights(workspace / "straight")
     events = read_journal(workspace / "run" / "journal.jsonl")
     assert [e["update"] for e in events if e["event"] == "update"] == list(range(1, 41))
+    assert [e["update"] for e in events if e["event"] == "resume"] == [n for n in saved if n]
+    assert saved[-1] >= (20 if number == signal.SIGKILL else 23)
 
 
 def journal_of(workspace: Path) -> str:
@@ -144,9 +149,11 @@ def test_a_second_training_in_one_directory_is_refused(dragoman: Run, workspace:
 
     second = dragoman("train", "reverse.toml", "-o", "run", code=1)
 
+    lives = first.poll() is None
     first.kill()
     first.communicate()
-    assert "another process is training there" in second.stderr
+    assert f"another process ({first.pid}) is training there" in second.stderr
+    assert lives
 
 
 def test_another_recipe_in_one_directory_is_refused(dragoman: Run, workspace: Path) -> None:

@@ -1,5 +1,8 @@
 """Where a run may stand, and what is said where it cannot."""
 
+import errno
+import itertools
+import os
 import shutil
 from pathlib import Path
 
@@ -59,3 +62,25 @@ def test_a_place_that_cannot_hold_a_run_is_named(
     said = capsys.readouterr().err
     assert said.startswith(f"dragoman: {output}")
     assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize("flushed", [0, 20])
+def test_a_disk_that_fails_is_named_and_the_run_goes_on_when_it_is_mended(
+    flushed: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flushes, fsync = itertools.count(), os.fsync
+
+    def fail(descriptor: int) -> None:
+        if next(flushes) >= flushed:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        fsync(descriptor)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fsync", fail)
+        assert train("run") == 1
+    said = capsys.readouterr().err.splitlines()[-1]
+
+    assert said.startswith("dragoman: run")
+    assert "Input/output error" in said
+    assert "mend the disk, and run the same command again" in said
+    assert train("run") == 0

@@ -12,6 +12,7 @@ from dragoman.training.journal import read_journal
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 RELEASES = sorted(FIXTURES.glob("release-*"))
+TWENTY_UPDATES = ["--set", "training.updates=20", "--set", "training.validate_every=10"]
 
 
 @pytest.mark.parametrize("release", RELEASES, ids=lambda path: path.name)
@@ -37,13 +38,35 @@ def test_a_run_that_a_release_began_is_finished(
 ) -> None:
     shutil.copytree(release, tmp_path / "work")
     monkeypatch.chdir(tmp_path / "work")
-    settings = ["--set", "training.updates=20", "--set", "training.validate_every=10"]
 
-    assert main(["train", "numbers.toml", "-o", "unfinished", *settings]) == 0
+    assert main(["train", "numbers.toml", "-o", "unfinished", *TWENTY_UPDATES]) == 0
 
     events = read_journal(Path("unfinished/journal.jsonl"))
     assert [e["update"] for e in events if e["event"] == "resume"] == [10]
     assert [e["update"] for e in events if e["event"] == "update"] == list(range(1, 21))
-    finished = load_file("unfinished/model.safetensors")
+    assert_weights_of_the_release("unfinished")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("release", RELEASES, ids=lambda path: path.name)
+def test_a_new_run_learns_as_that_of_a_release_did(
+    release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(release, tmp_path / "work")
+    monkeypatch.chdir(tmp_path / "work")
+
+    assert main(["train", "numbers.toml", "-o", "new", *TWENTY_UPDATES]) == 0
+
+    new, old = (
+        [e["loss"] for e in read_journal(Path(run) / "journal.jsonl") if e["event"] == "update"]
+        for run in ("new", "unfinished")
+    )
+    assert len(old) == 20
+    np.testing.assert_allclose(new, old, rtol=1e-4)
+    assert_weights_of_the_release("new")
+
+
+def assert_weights_of_the_release(run: str) -> None:
+    weights = load_file(f"{run}/model.safetensors")
     for name, tensor in load_file("finished.safetensors").items():
-        np.testing.assert_allclose(finished[name], tensor, atol=1e-4, err_msg=name)
+        np.testing.assert_allclose(weights[name], tensor, atol=1e-4, err_msg=name)

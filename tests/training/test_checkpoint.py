@@ -1,6 +1,8 @@
 """A checkpoint is written whole or not at all, and is verified before use."""
 
 import contextlib
+import errno
+import itertools
 import json
 import os
 import re
@@ -135,6 +137,30 @@ def test_a_full_disk_leaves_the_last_good_checkpoint(tmp_path: Path) -> None:
             checkpoints.save(2, large, {})
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    newest = checkpoints.newest()
+    assert newest is not None
+    assert newest[0] == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["update-00000001"]
+
+
+@pytest.mark.parametrize("flushed", [0, 1, 2])
+def test_a_disk_that_fails_leaves_the_last_good_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flushed: int
+) -> None:
+    checkpoints = saved(tmp_path, 1)
+    flushes = itertools.count()
+    fsync = os.fsync
+
+    def fail(descriptor: int) -> None:
+        if next(flushes) >= flushed:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        fsync(descriptor)
+
+    monkeypatch.setattr("os.fsync", fail)
+
+    with pytest.raises(CheckpointError, match=r"00000002: cannot write .*Input/output error"):
+        checkpoints.save(2, TENSORS, {})
 
     newest = checkpoints.newest()
     assert newest is not None

@@ -1,6 +1,9 @@
 """Processes find each other, also where the addresses of dead ones lie about."""
 
+import os
 import socket
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -51,3 +54,52 @@ def test_the_first_process_opens_a_new_store_each_time(
 
     assert not after.check(["of the dead"])
     assert offered.get(PORT_KEY) == str(after.port).encode()
+
+
+PROGRAM = """
+import os, sys, time, traceback
+from datetime import timedelta
+import torch
+from dragoman.training import distributed
+
+usual = distributed.LONGEST_WAIT
+for longest, name in ((timedelta(seconds=2), "impatient"), (usual, "patient")):
+    distributed.LONGEST_WAIT = longest
+    os.environ["MASTER_PORT"] = sys.argv[1 if longest == usual else 2]
+    for rank in range(2):
+        os.environ["RANK"] = str(rank)
+        if os.fork() == 0:
+            try:
+                with distributed.process_group(torch.device("cpu")):
+                    distributed.barrier()
+                    print(f"{name} {rank} has met the other", flush=True)
+                    time.sleep(0 if rank else 5)
+                    distributed.barrier()
+                    print(f"{name} {rank} goes on", flush=True)
+            except RuntimeError as error:
+                print(f"{name} {rank}: {error}", flush=True)
+            os._exit(0)
+    os.wait(), os.wait()
+"""
+
+
+def test_a_first_process_that_is_slow_is_waited_for_as_long_as_it_is_said() -> None:
+    with socket.socket() as one, socket.socket() as other:
+        for free in (one, other):
+            free.bind(("127.0.0.1", 0))
+        ports = [str(free.getsockname()[1]) for free in (one, other)]
+    together = {"TORCHELASTIC_RUN_ID": "none", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1"}
+
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *ports],
+        env={**os.environ, **together, "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    said = done.stdout.splitlines()
+    assert {"patient 0 goes on", "patient 1 goes on"} <= set(said)
+    assert "impatient 1 has met the other" in said
+    assert "impatient 1 goes on" not in said
+    assert "impatient 1: " in done.stdout

@@ -1,7 +1,10 @@
 """A run that stops goes on as if it had never stopped."""
 
+import errno
+import itertools
 import json
 import os
+import resource
 import shutil
 import signal
 from collections.abc import Iterator
@@ -148,6 +151,28 @@ def test_a_signal_ends_a_validation_which_begins_again(
     assert_same(resumed, straight)
 
 
+class MemoryAt(Silence):
+    """Notes the memory of this process after some updates, in bytes."""
+
+    def __init__(self, *updates: int) -> None:
+        self.updates = updates
+        self.noted: list[int] = []
+
+    def progress(self, update: int, total: int, loss: float, tokens_per_second: float) -> None:
+        if update in self.updates:
+            pages = int(Path("/proc/self/statm").read_text().split()[1])
+            self.noted.append(pages * resource.getpagesize())
+
+
+def test_an_update_keeps_no_memory(make_trainer: Any) -> None:
+    memory = MemoryAt(30, 80)
+
+    make_trainer("run", updates=80, validate_every=20).run(memory)
+
+    before, after = memory.noted
+    assert after - before < 5 * 2**20  # where each update keeps its graph, it is 16
+
+
 def test_what_nohup_ignores_stays_ignored(make_trainer: Any) -> None:
     handler = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
@@ -234,6 +259,56 @@ def test_a_run_that_could_not_be_saved_is_not_begun(
 
     with pytest.raises(CheckpointError, match="are free; make space"):
         make_trainer("run").resume()
+
+
+@pytest.mark.parametrize("flushed", [0, 6])  # the journal, and the folder of the checkpoint
+def test_a_save_that_fails_leaves_the_one_checkpoint_that_is_kept(
+    make_trainer: Any, monkeypatch: pytest.MonkeyPatch, flushed: int
+) -> None:
+    straight = make_trainer("straight", keep_checkpoints=1)
+    straight.run(Silence())
+    trainer = make_trainer("run", keep_checkpoints=1)
+    flushes, fsync = itertools.count(), os.fsync
+
+    def fail(descriptor: int) -> None:
+        if trainer.progress.update == 12 and next(flushes) >= flushed:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        fsync(descriptor)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fsync", fail)
+        with pytest.raises((CheckpointError, OSError), match="No space left"):
+            trainer.run(Silence())
+
+    resumed = make_trainer("run", keep_checkpoints=1)
+    assert resumed.resume() == []
+    assert resumed.progress.update == 8
+    resumed.run(Silence())
+    assert_same(resumed, straight)
+
+
+def test_a_signal_between_two_micro_batches_waits_for_the_update(make_trainer: Any) -> None:
+    straight = make_trainer("straight", precision="bf16")
+    straight.run(Silence())
+    stopped = make_trainer("stopped", precision="bf16")
+    begun = []
+
+    def stop_at_the_second(*_: object) -> None:
+        if stopped.progress.update == 4:
+            begun.append(5)
+            if len(begun) == 2:
+                os.kill(os.getpid(), signal.SIGTERM)
+
+    stopped.objective.register_forward_pre_hook(stop_at_the_second)
+    outcome = stopped.run(Silence())
+
+    assert len(begun) >= 2
+    assert outcome.stopped_by == signal.SIGTERM
+    resumed = make_trainer("stopped", precision="bf16")
+    resumed.resume()
+    assert resumed.progress.update == 5
+    resumed.run(Silence())
+    assert_same(resumed, straight)
 
 
 def test_stops_do_not_change_what_is_averaged(make_trainer: Any) -> None:

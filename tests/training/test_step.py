@@ -93,6 +93,17 @@ def test_a_loss_that_is_not_finite_leaves_the_weights_alone() -> None:
     assert all(parameter.grad is None for parameter in model.parameters())
 
 
+def test_a_gradient_that_is_not_finite_leaves_the_weights_alone() -> None:
+    model = objective()
+    before = {name: tensor.clone() for name, tensor in weights_of(model).items()}
+    next(model.parameters()).register_hook(lambda gradient: gradient * float("inf"))
+
+    with pytest.raises(TrainingError, match=r"loss \d.*, gradient norm (inf|nan)"):
+        apply(model, [MicroBatch(*sentences())])
+
+    assert all(torch.equal(tensor, before[name]) for name, tensor in weights_of(model).items())
+
+
 def test_clipping_bounds_the_gradient() -> None:
     model = objective()
     optimizers = Optimizers(torch.optim.SGD(model.parameters(), lr=0.0))

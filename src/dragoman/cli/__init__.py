@@ -90,8 +90,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return WRONG_USE  # the message is printed already
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:  # as under `| head`; what is written at exit must not complain either
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # as under `| head`
+        _leave_output()
         return READER_GONE
     except Exception as error:
         sentence = _one_sentence(error)
@@ -104,8 +104,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _one_sentence(error: Exception) -> str | None:
     """Say what went wrong if a user can mend it; None stands for a mistake of ours."""
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}"
+    if isinstance(error, OSError) and (name := _name_of_output() or error.filename):
+        return f"{name}: {error.strerror}"
     if isinstance(error, DragomanError | OSError):
         return str(error)
     if isinstance(error, ModuleNotFoundError):
@@ -115,9 +115,25 @@ def _one_sentence(error: Exception) -> str | None:
     if _is_out_of_memory(error):
         return (
             "the memory is not enough; a smaller --beam-size needs less to translate, and a "
-            "smaller batching.max_tokens_per_micro_batch to train"
+            "smaller batching.max_tokens_per_micro_batch to train, in another directory (-o) if "
+            "this one has a checkpoint, which is intact"
         )
     return None
+
+
+def _name_of_output() -> str | None:
+    """Name standard output if it cannot be written: it is given once more what it did not take."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _leave_output()
+        return "standard output"
+    return None
+
+
+def _leave_output() -> None:
+    """Let what is still to be written at exit go nowhere, where it cannot complain again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _is_out_of_memory(error: Exception) -> bool:

@@ -2,6 +2,7 @@
 
 import contextlib
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO
@@ -11,7 +12,7 @@ from cyclopts import Parameter
 from dragoman.cli.alignment_file import open_alignments
 from dragoman.cli.bulk_translation import BulkOptions, bulk_output, translate_in_bulk
 from dragoman.cli.translation_options import TranslationOptions, announce
-from dragoman.durable import open_whole
+from dragoman.durable import naming, open_whole
 
 if TYPE_CHECKING:
     from dragoman.bulk.form import Form
@@ -167,6 +168,12 @@ def _configure(model: Path, options: SearchOptions) -> "SearchConfig":
         raise RecipeError(str(error).replace("a sampling_temperature", "--sample")) from error
 
 
-def _open_output(path: Path | None) -> contextlib.AbstractContextManager[BinaryIO]:
+@contextlib.contextmanager
+def _open_output(path: Path | None) -> Iterator[BinaryIO]:
     """Open standard output, or a file that takes its name only when it is complete."""
-    return contextlib.nullcontext(sys.stdout.buffer) if path is None else open_whole(path)
+    if path is None:
+        with naming("standard output"):
+            yield sys.stdout.buffer
+    else:
+        with open_whole(path) as stream:
+            yield stream

@@ -19,7 +19,7 @@ def fingerprint_files(corpora: CorporaConfig) -> dict[str, str]:
         CorpusError: a file cannot be read.
     """
     used = (*corpora.train, *corpora.validation, *corpora.test)
-    return {name: _sha256(path) for corpus in used for name, path in _files_of(corpus)}
+    return {name: sha256(path) for corpus in used for name, path in _files_of(corpus)}
 
 
 def _files_of(corpus: CorpusConfig) -> Iterator[tuple[str, Path]]:
@@ -37,7 +37,12 @@ def _files_of(corpus: CorpusConfig) -> Iterator[tuple[str, Path]]:
             yield name, path
 
 
-def _sha256(path: Path) -> str:
+def sha256(path: Path) -> str:
+    """Take the SHA-256 of a file.
+
+    Raises:
+        CorpusError: it cannot be read, or only once.
+    """
     if path.exists() and not path.is_file():
         raise CorpusError(
             f"{path}: a pipe or a device can be read only once, and training reads its text more "

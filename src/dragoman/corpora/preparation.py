@@ -23,6 +23,7 @@ from dragoman.corpora.prepared_text import (
     PreparedText,
     Summary,
     ValidationSummary,
+    fingerprint_written,
     read_tsv,
 )
 from dragoman.corpora.seen import SeenPairs
@@ -118,7 +119,8 @@ class TextPreparation:
         text.unlink()
         for line in self._losses(summaries, validated):
             say(line)
-        Summary(fingerprint, files, tuple(summaries), validated).write(self.directory)
+        written = fingerprint_written(self.directory)
+        Summary(fingerprint, files, tuple(summaries), validated, written).write(self.directory)
 
     def _clean(self, text: Path, say: Say) -> list[CorpusSummary]:
         """Write the training text worth learning from as one TSV file, corpus after corpus."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dragoman.corpora.config import OverlapPolicy
+from dragoman.corpora.fingerprint import sha256
 from dragoman.corpora.parallel_text import Pair
 from dragoman.corpora.store_description import MEND, TokenStoreError
 from dragoman.corpora.text_file import read_lines
@@ -73,6 +74,9 @@ class Summary:
     corpora: tuple[CorpusSummary, ...]
     validation: ValidationSummary
 
+    written: dict[str, str]
+    """SHA-256 of each file that was made beside the token stores; release 0.1.0 kept none."""
+
     def write(self, directory: Path) -> None:
         """Write `summary.json`."""
         write_atomically(directory / SUMMARY_NAME, json.dumps(asdict(self), indent=2))
@@ -92,6 +96,7 @@ class Summary:
                 files=table["files"],
                 corpora=tuple(CorpusSummary(**corpus) for corpus in table["corpora"]),
                 validation=ValidationSummary(**table["validation"]),
+                written=dict(table.get("written", {})),
             )
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise TokenStoreError(f"{path}: missing or damaged; {MEND}") from error
@@ -115,6 +120,8 @@ class PreparedText:
             DragomanError: a part is missing or damaged.
         """
         summary = Summary.read(directory)
+        if summary.written:
+            _verify(directory, summary.written)
         path = directory / VALIDATION_NAME
         validation = tuple(Pair(*pair, line) for line, pair in enumerate(read_tsv(path), start=1))
         if len(validation) != summary.validation.pairs:
@@ -128,6 +135,24 @@ class PreparedText:
             validation=validation,
             summary=summary,
         )
+
+
+def fingerprint_written(directory: Path) -> dict[str, str]:
+    """Take the SHA-256 of the tokenizers and of the validation text; the stores have their own.
+
+    Raises:
+        CorpusError: there is no validation text.
+    """
+    paths = [*sorted(directory.glob("tokenizer*")), directory / VALIDATION_NAME]
+    return {path.name: sha256(path) for path in paths}
+
+
+def _verify(directory: Path, written: dict[str, str]) -> None:
+    """Refuse files that could be read and are not what was written: a flipped bit is enough."""
+    found = fingerprint_written(directory)
+    for name in sorted(found.keys() | written.keys()):
+        if found.get(name) != written.get(name):
+            raise TokenStoreError(f"{directory / name}: not what was written there; {MEND}")
 
 
 def read_tsv(path: Path) -> Iterator[tuple[str, str]]:

@@ -1,6 +1,7 @@
 """Which run a directory belongs to: one recipe, and one process at a time."""
 
 import errno
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,9 @@ from dragoman.training.distributed import rank
 
 RECIPE_FILE = "recipe.toml"
 FINISHED_FILE = "finished"
+LOCK_FILE = ".lock"
+"""Has the number of the process that holds it."""
+
 MARK = "# The recipe of the run in this directory, written by dragoman train.\n"
 """Begins `recipe.toml`, and tells it from one that a person wrote."""
 
@@ -34,8 +38,8 @@ MAY_CHANGE: tuple[str, ...] = (
 """Settings that do not touch the weights, so that a run can go on with others."""
 
 
-NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""A full disk, a quota that is used up, and a file that may not grow."""
+CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""A full disk, a quota that is used up, a file that may not grow, and a disk that fails."""
 
 
 class RunError(DragomanError):
@@ -48,28 +52,34 @@ def only_one(directory: Path) -> Iterator[None]:
     if rank() > 0:
         yield
         return
-    lock = FileLock(directory / ".lock")
+    place = directory / LOCK_FILE
+    lock = FileLock(place)
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        raise RunError(f"{directory}: another process is training there; wait or stop it") from None
+        number = place.read_text(encoding="ascii", errors="replace")
+        raise RunError(
+            f"{directory}: another process {f'({number}) ' if number.isdigit() else ''}is training "
+            "there; wait or stop it"
+        ) from None
     try:
+        place.write_text(str(os.getpid()), encoding="ascii")
         yield
     finally:
         lock.release()
 
 
 @contextmanager
-def named_when_full(directory: Path) -> Iterator[None]:
-    """Say where the space is missing: the error of a write that fails knows no name."""
+def named_when_unwritable(directory: Path) -> Iterator[None]:
+    """Say where the space is missing: the error of a write that fails knows no run."""
     try:
         yield
     except OSError as error:
-        if error.errno not in NO_SPACE:
+        if error.errno not in CANNOT_WRITE:
             raise
         raise RunError(
             f"{directory}: cannot be written: {error.strerror}; what is saved there is intact, so "
-            "make space and run the same command again"
+            "make space or mend the disk, and run the same command again"
         ) from error
 
 

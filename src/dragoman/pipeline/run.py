@@ -13,7 +13,13 @@ from dragoman.corpora.token_store import TokenStore
 from dragoman.evaluation.config import EvaluationConfig
 from dragoman.evaluation.statistics import require_packages
 from dragoman.model.transformer import Transformer
-from dragoman.pipeline.claim import FINISHED_FILE, claim, has_trained, named_when_full, only_one
+from dragoman.pipeline.claim import (
+    FINISHED_FILE,
+    claim,
+    has_trained,
+    named_when_unwritable,
+    only_one,
+)
 from dragoman.pipeline.publication import Publisher
 from dragoman.pipeline.report import REPORT, write_report
 from dragoman.pipeline.validation import Validator, validation_metrics
@@ -32,14 +38,14 @@ def train_model(recipe: Recipe, directory: Path, display: Display) -> int | None
 
     Raises:
         RunError: the directory holds the run of another recipe, or another process trains in it,
-            or the disk is full.
+            or the disk is full or fails.
         EvaluationError: a package that a metric needs is not installed.
     """
     device = device_of_process(recipe.training.device)
     require_packages(recipe.evaluation)
     require_packages(validation_metrics(recipe))
     directory.mkdir(parents=True, exist_ok=True)
-    with process_group(device), named_when_full(directory), only_one(directory):
+    with process_group(device), named_when_unwritable(directory), only_one(directory):
         if rank() > 0:
             display = Silence()
         else:
