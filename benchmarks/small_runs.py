@@ -133,7 +133,9 @@ class Bench:
         begins = None if (run / "finished").exists() else newest_update(run)
         if self.fork(run).code != 0:
             return False
-        return begins in (None, begun_at(run)) and end_of(run) == end_of(self.straight)
+        ended, ever = end_of(run), end_of(self.straight)
+        ever["progress"] = {key: ever["progress"][key] for key in ended["progress"]}
+        return begins in (None, begun_at(run)) and ended == ever
 
 
 @dataclass(frozen=True)
@@ -250,6 +252,10 @@ def end_of(run: Path) -> dict[str, Any]:
     newest = run / "checkpoints" / f"update-{newest_update(run):08d}"
     files = [run / "model.safetensors", *sorted(newest.glob("*.safetensors"))]
     progress = json.loads((newest / "state.json").read_bytes())["progress"]
+    if progress["validated_update"] < progress["update"]:
+        # It was stopped between its last update and the validation after it. That checkpoint stays
+        # as it is, and the journal, which is compared, has the validation.
+        progress = {key: progress[key] for key in ("update", "position", "tokens")}
     events = [e for e in read_journal(run / "journal.jsonl") if e["event"] in LASTING]
     return {
         "files": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files},
