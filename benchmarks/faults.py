@@ -60,6 +60,11 @@ FAULTS = {
     "damaged": Fault("newest checkpoint damaged anywhere", 50, damaged_files.checkpoint),
     "all-damaged": Fault("every checkpoint damaged: refused", 10, damaged_files.every_checkpoint),
     "model": Fault("weights or vocabulary damaged: refused", 50, damaged_files.model),
+    "signed": Fault(
+        "a model damaged, its checksums mended: refused, or it translates",
+        5000,
+        damaged_files.signed,
+    ),
 }
 
 
