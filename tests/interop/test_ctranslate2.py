@@ -342,7 +342,15 @@ def test_a_copy_by_release_0_1_0_has_no_checksums_and_is_read(save: Save) -> Non
     assert Translator(directory.path, engine="ctranslate2")(TEXTS) == expected
 
 
-@pytest.mark.parametrize("content", ["", "{}", "[1]", '{"dragoman_num_positions": "many"}', LIST])
+ELSEWHERE = [
+    json.dumps({"dragoman_num_positions": 9, "dragoman_sha256": {name: "0"}})
+    for name in ("../../secret", "/etc/hostname", "..", "", "a/b", "\0")
+]
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{}", "[1]", '{"dragoman_num_positions": "many"}', LIST, *ELSEWHERE]
+)
 def test_a_damaged_copy_is_refused(save: Save, content: str) -> None:
     directory = save()
     (directory.path / "ctranslate2").mkdir()
