@@ -18,6 +18,7 @@ from pathlib import Path
 
 import torch
 
+from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import Hypothesis
 from dragoman.engines.ctranslate2 import CTranslate2Engine
 from dragoman.engines.protocol import Engine
@@ -83,14 +84,18 @@ def main() -> None:
     )
     for name in options.subjects:
         began = time.process_time()
-        engine = SUBJECTS[name](directory)
         found = compare(
-            lambda group, engine=engine: [best for best, *_ in engine.search(group, search)],
+            translating(SUBJECTS[name](directory), search),
             sources,
             options.batchings,
             random.Random(options.seed),
         )
         print(f"| {name} | {found} | {time.process_time() - began:.0f} |", flush=True)
+
+
+def translating(engine: Engine, search: SearchConfig) -> Translate:
+    """Give a function that finds the best translation of each sentence of a group."""
+    return lambda sources: [best for best, *_ in engine.search(sources, search)]
 
 
 def read_sources(directory: ModelDirectory, text: Path, count: int) -> list[list[int]]:
@@ -107,7 +112,8 @@ def compare(
 ) -> str:
     """Translate each sentence alone, and all of them in random company."""
     alone = [translate([source])[0] for source in sources]
-    num_equal, apart = 0, {}
+    num_equal = 0
+    apart: dict[int, float] = {}
     for _ in range(batchings):
         for group in random_groups(len(sources), chance):
             together = translate([sources[i] for i in group])
