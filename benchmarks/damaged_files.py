@@ -1,10 +1,16 @@
 """Checkpoints, prepared text and models that are not what was written."""
 
+import hashlib
 import random
+import re
+import resource
 import shutil
 from pathlib import Path
 
 from small_runs import Bench, end_of, forked
+
+NUMBERS = (b"0", b"-1", b"1", b"3", b"0.5", b"1e400", b"nan", b"9" * 9, b"9" * 30)
+"""What takes the place of a number in a description."""
 
 
 def checkpoint(bench: Bench, chance: random.Random, number: int) -> bool:
@@ -52,6 +58,42 @@ def model(bench: Bench, chance: random.Random, number: int) -> bool:
     command = ["translate", str(place), str(bench.folder / "test.tsv"), "--engine", "pytorch"]
     ended = forked(command, bench.folder, place)
     return ended.is_one_sentence and str(place) in ended.errors
+
+
+def signed(bench: Bench, chance: random.Random, number: int) -> bool:
+    """Damage a model and mend its checksums, as who means harm would: refused, or it translates."""
+    place = bench.folder / f"signed-{number}"
+    shutil.copytree(bench.straight, place, ignore=shutil.ignore_patterns("checkpoints", "data"))
+    description, weights = place / "model.toml", place / "model.safetensors"
+    (tokenizer,) = place.glob("tokenizer*")
+    _change(chance.choice([description, weights, tokenizer]), chance)
+    content = description.read_bytes()
+    for path, key in ((weights, b"weights_sha256"), (tokenizer, rb"\w+_fingerprint")):
+        digest = hashlib.sha256(path.read_bytes()).hexdigest().encode()
+        content = re.sub(rb"(%s = ).*" % key, rb'\g<1>"%s"' % digest, content)
+    description.write_bytes(content)
+    command = ["translate", str(place), str(bench.folder / "test.tsv"), "--engine", "pytorch"]
+    ended = forked(command, bench.folder, place, prepare=_limit_time)
+    shutil.rmtree(place)
+    return ended.code == 0 or ended.is_one_sentence
+
+
+def _limit_time() -> None:
+    """Have a process killed that computes for longer than any small model needs."""
+    resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
+
+
+def _change(path: Path, chance: random.Random) -> None:
+    """Change a few bytes, most of them at the beginning, where shapes stand, or a number."""
+    content = bytearray(path.read_bytes())
+    numbers = list(re.finditer(rb"(?<= = )[\d.]+", content)) if path.suffix == ".toml" else []
+    if numbers and chance.random() < 0.5:
+        start, end = chance.choice(numbers).span()
+        content[start:end] = chance.choice(NUMBERS)
+    for _ in range(chance.randrange(4)):
+        end = chance.choice((600, len(content)))
+        content[chance.randrange(min(end, len(content)))] = chance.randrange(256)
+    path.write_bytes(content)
 
 
 def _unfinished(bench: Bench, number: int) -> Path:

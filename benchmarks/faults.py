@@ -83,6 +83,11 @@ FAULTS = {
         "vocabulary or validation text of a run damaged: made again", 50, damaged_files.text
     ),
     "model": Fault("weights or vocabulary damaged: refused", 50, damaged_files.model),
+    "signed": Fault(
+        "a model damaged, its checksums mended: refused, or it translates",
+        5000,
+        damaged_files.signed,
+    ),
 }
 
 

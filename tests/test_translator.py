@@ -1,12 +1,14 @@
 """The translator: text to text, one out for each in."""
 
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from tests.fake_engine import FakeEngine
@@ -15,6 +17,7 @@ from dragoman.config import DragomanError
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY, Hypothesis
 from dragoman.decoding.phrase import Phrase
+from dragoman.interop.ctranslate2 import export_ctranslate2
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.model_directory import ModelDescription, TokenizerDescription, save_model
@@ -103,6 +106,14 @@ def saved(tokenizers: TokenizerPair, tmp_path_factory: pytest.TempPathFactory) -
         search=dict(SEARCH),
     )
     save_model(path, description, tokenizers, dict(model.named_parameters()))
+    return path
+
+
+@pytest.fixture(scope="module")
+def with_copy(saved: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the saved model a copy for CTranslate2."""
+    path = Path(shutil.copytree(saved, tmp_path_factory.mktemp("copied") / "model"))
+    export_ctranslate2(path, quantization="float32")
     return path
 
 
@@ -296,6 +307,47 @@ def test_a_saved_model_translates_with_its_own_search(saved: Path) -> None:
     assert together == [translator(text) for text in texts]
     assert together[1] == ""
     assert together[0] != ""
+
+
+@pytest.mark.parametrize("engine", ["pytorch", "ctranslate2"])
+def test_threads_can_share_a_translator(
+    with_copy: Path, engine: Literal["pytorch", "ctranslate2"]
+) -> None:
+    translator = Translator(with_copy, engine=engine, device="cpu", threads=1)
+    texts = [f"{'the ' * i}cat." for i in range(8)] * 2
+    one_by_one = [translator(text) for text in texts]
+
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(translator, texts)) == one_by_one
+
+
+AFTER_A_FORK = """
+import multiprocessing, sys
+from dragoman import Translator
+translator = Translator(sys.argv[1], engine=sys.argv[2], device="cpu")
+translator("The cat.")
+
+def use():
+    for way in translator.__call__, lambda text: translator.judge(text, text):
+        try:
+            way("The cat.")
+        except ValueError as error:
+            print(error, flush=True)
+
+process = multiprocessing.get_context("fork").Process(target=use)
+process.start()
+process.join()
+"""
+
+
+@pytest.mark.parametrize("engine", ["pytorch", "ctranslate2"])
+def test_after_a_fork_a_sentence_says_how_to_start_processes(with_copy: Path, engine: str) -> None:
+    program = [sys.executable, "-c", AFTER_A_FORK, str(with_copy), engine]
+
+    run = subprocess.run(program, check=True, capture_output=True, text=True, timeout=60)
+
+    assert run.stdout.count("the model was loaded in another process") == 2
+    assert "fork before a model is loaded" in run.stdout
 
 
 def test_another_search_can_be_asked_for(saved: Path) -> None:

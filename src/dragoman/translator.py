@@ -1,5 +1,6 @@
 """Text to text: the class that people import."""
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -79,6 +80,10 @@ class SentenceError(DragomanError):
     """A text is too long to be taken for one sentence."""
 
 
+class ProcessError(DragomanError):
+    """A translator is used in a process that was forked after its model was loaded."""
+
+
 class Way(NamedTuple):
     """One of the words that could follow the beginning of a translation."""
 
@@ -92,7 +97,12 @@ class Translator:
 
     A text is cut into its sentences, as that is what most models have learnt to translate, and
     the white space between them is kept. An empty or blank text stays as it is. A text's
-    translation does not depend on the others it is given with.
+    translation does not depend on the others it is given with, as long as the model computes in
+    single precision: with 8-bit weights or bf16, sums are rounded by the shape of a batch, and
+    translations that are almost as good can change places.
+
+    Threads can share a translator. Processes that are forked cannot: each loads the model itself,
+    after the fork, from a process that has not computed before.
 
     Placeholders, numbers and addresses stay as they are: where a translation does not keep them by
     itself, the search is made to produce them. So it is with the terms of a glossary. Tags and
@@ -143,6 +153,7 @@ class Translator:
         self._languages = (description.source_language, description.target_language)
         self._max_length = description.max_length
         self._tokenizers = directory.load_tokenizers()
+        self._process = os.getpid()
         terms = TermFinder(
             protects=protect,
             glossary=Glossary.load(Path(glossary), languages=self._languages) if glossary else None,
@@ -177,6 +188,7 @@ class Translator:
         translator._languages = languages
         translator._max_length = max_length
         translator._tokenizers = tokenizers
+        translator._process = os.getpid()
         translator._sentence_translator = SentenceTranslator(
             engine, tokenizers, terms or TermFinder(protects=False)
         )
@@ -201,6 +213,7 @@ class Translator:
         self, texts: Iterable[str], search: SearchConfig | None = None
     ) -> Iterator[Translation]:
         """Translate any number of texts in constant memory; one comes out for each, in order."""
+        self._check_process()
         remaining = iter(texts)
         while chunk := list(islice(remaining, CHUNK)):
             cut = self._cut(chunk)
@@ -257,12 +270,25 @@ class Translator:
         (values,) = self._sentence_translator.engine.log_probabilities([ids], [translated])
         return judge_words(translated, values, self._tokenizers.target)
 
+    def _check_process(self) -> None:
+        """Refuse to wait for threads that a fork has not taken along, as that would never end.
+
+        Raises:
+            ProcessError: this process was forked from the one that has loaded the model.
+        """
+        if os.getpid() != self._process:
+            raise ProcessError(
+                "the model was loaded in another process, and its threads did not follow into "
+                'this one; start processes with "spawn", or fork before a model is loaded'
+            )
+
     def _encode(self, text: str, translation: str) -> tuple[list[int], list[int]]:
         """Cut a sentence and what there is of its translation into tokens.
 
         Raises:
             SentenceError: one is longer than any that the model has seen.
         """
+        self._check_process()
         ids = self._tokenizers.source.encode(encodable(text))
         translated = self._tokenizers.target.encode(encodable(translation))
         if max(len(ids), len(translated)) > self._max_length:

@@ -62,3 +62,9 @@ def test_what_is_no_link_is_refused_with_its_line(word: str, tmp_path: Path) -> 
 
     with pytest.raises(AlignmentError, match=rf"gold.align:2: '{word}' is not a link"):
         read_gold(path)
+
+
+def test_an_empty_file_of_links_aligns_no_pair(tmp_path: Path) -> None:
+    (tmp_path / "empty").touch()
+
+    assert read_gold(tmp_path / "empty") == []

@@ -1,6 +1,7 @@
 """What is translated of files is kept, and whole at the end."""
 
 import json
+import os
 import resource
 import signal
 import subprocess
@@ -204,6 +205,21 @@ def test_a_line_that_fails_is_set_aside_and_its_place_stays(
         "text": LINES[22],
         "reason": "it fails with RuntimeError: it overflows",
     }
+
+
+def test_a_file_whose_name_is_not_utf_8_is_translated_too(
+    job: Job, text: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    strange = text.rename(text.with_name(os.fsdecode(b"caf\xe9.txt")))
+    job = replace(job, files=PlainText((strange,), "text"))
+    stop_after(job, 2)
+    poison(monkeypatch, texts=frozenset({LINES[22]}))
+
+    assert run(job) == 1
+
+    assert len(job.output.read_text().split("\n")) == len(LINES)
+    (rejected,) = rejections_path(job.output).read_bytes().splitlines()
+    assert json.loads(rejected)["place"] == f"{strange}:23"
 
 
 def test_rejections_of_an_earlier_output_do_not_stay(

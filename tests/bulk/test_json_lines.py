@@ -9,11 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dragoman.bulk.file_format import Line
-from dragoman.bulk.files import in_this_process, translate_files
+from dragoman.bulk.files import in_this_process, rejections_path, translate_files
 from dragoman.bulk.form import Rejected
 from dragoman.bulk.job import Job
 from dragoman.bulk.json_lines import JsonLines, add_field
 from dragoman.corpora.text_file import CorpusError
+
+from .test_files import poison
 
 
 def test_everything_but_the_new_field_stays_as_it_is_written(job: Job, tmp_path: Path) -> None:
@@ -58,6 +60,24 @@ def test_a_record_that_was_set_aside_has_a_null(tmp_path: Path) -> None:
     written = JsonLines((tmp_path,), "t", "it").write(0, line, Rejected("it fails"))
 
     assert written == '{"t": "a", "it": null}\n'
+
+
+def test_a_record_that_utf_8_cannot_hold_is_set_aside_and_the_rest_delivered(
+    job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "in.jsonl"
+    source.write_text('{"t": "w1"}\n{"t": "città \\ud800"}\n')
+    job = replace(job, files=JsonLines((source,), "t", "it"), output=tmp_path / "out.jsonl")
+    poison(monkeypatch, texts=frozenset({"città \ud800"}))
+
+    assert translate_files(job, in_this_process, lambda progress: None) == 1
+
+    first, second = map(json.loads, job.output.read_text().splitlines())
+    assert first["it"]
+    assert second == {"t": "città \ud800", "it": None}
+    aside = rejections_path(job.output).read_text()
+    assert json.loads(aside)["text"] == "città \ud800"
+    assert "città" in aside  # for people
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """`dragoman explain`: a page, or everything as JSON."""
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -49,6 +50,18 @@ def test_several_sentences_are_pointed_out(model: Path, capsys: pytest.CaptureFi
     assert main(["explain", str(model), "The cat sees. A dog sees.", "--json"]) == 0
 
     assert "these are 2 sentences" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--json", "-o"])
+def test_an_argument_that_is_not_utf_8_is_explained(
+    option: str, model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "page.html"
+    place = [str(page)] if option == "-o" else []
+
+    assert main(["explain", str(model), os.fsdecode(b"cat \xe9"), option, *place]) == 0
+
+    assert "cat \ufffd" in (page.read_text() if place else capsys.readouterr().out)
 
 
 @pytest.mark.parametrize(

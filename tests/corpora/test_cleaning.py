@@ -42,6 +42,11 @@ def test_a_side_without_text_is_empty(sides: tuple[str, str]) -> None:
     assert reason_for(*sides) == "empty"
 
 
+@pytest.mark.parametrize("letters", ["a", "the cat ", "\u200b", " a", "日"])
+def test_a_million_characters_are_too_long(letters: str) -> None:
+    assert reason_for(letters * (10**6 // len(letters)), "gatto") == "too long"
+
+
 @pytest.mark.parametrize("swap", [False, True])
 def test_sides_up_to_the_limits_are_not_too_long(swap: bool) -> None:
     def reason(source: str, target: str) -> str | None:

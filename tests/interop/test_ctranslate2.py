@@ -12,6 +12,7 @@ import pytest
 from dragoman.cli import main
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY
+from dragoman.engines import ctranslate2 as engine_module
 from dragoman.engines.ctranslate2 import CTranslate2Engine
 from dragoman.engines.protocol import EngineError
 from dragoman.engines.pytorch import PyTorchEngine
@@ -73,6 +74,9 @@ def test_every_architecture_is_copied_exactly(save: Save, changes: dict[str, Any
         SearchConfig(beam_size=4, n_best=3, max_length_extra=40),
         SearchConfig(beam_size=3, length_penalty=0.0, max_length_extra=40),
         SearchConfig(beam_size=3, length_penalty=1.0, max_length_extra=40),
+        SearchConfig(
+            beam_size=400, n_best=3, max_length_ratio=0.0, max_length_extra=3
+        ),  # than the tokens
     ],
 )
 def test_both_engines_find_the_same(save: Save, config: SearchConfig) -> None:
@@ -91,6 +95,30 @@ def test_both_engines_find_the_same(save: Save, config: SearchConfig) -> None:
             [h.log_probability for h in theirs], abs=1e-4
         )
     assert any(h.ids for hypotheses in found for h in hypotheses)
+
+
+@pytest.mark.parametrize("tokens_per_batch", [30, 1024])
+def test_in_single_precision_a_translation_does_not_depend_on_its_company(
+    save: Save, tokens_per_batch: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_module, "TOKENS_PER_BATCH", tokens_per_batch)
+    directory = save()
+    ct2, _ = engines(directory)
+    sources = directory.load_tokenizers().source.encode_batch(
+        [f"{'the ' * i}{text}" for text in TEXTS for i in range(5)]
+    )
+    config = SearchConfig(beam_size=3, n_best=2, max_length_ratio=1.0, max_length_extra=2)
+
+    def search(order: list[int]) -> dict[int, list[tuple[int, ...]]]:
+        found = ct2.search([sources[i] for i in order], config)
+        return {i: [h.ids for h in each] for i, each in zip(order, found, strict=True)}
+
+    numbers = list(range(len(sources)))
+    together = search(numbers)
+
+    assert search(numbers[::-1]) == together
+    assert search(numbers[::3]) == {i: together[i] for i in numbers[::3]}
+    assert {i: search([i])[i] for i in numbers} == together
 
 
 @pytest.mark.parametrize("beam_size", [1, 3])
@@ -342,7 +370,15 @@ def test_a_copy_by_release_0_1_0_has_no_checksums_and_is_read(save: Save) -> Non
     assert Translator(directory.path, engine="ctranslate2")(TEXTS) == expected
 
 
-@pytest.mark.parametrize("content", ["", "{}", "[1]", '{"dragoman_num_positions": "many"}', LIST])
+ELSEWHERE = [
+    json.dumps({"dragoman_num_positions": 9, "dragoman_sha256": {name: "0"}})
+    for name in ("../../secret", "/etc/hostname", "..", "", "a/b", "\0")
+]
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{}", "[1]", '{"dragoman_num_positions": "many"}', LIST, *ELSEWHERE]
+)
 def test_a_damaged_copy_is_refused(save: Save, content: str) -> None:
     directory = save()
     (directory.path / "ctranslate2").mkdir()

@@ -1,8 +1,10 @@
 """Models that somebody made to do harm: no code runs, little memory is taken, a sentence tells."""
 
+import contextlib
 import hashlib
 import os
 import pickle
+import re
 import resource
 import shutil
 import struct
@@ -12,11 +14,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from dragoman.cli import main
+from dragoman.config import DragomanError
 from dragoman.model_directory import ModelDirectory, ModelError
 from dragoman.tokenizers.sentencepiece import SentencePieceTokenizer
 from dragoman.tokenizers.tokenizer import LARGEST_FILE, TokenizerError
+from dragoman.translator import Translator
 
 RELEASE = Path(__file__).parents[1] / "fixtures" / "release-0.1.0"
 MOST_MEMORY = 100  # MiB beyond what the imports take
@@ -119,6 +125,47 @@ def test_a_vocabulary_of_gigabytes_is_not_read(model: Path) -> None:
 
     with pytest.raises(TokenizerError, match=f"more than {LARGEST_FILE >> 20} MiB"):
         SentencePieceTokenizer.load(model / "tokenizer.model")
+
+
+NAMES = ("model.toml", "model.safetensors", "tokenizer.model")
+HEAD = 600  # bytes, in which the settings and the shapes stand
+CHANGE = st.tuples(st.integers(0, HEAD) | st.floats(0.0, 1.0), st.integers(0, 255))
+NUMBER = st.tuples(st.integers(0, 25), st.sampled_from(["0", "-1", "2", "7.5", "1e400", "9" * 20]))
+
+
+@given(name=st.sampled_from(NAMES), changes=st.lists(CHANGE, max_size=3), number=st.none() | NUMBER)
+@settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+def test_damage_with_its_checksums_mended_is_refused_or_harmless(
+    model: Path,
+    name: str,
+    changes: list[tuple[int | float, int]],
+    number: tuple[int, str] | None,
+) -> None:
+    content = {each: bytearray((RELEASE / "model" / each).read_bytes()) for each in NAMES}
+    damaged = content[name]
+    for place, byte in changes:
+        at = place if isinstance(place, int) else int(place * (len(damaged) - 1))
+        damaged[at] = byte
+    if number is not None:
+        which, value = number
+        found = list(re.finditer(rb" = [\d.]+", content["model.toml"]))[which]
+        content["model.toml"][found.start() + 3 : found.end()] = value.encode()
+    for written, key in (
+        ("model.safetensors", b"weights_sha256"),
+        ("tokenizer.model", b"fingerprint"),
+    ):
+        digest = hashlib.sha256(content[written]).hexdigest().encode()
+        pattern = rb'(\w*%s = ")[^"]*' % key
+        content["model.toml"][:] = re.sub(pattern, rb"\g<1>" + digest, content["model.toml"])
+    for each in NAMES:
+        (model / each).write_bytes(content[each])
+
+    with contextlib.suppress(DragomanError):
+        assert isinstance(Translator(model, engine="pytorch", device="cpu")("one two 3"), str)
 
 
 PROGRAM = """

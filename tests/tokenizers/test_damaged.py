@@ -3,7 +3,7 @@
 import contextlib
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dragoman.tokenizers.sentencepiece import SentencePieceTokenizer
@@ -18,6 +18,7 @@ CONTENT = MODEL.read_bytes()
     end=st.integers(0, len(CONTENT)) | st.none(),
     more=st.binary(max_size=20),
 )
+@example(places=[(CONTENT.index(b"one"), 0xFF)], end=None, more=b"")  # not UTF-8
 @settings(max_examples=100, deadline=None)
 def test_damage_is_noticed_or_harmless(
     places: list[tuple[int, int]], end: int | None, more: bytes
@@ -30,4 +31,4 @@ def test_damage_is_noticed_or_harmless(
         tokenizer = SentencePieceTokenizer(bytes(content[:end]) + more)
         ids = tokenizer.encode("one two three")
         assert all(0 <= i < tokenizer.vocab_size for i in ids)
-        tokenizer.decode(ids)
+        assert isinstance(tokenizer.decode(range(tokenizer.vocab_size)), str)

@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.tokenizers.sentences import join_translations, split_sentences
+from dragoman.tokenizers.sentences import cut_to_fit, join_translations, split_sentences
+from dragoman.tokenizers.tokenizer import UNK_ID
+from dragoman.tokenizers.words import WordTokenizer
 
 LETTERS = st.sampled_from(
     list("aAé. !?…\"'”»)(]\n\t\r\v\x1c\x85\u2028\xa0\u3000\u0301日。🐈1,;:-\u200b\ufeff")
@@ -49,3 +51,21 @@ def test_abbreviations_and_numbers_end_no_sentence(
     language: str, text: str, sentences: int
 ) -> None:
     assert len(split_sentences(text, language)) == sentences
+
+
+class Letters(WordTokenizer):
+    """A token for each character, at once."""
+
+    def encode(self, text: str) -> list[int]:
+        return [UNK_ID] * len(text)
+
+
+@pytest.mark.timeout(20)  # seconds; in quadratic time it would be minutes
+@pytest.mark.parametrize("unit", ["the cat ", "the cat, ", "a", " " * 500 + "a"])
+def test_a_million_characters_are_cut_in_reasonable_time(unit: str) -> None:
+    text = unit * (10**6 // len(unit))
+
+    pieces = cut_to_fit(text, Letters([]), limit=2000)
+
+    assert "".join(pieces) == text
+    assert max(map(len, pieces)) <= 2000

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dragoman.config import DragomanError
+from dragoman.corpora.text_file import read_lines
 
 Links = frozenset[tuple[int, int]]
 """A word of the source and a word of the target each, counted from 0; words are what white space
@@ -40,10 +41,11 @@ def read_gold(path: Path) -> list[GoldAlignment]:
     """Read a line a sentence pair: `0-0 1?2` is a sure link and a possible one.
 
     Raises:
+        CorpusError: the file cannot be read, or is not text.
         AlignmentError: a line has something else.
     """
-    lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
-    return [_parse(line, f"{path}:{number}") for number, line in enumerate(lines, start=1)]
+    lines = enumerate(read_lines(path), start=1)
+    return [_parse(line, f"{path}:{number}") for number, line in lines]
 
 
 def _parse(line: str, place: str) -> GoldAlignment:

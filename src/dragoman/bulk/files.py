@@ -12,7 +12,7 @@ from dragoman.bulk.block_translator import BlockTranslator
 from dragoman.bulk.file_format import Block
 from dragoman.bulk.job import Job, Unchanged
 from dragoman.bulk.kept import FinishedBlock, KeptParts, Rejection
-from dragoman.durable import flush, open_whole, remove_unfinished, write_atomically
+from dragoman.durable import flush, open_whole, remove_unfinished
 
 
 class Done(NamedTuple):
@@ -100,11 +100,17 @@ def _put_together(job: Job, blocks: Iterable[FinishedBlock]) -> int:
             job.files.put_together(output, _output(blocks, alignments, rejected))
         path = rejections_path(job.output)
         if rejected:
-            lines = [json.dumps(asdict(each), ensure_ascii=False) for each in rejected]
-            write_atomically(path, "".join(f"{line}\n" for line in lines))
+            with open_whole(path) as file:
+                file.writelines(map(_as_json, rejected))
         else:
             path.unlink(missing_ok=True)  # of an earlier output of this name
     return len(rejected)
+
+
+def _as_json(rejection: Rejection) -> bytes:
+    """Write a line for people, with the escapes of JSON for what UTF-8 cannot hold."""
+    text = json.dumps(asdict(rejection), ensure_ascii=False)
+    return f"{text}\n".encode(errors="backslashreplace")
 
 
 def _output(

@@ -161,7 +161,7 @@ class KeptParts:
                     f"{self.path}: no translation has made {strange[0]} there, and the parts of "
                     "this one would be kept there; move it away"
                 )
-            write_atomically(path, json.dumps(self._identity, indent=1, ensure_ascii=False))
+            write_atomically(path, json.dumps(self._identity, indent=1))
             return
         before = json.loads(path.read_bytes())
         names = sorted({*before, *self._identity})

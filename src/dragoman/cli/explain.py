@@ -46,6 +46,7 @@ def explain(
     from dragoman.config import RecipeError
     from dragoman.durable import write_atomically
     from dragoman.model_directory import ModelDirectory
+    from dragoman.tokenizers.normalisation import encodable
     from dragoman.tokenizers.sentences import split_sentences
     from dragoman.visualisation.explain_page import explain_page
     from dragoman.visualisation.trace import trace_translation
@@ -54,8 +55,9 @@ def explain(
     if output is None and not json:
         raise RecipeError("name the page with -o FILE.html, or ask for --json")
     directory = ModelDirectory(model)
-    trace = trace_translation(directory, sentence, _configure(directory, beam_size))
-    count = len(split_sentences(sentence, directory.description.source_language))
+    text = encodable(sentence)
+    trace = trace_translation(directory, text, _configure(directory, beam_size))
+    count = len(split_sentences(text, directory.description.source_language))
     if count > 1:
         print(
             f"warning: these are {count} sentences, which dragoman translate takes one by one; "

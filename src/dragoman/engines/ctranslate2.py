@@ -1,6 +1,7 @@
 """Running a model with CTranslate2, on a CPU, without PyTorch."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -255,7 +256,7 @@ def read_config(copy: Path) -> dict[str, Any]:
         if (
             isinstance(config, dict)
             and isinstance(config.get(NUM_POSITIONS), int)
-            and isinstance(config.get(CHECKSUMS, {}), dict)
+            and _name_files_of_its_own(config.get(CHECKSUMS, {}))
         ):
             return config
     except FileNotFoundError:
@@ -265,6 +266,13 @@ def read_config(copy: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise EngineError(f"{path}: cannot be read: {error}") from error
     raise EngineError(f"{path}: not a copy made by dragoman; {_how_to_export(copy.parent)}")
+
+
+def _name_files_of_its_own(checksums: object) -> bool:
+    """Tell whether all that they name is in the copy; a made-up name may lead anywhere."""
+    return isinstance(checksums, dict) and all(
+        re.fullmatch(r"\w[\w.]*", name) for name in checksums
+    )
 
 
 def _verify(copy: Path, checksums: dict[str, str]) -> None:

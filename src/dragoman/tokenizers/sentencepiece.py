@@ -32,7 +32,8 @@ class SentencePieceTokenizer:
         self._processor = sentencepiece.SentencePieceProcessor()
         try:
             self._processor.LoadFromSerializedProto(model)
-        except (RuntimeError, OSError, UnicodeDecodeError):  # the last quotes damaged pieces
+            self.pieces(range(self.vocab_size))
+        except (RuntimeError, OSError, UnicodeDecodeError):  # the last for damaged pieces
             raise TokenizerError("not a SentencePiece model, or a damaged one") from None
         if self._own_special_ids() != self.special_ids:
             raise TokenizerError(

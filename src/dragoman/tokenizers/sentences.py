@@ -6,8 +6,11 @@ from collections.abc import Iterator
 from dragoman.tokenizers.tokenizer import Tokenizer
 
 _SPACE = re.compile(r"[^\S\n]")
-_BOUNDARIES = (re.compile(r"[,;:–—)\]]\s|[，；：]"), re.compile(r"\s"))
-"""Where a sentence that is too long is cut: behind a clause if there are several, else a word."""
+_BOUNDARIES = tuple(
+    (re.compile(f"(?s:.*)(?:{end})"), re.compile(end)) for end in (r"[,;:–—)\]]\s|[，；：]", r"\s")
+)
+"""Where a sentence that is too long is cut: behind a clause if there are several, else a word.
+Each has a pattern that finds the last one, and a pattern that finds the first."""
 
 _WITHOUT_SPACES = ("zh", "zho", "ja", "jpn", "yue")
 """Languages that put no space between sentences."""
@@ -61,11 +64,16 @@ def cut_to_fit(text: str, tokenizer: Tokenizer, *, limit: int) -> list[str]:
 def _nearest_to_the_middle(text: str) -> int:
     """Find the best place to cut a text, with something to translate on both sides."""
     middle = len(text) // 2
-    last = len(text.rstrip())
-    for boundary in _BOUNDARIES:
-        ends = [found.end() for found in boundary.finditer(text.rstrip())]
-        if inside := [end for end in ends if text[:end].strip() and end < last]:
-            return min(inside, key=lambda end: abs(end - middle))
+    content = text.strip()
+    first = text.find(content)
+    last = first + len(content) - 1
+    for up_to, onwards in _BOUNDARIES:  # a list of all would take long for a long text
+        found = (
+            up_to.match(text, first, min(middle, last)),
+            onwards.search(text, max(first, middle - 1), last),
+        )
+        if ends := [match.end() for match in found if match]:
+            return min(ends, key=lambda end: abs(end - middle))
     return middle
 
 

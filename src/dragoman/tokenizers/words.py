@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -55,7 +56,7 @@ class WordTokenizer:
         ):
             raise TokenizerError(f"{path}: not a list of words that was saved here, or a cut one")
         if len(set(words)) != len(words):
-            twice = next(word for i, word in enumerate(words) if word in words[:i])
+            ((twice, _),) = Counter(words).most_common(1)
             raise TokenizerError(f"{path}: the word {twice!r} stands there twice")
         return cls(words, lowercase=header.endswith(_LOWERCASE))
 

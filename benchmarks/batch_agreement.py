@@ -1,0 +1,141 @@
+"""Count how many translations are the same alone and among others, by each engine and number type.
+
+    python benchmarks/batch_agreement.py MODEL TEXT [--sentences N] [--batchings N]
+
+The first sentences of a text (one a line, those with more tokens than the model has seen left out)
+are translated one by one, and then all of them so many times in random company: shuffled, and cut
+into groups of 1 to 64. A row says which share of these translations has the tokens of the one
+that was translated alone, how many sentences ever had others, and how far the score of such a
+translation is from the other's at most: what lies within rounding of each other are ties.
+"""
+
+import argparse
+import random
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import torch
+
+from dragoman.decoding.config import SearchConfig
+from dragoman.decoding.hypothesis import Hypothesis
+from dragoman.engines.ctranslate2 import CTranslate2Engine
+from dragoman.engines.protocol import Engine
+from dragoman.engines.pytorch import PyTorchEngine
+from dragoman.interop.ctranslate2 import Quantization, export_ctranslate2
+from dragoman.model_directory import ModelDirectory
+from dragoman.translator import default_search
+
+LARGEST_GROUP = 64
+
+Prepare = Callable[[ModelDirectory], Engine]
+Translate = Callable[[Sequence[Sequence[int]]], list[Hypothesis]]
+
+
+def use_pytorch(dtype: torch.dtype) -> Prepare:
+    """Compute with PyTorch in a type of number."""
+
+    def prepare(directory: ModelDirectory) -> Engine:
+        special_ids = directory.description.special_ids
+        return PyTorchEngine(directory.load_transformer(), special_ids, dtype=dtype)
+
+    return prepare
+
+
+def use_ctranslate2(quantization: Quantization) -> Prepare:
+    """Compute with a copy that `dragoman export` makes."""
+
+    def prepare(directory: ModelDirectory) -> Engine:
+        with tempfile.TemporaryDirectory(prefix="agreement-") as place:
+            copy = Path(place) / "copy"
+            export_ctranslate2(directory.path, copy, quantization=quantization)
+            return CTranslate2Engine(directory, directory.load_tokenizers(), copy=copy)
+
+    return prepare
+
+
+SUBJECTS: dict[str, Prepare] = {
+    "pytorch float32": use_pytorch(torch.float32),
+    "pytorch bfloat16": use_pytorch(torch.bfloat16),
+    "ctranslate2 float32": use_ctranslate2("float32"),
+    "ctranslate2 int8": use_ctranslate2("int8"),
+}
+
+
+def main() -> None:
+    """Print a row for each engine and number type."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("model", type=Path)
+    parser.add_argument("text", type=Path, help="a sentence a line")
+    parser.add_argument("--sentences", type=int, default=1000)
+    parser.add_argument("--batchings", type=int, default=50)
+    parser.add_argument("--subjects", nargs="+", choices=list(SUBJECTS), default=list(SUBJECTS))
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    directory = ModelDirectory(options.model)
+    sources = read_sources(directory, options.text, options.sentences)
+    search = default_search(directory)
+    print(
+        f"{len(sources)} sentences, {options.batchings} batchings, beam {search.beam_size}\n\n"
+        "| subject | the same as alone | sentences that ever differ | their scores at most apart "
+        "| CPU seconds |\n|---|---:|---:|---:|---:|",
+        flush=True,
+    )
+    for name in options.subjects:
+        began = time.process_time()
+        found = compare(
+            translating(SUBJECTS[name](directory), search),
+            sources,
+            options.batchings,
+            random.Random(options.seed),
+        )
+        print(f"| {name} | {found} | {time.process_time() - began:.0f} |", flush=True)
+
+
+def translating(engine: Engine, search: SearchConfig) -> Translate:
+    """Give a function that finds the best translation of each sentence of a group."""
+    return lambda sources: [best for best, *_ in engine.search(sources, search)]
+
+
+def read_sources(directory: ModelDirectory, text: Path, count: int) -> list[list[int]]:
+    """Cut the first sentences that the model can take in."""
+    tokenizer = directory.load_tokenizers().source
+    with text.open(encoding="utf-8") as lines:
+        encoded = tokenizer.encode_batch([line for line in lines if line.strip()])
+    fitting = [ids for ids in encoded if 0 < len(ids) <= directory.description.max_length]
+    return fitting[:count]
+
+
+def compare(
+    translate: Translate, sources: list[list[int]], batchings: int, chance: random.Random
+) -> str:
+    """Translate each sentence alone, and all of them in random company."""
+    alone = [translate([source])[0] for source in sources]
+    num_equal = 0
+    apart: dict[int, float] = {}
+    for _ in range(batchings):
+        for group in random_groups(len(sources), chance):
+            together = translate([sources[i] for i in group])
+            for i, found in zip(group, together, strict=True):
+                if found.ids == alone[i].ids:
+                    num_equal += 1
+                else:
+                    apart[i] = max(apart.get(i, 0.0), abs(found.score - alone[i].score))
+    share = num_equal / (batchings * len(sources))
+    return f"{share:.3%} | {len(apart)} | {max(apart.values(), default=0.0):.4f}"
+
+
+def random_groups(count: int, chance: random.Random) -> list[list[int]]:
+    """Shuffle numbers, and cut them into groups of random size."""
+    order = chance.sample(range(count), count)
+    groups = []
+    while order:
+        size = chance.randint(1, LARGEST_GROUP)
+        groups.append(order[:size])
+        order = order[size:]
+    return groups
+
+
+if __name__ == "__main__":
+    main()

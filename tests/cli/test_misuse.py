@@ -1,0 +1,95 @@
+"""Every path that a command reads may be anything: it gets a sentence, never a traceback."""
+
+import io
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from dragoman.cli import main
+
+RELEASE = Path(__file__).parents[1] / "fixtures" / "release-0.1.0"
+COMMANDS = [
+    "train {path} -o {new}",
+    "plan {path}",
+    "corpus check {path}",
+    "corpus check --source {path} --target {text}",
+    "corpus check --source {text} --target {path}",
+    "translate {path} {text}",
+    "translate {model} {text} --glossary {path}",
+    "evaluate {path} {pairs}",
+    "evaluate {model} {path}",
+    "evaluate {model} --source {path} --reference {text}",
+    "evaluate {model} {pairs} --compare {path}",
+    "explain {path} one -o {new}",
+    "align {path} {pairs}",
+    "align {model} {path}",
+    "align {model} {pairs} --gold {path}",
+    "inspect {path}",
+    "plot attention {path} one -o {new}.png",
+    "plot positions {path} -o {new}.png",
+    "plot training {path} -o {new}.png",
+    "plot architecture {path} -o {new}.svg",
+    "plot report {path}",
+    "check {path}",
+    "export {path} --to ctranslate2",
+    "serve {path} --port 0",
+    "serve {model} --glossary {path} --port 0",
+    "import marian {path} -o {new} --languages en-it",
+]
+ALLOWED = {
+    ("translate {model} {text} --glossary {path}", "empty"),
+    ("corpus check {path}", "empty"),
+}
+"""What is no mistake."""
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> dict[str, str]:
+    """Copy the model, into which `align` writes, and make room for what is written."""
+    shutil.copytree(RELEASE / "model", tmp_path / "model")
+    return {
+        "model": str(tmp_path / "model"),
+        "pairs": str(RELEASE / "validation.tsv"),
+        "text": str(RELEASE / "sentences.txt"),
+        "new": str(tmp_path / "new"),
+    }
+
+
+def misuses(folder: Path) -> dict[str, str]:
+    """Make what is not what a command expects."""
+    (folder / "folder").mkdir()
+    (folder / "empty").touch()
+    (folder / "bytes").write_bytes(bytes(range(256)) * 4)
+    (folder / os.fsdecode(b"\xe9")).write_bytes(b"\xff\xfe\n")
+    return {
+        "missing": str(folder / "missing"),
+        "below a file": str(folder / "empty" / "missing"),
+        "folder": str(folder / "folder"),
+        "empty": str(folder / "empty"),
+        "bytes": str(folder / "bytes"),
+        "strange name": str(folder / os.fsdecode(b"\xe9")),
+        "strange and missing": str(folder / os.fsdecode(b"\xe8")),
+        "long": "x" * 5000,
+        "nothing": "",
+    }
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_path_to_something_else_gets_one_sentence(
+    command: str, places: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = io.BytesIO()
+    monkeypatch.setattr("sys.stderr", io.TextIOWrapper(said, errors="backslashreplace"))
+    for name, path in misuses(tmp_path).items():
+        if (command, name) in ALLOWED:
+            continue
+        arguments = [word.format(path=path, **places) for word in command.split()]
+
+        assert main(arguments) in (1, 2), name
+
+        sys.stderr.flush()
+        assert said.getvalue().strip(), name
+        said.truncate(0)
