@@ -69,7 +69,7 @@ def test_every_kernel_of_attention_computes_equation_1(
     on_gpu = [tensor.cuda() for tensor in tensors]
     gpu_mask = None if mask is None else mask.cuda()
     q, k, v = on_gpu
-    parameters = cuda.SDPAParams(q, k, v, gpu_mask, 0.0, False, False)  # type: ignore[call-arg, arg-type]
+    parameters = cuda.SDPAParams(q, k, v, gpu_mask, 0.0, False, False)
     if not USABLE[backend](parameters):
         pytest.skip(f"{backend.name} does not take such tensors on this GPU")
 
