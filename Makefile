@@ -3,11 +3,12 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+FLOOR := .venv-floor
 TO_USE := $(VENV)/.installed-to-use
 TO_DEVELOP := $(VENV)/.installed-to-develop
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: install demo test quick check format docs clean
+.PHONY: install demo test quick floor check format docs clean
 
 install: $(TO_DEVELOP)  ## all that the targets below need
 
@@ -31,6 +32,15 @@ test: install          ## all tests
 quick: install         ## the tests that learn nothing
 	$(BIN)/python -m pytest -q -n 2 -m "not slow"
 
+floor:                 ## the quick tests, with the oldest versions that are allowed
+	$(PYTHON) -m venv $(FLOOR)
+	$(FLOOR)/bin/python -m pip install --quiet --disable-pip-version-check uv
+	$(FLOOR)/bin/uv pip compile --quiet --resolution lowest-direct --extra dev \
+		--output-file $(FLOOR)/oldest.txt pyproject.toml
+	$(FLOOR)/bin/uv pip install --quiet --python $(FLOOR) --requirement $(FLOOR)/oldest.txt
+	$(FLOOR)/bin/uv pip install --quiet --python $(FLOOR) --no-deps --editable .
+	$(FLOOR)/bin/python -m pytest -q -n 2 -m "not slow"
+
 check: install         ## format, lint, types, import rules
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -47,4 +57,4 @@ docs: install          ## write the pages that are made from the code
 	$(BIN)/python -m docs.write_mistakes
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(FLOOR) .mypy_cache .pytest_cache .ruff_cache

@@ -1,8 +1,11 @@
 """Every test begins from the same random state and runs on one thread."""
 
+import os
+
 import pytest
 import torch
 
+os.environ["OMP_NUM_THREADS"] = "1"  # of the programs that are started; pytest itself has begun
 torch.set_num_threads(1)
 
 

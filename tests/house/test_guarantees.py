@@ -4,18 +4,32 @@ import ast
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 FORBIDDEN_MODULES = {"pickle", "dill", "cloudpickle", "joblib", "shelve", "marshal", "yaml"}
 FORBIDDEN_CALLS = {"eval", "torch.load", "torch.save", "torch.jit.load", "numpy.load", "np.load"}
 
 
-def test_every_promise_names_tests_that_exist() -> None:
-    page = (ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8")
-    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", page)
+@pytest.mark.parametrize("page", ["guarantees.md", "faults.md"])
+def test_the_tests_that_a_page_names_exist(page: str) -> None:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", text)
 
     assert len(named) > 20
+    assert len(named) == text.count("tests/")
     for path, name in named:
         assert f"\ndef {name}(" in (ROOT / path).read_text(encoding="utf-8"), f"{path}::{name}"
+
+
+def test_the_benchmarks_that_show_a_fault_have_rows_of_their_names() -> None:
+    page = (ROOT / "docs" / "faults.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(benchmarks/\w+\.py)([ \w-]*)`", page)
+
+    assert len(named) == page.count("`benchmarks/") > 10
+    for path, rows in named:
+        script = (ROOT / path).read_text(encoding="utf-8")
+        assert not [row for row in rows.split() if f'"{row}"' not in script], path
 
 
 def test_nothing_that_is_read_can_run_code() -> None:

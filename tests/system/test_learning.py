@@ -31,6 +31,7 @@ def test_one_batch_is_overfitted(dragoman: Run, workspace: Path) -> None:
     few = (workspace / "train.tsv").read_text().split("\n")[:60]
     (workspace / "few.tsv").write_text("\n".join(few) + "\n")
     settings = ["corpora.train=[{path='few.tsv'}]", "training.updates=150", "model.dropout=0.0"]
+    settings += ["search.max_length_ratio=0", "search.max_length_extra=9"]
 
     dragoman("train", "reverse.toml", "-o", "run", *(x for s in settings for x in ("--set", s)))
 

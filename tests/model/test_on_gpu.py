@@ -1,0 +1,229 @@
+"""A GPU computes what the processor does, and a machine without one says so.
+
+Where there is no GPU, all but the last test are skipped.
+"""
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from tests.training.conftest import SMALL, build_trainer, write_store
+from tests.training.test_loop import StopAfter
+from torch import Tensor
+from torch.backends import cuda
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+from dragoman import cli
+from dragoman.model.attention import ScaledDotProductAttention, attention_weights
+from dragoman.model.config import TransformerConfig
+from dragoman.model.masks import causal_mask, padding_mask
+from dragoman.model.transformer import Transformer
+from dragoman.training.averaging import weights_of
+from dragoman.training.loop import Trainer
+from dragoman.training.progress import Silence
+from dragoman.training.step import Objective
+
+needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+
+USABLE: dict[SDPBackend, Callable[[cuda.SDPAParams], bool]] = {
+    SDPBackend.MATH: lambda parameters: True,
+    SDPBackend.EFFICIENT_ATTENTION: cuda.can_use_efficient_attention,
+    SDPBackend.FLASH_ATTENTION: cuda.can_use_flash_attention,
+    SDPBackend.CUDNN_ATTENTION: cuda.can_use_cudnn_attention,
+}
+"""Ways to compute attention, and what tells whether one takes such tensors on this GPU."""
+
+TOKENS = torch.tensor([[5, 6, 7, 8, 9, 4, 3], [5, 6, 3, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0]])
+"""A whole sentence, a short one, and a row of nothing but padding, which is 0."""
+
+MASKS = {
+    "everything": None,
+    "no padding": padding_mask(TOKENS, padding_id=0),
+    "no padding and no future": padding_mask(TOKENS, padding_id=0) & causal_mask(7),
+}
+
+
+def attended(tensors: list[Tensor], attend: Callable[..., Tensor]) -> list[Tensor]:
+    """Attend, and return the output and the gradients of queries, keys and values."""
+    leaves = [tensor.detach().requires_grad_() for tensor in tensors]
+    output = attend(*leaves)
+    (output.float() * torch.arange(output.size(-1), device=output.device)).sum().backward()
+    return [output.detach(), *(leaf.grad for leaf in leaves if leaf.grad is not None)]
+
+
+@needs_gpu
+@pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS.keys())
+@pytest.mark.parametrize(
+    ("dtype", "tolerance"), [(torch.float32, 1e-3), (torch.bfloat16, 5e-2)], ids=str
+)
+@pytest.mark.parametrize("backend", USABLE, ids=lambda backend: backend.name)
+def test_every_kernel_of_attention_computes_equation_1(
+    backend: SDPBackend, dtype: torch.dtype, tolerance: float, mask: Tensor | None
+) -> None:
+    tensors = [torch.randn(3, 7, 2, 16).to(dtype).transpose(1, 2) for _ in range(3)]
+    on_gpu = [tensor.cuda() for tensor in tensors]
+    gpu_mask = None if mask is None else mask.cuda()
+    q, k, v = on_gpu
+    parameters = cuda.SDPAParams(q, k, v, gpu_mask, 0.0, False, False)
+    if not USABLE[backend](parameters):
+        pytest.skip(f"{backend.name} does not take such tensors on this GPU")
+
+    with sdpa_kernel(backend):
+        ours = attended(on_gpu, lambda q, k, v: ScaledDotProductAttention()(q, k, v, gpu_mask))
+
+    expected = attended(
+        [tensor.double() for tensor in tensors],
+        lambda q, k, v: attention_weights(q, k, mask) @ v,
+    )
+    assert len(ours) == len(expected) == 4
+    for found, wanted in zip(ours, expected, strict=True):
+        scale = max(1.0, float(wanted.abs().max()))
+        torch.testing.assert_close(
+            found.cpu().double() / scale, wanted / scale, rtol=0.0, atol=tolerance
+        )
+
+
+def objective_of(device: str, dtype: torch.dtype) -> Objective:
+    """Build a model of the same weights on any device."""
+    torch.manual_seed(3)
+    config = TransformerConfig(
+        d_model=32, d_ff=48, num_heads=2, num_encoder_layers=2, num_decoder_layers=2, dropout=0.0
+    )
+    model = Transformer(config, source_vocab_size=10, target_vocab_size=10, padding_id=0)
+    return Objective(model, label_smoothing=0.1, dtype=dtype).to(device)
+
+
+@needs_gpu
+@pytest.mark.parametrize(
+    ("dtype", "tolerance"), [(torch.float32, 1e-3), (torch.bfloat16, 5e-2)], ids=str
+)
+def test_loss_and_gradients_are_those_of_the_processor(
+    dtype: torch.dtype, tolerance: float
+) -> None:
+    found, expected = objective_of("cuda", dtype), objective_of("cpu", torch.float32)
+
+    loss = found(TOKENS.cuda(), TOKENS.cuda())
+    loss.backward()
+    wanted = expected(TOKENS, TOKENS)
+    wanted.backward()
+
+    torch.testing.assert_close(loss.detach().cpu(), wanted.detach(), rtol=tolerance, atol=0.0)
+    for (name, ours), theirs in zip(found.named_parameters(), expected.parameters(), strict=True):
+        assert ours.grad is not None, name
+        assert theirs.grad is not None, name
+        scale = max(1.0, float(theirs.grad.abs().max()))
+        difference = (ours.grad.cpu() - theirs.grad).abs().max()
+        assert difference <= tolerance * scale, name  # which is False of what is no number
+
+
+@pytest.fixture
+def make_trainer(tmp_path: Path) -> Callable[[str], Trainer]:
+    """Build trainers on the GPU, all of the same beginning."""
+    store = write_store(tmp_path / "store")
+
+    def make(name: str) -> Trainer:
+        return build_trainer(store, tmp_path / name, SMALL, device="cuda", validate_every=2)
+
+    return make
+
+
+@needs_gpu
+def test_a_training_that_stops_goes_on_as_if_it_had_not(
+    make_trainer: Callable[[str], Trainer],
+) -> None:
+    straight = make_trainer("straight")
+    straight.run(Silence())
+    make_trainer("stopped").run(StopAfter(5))
+    resumed = make_trainer("stopped")
+
+    assert resumed.resume() == []
+    assert resumed.progress.update == 5
+    resumed.run(Silence())
+
+    # Not to the bit: a GPU may add up in another order each time. Nor the bias of the keys, whose
+    # gradient is nothing but such differences.
+    ours, theirs = weights_of(resumed.transformer), weights_of(straight.transformer)
+    assert all(tensor.is_cuda for tensor in ours.values())
+    for name in ours.keys() - {name for name in ours if "key_projection.bias" in name}:
+        torch.testing.assert_close(ours[name], theirs[name], rtol=0.0, atol=1e-4)
+
+
+class Starved(StopAfter):
+    """Takes all the memory of the GPU from a training, after some updates."""
+
+    taken: list[Tensor]
+
+    def progress(self, update: int, total: int, loss: float, tokens_per_second: float) -> None:
+        """Forbid PyTorch to ask for more memory, and use up what it has."""
+        if update != self.update:
+            return
+        self.taken = []
+        torch.cuda.empty_cache()
+        torch.cuda.set_per_process_memory_fraction(0.0)
+        for size in (2**20, 2**14, 2**9):
+            with contextlib.suppress(torch.OutOfMemoryError):
+                while True:
+                    self.taken.append(torch.empty(size, dtype=torch.uint8, device="cuda"))
+
+
+@pytest.fixture
+def _gives_memory_back() -> Iterator[None]:
+    """Let the tests that follow have the whole GPU."""
+    yield
+    torch.cuda.set_per_process_memory_fraction(1.0)
+    torch.cuda.empty_cache()
+
+
+@needs_gpu
+@pytest.mark.usefixtures("_gives_memory_back")
+def test_memory_that_runs_out_is_told_and_costs_no_checkpoint(
+    make_trainer: Callable[[str], Trainer],
+) -> None:
+    display = Starved(5)
+    with pytest.raises(torch.OutOfMemoryError) as error:
+        make_trainer("starved").run(display)
+    sentence = cli._one_sentence(error.value)
+    error.value.__traceback__ = None  # whose frames hold the training and its memory
+    display.taken.clear()
+    torch.cuda.set_per_process_memory_fraction(1.0)
+
+    trainer = make_trainer("starved")
+
+    assert sentence is not None
+    assert sentence.startswith("the memory is not enough")
+    assert trainer.resume() == []
+    assert trainer.progress.update == 4
+    trainer.run(Silence())
+    assert trainer.progress.update == 12
+
+
+PROGRAM = """
+import sys
+from dragoman.cli import main
+from dragoman.device import choose_device
+from dragoman.training.precision import device_of_process
+print(choose_device("auto"), device_of_process("auto"))
+sys.exit(main(["translate", sys.argv[1], "--engine", "pytorch", "--device", "cuda"]))
+"""
+
+
+def test_a_gpu_that_is_hidden_is_named_and_not_replaced() -> None:
+    source = Path(cli.__file__).parents[2]
+    model = Path(__file__).parents[1] / "fixtures" / "release-0.1.0" / "model"
+
+    ended = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(model)],
+        env={**os.environ, "PYTHONPATH": str(source), "CUDA_VISIBLE_DEVICES": ""},
+        input="the cat\n",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (ended.returncode, ended.stdout) == (1, "cpu cpu\n")
+    assert ended.stderr == "dragoman: device 'cuda': PyTorch finds no GPU here; write auto or cpu\n"
