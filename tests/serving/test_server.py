@@ -1,5 +1,6 @@
 """The process: where it listens, and how it ends."""
 
+import resource
 import shutil
 import signal
 import socket
@@ -75,6 +76,24 @@ def test_after_a_kill_it_starts_again_on_the_same_port(shipped: Path) -> None:
             assert server.wait(timeout=30) == -signal.SIGKILL
 
     assert answers[0] == answers[1]
+
+
+def test_more_connections_than_it_may_have_files_end_nothing(shipped: Path) -> None:
+    fields = {"q": "Where is the cat?", "source": "en", "target": "it"}
+    with process(serve(shipped)) as (server, url):
+        address = urlsplit(url).hostname, urlsplit(url).port
+        resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (64, 64))
+        crowd = [socket.create_connection(address) for _ in range(200)]
+        time.sleep(0.5)
+        for client in crowd:
+            client.close()
+        answer = requests.post(f"{url}/translate", json=fields, timeout=60)
+        server.terminate()
+
+        assert answer.status_code == 200
+        assert server.wait(timeout=30) == 0
+        assert server.stderr is not None
+        assert server.stderr.read() == ""
 
 
 @pytest.mark.parametrize("broken", ["model.toml", "tokenizer.model", "ctranslate2/model.bin"])
