@@ -98,8 +98,7 @@ class Translator:
     A text is cut into its sentences, as that is what most models have learnt to translate, and
     the white space between them is kept. An empty or blank text stays as it is. A text's
     translation does not depend on the others it is given with, as long as the model computes in
-    single precision: with 8-bit weights or bf16, sums are rounded by the shape of a batch, and
-    translations that are almost as good can change places.
+    single precision. In bf16 a few depend on it, and with 8-bit weights it is not promised.
 
     Threads can share a translator. Processes that are forked cannot: each loads the model itself,
     after the fork, from a process that has not computed before.
