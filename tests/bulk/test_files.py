@@ -53,6 +53,14 @@ def test_the_output_is_what_the_translator_says_and_nothing_stays_beside_it(job:
     assert sorted(path.name for path in job.output.parent.iterdir()) == ["in.txt", "out.txt"]
 
 
+def test_an_empty_file_gives_an_empty_output(job: Job, text: Path) -> None:
+    text.write_bytes(b"")
+
+    assert run(job) == 0
+
+    assert job.output.read_bytes() == b""
+
+
 def test_a_killed_translation_goes_on_to_the_same_bytes(job: Job, start: Start) -> None:
     kept = job.output.with_name("out.txt.part")
     for num_blocks in (1, 7):
