@@ -311,7 +311,8 @@ def test_the_command_goes_on_and_says_so(job: Job, text: Path, number: int, code
         [*command, *options],
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        # A shell may have the tests ignore it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
     )
     while not blocks_in(kept) and process.poll() is None:
         time.sleep(0.001)

@@ -39,7 +39,8 @@ def start(workspace: Path, *arguments: str) -> "subprocess.Popen[str]":
         env=environment(),
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # the tests may have nohup
+        # `nohup` has the tests ignore it.
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # noqa: PLW1509
     )
 
 
