@@ -46,6 +46,7 @@ def test_tables_become_configurations_and_back() -> None:
         ({"name": "x", "zzz": 1}, "unknown key zzz; there is name, size, inner, several"),
         ({}, "name is missing"),
         ({"name": 3}, "name = 3 should be a text"),
+        ({"name": "a\0b"}, r"name = 'a\x00b' has a NUL character, which nothing may; remove it"),
         ({"name": "x", "size": "5"}, "size = '5' should be a whole number"),
         ({"name": "x", "size": True}, "size = True should be a whole number"),
         ({"name": "x", "inner": {"kind": "c"}}, "inner.kind = 'c' should be one of 'a', 'b'"),

@@ -122,6 +122,8 @@ def _convert(value: Any, expected: Any, at: str) -> Any:
     if expected is float and type(value) in (int, float):
         return float(value)
     if type(value) is expected:
+        if expected is str and "\0" in value:
+            raise RecipeError(f"{at} = {value!r} has a NUL character, which nothing may; remove it")
         return value
     raise RecipeError(f"{at} = {value!r} should be {_spoken(expected)}")
 

@@ -53,6 +53,14 @@ def test_the_output_is_what_the_translator_says_and_nothing_stays_beside_it(job:
     assert sorted(path.name for path in job.output.parent.iterdir()) == ["in.txt", "out.txt"]
 
 
+def test_an_empty_file_gives_an_empty_output(job: Job, text: Path) -> None:
+    text.write_bytes(b"")
+
+    assert run(job) == 0
+
+    assert job.output.read_bytes() == b""
+
+
 def test_a_killed_translation_goes_on_to_the_same_bytes(job: Job, start: Start) -> None:
     kept = job.output.with_name("out.txt.part")
     for num_blocks in (1, 7):
@@ -291,16 +299,29 @@ def test_a_block_that_is_damaged_is_named(job: Job) -> None:
         run(job)
 
 
-def test_the_command_goes_on_and_says_so(job: Job, text: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 130)]
+)
+def test_the_command_goes_on_and_says_so(job: Job, text: Path, number: int, code: int) -> None:
     text.write_text("w1 w2\n" * 2000 + "poison \ud7ff\n")
     command = [sys.executable, "-m", "dragoman", "translate", str(job.translator.model), str(text)]
     options = ["-o", str(job.output), "--engine", "ctranslate2", "--whole-lines"]
     kept = job.output.with_name("out.txt.part")
-    process = subprocess.Popen([*command, *options], stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [*command, *options],
+        stderr=subprocess.PIPE,
+        text=True,
+        # A shell may have the tests ignore it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
+    )
     while not blocks_in(kept) and process.poll() is None:
         time.sleep(0.001)
-    process.kill()
-    assert process.wait() == -signal.SIGKILL
+    process.send_signal(number)
+    _, errors = process.communicate()
+    assert process.returncode == code, errors
+    assert "Traceback" not in errors
+    assert blocks_in(kept)
+    assert not job.output.exists()
 
     done = subprocess.run([*command, *options], capture_output=True, text=True, check=True)
 

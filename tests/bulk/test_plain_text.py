@@ -1,9 +1,14 @@
 """Lines are the same, whether they arrive in a stream or are read in blocks."""
 
+import gzip
 import io
+import lzma
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -55,3 +60,28 @@ def test_what_is_not_text_is_found_before_anything_is_translated(tmp_path: Path)
 
     with pytest.raises(CorpusError, match=r"in\.txt:2001: not UTF-8"):
         PlainText((path,), "text").cut(1024)
+
+
+def zipped(content: bytes) -> bytes:
+    """Put a file into an archive."""
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("in.txt", content)
+    return archive.getvalue()
+
+
+@pytest.mark.parametrize(
+    "compress",
+    [gzip.compress, zstandard.ZstdCompressor().compress, lzma.compress, zipped],
+    ids=["gzip", "zstandard", "xz", "zip"],
+)
+def test_a_compressed_file_is_to_be_unpacked_first(
+    compress: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
+    path = tmp_path / "in.txt.gz"
+    path.write_bytes(compress("".join(f"the cät {i}\n" for i in range(100)).encode()))
+
+    with pytest.raises(CorpusError, match=r"in\.txt\.gz: a compressed file; unpack it first"):
+        PlainText((path,), "text").cut(1024)
+    with pytest.raises(CorpusError, match="standard input: a compressed file; unpack it first"):
+        list(read_stream(io.BytesIO(path.read_bytes()), "standard input"))

@@ -150,6 +150,21 @@ def test_an_output_that_cannot_be_written_is_named(arguments: list[str], unbuffe
     assert "Traceback" not in done.stderr
 
 
+def test_a_reader_who_goes_ends_a_command_with_the_code_of_a_shell(tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_text("\n" * 200_000)  # more than a pipe holds
+    command = [sys.executable, "-m", "dragoman", "translate", str(MODEL), str(tmp_path / "in.txt")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == b"\n"
+        process.stdout.close()
+        said = process.stderr.read().decode()
+
+    assert process.returncode == 141, said
+    assert "Traceback" not in said
+    assert "BrokenPipe" not in said  # which Python says when it ends
+
+
 def test_a_mistake_of_ours_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     def train() -> None:
         torch.zeros(2) @ torch.zeros(3)

@@ -208,6 +208,21 @@ def test_a_model_that_ends_at_once_gives_an_empty_translation(save: Save) -> Non
         assert (found.ids, found.finished) == ((), True)
 
 
+@pytest.mark.parametrize("engine", ["pytorch", "ctranslate2"])
+def test_an_empty_translation_gives_way_to_another_or_says_that_it_is_empty(
+    save: Save, engine: Literal["pytorch", "ctranslate2"]
+) -> None:
+    directory = save(end=60.0)
+    export_ctranslate2(directory.path, quantization="float32")
+    texts = [text for text in TEXTS if text]
+
+    found = list(Translator(directory.path, engine=engine, device="cpu").translate(texts))
+
+    told = ["is empty" in translation.faults for translation in found]
+    assert told == [not translation.text.strip() for translation in found]
+    assert set(told) == {True, False}  # where another would be worse, it stays empty
+
+
 def test_the_copy_is_rounded_and_smaller(save: Save) -> None:
     directory = save(d_model=64, d_ff=128)
     export_ctranslate2(directory.path, quantization="float32")

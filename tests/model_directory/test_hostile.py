@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import io
 import os
 import pickle
 import re
@@ -14,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -57,12 +59,24 @@ def sentence_of(capsys: pytest.CaptureFixture[str], *command: str) -> str:
     return sentence
 
 
+def zipped(bomb: Bomb) -> bytes:
+    """Write a bomb as `torch.save` does: a pickle in an archive."""
+    archive = io.BytesIO()
+    torch.save(bomb, archive)
+    return archive.getvalue()
+
+
+@pytest.mark.parametrize("written", [pickle.dumps, zipped])
 @pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.model", "model.toml"])
 def test_a_pickle_by_another_name_never_runs(
-    model: Path, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    model: Path,
+    name: str,
+    written: Callable[[Bomb], bytes],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     canary, pairs = tmp_path / "canary", str(RELEASE / "validation.tsv")
-    (model / name).write_bytes(pickle.dumps(Bomb(canary)))
+    (model / name).write_bytes(written(Bomb(canary)))
 
     for command in (
         ("translate", str(model), str(RELEASE / "sentences.txt"), "--engine", "pytorch"),

@@ -39,6 +39,8 @@ def start(workspace: Path, *arguments: str) -> "subprocess.Popen[str]":
         env=environment(),
         stderr=subprocess.PIPE,
         text=True,
+        # `nohup` has the tests ignore it.
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # noqa: PLW1509
     )
 
 
@@ -57,23 +59,30 @@ def weights(run: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize(
-    ("number", "kind", "sampling"),
-    [(signal.SIGKILL, "unigram", 0.3), (signal.SIGTERM, "bpe", 0.1)],
+    ("numbers", "codes", "kind", "sampling"),
+    [
+        ((signal.SIGKILL, signal.SIGKILL), (-9, -9), "unigram", 0.3),
+        ((signal.SIGTERM, signal.SIGHUP), (143, 129), "bpe", 0.1),
+    ],
 )
 def test_a_run_that_was_ended_goes_on_to_the_same_weights(
-    dragoman: Run, workspace: Path, number: int, kind: str, sampling: float
+    dragoman: Run,
+    workspace: Path,
+    numbers: tuple[int, int],
+    codes: tuple[int, int],
+    kind: str,
+    sampling: float,
 ) -> None:
     subwords = ("--set", f"tokenizer.kind={kind}", "--set", f"tokenizer.sampling={sampling}")
     command = ("train", "reverse.toml", *SHORT, *BRIEF, *subwords)
     dragoman(*command, "-o", "straight")
 
     saved = []
-    for update in (7, 23):
+    for update, number, expected in zip((7, 23), numbers, codes, strict=True):
         process = start(workspace, *command, "-o", "run")
         wait_for_update(process, workspace, update)
-        process.send_signal(number)
-        _, errors = process.communicate()
-        assert process.returncode == (-9 if number == signal.SIGKILL else 143), errors
+        code, errors = end(process, number)
+        assert code == expected, errors
         checkpoints = (workspace / "run" / "checkpoints").glob("update-*[0-9]")
         saved.append(max((int(path.name[-8:]) for path in checkpoints), default=0))
     dragoman(*command, "-o", "run")
@@ -82,7 +91,7 @@ def test_a_run_that_was_ended_goes_on_to_the_same_weights(
     events = read_journal(workspace / "run" / "journal.jsonl")
     assert [e["update"] for e in events if e["event"] == "update"] == list(range(1, 41))
     assert [e["update"] for e in events if e["event"] == "resume"] == [n for n in saved if n]
-    assert saved[-1] >= (20 if number == signal.SIGKILL else 23)
+    assert saved[-1] >= (20 if signal.SIGKILL in numbers else 23)
 
 
 def journal_of(workspace: Path) -> str:

@@ -9,6 +9,7 @@ import pytest
 from dragoman.tokenizers import training
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.normalisation import normalise
+from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.tokenizer import TokenizerError
 from dragoman.tokenizers.training import automatic_vocab_size, train_tokenizers
 
@@ -121,6 +122,35 @@ def test_without_byte_fallback_a_new_character_is_unknown(corpus: Corpus, tmp_pa
     assert tokenizer.vocab_size < 256
     assert tokenizer.encode("日")[-1] == tokenizer.encode("▁")[-1] == 1
     assert tokenizer.decode(tokenizer.encode("the cat")) == "the cat"
+
+
+STRANGE = {
+    "C0": "".join(map(chr, range(1, 0x20))),
+    "C1": "".join(map(chr, range(0x7F, 0xA0))),
+    "direction": "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069",
+    "no width": "\u00ad\u200b\u200c\u200d\u2060\ufeff",
+    "tags": "".join(map(chr, range(0xE0020, 0xE0080))),
+    "replacement": "\ufffd",
+    "NUL": "\0",
+    "half a pair": "\ud800",
+}
+
+
+@pytest.mark.parametrize("lowercase", [False, True])
+@pytest.mark.parametrize("kind", ["unigram", "bpe", "words"])
+def test_a_vocabulary_is_learnt_from_characters_that_nobody_sees(
+    kind: Literal["unigram", "bpe", "words"], lowercase: bool, tmp_path: Path
+) -> None:
+    texts = [f"one{strange}two {' '.join(strange)}" for strange in STRANGE.values()]
+    config = TokenizerConfig(kind=kind, lowercase=lowercase, min_frequency=1)
+
+    train_tokenizers(config, lambda: [(text, "tre") for text in texts], tmp_path)
+
+    learnt = TokenizerPair.load(tmp_path, kind).source  # as it was written
+    for text in texts:
+        ids = learnt.encode(text)
+        assert learnt.special_ids.unk not in ids
+        assert learnt.decode(ids).replace(" ", "") == normalise(text).replace(" ", "")
 
 
 def test_one_endless_line_is_learnt_from(tmp_path: Path) -> None:

@@ -13,6 +13,9 @@ from dragoman.corpora.text_file import BYTE_ORDER_MARK, MAX_LINE_BYTES, CorpusEr
 READ_AT_ONCE = 2**20
 """Most bytes that are read at once. A pipe gives what it has, so a slow writer is answered soon."""
 
+COMPRESSED_MARKS = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ", b"PK\x03\x04")
+"""How files of gzip, Zstandard, xz and zip begin."""
+
 
 @dataclass(frozen=True)
 class PlainText:
@@ -143,6 +146,10 @@ def decode(content: bytes, name: str, number: int) -> Line:
     try:
         text = content.decode()
     except UnicodeDecodeError as error:
+        if number == 1 and content.startswith(COMPRESSED_MARKS):
+            raise CorpusError(
+                f"{name}: a compressed file; unpack it first, as with gunzip or unzstd"
+            ) from None
         raise CorpusError(
             f"{name}:{number}: not UTF-8 (byte 0x{content[error.start]:02x} at position "
             f"{error.start}); convert the text to UTF-8"
