@@ -149,7 +149,9 @@ def report_inserted_words(translator: Translator, text: Path) -> None:
     from sacrebleu.metrics import CHRF
 
     sentences = [line.split() for line in text.read_text(encoding="utf-8").splitlines()]
-    counted = Counter(word for words in sentences for word in words if word.islower())
+    counted = Counter(
+        word for words in sentences for word in words if word.isalpha() and word.islower()
+    )
     frequent = [word for word, _ in counted.most_common(FREQUENT)]
     long = sorted({" ".join(words) for words in sentences if len(words) >= FEWEST_WORDS})
     chance = random.Random(1)
@@ -190,7 +192,8 @@ def main() -> None:
     protecting, plain = (Translator(arguments.model, protect=protect) for protect in (True, False))
     print(f"Engine: {protecting.engine}")
     report_odd_lines(protecting, plain)
-    report_inserted_words(protecting, arguments.text)
+    whole = Translator(arguments.model, split_sentences=False)  # a last word stays in its sentence
+    report_inserted_words(whole, arguments.text)
 
 
 if __name__ == "__main__":
