@@ -128,7 +128,7 @@ def test_there_is_room_for_one_text_of_any_length_and_no_more_than_can_be_kept()
     [
         ([10_000, 50], [True, True]),  # of the book, the sentence waits for a sentence
         ([10_000, 10_000, 10_000, 50], [True, True, False, True]),  # no longer than for one's own
-        ([50] * 102, [True] * 101 + [False]),  # a character is taken to need a millisecond
+        ([50] * 102, [True] * 101 + [False]),  # a character is taken to need 0.2 ms
         ([1] * 102, [True] * 102),
         ([5_001, 200, 5_001], [True, True, False]),
     ],
@@ -147,7 +147,7 @@ def test_a_text_is_refused_if_its_turn_would_not_come_soon(
                     found.append(False)
         return found
 
-    assert run(Picky(), scenario, Settings(max_wait=5.0)) == are_let_in  # type: ignore[arg-type]
+    assert run(Picky(), scenario, Settings(max_wait=1.0)) == are_let_in  # type: ignore[arg-type]
 
 
 def test_what_is_given_up_while_it_waits_is_forgotten(copying: tuple[Copier, ServedModel]) -> None:

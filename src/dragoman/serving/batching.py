@@ -88,7 +88,7 @@ class Batcher:
         self._jobs: deque[_Job] = deque()
         self._filled = asyncio.Event()
         self._free_to_ask = threading.BoundedSemaphore(MOST_ASKING)
-        self._seconds_per_character = 1e-3
+        self._seconds_per_character = 2e-4
         self._threads = ThreadPoolExecutor(num_threads, thread_name_prefix="translate")
         self._workers = [asyncio.create_task(self._work()) for _ in range(num_threads)]
 

@@ -4,6 +4,7 @@ import os
 import signal
 import socket
 import sys
+from contextlib import ExitStack
 from functools import partial
 from types import FrameType
 
@@ -13,6 +14,10 @@ from fastapi import FastAPI
 from dragoman.config import DragomanError
 from dragoman.serving.connection import Connection
 from dragoman.serving.settings import Settings
+
+ACCEPTED_AT_ONCE = 16
+"""Connections. libuv accepts one from each listener in a round of its loop, and with threads that
+translate a round takes a millisecond or more; a crowd would wait for seconds to be let in."""
 
 _LAST_PORT = 65535
 
@@ -76,4 +81,9 @@ def run(app: FastAPI, listener: socket.socket, settings: Settings) -> None:
     # where a shell had SIGINT ignored, as it does for what it starts in the background.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    Server(app, settings).run(sockets=[listener])
+    # Whoever waits for a thread that translates waits this long, for each event on the network; the
+    # usual 5 ms would let it take 200 connections a second.
+    sys.setswitchinterval(5e-4)
+    with ExitStack() as copies:
+        listeners = [copies.enter_context(listener.dup()) for _ in range(ACCEPTED_AT_ONCE)]
+        Server(app, settings).run(sockets=listeners)

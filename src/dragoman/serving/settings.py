@@ -22,7 +22,7 @@ class Settings:
     max_waiting_characters: int = 1_000_000
     """Of the requests for one model that wait; with more, new ones are asked to come later."""
 
-    max_wait: float = 5.0
+    max_wait: float = 3.0
     """Seconds that a request may wait for its turn; if it would be longer, and longer than its own
     translation takes, it is asked to come later."""
 
