@@ -4,7 +4,6 @@ import os
 import signal
 import socket
 import sys
-from contextlib import ExitStack
 from functools import partial
 from types import FrameType
 
@@ -84,6 +83,6 @@ def run(app: FastAPI, listener: socket.socket, settings: Settings) -> None:
     # Whoever waits for a thread that translates waits this long, for each event on the network; the
     # usual 5 ms would let it take 200 connections a second.
     sys.setswitchinterval(5e-4)
-    with ExitStack() as copies:
-        listeners = [copies.enter_context(listener.dup()) for _ in range(ACCEPTED_AT_ONCE)]
-        Server(app, settings).run(sockets=listeners)
+    # uvicorn closes them all on a signal; one that stayed open would go on to take connections.
+    copies = [listener.dup() for _ in range(ACCEPTED_AT_ONCE - 1)]
+    Server(app, settings).run(sockets=[listener, *copies])
