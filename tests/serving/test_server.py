@@ -1,5 +1,6 @@
 """The process: where it listens, and how it ends."""
 
+import os
 import resource
 import shutil
 import signal
@@ -48,6 +49,19 @@ def test_sigterm_finishes_what_was_accepted_and_refuses_what_is_new(shipped: Pat
         assert server.wait(timeout=60) == 0
         assert server.stderr is not None
         assert server.stderr.read() == ""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads have no priorities here")
+def test_the_thread_that_answers_comes_before_those_that_translate(shipped: Path) -> None:
+    with process(serve(shipped)) as (server, url):
+        fields = {"q": "a cat", "source": "en", "target": "it"}
+        assert requests.post(f"{url}/translate", json=fields, timeout=60).ok
+        threads = [int(task.name) for task in Path(f"/proc/{server.pid}/task").iterdir()]
+        niceness = {thread: os.getpriority(os.PRIO_PROCESS, thread) for thread in threads}
+    answers = niceness.pop(server.pid)
+    # The engine's and those that call it; some threads of libraries have nothing to do.
+    assert sorted(niceness.values())[-2] > answers
+    assert min(niceness.values()) >= answers
 
 
 def test_from_sigterm_on_it_is_not_healthy(shipped: Path) -> None:

@@ -1,6 +1,7 @@
 """`dragoman serve`: translation over HTTP, and a page."""
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -49,6 +50,7 @@ def serve(
     from dragoman.config import RecipeError
     from dragoman.serving.application import build_application
     from dragoman.serving.models import Models, prepare_model
+    from dragoman.serving.priority import give_way
     from dragoman.serving.server import open_socket, run
     from dragoman.serving.settings import Settings
 
@@ -58,10 +60,15 @@ def serve(
         raise RecipeError(str(error)) from error
     with open_socket(host, port) as listener:
         whole = replace(translation, whole_lines=True)  # the server cuts them itself
-        served = Models(
-            prepare_model(path, whole.load(path), whole_lines=translation.whole_lines)
-            for path in models
-        )
+        with ThreadPoolExecutor(initializer=give_way) as loading:  # engines start threads then
+            served = Models(
+                loading.map(
+                    lambda path: prepare_model(
+                        path, whole.load(path), whole_lines=translation.whole_lines
+                    ),
+                    models,
+                )
+            )
         _announce(served, *listener.getsockname()[:2])
         run(build_application(served, settings), listener, settings)
 

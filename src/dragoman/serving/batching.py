@@ -14,8 +14,10 @@ from typing import TypeVar
 
 from dragoman.config import DragomanError
 from dragoman.decoding.config import SearchConfig
+from dragoman.serving.priority import give_way
 from dragoman.serving.refusal import RefusalError
 from dragoman.serving.settings import Settings
+from dragoman.serving.turnstile import Turnstile
 from dragoman.translator import Translation, Translator
 
 TEXTS_AT_ONCE = 4
@@ -85,11 +87,14 @@ class Batcher:
         self._settings = settings
         self._arriving: list[int] = []
         self._num_kept = 0
+        self._way_out = Turnstile()
         self._jobs: deque[_Job] = deque()
         self._filled = asyncio.Event()
         self._free_to_ask = threading.BoundedSemaphore(MOST_ASKING)
         self._seconds_per_character = 2e-4
-        self._threads = ThreadPoolExecutor(num_threads, thread_name_prefix="translate")
+        self._threads = ThreadPoolExecutor(
+            num_threads, thread_name_prefix="translate", initializer=give_way
+        )
         self._workers = [asyncio.create_task(self._work()) for _ in range(num_threads)]
 
     @property
@@ -167,9 +172,11 @@ class Batcher:
         self._filled.set()
         self._num_kept += 1
         try:
-            return await job.answer  # a job whose answer nobody awaits is passed over
+            found = await job.answer  # a job whose answer nobody awaits is passed over
+            await self._way_out.go_through()
         finally:
             self._num_kept -= 1
+        return found
 
     async def ask(self, question: Callable[[Translator], Result]) -> Result:
         """Ask the translator something, in one of the threads that translate.

@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from dragoman.serving.metrics import Metrics
 from dragoman.serving.refusal import RefusalError, as_response
 from dragoman.serving.settings import Settings
+from dragoman.serving.turnstile import Turnstile
 
 MOST_BYTES_OF_HEAD = 2**14
 """The address and the headers of a request."""
@@ -33,6 +34,7 @@ class Guard:
         self._app = app
         self._settings = settings
         self._metrics = metrics
+        self._turnstile = Turnstile()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request."""
@@ -80,6 +82,7 @@ class Guard:
             await as_response(error, scope["path"])(scope, receive, send)
         else:
             if body is not None:
+                await self._turnstile.go_through()
                 await _work_until_gone(self._app(scope, _replay(body), send), receive)
 
     async def _read(self, receive: Receive) -> bytes | None:

@@ -1,0 +1,21 @@
+"""Which threads the processors serve first."""
+
+import os
+import sys
+import threading
+
+NICENESS = 3
+"""That of the threads that translate is so much more than that of the others. With 10 instead of 3
+refusals are no quicker, and eight clients get a fifth less translated."""
+
+
+def give_way() -> None:
+    """Let this thread, and those that it starts, come after the others where they have to share.
+
+    A client waits for a millisecond of the thread that sees to the network, and a batch, which
+    takes most of a second, hardly misses it. Only Linux has priorities of threads.
+    """
+    if sys.platform == "linux":
+        thread = threading.get_native_id()
+        usual = os.getpriority(os.PRIO_PROCESS, thread)  # not 0 if the server was started with nice
+        os.setpriority(os.PRIO_PROCESS, thread, usual + NICENESS)
