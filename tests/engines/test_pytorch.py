@@ -1,6 +1,6 @@
 """The PyTorch engine: a real model, searched in batches."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -59,6 +59,40 @@ def test_a_sentence_is_translated_alike_in_every_batch(
             assert [h.ids for h in found] == [h.ids for h in alone]
             assert [h.score for h in found] == pytest.approx([h.score for h in alone], abs=1e-5)
     assert len({h.ids for found in together for h in found}) > 4
+
+
+@pytest.fixture
+def two_threads() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.usefixtures("two_threads")
+@pytest.mark.parametrize("config", SEARCHES)
+def test_batches_that_are_searched_at_once_are_translated_as_one_after_the_other(
+    transformer: Transformer, config: SearchConfig
+) -> None:
+    engine = PyTorchEngine(transformer, SPECIAL, tokens_per_batch=60)
+    sources = SOURCES * 5
+
+    at_once = engine.search(sources, config)
+    assert torch.get_num_threads() == 2
+    torch.set_num_threads(1)
+    one_after_the_other = engine.search(sources, config)
+
+    assert at_once == one_after_the_other
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_a_failure_in_one_of_the_batches_searched_at_once_is_told(transformer: Transformer) -> None:
+    engine = PyTorchEngine(transformer, SPECIAL, tokens_per_batch=60)
+
+    with pytest.raises(IndexError):
+        engine.search([*SOURCES, [VOCAB + 1]], SearchConfig())
+
+    assert torch.get_num_threads() == 2
 
 
 @pytest.mark.parametrize("config", SEARCHES[:2])

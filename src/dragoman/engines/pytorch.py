@@ -2,9 +2,11 @@
 
 import copy
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import TypeVar
 
 import torch
 from jaxtyping import Int
@@ -24,6 +26,8 @@ from dragoman.tokenizers.tokenizer import SpecialIds
 
 TOKENS_PER_BATCH = {"cpu": 2**13, "cuda": 2**16}
 """Source tokens decoded together, padding and the beam's copies included."""
+
+Result = TypeVar("Result")
 
 
 class PyTorchEngine:
@@ -89,16 +93,21 @@ class PyTorchEngine:
         Sentences of similar length share a batch, the longest first, so that what does not fit
         into memory fails at once. Those whose prefixes differ in length do not.
         """
-        results: list[list[Hypothesis]] = [[EMPTY] for _ in sources]
         rows_per_sentence = config.n_best if config.samples else config.beam_size
         budget = self._tokens_per_batch // rows_per_sentence
         prefixes = prefixes or [()] * len(sources)
-        with torch.inference_mode(), _evaluating(self._transformer):
-            for batch in _batches(sources, prefixes, budget):
-                problem = self._pose([sources[i] for i in batch], [prefixes[i] for i in batch])
-                of_batch = None if required is None else [required[i] for i in batch]
-                for i, found in zip(batch, search(problem, config, of_batch), strict=True):
-                    results[i] = found
+
+        def search_batch(batch: list[int]) -> list[list[Hypothesis]]:
+            problem = self._pose([sources[i] for i in batch], [prefixes[i] for i in batch])
+            of_batch = None if required is None else [required[i] for i in batch]
+            return search(problem, config, of_batch)
+
+        results: list[list[Hypothesis]] = [[EMPTY] for _ in sources]
+        batches = list(_batches(sources, prefixes, budget))
+        with _evaluating(self._transformer):
+            for batch, found in zip(batches, self._for_each(search_batch, batches), strict=True):
+                for i, hypotheses in zip(batch, found, strict=True):
+                    results[i] = hypotheses
         return results
 
     def continue_in_ways(
@@ -137,6 +146,31 @@ class PyTorchEngine:
                 for i, row in zip(batch, of_tokens, strict=True):
                     results[i] = tuple(row[: len(translations[i]) + 1])
         return results
+
+    def _for_each(
+        self, work: Callable[[list[int]], Result], batches: Sequence[list[int]]
+    ) -> Iterator[Result]:
+        """Do some work for each batch, without gradients; the results keep their order.
+
+        On a CPU each thread has a batch of its own: the operations of a step are too small to be
+        shared, and two batches on a core each are done 1.4 times as fast as one after the other on
+        both.
+        """
+        num_threads = torch.get_num_threads()
+        num_workers = min(num_threads, len(batches)) if self.device.type == "cpu" else 1
+        without_gradients = torch.inference_mode()(work)
+        if num_workers <= 1:
+            yield from map(without_gradients, batches)
+            return
+        try:
+            with ThreadPoolExecutor(
+                num_workers,
+                initializer=torch.set_num_threads,
+                initargs=(num_threads // num_workers,),
+            ) as workers:
+                yield from workers.map(without_gradients, batches)
+        finally:  # a part of this setting is one of the whole process
+            torch.set_num_threads(num_threads)
 
     def _pose(
         self, sources: Sequence[Sequence[int]], prefixes: Sequence[Sequence[int]]
