@@ -3,6 +3,7 @@
 import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,9 @@ class ServedModel:
     training: dict[str, Any]
     """Where it comes from, and its scores; empty for an imported one."""
 
+    loaded: datetime
+    """When it was read, and its glossary, too."""
+
     @property
     def explains(self) -> bool:
         """Whether it can be looked into while it translates."""
@@ -84,6 +88,7 @@ def prepare_model(path: Path, translator: Translator, *, whole_lines: bool) -> S
         max_length=description.max_length,
         insight=Insight(path),
         training=description.training,
+        loaded=datetime.now(UTC),
     )
 
 
