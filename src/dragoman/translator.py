@@ -153,14 +153,13 @@ class Translator:
         self._max_length = description.max_length
         self._tokenizers = directory.load_tokenizers()
         self._process = os.getpid()
-        terms = TermFinder(
-            protects=protect,
-            glossary=Glossary.load(Path(glossary), languages=self._languages) if glossary else None,
+        self.glossary = (
+            Glossary.load(Path(glossary), languages=self._languages) if glossary else None
         )
         self._sentence_translator = SentenceTranslator(
             build_engine(directory, self._tokenizers, engine, device, self.search, threads),
             self._tokenizers,
-            terms,
+            TermFinder(protects=protect, glossary=self.glossary),
             partial(build_second_engine, directory, engine, device, threads),
         )
 
@@ -181,16 +180,16 @@ class Translator:
         It keeps no terms if it is not told which.
         """
         translator = cls.__new__(cls)
+        terms = terms or TermFinder(protects=False)
         translator.search = search or SearchConfig()
+        translator.glossary = terms.glossary
         translator._splits = split_sentences
-        translator._keeps_tags = terms is not None and terms.protects
+        translator._keeps_tags = terms.protects
         translator._languages = languages
         translator._max_length = max_length
         translator._tokenizers = tokenizers
         translator._process = os.getpid()
-        translator._sentence_translator = SentenceTranslator(
-            engine, tokenizers, terms or TermFinder(protects=False)
-        )
+        translator._sentence_translator = SentenceTranslator(engine, tokenizers, terms)
         return translator
 
     @property

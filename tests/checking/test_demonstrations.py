@@ -44,6 +44,12 @@ def test_what_is_printed_in_training_mode_is_told_with_its_zeros(shown: str) -> 
     assert zeros == pytest.approx(50, abs=8)  # four deviations of 800 coins
 
 
+def test_of_numbers_of_which_none_is_zero_no_zeros_are_told() -> None:
+    (note,) = notes("network.layers.append(nn.Linear(8, 8))\nprint(network(x))\n")
+
+    assert "made at line 20, in evaluation mode its numbers differ by up to " in note.measured
+
+
 @pytest.mark.parametrize(
     "shown",
     [

@@ -99,3 +99,14 @@ def test_what_is_right_in_another_way_is_no_mistake(variant: str) -> None:
 def test_a_mistake_is_found_under_its_name(mutation: Mutation) -> None:
     assert mutation.check in names_in(mutation.source(), mutation.part)
     assert mutation.check not in names_without_mistake(mutation.learner, mutation.part)
+
+
+def test_a_class_without_a_constructor_does_not_swallow_arguments() -> None:
+    """What PyTorch's own constructor takes is no mistake of the learner."""
+    plain = "from torch import nn\nclass LayerNormalization(nn.Module):\n"
+    plain += "    def forward(self, x):\n        return x - x.mean(-1, keepdim=True)\n"
+
+    names = names_in(plain, "LayerNormalization")
+
+    assert "norm-learns" in names
+    assert "any-argument" not in names

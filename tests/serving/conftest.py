@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -123,6 +124,7 @@ def in_memory(engine: Copier, tokenizers: TokenizerPair) -> ServedModel:
         max_length=200,
         insight=None,
         training={},
+        loaded=datetime.now(UTC),
     )
 
 

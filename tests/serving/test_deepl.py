@@ -107,7 +107,7 @@ def test_the_command_line_translates(address: str, expected: str) -> None:
     [
         ({"target_lang": "XX"}, "'XX' is not served; there is en, it"),
         ({"target_lang": "IT", "formality": "more"}, "formality is not supported"),
-        ({"target_lang": "IT", "source_lang": "EN", "glossary": "7"}, "there are no glossaries"),
+        ({"target_lang": "IT", "source_lang": "EN", "glossary": "7"}, "there is no such glossary"),
         ({"target_lang": "IT", "custom_instructions": ["shout"]}, "custom_instructions is not"),
         ({"target_lang": "IT", "split_sentences": "2"}, "split_sentences: "),
     ],

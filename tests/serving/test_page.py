@@ -38,6 +38,30 @@ def test_what_is_typed_is_translated_with_alternatives(page: Page, address: str)
     expect(page.locator("#alternatives-section")).to_be_hidden()
 
 
+def test_whoever_types_without_a_pause_sees_a_translation_meanwhile(
+    page: Page, copying: tuple[Copier, ServedModel]
+) -> None:
+    with serving([copying[1]]) as url:
+        page.goto(url)
+        page.locator("#source").fill("the cat")
+        page.evaluate(
+            """() => {
+                const source = document.getElementById("source");
+                window.typing = setInterval(() => {
+                    source.value += source.value.length % 8 ? "a" : " ";
+                    source.dispatchEvent(new Event("input"));
+                }, 50);
+            }"""
+        )
+        expect(page.locator("#translation")).to_contain_text(re.compile("the cata"))
+        first = page.locator("#translation").inner_text()
+        expect(page.locator("#translation")).not_to_have_text(first)
+
+        page.evaluate("clearInterval(window.typing)")
+        whole = page.locator("#source").input_value()
+        expect(page.locator("#translation")).to_have_text(whole)
+
+
 def test_a_word_offers_others_and_the_translation_goes_on_from_the_chosen_one(
     page: Page, address: str
 ) -> None:

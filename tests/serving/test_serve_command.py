@@ -17,7 +17,7 @@ def outcome(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, s
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ([], 1, "dragoman: name a model to serve\n"),
+        ([], 2, "dragoman: name a model to serve\n"),
         (["nowhere"], 1, "nowhere: there is no model here"),
         (["nowhere", "--max-characters", "0"], 2, "max_characters=0 is not positive"),
         (["nowhere", "--api-key", ""], 2, "an API key is empty"),
@@ -56,5 +56,5 @@ def test_two_models_for_the_same_languages_are_refused(
 ) -> None:
     code, printed = outcome(capsys, str(english_italian), str(english_italian), "--device", "cpu")
 
-    assert code == 1
+    assert code == 2
     assert "both translate from en to it; serve one of them" in printed

@@ -82,11 +82,9 @@ class Demonstrations:
         if trained.shape != evaluated.shape or torch.equal(trained, evaluated):
             return None
         zeros = (trained == 0).float().mean().item()
+        told = f"{zeros:.0%} of its numbers are 0, and " if zeros else ""
         apart = distance(trained, evaluated)
-        return (
-            f"{zeros:.0%} of its numbers are 0, and in evaluation mode they differ by up to "
-            f"{apart:.2g}"
-        )
+        return f"{told}in evaluation mode its numbers differ by up to {apart:.2g}"
 
     def _again(self, result: Result) -> Tensor:
         code = compile(ast.Expression(result.call), "<again>", "eval")

@@ -43,6 +43,7 @@ def explain(
     json
         Print everything as one JSON object, for programs.
     """
+    from dragoman.cli.picture_output import ending_of
     from dragoman.config import RecipeError
     from dragoman.durable import write_atomically
     from dragoman.model_directory import ModelDirectory
@@ -54,6 +55,8 @@ def explain(
 
     if output is None and not json:
         raise RecipeError("name the page with -o FILE.html, or ask for --json")
+    if output is not None:
+        ending_of(output, ("html",))
     directory = ModelDirectory(model)
     text = encodable(sentence)
     trace = trace_translation(directory, text, _configure(directory, beam_size))

@@ -19,8 +19,9 @@ def ending_of(path: Path, known: tuple[str, ...]) -> str:
     """Read the format from the name of a file."""
     ending = path.suffix.lower().removeprefix(".")
     if ending not in known:
-        endings = ", ".join(f".{each}" for each in known[:-1])
-        raise RecipeError(f"{path}: its name should end in {endings} or .{known[-1]}")
+        *others, last = [f".{each}" for each in known]
+        endings = f"{', '.join(others)} or {last}" if others else last
+        raise RecipeError(f"{path}: its name should end in {endings}")
     return ending
 
 

@@ -18,6 +18,7 @@ from dragoman.serving import (
     apertium,
     deepl,
     explanation,
+    glossaries,
     libretranslate,
     own,
     page,
@@ -71,6 +72,7 @@ def build_application(models: Models, settings: Settings) -> FastAPI:
         explanation,
         libretranslate,
         deepl,
+        glossaries,
         apertium,
         page,
     ):

@@ -1,10 +1,11 @@
-"""The protocol of DeepL, version 2, as far as a server without glossaries can speak it."""
+"""The protocol of DeepL, version 2: texts and documents."""
 
 import asyncio
+from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Form, Request, UploadFile
+from fastapi import APIRouter, Depends, Form, Request, UploadFile
 from pydantic import BaseModel, BeforeValidator, Field
 from starlette.responses import Response
 
@@ -14,6 +15,7 @@ from dragoman.serving.access import check_key
 from dragoman.serving.dependencies import Service, Store
 from dragoman.serving.documents import Document
 from dragoman.serving.fields import read_fields
+from dragoman.serving.glossaries import check_glossary
 from dragoman.serving.languages import base_language, language_name
 from dragoman.serving.models import ServedModel
 from dragoman.serving.openapi import FILE, Message, accepts, refuses
@@ -70,6 +72,16 @@ class Question(BaseModel):
     custom_instructions: list[str] = []
 
 
+@dataclass(frozen=True, kw_only=True)
+class DocumentForm:
+    """What comes with a file."""
+
+    target_lang: Annotated[str, Form()]
+    source_lang: Annotated[str | None, Form()] = None
+    formality: Annotated[Formality, Form()] = "default"
+    glossary_id: Annotated[str | None, Form()] = None
+
+
 class DocumentKey(BaseModel):
     """By what the owner of a document is known."""
 
@@ -82,6 +94,8 @@ async def translate(request: Request, service: Service) -> dict[str, Any]:
     question = await read_fields(request, Question)
     check_key(request, service.settings.api_keys, api_key=question.auth_key)
     _refuse_what_is_missing(question)
+    for glossary in filter(None, (question.glossary_id, *question.glossary_ids)):
+        check_glossary(service.models, glossary, question.source_lang, question.target_lang)
     answers = await service.translate(
         Order(
             texts=question.text,
@@ -103,8 +117,6 @@ async def translate(request: Request, service: Service) -> dict[str, Any]:
 
 def _refuse_what_is_missing(question: Question) -> None:
     """Refuse what would change the translation, and cannot be done."""
-    if question.glossary_id or question.glossary_ids:
-        raise RefusalError(404, "there are no glossaries here")
     _refuse_formality(question.formality)
     for name in ("style_id", "translation_memory_id", "custom_instructions"):
         if getattr(question, name):
@@ -179,34 +191,20 @@ async def usage(request: Request, service: Service) -> dict[str, int]:
     return {"character_count": service.metrics.num_characters, "character_limit": _NO_LIMIT}
 
 
-@router.get("/glossary-language-pairs", responses=_refuses(403))
-async def glossary_pairs(request: Request, service: Service) -> dict[str, list[dict[str, str]]]:
-    """List the languages of glossaries: none."""
-    check_key(request, service.settings.api_keys)
-    return {"supported_languages": []}
-
-
-@router.get("/glossaries", responses=_refuses(403))
-async def glossaries(request: Request, service: Service) -> dict[str, list[dict[str, str]]]:
-    """List the glossaries: none."""
-    check_key(request, service.settings.api_keys)
-    return {"glossaries": []}
-
-
-@router.post("/document", responses=_refuses(400, 403))
+@router.post("/document", responses=_refuses(400, 403, 404))
 async def upload_document(
     request: Request,
     service: Service,
     store: Store,
     file: UploadFile,
-    target_lang: Annotated[str, Form()],
-    source_lang: Annotated[str | None, Form()] = None,
-    formality: Annotated[Formality, Form()] = "default",
+    wanted: Annotated[DocumentForm, Depends()],
 ) -> dict[str, str]:
     """Begin to translate a file of text or HTML."""
     check_key(request, service.settings.api_keys)
-    _refuse_formality(formality)
-    order = Order(texts=[], source=source_lang or None, target=target_lang)
+    _refuse_formality(wanted.formality)
+    if wanted.glossary_id:
+        check_glossary(service.models, wanted.glossary_id, wanted.source_lang, wanted.target_lang)
+    order = Order(texts=[], source=wanted.source_lang or None, target=wanted.target_lang)
     document = store.start(file.filename, await file.read(), order)
     return {"document_id": document.id, "document_key": document.key}
 

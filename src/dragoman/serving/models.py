@@ -3,10 +3,11 @@
 import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from dragoman.config import DragomanError
+from dragoman.config import RecipeError
 from dragoman.device import num_cpus
 from dragoman.model_directory import ModelDirectory
 from dragoman.serving.insight import Insight
@@ -44,6 +45,9 @@ class ServedModel:
 
     training: dict[str, Any]
     """Where it comes from, and its scores; empty for an imported one."""
+
+    loaded: datetime
+    """When it was read, and its glossary, too."""
 
     @property
     def explains(self) -> bool:
@@ -84,6 +88,7 @@ def prepare_model(path: Path, translator: Translator, *, whole_lines: bool) -> S
         max_length=description.max_length,
         insight=Insight(path),
         training=description.training,
+        loaded=datetime.now(UTC),
     )
 
 
@@ -91,17 +96,17 @@ class Models:
     """The models of a server, by their languages.
 
     Raises:
-        DragomanError: there is none, or two translate between the same languages.
+        RecipeError: there is none, or two translate between the same languages.
     """
 
     def __init__(self, models: Iterable[ServedModel]) -> None:
         self.all = tuple(models)
         if not self.all:
-            raise DragomanError("name a model to serve")
+            raise RecipeError("name a model to serve")
         pairs: dict[tuple[str, str], ServedModel] = {}
         for model in self.all:
             if other := pairs.get(model.pair):
-                raise DragomanError(
+                raise RecipeError(
                     f"{other.name} and {model.name} both translate from {model.source} to "
                     f"{model.target}; serve one of them, or each on a port of its own"
                 )

@@ -15,10 +15,14 @@ class Glossary:
 
     A term is found where it stands as whole words, in upper or lower case. Of terms that overlap
     the first counts, and of those that begin together the longest.
+
+    Attributes:
+        preferred: The preferred translation of each term, both as they were given.
     """
 
     def __init__(self, translations: Mapping[str, tuple[str, ...]]) -> None:
         """Take the translations of each term, the preferred one first."""
+        self.preferred = {source: targets[0] for source, targets in translations.items()}
         self._translations: dict[str, tuple[str, ...]] = {}
         for source, targets in translations.items():
             known = self._translations.get(_key(source), ())

@@ -160,9 +160,11 @@ def width_has_an_effect(workshop: Workshop, part: str) -> Iterator[Verdict]:
 
 
 def arguments_are_known(workshop: Workshop, part: str) -> Iterator[Verdict]:
-    """Look for a constructor that refuses nothing."""
-    parameters = parameters_of(workshop.factory(part)).values()
-    swallowing = [parameter.name for parameter in parameters if parameter.kind is VAR_KEYWORD]
+    """Look for a constructor of its own that refuses nothing."""
+    parameters = parameters_of(workshop.factory(part))
+    if parameters == parameters_of(nn.Module):
+        return
+    swallowing = [name for name, each in parameters.items() if each.kind is VAR_KEYWORD]
     yield ANY_ARGUMENT, f"it has `**{swallowing[0]}`" if swallowing else None
 
 

@@ -1,15 +1,20 @@
-// Run a task some time after the last call, and let only the newest run have a say.
+// Run a task when the calls pause, or now and then where they do not, and let only the newest run
+// have a say.
 
 const PAUSE = 300; // milliseconds without a keystroke
+const PATIENCE = 1000; // milliseconds after which it runs without a pause
 
 export class Latest {
   #timer = null;
+  #since = null; // the first call that no run has answered
   #running = null;
 
-  // The task is given a signal, which is aborted as soon as there is a newer call.
+  // The task is given a signal, which is aborted as soon as there is a newer run.
   later(task) {
-    this.cancel();
-    this.#timer = setTimeout(() => this.now(task), PAUSE);
+    clearTimeout(this.#timer);
+    this.#since ??= performance.now();
+    const left = this.#since + PATIENCE - performance.now();
+    this.#timer = setTimeout(() => this.now(task), Math.min(PAUSE, left));
   }
 
   now(task) {
@@ -20,6 +25,7 @@ export class Latest {
 
   cancel() {
     clearTimeout(this.#timer);
+    this.#since = null;
     this.#running?.abort();
   }
 }
