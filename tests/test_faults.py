@@ -51,6 +51,9 @@ def test_a_copy_is_a_fault_but_not_that_of_a_name() -> None:
     assert not copied(sentence, "un uomo cavalca un cavallo marrone sulle colline verdi")
     assert not copied(sentence, " ".join([*WORDS[:7], "un", "uomo", "cavalca"]))
     assert not copied("1 2 3 4 5 6 7 8 9", "1 2 3 4 5 6 7 8 9")
+    address = "https://example.com/a-page/about/horses/and/their/riders?in=hills"
+    assert not copied(f"See {address}.", f"Vedi {address}.")
+    assert copied(f"{sentence}: {address}", f"{sentence}: {address}")
     # A word of the source excuses one of the translation, not ten.
     assert not copied(sentence, "horse horse horse horse horse horse horse")
 

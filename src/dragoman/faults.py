@@ -26,6 +26,7 @@ LEAST_TOKENS = 10
 MOST_TOKENS_FOR_EACH = 3.0
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
+_ADDRESS = re.compile(r"\S*(?:://|@|www\.)\S*")
 
 
 def find_faults(
@@ -74,9 +75,11 @@ def longest_loop(ids: Sequence[int]) -> int:
 
 def _copies(source: str, translation: str) -> bool:
     """Tell whether almost all words of a translation stand in the source."""
-    words = [word.casefold() for word in _WORD.findall(translation)]
-    if len(words) < FEWEST_WORDS:
-        return False
-    of_source = Counter(word.casefold() for word in _WORD.findall(source))
-    copied = sum((Counter(words) & of_source).values())
-    return copied > MOST_COPIED * len(words)
+    words = _words(translation)
+    copied = sum((Counter(words) & Counter(_words(source))).values())
+    return len(words) >= FEWEST_WORDS and copied > MOST_COPIED * len(words)
+
+
+def _words(text: str) -> list[str]:
+    """List the words that a translation may change: those of an address stay."""
+    return [word.casefold() for word in _WORD.findall(_ADDRESS.sub(" ", text))]

@@ -81,7 +81,10 @@ def cut_around(text: str, terms: Sequence[Term]) -> list[str]:
         start = end + len(before.rstrip(_PRINTABLE))
         pieces[-1] += text[end:start]
         end = len(text) - len(after.lstrip(_PRINTABLE))
-        pieces += [text[start:end], ""]
+        if len(pieces) > 1 and not pieces[-1]:  # it touches the one before it
+            pieces[-2] += text[start:end]
+        else:
+            pieces += [text[start:end], ""]
     pieces[-1] += text[end:]
     return pieces
 
