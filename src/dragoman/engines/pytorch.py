@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 
 import torch
 from jaxtyping import Int
@@ -13,6 +14,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY, Hypothesis
+from dragoman.decoding.listed import search_listed
 from dragoman.decoding.phrase import Phrase
 from dragoman.decoding.problem import SearchProblem
 from dragoman.decoding.search import search
@@ -20,6 +22,7 @@ from dragoman.decoding.top_tokens import top_tokens
 from dragoman.engines.grouping import group_by_length
 from dragoman.model.decoder import DecoderState
 from dragoman.model.transformer import Transformer
+from dragoman.shortlist.shortlist import Shortlist
 from dragoman.tokenizers.tokenizer import SpecialIds
 
 TOKENS_PER_BATCH = {"cpu": 2**13, "cuda": 2**16}
@@ -38,6 +41,7 @@ class PyTorchEngine:
         dtype: torch.dtype | None = None,
         forbidden_ids: Sequence[int] | None = None,
         tokens_per_batch: int | None = None,
+        shortlist: Shortlist | None = None,
     ) -> None:
         """Prepare a model to search with; the model itself is left as it is.
 
@@ -51,6 +55,9 @@ class PyTorchEngine:
                 unknown. A vocabulary of whole words may need the unknown one.
             tokens_per_batch: More are faster and need more memory; if not given, the device
                 decides.
+            shortlist: Which tokens a search may produce; if not given, the whole vocabulary. It
+                does not change what translations that are given are judged by, nor which ways to
+                continue are tried.
         """
         weight = next(transformer.parameters())
         self.device = device or weight.device
@@ -64,6 +71,7 @@ class PyTorchEngine:
             if forbidden_ids is None
             else tuple(forbidden_ids)
         )
+        self._shortlist = shortlist
         default = TOKENS_PER_BATCH.get(self.device.type, TOKENS_PER_BATCH["cpu"])
         self._tokens_per_batch = tokens_per_batch or default
 
@@ -97,7 +105,7 @@ class PyTorchEngine:
             for batch in _batches(sources, prefixes, budget):
                 problem = self._pose([sources[i] for i in batch], [prefixes[i] for i in batch])
                 of_batch = None if required is None else [required[i] for i in batch]
-                for i, found in zip(batch, search(problem, config, of_batch), strict=True):
+                for i, found in zip(batch, self._find(problem, config, of_batch), strict=True):
                     results[i] = found
         return results
 
@@ -137,6 +145,23 @@ class PyTorchEngine:
                 for i, row in zip(batch, of_tokens, strict=True):
                     results[i] = tuple(row[: len(translations[i]) + 1])
         return results
+
+    def _find(
+        self,
+        problem: SearchProblem[DecoderState],
+        config: SearchConfig,
+        required: Sequence[Sequence[Phrase]] | None,
+    ) -> list[list[Hypothesis]]:
+        """Search for the translations of a batch, on the shortlist if there is one."""
+        if self._shortlist is None:
+            return search(problem, config, required)
+
+        def narrow(tokens: Tensor) -> partial[tuple[Tensor, DecoderState]]:
+            projection = self._transformer.projection.narrow(tokens)
+            return partial(self._transformer.step, project=projection)
+
+        listed = list(map(self._shortlist.tokens, problem.sources))
+        return search_listed(problem, listed, narrow, config, required)
 
     def _pose(
         self, sources: Sequence[Sequence[int]], prefixes: Sequence[Sequence[int]]
