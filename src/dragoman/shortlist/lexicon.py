@@ -127,7 +127,7 @@ def _expect(block: _Block, probabilities: npt.NDArray[np.float64]) -> npt.NDArra
     of_pairings = probabilities[block.places]
     sums = np.add.reduceat(of_pairings, block.begins)
     shares = of_pairings / np.repeat(sums, block.lengths)
-    return np.bincount(block.places, weights=shares)
+    return np.asarray(np.bincount(block.places, shares), dtype=np.float64)
 
 
 def _normalise(
