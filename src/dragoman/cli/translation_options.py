@@ -34,7 +34,7 @@ class TranslationOptions:
     """Keep placeholders (%s, {name}), numbers, addresses, tags and escapes (\\n) as they are."""
 
     shortlist: Annotated[bool, Parameter(negative=())] = False
-    """Search among the tokens that `dragoman shortlist` has found for each sentence; faster."""
+    """Search among the tokens that `dragoman shortlist` finds for each sentence."""
 
     def load(self, model: Path, search: "SearchConfig | None" = None) -> "Translator":
         """Load a model."""
