@@ -124,6 +124,8 @@ class Translator:
             paragraphs may do better with the whole.
         protect: Whether to keep placeholders, numbers, addresses, tags and escapes as they are.
         glossary: A file of terms whose translation is prescribed, one a line: source TAB target.
+        shortlist: Whether to search among the tokens of the model's shortlist only, which
+            `dragoman shortlist` learns. Scores are then relative to it. PyTorch is needed.
         threads: How many threads compute on a CPU; all if it is not said. PyTorch has one number
             for the whole process.
 
@@ -142,6 +144,7 @@ class Translator:
         split_sentences: bool = True,
         protect: bool = True,
         glossary: str | Path | None = None,
+        shortlist: bool = False,
         threads: int | None = None,
     ) -> None:
         directory = ModelDirectory(path)
@@ -157,7 +160,15 @@ class Translator:
             Glossary.load(Path(glossary), languages=self._languages) if glossary else None
         )
         self._sentence_translator = SentenceTranslator(
-            build_engine(directory, self._tokenizers, engine, device, self.search, threads),
+            build_engine(
+                directory,
+                self._tokenizers,
+                engine,
+                device,
+                self.search,
+                threads,
+                shortlist=shortlist,
+            ),
             self._tokenizers,
             TermFinder(protects=protect, glossary=self.glossary),
             partial(build_second_engine, directory, engine, device, threads),

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -15,6 +16,7 @@ from dragoman.engines.grouping import group_by_length
 from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
+from dragoman.shortlist.shortlist import Shortlist
 from dragoman.tokenizers.tokenizer import SpecialIds
 from dragoman.training import precision
 
@@ -126,6 +128,72 @@ def test_a_prefix_that_the_model_would_not_choose_is_kept_and_judged(
     assert best.token_log_probabilities == pytest.approx(
         judged[: len(best.token_log_probabilities)], abs=1e-4
     )
+
+
+def shortlist(num_translations: int) -> Shortlist:
+    """Call for the tokens that follow each token in the vocabulary."""
+    following = np.arange(VOCAB)[:, None] + np.arange(num_translations)
+    return Shortlist(
+        frequent=np.array([SPECIAL.eos, 20, 21], dtype=np.int32),
+        translations=np.where(following < VOCAB, following, SPECIAL.eos).astype(np.int32),
+    )
+
+
+@pytest.mark.parametrize("config", SEARCHES)
+def test_a_shortlisted_sentence_is_translated_alike_in_every_batch(
+    transformer: Transformer, config: SearchConfig
+) -> None:
+    few = shortlist(4)
+    engine = PyTorchEngine(transformer, SPECIAL, shortlist=few)
+    together = engine.search(SOURCES, config)
+    small = PyTorchEngine(transformer, SPECIAL, shortlist=few, tokens_per_batch=60)
+    crowded = small.search(SOURCES, config)
+
+    free = PyTorchEngine(transformer, SPECIAL).search(SOURCES, config)
+    assert [[h.ids for h in found] for found in together] != [[h.ids for h in f] for f in free]
+    for i, source in enumerate(SOURCES):
+        alone = engine.search([source], config)[0]
+        for found in (together[i], crowded[i]):
+            assert [h.ids for h in found] == [h.ids for h in alone]
+            assert [h.score for h in found] == pytest.approx([h.score for h in alone], abs=1e-5)
+        for hypothesis in alone:
+            assert set(hypothesis.ids) <= set(few.tokens(source))
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_a_shortlist_of_the_whole_vocabulary_changes_nothing(bias: bool) -> None:
+    config = TransformerConfig(
+        d_model=12,
+        d_ff=20,
+        num_heads=2,
+        num_encoder_layers=1,
+        num_decoder_layers=1,
+        projection_bias=bias,
+        tied_embeddings="none",
+    )
+    model = Transformer(config, source_vocab_size=VOCAB, target_vocab_size=VOCAB, padding_id=0)
+    if bias:
+        torch.nn.init.normal_(model.projection.linear.bias)
+    everything = PyTorchEngine(model, SPECIAL, shortlist=shortlist(VOCAB))
+    sources = [[4, 5, 6], [4] * 9]
+    for config_of_search in SEARCHES:
+        found = everything.search(sources, config_of_search)
+        expected = PyTorchEngine(model, SPECIAL).search(sources, config_of_search)
+        for ours, theirs in zip(found, expected, strict=True):
+            assert [h.ids for h in ours] == [h.ids for h in theirs]
+            assert [h.score for h in ours] == pytest.approx([h.score for h in theirs], abs=1e-5)
+
+
+def test_ways_to_go_on_are_those_of_the_whole_vocabulary(transformer: Transformer) -> None:
+    """Each is demanded then, and goes on with tokens of the list."""
+    few = shortlist(1)
+    engine = PyTorchEngine(transformer, SPECIAL, shortlist=few)
+    config, prefix = SEARCHES[0], (33,)
+    ways = engine.continue_in_ways([9, 10], prefix, config, count=5)
+    free = PyTorchEngine(transformer, SPECIAL).continue_in_ways([9, 10], prefix, config, count=5)
+    assert [way.ids[:2] for way in ways] == [way.ids[:2] for way in free]
+    for way in ways:
+        assert set(way.ids[2:]) <= {*few.tokens([9, 10]), *way.ids[:2]}
 
 
 def test_the_ways_to_go_on_begin_with_the_most_probable_tokens(transformer: Transformer) -> None:

@@ -39,6 +39,7 @@ class TranslatorSettings:
     whole_lines: bool = False
     protect: bool = True
     glossary: Path | None = None
+    shortlist: bool = False
 
     def load(self, *, threads: int | None = None) -> "Translator":
         """Load the model."""
@@ -52,6 +53,7 @@ class TranslatorSettings:
             split_sentences=not self.whole_lines,
             protect=self.protect,
             glossary=self.glossary,
+            shortlist=self.shortlist,
             threads=threads,
         )
 
@@ -70,7 +72,7 @@ class TranslatorSettings:
                 found[f"the version of {package}"] = version(package)
             except PackageNotFoundError:
                 continue
-        for name in ("engine", "device", "whole_lines", "protect"):
+        for name in ("engine", "device", "whole_lines", "protect", "shortlist"):
             found[f"the option {name}"] = str(vars(self)[name])
         for name, value in to_table(self.search or SearchConfig()).items():
             found[f"the option {name}"] = str(value)

@@ -51,6 +51,7 @@ def build_app() -> App:
         plan,
         plot,
         serve,
+        shortlist,
         train,
         translate,
     )
@@ -69,6 +70,7 @@ def build_app() -> App:
     app.command(evaluate.evaluate)
     app.command(explain.explain)
     app.command(align.align)
+    app.command(shortlist.shortlist)
     app.command(inspect.inspect)
     app.command(plot.app)
     app.command(check.check)

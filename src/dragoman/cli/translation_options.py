@@ -33,6 +33,9 @@ class TranslationOptions:
     protect: bool = True
     """Keep placeholders (%s, {name}), numbers, addresses, tags and escapes (\\n) as they are."""
 
+    shortlist: Annotated[bool, Parameter(negative=())] = False
+    """Search among the tokens that `dragoman shortlist` finds for each sentence."""
+
     def load(self, model: Path, search: "SearchConfig | None" = None) -> "Translator":
         """Load a model."""
         return self.settings(model, search).load()

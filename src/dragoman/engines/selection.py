@@ -6,6 +6,7 @@ from dragoman.config import DragomanError
 from dragoman.decoding.config import SearchConfig
 from dragoman.engines.protocol import Engine, EngineError
 from dragoman.model_directory import ModelDirectory
+from dragoman.shortlist.file import load_shortlist
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.tokenizer import forbidden_ids
 
@@ -19,19 +20,28 @@ def build_engine(
     device: str,
     search: SearchConfig,
     threads: int | None = None,
+    *,
+    shortlist: bool = False,
 ) -> Engine:
     """Load a model into the engine that was asked for, or that suits it.
 
-    "auto" takes the copy for CTranslate2 if there is one, unless there is a GPU or the search
-    samples. On a CPU it computes with so many threads; if it is not said, with all.
+    "auto" takes the copy for CTranslate2 if there is one, unless there is a GPU, the search samples
+    or a shortlist is asked for. On a CPU it computes with so many threads; if it is not said, with
+    all.
 
     Raises:
         EngineError: the engine cannot be used.
     """
     if kind == "auto":
-        kind = "ctranslate2" if _suits_ctranslate2(directory, device, search) else "pytorch"
+        suits = not shortlist and _suits_ctranslate2(directory, device, search)
+        kind = "ctranslate2" if suits else "pytorch"
     if kind == "pytorch":
-        return build_pytorch_engine(directory, device, threads)
+        return build_pytorch_engine(directory, device, threads, shortlist=shortlist)
+    if shortlist:
+        raise EngineError(
+            "CTranslate2 would let a sentence's translation depend on the other shortlists of its "
+            "batch; take engine pytorch, or no shortlist"
+        )
     if device not in ("auto", "cpu"):
         raise EngineError(f"CTranslate2 is used on the CPU here, not on {device}")
     from dragoman.engines.ctranslate2 import CTranslate2Engine
@@ -72,7 +82,11 @@ def _suits_ctranslate2(directory: ModelDirectory, device: str, search: SearchCon
 
 
 def build_pytorch_engine(
-    directory: ModelDirectory, device: str, threads: int | None = None
+    directory: ModelDirectory,
+    device: str,
+    threads: int | None = None,
+    *,
+    shortlist: bool = False,
 ) -> Engine:
     """Load a model into PyTorch, whose threads all models of a process share.
 
@@ -101,4 +115,5 @@ def build_pytorch_engine(
         directory.load_transformer(str(chosen)),
         special,
         forbidden_ids=forbidden_ids(directory.description.tokenizer.kind, special),
+        shortlist=load_shortlist(directory) if shortlist else None,
     )

@@ -1,7 +1,14 @@
 """From the decoder's states to the vocabulary (section 3.4)."""
 
-from jaxtyping import Float
+from collections.abc import Callable
+from functools import partial
+
+import torch.nn.functional as F
+from jaxtyping import Float, Int
 from torch import Tensor, nn
+
+Project = Callable[[Tensor], Tensor]
+"""From states of shape (..., d_model) to logits of shape (..., tokens)."""
 
 
 class Projection(nn.Module):
@@ -21,3 +28,8 @@ class Projection(nn.Module):
 
     def forward(self, states: Float[Tensor, "... d_model"]) -> Float[Tensor, "... vocab"]:
         return self.linear(states)
+
+    def narrow(self, tokens: Int[Tensor, " kept"]) -> Project:
+        """Give the projection to these entries of the vocabulary alone, in this order."""
+        bias = None if self.linear.bias is None else self.linear.bias[tokens]
+        return partial(F.linear, weight=self.linear.weight[tokens], bias=bias)

@@ -11,7 +11,7 @@ from dragoman.model.encoder import Encoder
 from dragoman.model.initialization import initialize
 from dragoman.model.masks import causal_mask, padding_mask
 from dragoman.model.positional_encoding import PositionalEncoding
-from dragoman.model.projection import Projection
+from dragoman.model.projection import Project, Projection
 
 
 class Transformer(nn.Module):
@@ -105,15 +105,19 @@ class Transformer(nn.Module):
         return self.decoder.start(self.encode(source, source_mask), source_mask)
 
     def step(
-        self, tokens: Int[Tensor, "batch prefixes"], state: DecoderState
+        self,
+        tokens: Int[Tensor, "batch prefixes"],
+        state: DecoderState,
+        project: Project | None = None,
     ) -> tuple[Float[Tensor, "batch prefixes vocab"], DecoderState]:
         """Give the logits of the tokens that follow these, the last ones of several prefixes.
 
-        All prefixes of all sentences are equally long.
+        All prefixes of all sentences are equally long. Another projection, as `Projection.narrow`
+        gives it, gives the logits of fewer tokens.
         """
         embedded = self.target_embeddings(tokens)
         position = state.lineage.size(2)
         x = self.positions(embedded.flatten(end_dim=1)[:, None], first_position=position)
         state = state.extend()
         states, state = self.decoder(self.dropout(x).view_as(embedded), state, state.mask)
-        return self.project(states), state
+        return (project or self.project)(states), state

@@ -3,6 +3,7 @@
     model.safetensors      the weights, and nothing but weights
     model.toml             a `ModelDescription`: all that is needed to use them
     tokenizer.model        or tokenizer.source.model and tokenizer.target.model, or .words
+    shortlist.safetensors  if `dragoman shortlist` has learnt one
 
 The names are fixed, so a description cannot point anywhere else. Nothing that is read can run
 code. Everything is checked before it is used, because models come from other people.
@@ -15,9 +16,16 @@ from dragoman.model_directory.description import (
     AlignmentDescription,
     ModelDescription,
     ModelError,
+    ShortlistDescription,
     TokenizerDescription,
 )
-from dragoman.model_directory.directory import ModelDirectory, checksum, save_alignment, save_model
+from dragoman.model_directory.directory import (
+    ModelDirectory,
+    checksum,
+    describe_shortlist,
+    save_alignment,
+    save_model,
+)
 from dragoman.model_directory.weights import WEIGHTS_NAME, count_parameters
 
 __all__ = [
@@ -29,9 +37,11 @@ __all__ = [
     "ModelDescription",
     "ModelDirectory",
     "ModelError",
+    "ShortlistDescription",
     "TokenizerDescription",
     "checksum",
     "count_parameters",
+    "describe_shortlist",
     "save_alignment",
     "save_model",
 ]

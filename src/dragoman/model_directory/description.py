@@ -86,6 +86,26 @@ class AlignmentDescription:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ShortlistDescription:
+    """What the shortlist beside a model was learnt from, and what it is good for."""
+
+    sha256: str
+    """Of `shortlist.safetensors`."""
+
+    text: str
+    """Where the sentence pairs are from that it was learnt from."""
+
+    pairs: int
+    """How many they are."""
+
+    coverage: float
+    """The share of the tokens of other translations that are on the lists of their sentences."""
+
+    mean_length: float
+    """Tokens of the list of such a sentence."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class ModelDescription:
     """The contents of `model.toml`."""
 
@@ -102,6 +122,8 @@ class ModelDescription:
     """Tokens of the longest text that the model has seen; a longer one is cut."""
     alignment: AlignmentDescription | None = None
     """By which attention words are aligned; set by `dragoman align`."""
+    shortlist: ShortlistDescription | None = None
+    """Set by `dragoman shortlist`; the weights of another training need another one."""
     search: dict[str, Any] = field(default_factory=dict)
     """The settings of the search that suit this model; the others have their defaults."""
     training: dict[str, Any] = field(default_factory=dict)

@@ -19,6 +19,7 @@ from dragoman.model_directory.description import (
     AlignmentDescription,
     ModelDescription,
     ModelError,
+    ShortlistDescription,
     read_description,
 )
 from dragoman.model_directory.weights import WEIGHTS_NAME, assemble
@@ -161,6 +162,13 @@ def save_alignment(directory: Path, alignment: AlignmentDescription) -> None:
     """Write into a model's description by which attention words are aligned."""
     path = directory / DESCRIPTION_NAME
     description = replace(read_description(path), alignment=alignment)
+    write_atomically(path, tomli_w.dumps(to_table(description)))
+
+
+def describe_shortlist(directory: Path, shortlist: ShortlistDescription) -> None:
+    """Write into a model's description which shortlist stands beside the weights."""
+    path = directory / DESCRIPTION_NAME
+    description = replace(read_description(path), shortlist=shortlist)
     write_atomically(path, tomli_w.dumps(to_table(description)))
 
 

@@ -1,0 +1,77 @@
+"""`dragoman shortlist`: learn which target tokens a source sentence can need."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from dragoman.shortlist.learning import Learnt
+
+
+def shortlist(
+    model: Path,
+    pairs: str,
+    /,
+    *more_pairs: str,
+    frequent: int = 100,
+    translations: int = 100,
+    json: Annotated[bool, Parameter(negative=())] = False,
+) -> None:
+    """Learn a lexical shortlist from sentence pairs, and keep it in the model's directory.
+
+    `dragoman translate --shortlist` then considers few tokens for each sentence, not the whole
+    vocabulary: the most frequent ones, the best translations of each token of the source (IBM Model
+    1; Brown et al. 1993), and the tokens of the source themselves, so that names and numbers can be
+    copied. Give it the text that the model was trained with.
+
+    Of the pairs 5 %, but at most 1,000, are held out. Printed is how much of their translations the
+    lists contain, and how long the lists are.
+
+    dragoman shortlist runs/en-it train.tsv
+
+    Parameters
+    ----------
+    model
+        A model directory.
+    pairs
+        Sentence pairs: TSV or JSON lines, plain or compressed.
+    more_pairs
+        More of them.
+    frequent
+        How many of the most frequent target tokens are on every list.
+    translations
+        How many translations of each source token are on a list.
+    json
+        Print one JSON object, for programs.
+    """
+    from dragoman.config import RecipeError
+    from dragoman.model_directory import ModelDirectory
+    from dragoman.shortlist.learning import learn_for_model
+    from dragoman.shortlist.shortlist import ShortlistConfig
+
+    directory = ModelDirectory(model)
+    try:
+        config = ShortlistConfig(frequent=frequent, translations=translations)
+    except ValueError as error:
+        raise RecipeError(str(error)) from error
+    learnt = learn_for_model(directory, (pairs, *more_pairs), config)
+    if json:
+        from json import dumps
+
+        print(dumps(asdict(learnt)))
+    else:
+        _print(learnt, directory.description.tokenizer.target_vocab_size, model)
+
+
+def _print(learnt: "Learnt", vocab_size: int, model: Path) -> None:
+    coverage = learnt.coverage
+    without = f"; {learnt.left_out:,} too long or empty ones were left out" * bool(learnt.left_out)
+    print(f"learnt from {learnt.pairs:,} pairs, measured on {coverage.pairs:,} others{without}")
+    print(f"a list has {coverage.mean_length:,.0f} of {vocab_size:,} tokens on average")
+    print(
+        f"it contains {coverage.tokens:.1%} of the tokens of the translations, and all tokens of "
+        f"{coverage.sentences:.1%} of them"
+    )
+    print(f'\n"dragoman translate {model} --shortlist" goes by it')

@@ -1,0 +1,88 @@
+"""From sentence pairs to the shortlist of a model."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dragoman.config import DragomanError
+from dragoman.corpora.config import CorpusConfig
+from dragoman.corpora.held_out import choose
+from dragoman.corpora.parallel_text import CorpusError, Pair, read_pairs
+from dragoman.model_directory import ModelDirectory
+from dragoman.shortlist.coverage import Coverage, measure_coverage
+from dragoman.shortlist.file import save_shortlist
+from dragoman.shortlist.shortlist import ShortlistConfig, learn_shortlist
+
+
+class ShortlistError(DragomanError):
+    """A shortlist cannot be learnt from a text."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learnt:
+    """What a shortlist was learnt from, and what it is good for."""
+
+    pairs: int
+    """Those that were learnt from."""
+
+    left_out: int
+    """Those with an empty side, or with more tokens than the model has seen."""
+
+    coverage: Coverage
+    """Of the pairs that were held out."""
+
+
+def learn_for_model(
+    directory: ModelDirectory, paths: Sequence[str], config: ShortlistConfig
+) -> Learnt:
+    """Learn a shortlist from files of sentence pairs, and keep it with the model.
+
+    Some pairs, none of which has the source of another one, are held out and measured by.
+
+    Raises:
+        ShortlistError: there are too few pairs.
+        DragomanError: a file cannot be read, or the model cannot be used.
+    """
+    description = directory.description
+    tokenizers = directory.load_tokenizers()
+    corpora = [CorpusConfig(path=path) for path in paths]
+    languages = (description.source_language, description.target_language)
+    read = [pair for corpus in corpora for pair in read_pairs(corpus, languages=languages)]
+    encoded = list(
+        zip(
+            tokenizers.source.encode_batch([pair.source for pair in read]),
+            tokenizers.target.encode_batch([pair.target for pair in read]),
+            strict=True,
+        )
+    )
+    usable = [
+        place
+        for place, sides in enumerate(encoded)
+        if all(0 < len(side) <= description.max_length for side in sides)
+    ]
+    is_held_out = _hold_out([read[place] for place in usable], paths)
+    learnt, held_out = (
+        [
+            encoded[place]
+            for place, is_held in zip(usable, is_held_out, strict=True)
+            if is_held is to
+        ]
+        for to in (False, True)
+    )
+    shortlist = learn_shortlist(learnt, tokenizers, config)
+    coverage = measure_coverage(shortlist, held_out)
+    names = ", ".join(corpus.name for corpus in corpora)
+    save_shortlist(directory, shortlist, text=names, pairs=len(learnt), coverage=coverage)
+    return Learnt(pairs=len(learnt), left_out=len(read) - len(usable), coverage=coverage)
+
+
+def _hold_out(pairs: Sequence[Pair], paths: Sequence[str]) -> list[bool]:
+    """Choose what to measure by."""
+    try:
+        if pairs:
+            chosen: list[bool] = choose(pair.source for pair in pairs).tolist()
+            return chosen
+    except CorpusError:  # nearly all have the same source
+        pass
+    raise ShortlistError(
+        f"{', '.join(paths)}: too few different sentences to learn from and to measure by"
+    )

@@ -1,0 +1,113 @@
+"""`dragoman shortlist` learns, and `dragoman translate --shortlist` goes by it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.visualisation.small_model import save_small_model
+
+from dragoman.cli import main
+from dragoman.model_directory import ModelDirectory
+from dragoman.shortlist.file import load_shortlist
+from dragoman.translator import Translator
+
+PAIRS = [
+    ("the cat", "because cat"),
+    ("the dog", "because dog"),
+    ("a cat sees", "table cat &"),
+    ("a dog sees", "table dog &"),
+    ("", "empty"),
+    ("the " * 13, "too long for the model"),
+]
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    return save_small_model(tmp_path / "model").path
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Path:
+    path = tmp_path / "pairs.tsv"
+    path.write_text("".join(f"{source}\t{target}\n" for source, target in PAIRS))
+    return path
+
+
+def test_what_is_learnt_is_kept_and_said(
+    model: Path, pairs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["shortlist", str(model), str(pairs), str(pairs), "--frequent", "1"]
+    assert main([*command, "--translations", "2", "--json"]) == 0
+    learnt = json.loads(capsys.readouterr().out)
+    assert (learnt["pairs"], learnt["left_out"], learnt["coverage"]["pairs"]) == (6, 4, 2)
+    directory = ModelDirectory(model)
+    assert directory.description.shortlist is not None
+    assert directory.description.shortlist.pairs == 6
+    assert directory.description.shortlist.text == "pairs, pairs"
+    shortlist = load_shortlist(directory)
+    assert len(shortlist.frequent) == 1 + 1
+    assert shortlist.translations.shape[1] == 2 + 1
+
+    assert main(command) == 0
+    shown = capsys.readouterr().out
+    assert "learnt from 6 pairs, measured on 2 others; 4 too long or empty ones" in shown
+    assert f'"dragoman translate {model} --shortlist" goes by it' in shown
+
+
+def test_translations_have_tokens_of_the_lists_only_and_do_not_depend_on_other_lines(
+    model: Path, pairs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["shortlist", str(model), str(pairs), "--frequent", "1", "--translations", "1"])
+    lines = ["the cat", "a dog sees", "", "the dog sees a cat", "table", "& because"]
+    text, output = tmp_path / "text", tmp_path / "translations"
+    text.write_text("".join(f"{line}\n" for line in lines))
+
+    assert main(["translate", str(model), str(text), "-o", str(output), "--shortlist"]) == 0
+
+    together = output.read_text().splitlines()
+    plain = Translator(model, device="cpu")
+    assert together != plain(lines)
+    translator = Translator(model, device="cpu", shortlist=True)
+    tokenizer = ModelDirectory(model).load_tokenizers().source
+    shortlist = load_shortlist(ModelDirectory(model))
+    for line, translated in zip(lines, together, strict=True):
+        assert translator(line) == translated
+        assert set(tokenizer.encode(translated)) <= {*shortlist.tokens(tokenizer.encode(line)), 1}
+
+
+def test_a_model_without_a_shortlist_says_how_to_learn_one(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = tmp_path / "text"
+    text.write_text("the cat\n")
+    assert main(["translate", str(model), str(text), "--shortlist"]) == 1
+    assert "it has no shortlist" in capsys.readouterr().err
+
+
+def test_ctranslate2_refuses_a_shortlist(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = tmp_path / "text"
+    text.write_text("the cat\n")
+    command = ["translate", str(model), str(text), "--shortlist", "--engine", "ctranslate2"]
+    assert main(command) == 1
+    assert "take engine pytorch, or no shortlist" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("content", ["a\tb\na\tc\n", "\tb\n"], ids=["one source", "no source"])
+def test_too_little_text_is_refused(
+    model: Path, tmp_path: Path, content: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pairs = tmp_path / "few.tsv"
+    pairs.write_text(content)
+    assert main(["shortlist", str(model), str(pairs)]) == 1
+    message = capsys.readouterr().err
+    assert "few.tsv: too few different sentences to learn from and to measure by" in message
+    assert ModelDirectory(model).description.shortlist is None
+
+
+def test_a_length_below_zero_is_wrong_use(
+    model: Path, pairs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["shortlist", str(model), str(pairs), "--frequent", "-1"]) == 2
+    assert "frequent = -1" in capsys.readouterr().err
