@@ -93,11 +93,11 @@ def write_pairs(translations: Path, pairs: Path) -> tuple[int, Counter[str]]:
                 source, target = normalise(record["source"]), normalise(record["text"])
                 file.write(f"{source}\t{target}\n".encode())
                 written += 1
-    if not written:
-        raise CorpusError(
-            f"{translations}: no translation is without a fault, so this teacher has nothing to "
-            "teach; its faults stand there"
-        )
+        if not written:
+            raise CorpusError(
+                f"{translations}: no translation is without a fault, so this teacher has nothing "
+                "to teach; its faults stand there"
+            )
     return written, left_out
 
 
