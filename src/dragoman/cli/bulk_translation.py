@@ -53,7 +53,6 @@ def bulk_output(files: tuple[Path, ...], output: Path | None, options: BulkOptio
         return None
     if not output.absolute().parent.is_dir():
         raise DragomanError(f"{output}: cannot be written: there is no such folder")
-    _check(options)
     return output
 
 
@@ -87,7 +86,12 @@ def translate_in_bulk(job: "Job", options: BulkOptions) -> int:
 
 
 def distribute(options: BulkOptions) -> "Distribute":
-    """Choose who translates."""
+    """Choose who translates.
+
+    Raises:
+        RecipeError: an option means nothing.
+    """
+    _check(options)
     if options.cluster:
         from dragoman.bulk.ray_cluster import on_cluster
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from dragoman.config import RecipeError, set_key
+from dragoman.config import RecipeError, set_key, to_table
 from dragoman.corpora.prepared_text import VALIDATION_NAME
 from dragoman.model_directory import ModelDirectory
 from dragoman.recipe import Recipe, recipe_from_table
@@ -29,21 +29,8 @@ def student_recipe(
     Raises:
         RecipeError: the preset or an assignment is wrong, or there is no text to validate on.
     """
-    table: dict[str, Any] = dict(teacher.description.training.get("recipe", {}))
-    table |= {
-        "source_language": teacher.description.source_language,
-        "target_language": teacher.description.target_language,
-        "corpora": _corpora(teacher.path, table.get("corpora", {}), pairs),
-        "model": {"preset": preset, "tied_embeddings": teacher.description.model.tied_embeddings},
-    }
-    if teacher.description.tokenizer.kind == IMPORTED:
-        table["model"] = {"preset": preset}
-    else:
-        table["tokenizer"] = _tokenizer(teacher, table.get("tokenizer", {}))
-    for assignment in assignments:
-        set_key(table, assignment)
     try:
-        recipe = recipe_from_table(table)
+        recipe = recipe_from_table(_table(teacher, preset, pairs, assignments))
     except RecipeError as error:
         raise RecipeError(f"the student of {teacher.path}: {error}") from error
     if not recipe.corpora.validation:
@@ -53,6 +40,25 @@ def student_recipe(
             "--set 'corpora.validation=[{path=\"dev.tsv\"}]'"
         )
     return recipe
+
+
+def _table(
+    teacher: ModelDirectory, preset: str, pairs: Path, assignments: tuple[str, ...]
+) -> dict[str, Any]:
+    """Change what the teacher's description holds of its recipe; an import has none."""
+    description = teacher.description
+    recorded = description.training.get("recipe")
+    table = to_table(recipe_from_table(recorded)) if isinstance(recorded, dict) else {}
+    table["source_language"] = description.source_language
+    table["target_language"] = description.target_language
+    table["corpora"] = _corpora(teacher.path, table.get("corpora", {}), pairs)
+    table["model"] = {"preset": preset}
+    if description.tokenizer.kind != IMPORTED:
+        table["model"]["tied_embeddings"] = description.model.tied_embeddings
+        table["tokenizer"] = _tokenizer(teacher, table.get("tokenizer", {}))
+    for assignment in assignments:
+        set_key(table, assignment)
+    return table
 
 
 def _corpora(teacher: Path, corpora: dict[str, Any], pairs: Path) -> dict[str, Any]:
