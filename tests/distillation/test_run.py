@@ -119,14 +119,14 @@ def test_what_was_translated_before_an_interruption_is_not_translated_again(
     assert [each["source"] for each in records] == [line.partition("\t")[0] for line in lines]
 
 
-def test_a_finished_translation_is_not_made_again_for_the_training(
+def test_a_finished_translation_is_not_made_again(
     start: Distil, run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("dragoman.distillation.run.train_model", interrupt)
+        patched.setattr("dragoman.distillation.run.write_pairs", interrupt)
         with pytest.raises(KeyboardInterrupt):
             start(sentences(100, 140))
 
@@ -174,9 +174,9 @@ def test_what_is_left_out_is_told(start: Distil, run: Path) -> None:
 
     assert "pairs: 22 pairs read, 21 kept (1 empty)" in said
     assert "1 sources with more than 12 tokens left out" in said
-    done = json.loads((run / "distillation" / "done.json").read_bytes())
-    assert counting.lines == 20 == done["kept"] + sum(done["left_out"].values())
+    summary = json.loads((run / "distillation" / "summary.json").read_bytes())
+    assert counting.lines == 20 == summary["kept"] + sum(summary["left_out"].values())
     (account,) = (text for text in said if "translations to learn from" in text)
     assert account.startswith(
-        f"{done['kept']} translations to learn from, {20 - done['kept']} left out"
+        f"{summary['kept']} translations to learn from, {20 - summary['kept']} left out"
     )

@@ -26,8 +26,11 @@ FOLDER = "distillation"
 """Inside the directory of the student's run."""
 
 SOURCES, TRANSLATIONS, PAIRS = "sources.txt", "translations.jsonl", "distilled.tsv"
-DONE = "done.json"
-"""Written last, so that what is translated is not translated again."""
+ORIGIN = "origin.json"
+"""Says what the translations are of."""
+
+SUMMARY = "summary.json"
+"""Says how many of them are taught, and why others are not."""
 
 
 class DistillationError(DragomanError):
@@ -62,13 +65,17 @@ class _Origin:
     teacher: str
     """SHA-256 of the weights."""
 
+    def write(self, folder: Path) -> None:
+        """Write it down, before there are translations."""
+        write_atomically(folder / ORIGIN, json.dumps(asdict(self), indent=2))
+
     def compare(self, folder: Path) -> None:
         """Make sure that the translations in a folder are of this.
 
         Raises:
             DistillationError: they are of something else.
         """
-        before = json.loads((folder / DONE).read_bytes())
+        before = json.loads((folder / ORIGIN).read_bytes())
         changed = [name for name, value in asdict(self).items() if before[name] != value]
         if changed:
             raise DistillationError(
@@ -125,21 +132,23 @@ def _translate(
     corpora = replace(recipe.corpora, train=order.corpora)
     write_sources(folder / SOURCES, teacher, corpora, recipe.cleaning, display.message)
     of = _Origin(sources=fingerprint(folder / SOURCES), teacher=teacher.description.weights_sha256)
-    if (folder / DONE).exists():
+    if (folder / TRANSLATIONS).exists():  # it appears when it is complete
         of.compare(folder)
-        return
-    job = Job(
-        translator=TranslatorSettings(
-            model=order.teacher, search=replace(default_search(teacher), n_best=1)
-        ),
-        files=PlainText((folder / SOURCES,), "json"),
-        output=folder / TRANSLATIONS,
-    )
-    translate_files(job, distribute, tell)
+    else:
+        of.write(folder)
+        display.message(f"{order.teacher} translates them")
+        job = Job(
+            translator=TranslatorSettings(
+                model=order.teacher, search=replace(default_search(teacher), n_best=1)
+            ),
+            files=PlainText((folder / SOURCES,), "json"),
+            output=folder / TRANSLATIONS,
+        )
+        translate_files(job, distribute, tell)
     kept, left_out = write_pairs(folder / TRANSLATIONS, folder / PAIRS)
     display.message(_account(kept, left_out))
-    done = {**asdict(of), "kept": kept, "left_out": left_out}
-    write_atomically(folder / DONE, json.dumps(done, indent=2))
+    summary = {"kept": kept, "left_out": left_out}
+    write_atomically(folder / SUMMARY, json.dumps(summary, indent=2))
 
 
 def _account(kept: int, left_out: Counter[str]) -> str:
