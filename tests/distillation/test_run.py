@@ -105,7 +105,7 @@ def test_the_recipe_that_is_written_trains_the_same_student(
 
 
 def test_what_was_translated_before_an_interruption_is_not_translated_again(
-    start: Distil, run: Path, tmp_path: Path
+    start: Distil, run: Path
 ) -> None:
     lines = sentences(1000, 2100)  # two blocks
     first = Counting(dies_after=1)
@@ -115,8 +115,9 @@ def test_what_was_translated_before_an_interruption_is_not_translated_again(
     _, second, _ = start(lines)
 
     assert (first.lines, second.lines) == (1024, 1100 - 1024)
-    records = map(json.loads, (run / "distillation" / "translations.jsonl").open())
-    assert [each["source"] for each in records] == [line.partition("\t")[0] for line in lines]
+    records = (run / "distillation" / "translations.jsonl").read_text(encoding="utf-8")
+    sources = [json.loads(record)["source"] for record in records.splitlines()]
+    assert sources == [line.partition("\t")[0] for line in lines]
 
 
 def test_a_finished_translation_is_not_made_again(
