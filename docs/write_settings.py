@@ -16,7 +16,7 @@ from dragoman.corpora.batching_config import BatchingConfig
 from dragoman.corpora.config import CleaningConfig, CorporaConfig, CorpusConfig
 from dragoman.decoding.config import SearchConfig
 from dragoman.evaluation.config import EvaluationConfig
-from dragoman.model.config import PRESETS, TransformerConfig
+from dragoman.model.config import PRESETS, STUDENTS, TransformerConfig
 from dragoman.recipe import Recipe
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.training.config import TrainingConfig
@@ -105,7 +105,7 @@ def _presets() -> str:
     """List what each preset changes."""
     rows = [
         f"| `{name}` | {', '.join(f'{key} {value}' for key, value in changes.items()) or '-'} |"
-        for name, changes in PRESETS.items()
+        for name, changes in (PRESETS | STUDENTS).items()
     ]
     head = "\n`preset` names what the section starts from:\n\n| preset | changes |\n|---|---|\n"
     return head + "\n".join(rows) + "\n"

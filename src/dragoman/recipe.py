@@ -10,7 +10,7 @@ from dragoman.corpora.batching_config import BatchingConfig
 from dragoman.corpora.config import CleaningConfig, CorporaConfig
 from dragoman.decoding.config import SearchConfig
 from dragoman.evaluation.config import EvaluationConfig, Tokenization
-from dragoman.model.config import PRESETS, TransformerConfig
+from dragoman.model.config import PRESETS, STUDENTS, TransformerConfig
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.training.config import TrainingConfig
 
@@ -30,7 +30,7 @@ class Recipe:
     tokenizer: TokenizerConfig = field(default_factory=TokenizerConfig)
     batching: BatchingConfig = field(default_factory=BatchingConfig)
     model: TransformerConfig = field(default_factory=TransformerConfig)
-    """`model.preset` names what the section starts from: tiny, small, base or big."""
+    """`model.preset` names what the section starts from, as tiny, small, base or big."""
 
     training: TrainingConfig = field(default_factory=TrainingConfig)
     search: SearchConfig = field(default_factory=SearchConfig)
@@ -82,13 +82,13 @@ def recipe_from_table(table: dict[str, Any]) -> Recipe:
     """
     model = table.get("model", {})
     if isinstance(model, dict) and "preset" in model:
-        name = model["preset"]
-        if name not in PRESETS:
-            close = nearest(str(name), list(PRESETS))
-            hint = f"did you mean {close!r}?" if close else f"there is {', '.join(PRESETS)}"
+        name, presets = model["preset"], PRESETS | STUDENTS
+        if name not in presets:
+            close = nearest(str(name), list(presets))
+            hint = f"did you mean {close!r}?" if close else f"there is {', '.join(presets)}"
             raise RecipeError(f"unknown model.preset {name!r}; {hint}")
         rest = {key: value for key, value in model.items() if key != "preset"}
-        table = {**table, "model": {**PRESETS[name], **rest}}
+        table = {**table, "model": {**presets[name], **rest}}
     evaluation = table.get("evaluation", {})
     if isinstance(evaluation, dict) and "tokenize" not in evaluation:
         tokenize = _tokenization(str(table.get("target_language", "")))

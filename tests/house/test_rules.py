@@ -33,6 +33,7 @@ WITHOUT_TORCH = [
     "dragoman.serving.application",
     "dragoman.serving.server",
     "dragoman.cli.demo",
+    "dragoman.cli.distill",
     "dragoman.cli.train",
     "dragoman.cli.translate",
     "dragoman.cli.evaluate",

@@ -11,6 +11,7 @@ from dragoman.tokenizers.config import TokenizerConfig
     ("settings", "message"),
     [
         ({"vocab_size": 0}, "vocab_size=0 is not positive"),
+        ({"vocab_size": 9, "from_model": "runs/en-it"}, "does not go with from_model"),
         ({"sampling": 1.5}, r"sampling=1.5 is not in \[0, 1\]"),
         ({"sampling": 0.1, "kind": "words"}, "sampling=0.1 needs subwords"),
         ({"sampling": 0.1, "byte_fallback": False}, "sampling=0.1 needs byte_fallback=true"),

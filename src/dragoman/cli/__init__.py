@@ -43,6 +43,7 @@ def build_app() -> App:
         check,
         corpus,
         demo,
+        distill,
         evaluate,
         explain,
         export,
@@ -66,6 +67,7 @@ def build_app() -> App:
     app.command(corpus.app)
     app.command(plan.plan)
     app.command(train.train)
+    app.command(distill.distill)
     app.command(translate.translate)
     app.command(evaluate.evaluate)
     app.command(explain.explain)

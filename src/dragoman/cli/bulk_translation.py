@@ -53,7 +53,6 @@ def bulk_output(files: tuple[Path, ...], output: Path | None, options: BulkOptio
         return None
     if not output.absolute().parent.is_dir():
         raise DragomanError(f"{output}: cannot be written: there is no such folder")
-    _check(options)
     return output
 
 
@@ -76,7 +75,7 @@ def translate_in_bulk(job: "Job", options: BulkOptions) -> int:
     """Translate files, tell how far it is, and return the exit code."""
     from dragoman.bulk.files import rejections_path, translate_files
 
-    num_rejected = translate_files(job, _distribute(options), _Report())
+    num_rejected = translate_files(job, distribute(options), Report())
     if num_rejected:
         print(
             f"warning: {num_rejected} lines could not be translated and are empty in {job.output}; "
@@ -86,8 +85,13 @@ def translate_in_bulk(job: "Job", options: BulkOptions) -> int:
     return SOME_REJECTED if num_rejected else 0
 
 
-def _distribute(options: BulkOptions) -> "Distribute":
-    """Choose who translates."""
+def distribute(options: BulkOptions) -> "Distribute":
+    """Choose who translates.
+
+    Raises:
+        RecipeError: an option means nothing.
+    """
+    _check(options)
     if options.cluster:
         from dragoman.bulk.ray_cluster import on_cluster
 
@@ -102,7 +106,7 @@ def _distribute(options: BulkOptions) -> "Distribute":
     return in_this_process
 
 
-class _Report:
+class Report:
     """Prints warnings as they come, and to a person who waits how far it is."""
 
     def __init__(self) -> None:
@@ -110,6 +114,7 @@ class _Report:
         self._is_watched = sys.stderr.isatty()
 
     def __call__(self, progress: "Progress") -> None:
+        """Print what is new."""
         for warning in progress.warnings:
             print(f"warning: {warning}", file=sys.stderr)
         if self._began is None:

@@ -2,17 +2,16 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from dragoman.config import DragomanError, to_table
-from dragoman.corpora.cleaning import CleaningReport, clean
+from dragoman.corpora.clean_text import Say, write_clean_text
 from dragoman.corpora.config import CleaningConfig, CorporaConfig
 from dragoman.corpora.encoding import encode
 from dragoman.corpora.fingerprint import fingerprint_files
 from dragoman.corpora.held_out import hold_out
-from dragoman.corpora.overlap import EvaluationSentences, OverlapReport, check
 from dragoman.corpora.parallel_text import read_pairs
 from dragoman.corpora.prepared_text import (
     SUMMARY_NAME,
@@ -26,17 +25,14 @@ from dragoman.corpora.prepared_text import (
     fingerprint_written,
     read_tsv,
 )
-from dragoman.corpora.seen import SeenPairs
 from dragoman.corpora.store_description import TokenStoreError
 from dragoman.corpora.text_file import CorpusError
+from dragoman.corpora.vocabulary import fingerprint_taken, learn_or_take
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.normalisation import normalise
 from dragoman.tokenizers.pair import TokenizerPair
-from dragoman.tokenizers.training import train_tokenizers
 
 TOO_LONG = "too many tokens"
-
-Say = Callable[[str], None]
 
 
 class PreparationError(DragomanError):
@@ -75,7 +71,7 @@ class TextPreparation:
             CorpusError: a corpus cannot be read, or overlaps with the evaluation text.
             PreparationError: other text stands there, and must not be replaced.
         """
-        files = fingerprint_files(self.corpora)
+        files = fingerprint_files(self.corpora) | fingerprint_taken(self.tokenizer)
         settings = [to_table(self.corpora), to_table(self.cleaning), to_table(self.tokenizer)]
         decisive = [settings, files, self.languages, self.max_length]
         fingerprint = hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
@@ -102,7 +98,9 @@ class TextPreparation:
         self.directory.mkdir(parents=True, exist_ok=True)
         (self.directory / SUMMARY_NAME).unlink(missing_ok=True)
         text, validation = self.directory / "train.tsv", self.directory / VALIDATION_NAME
-        summaries = self._clean(text, say)
+        summaries = write_clean_text(
+            text, self.corpora, self.cleaning, languages=self.languages, say=say
+        )
         blank = 0
         if self.corpora.validation:
             blank = self._write_validation(validation)
@@ -111,8 +109,9 @@ class TextPreparation:
             summaries = _hold_out(text, validation, summaries)
             rate = round(total / sum(summary.held_out for summary in summaries))
             say(f"no validation corpus is named: one sentence in {rate} is held out for validation")
-        say("learning the vocabulary")
-        tokenizers = train_tokenizers(self.tokenizer, lambda: read_tsv(text), self.directory)
+        taken = self.tokenizer.from_model
+        say(f"taking the vocabulary of {taken}" if taken else "learning the vocabulary")
+        tokenizers = learn_or_take(self.tokenizer, lambda: read_tsv(text), self.directory)
         say(f"encoding, {_spoken_sizes(tokenizers)} vocabulary entries")
         summaries = self._encode_training(text, tokenizers, summaries, fingerprint)
         validated = self._encode_validation(validation, tokenizers, blank, fingerprint)
@@ -121,43 +120,6 @@ class TextPreparation:
             say(line)
         written = fingerprint_written(self.directory)
         Summary(fingerprint, files, tuple(summaries), validated, written).write(self.directory)
-
-    def _clean(self, text: Path, say: Say) -> list[CorpusSummary]:
-        """Write the training text worth learning from as one TSV file, corpus after corpus."""
-        evaluation = EvaluationSentences(
-            pair
-            for corpus in (*self.corpora.validation, *self.corpora.test)
-            for pair in read_pairs(corpus, languages=self.languages)
-        )
-        seen = SeenPairs()
-        summaries = []
-        with text.open("w", encoding="utf-8", newline="\n") as file:
-            for corpus in self.corpora.train:
-                cleaned = CleaningReport()
-                overlap = OverlapReport(corpus.name)
-                pairs = read_pairs(corpus, languages=self.languages)
-                pairs = clean(pairs, self.cleaning, cleaned, languages=self.languages, seen=seen)
-                written = 0
-                for pair in check(pairs, evaluation, self.corpora.overlap, overlap):
-                    file.write(f"{normalise(pair.source)}\t{normalise(pair.target)}\n")
-                    written += 1
-                summary = CorpusSummary(
-                    name=corpus.name,
-                    weight=corpus.weight,
-                    read=cleaned.read,
-                    kept=written,
-                    dropped=dict(cleaned.dropped),
-                    overlap=overlap.sources,
-                )
-                notes = summary.notes(self.corpora.overlap)
-                say(
-                    f"{summary.name}: {summary.read:,} pairs read, {summary.kept:,} kept"
-                    + (f" ({notes})" if notes else "")
-                )
-                summaries.append(summary)
-        if not any(summary.kept for summary in summaries):
-            raise CorpusError("cleaning leaves no training pair; loosen the thresholds of cleaning")
-        return summaries
 
     def _write_validation(self, path: Path) -> int:
         """Write the validation pairs that the recipe names, and count the blank ones."""

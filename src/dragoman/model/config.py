@@ -116,3 +116,17 @@ PRESETS: dict[str, dict[str, int | float]] = {
     "big": {"d_model": 1024, "d_ff": 4096, "num_heads": 16, "dropout": 0.3},  # table 3, last row
 }
 """What each preset changes of `TransformerConfig`."""
+
+STUDENTS: dict[str, dict[str, int | float]] = {
+    "tiny-6-1": {
+        **PRESETS["tiny"],
+        "num_encoder_layers": 6,
+        "num_decoder_layers": 1,
+        "dropout": 0.1,
+    },
+    "small-6-1": {**PRESETS["small"], "num_encoder_layers": 6, "num_decoder_layers": 1},
+    "base-12-1": {**PRESETS["base"], "num_encoder_layers": 12, "num_decoder_layers": 1},
+}
+"""Presets for students of another model: named by their encoder and decoder layers, as in Kasai et
+al. 2021 ("Deep Encoder, Shallow Decoder", arXiv 2006.10369). The encoder reads a sentence once and
+at once; the decoder runs once for each token, so its layers are what translating waits for."""

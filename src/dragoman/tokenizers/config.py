@@ -17,6 +17,11 @@ class TokenizerConfig:
     vocab_size: int | None = None
     """Most entries of a vocabulary, specials included. Left out, the amount of text decides."""
 
+    from_model: str | None = None
+    """Take the vocabulary of this model directory as it is, instead of learning one. `kind`,
+    `joint` and `lowercase` then say what that model's recipe says. `~` and `$VARIABLE` are
+    expanded."""
+
     byte_fallback: bool = True
     """Spell characters that the vocabulary lacks as UTF-8 bytes, so that nothing is unknown."""
 
@@ -37,6 +42,11 @@ class TokenizerConfig:
     def __post_init__(self) -> None:
         if self.vocab_size is not None and self.vocab_size < 1:
             raise ValueError(f"vocab_size={self.vocab_size} is not positive")
+        if self.vocab_size is not None and self.from_model is not None:
+            raise ValueError(
+                f"vocab_size={self.vocab_size} does not go with from_model={self.from_model!r}, "
+                "whose vocabulary is taken as it is; leave one of them out"
+            )
         if not 0.0 <= self.sampling <= 1.0:
             raise ValueError(f"sampling={self.sampling} is not in [0, 1]")
         if self.sampling and self.kind == "words":

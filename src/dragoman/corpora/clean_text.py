@@ -1,0 +1,72 @@
+"""Corpora to one text that is worth learning from: read, clean, keep the evaluation text out."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from dragoman.corpora.cleaning import CleaningReport, clean
+from dragoman.corpora.config import CleaningConfig, CorporaConfig
+from dragoman.corpora.overlap import EvaluationSentences, OverlapReport, check
+from dragoman.corpora.parallel_text import read_pairs
+from dragoman.corpora.prepared_text import CorpusSummary
+from dragoman.corpora.seen import SeenPairs
+from dragoman.corpora.text_file import CorpusError
+from dragoman.tokenizers.normalisation import normalise
+
+Say = Callable[[str], None]
+
+
+def write_clean_text(
+    text: Path,
+    corpora: CorporaConfig,
+    cleaning: CleaningConfig,
+    *,
+    languages: tuple[str, str],
+    say: Say,
+) -> list[CorpusSummary]:
+    """Write the training text worth learning from as one TSV file, corpus after corpus.
+
+    Args:
+        text: The file to write.
+        corpora: What is read, and the evaluation text that it must not give away.
+        cleaning: The thresholds.
+        languages: The codes of the source and of the target.
+        say: Is told what is kept of each corpus.
+
+    Raises:
+        CorpusError: a corpus cannot be read, or overlaps with the evaluation text, or nothing is
+            left.
+    """
+    evaluation = EvaluationSentences(
+        pair
+        for corpus in (*corpora.validation, *corpora.test)
+        for pair in read_pairs(corpus, languages=languages)
+    )
+    seen = SeenPairs()
+    summaries = []
+    with text.open("w", encoding="utf-8", newline="\n") as file:
+        for corpus in corpora.train:
+            cleaned = CleaningReport()
+            overlap = OverlapReport(corpus.name)
+            pairs = read_pairs(corpus, languages=languages)
+            pairs = clean(pairs, cleaning, cleaned, languages=languages, seen=seen)
+            written = 0
+            for pair in check(pairs, evaluation, corpora.overlap, overlap):
+                file.write(f"{normalise(pair.source)}\t{normalise(pair.target)}\n")
+                written += 1
+            summary = CorpusSummary(
+                name=corpus.name,
+                weight=corpus.weight,
+                read=cleaned.read,
+                kept=written,
+                dropped=dict(cleaned.dropped),
+                overlap=overlap.sources,
+            )
+            notes = summary.notes(corpora.overlap)
+            say(
+                f"{summary.name}: {summary.read:,} pairs read, {summary.kept:,} kept"
+                + (f" ({notes})" if notes else "")
+            )
+            summaries.append(summary)
+    if not any(summary.kept for summary in summaries):
+        raise CorpusError("cleaning leaves no training pair; loosen the thresholds of cleaning")
+    return summaries

@@ -1,0 +1,42 @@
+"""The vocabulary of a run: learnt from its own text, or taken from a model."""
+
+from pathlib import Path
+
+from dragoman.corpora.fingerprint import sha256
+from dragoman.corpora.text_file import expand
+from dragoman.tokenizers.config import TokenizerConfig
+from dragoman.tokenizers.pair import TokenizerPair
+from dragoman.tokenizers.tokenizer import TokenizerError
+from dragoman.tokenizers.training import Pairs, train_tokenizers
+
+
+def learn_or_take(config: TokenizerConfig, pairs: Pairs, directory: Path) -> TokenizerPair:
+    """Make the tokenizers of a run, and save them in a directory.
+
+    Args:
+        config: Which ones; `from_model` names a model that has them already.
+        pairs: Gives a new iterator over the training text at each call, to learn from.
+        directory: Where the files are written; it is made if it is missing.
+
+    Raises:
+        TokenizerError: nothing can be learnt from the text, or the model has no such tokenizers.
+        CorpusError: a variable in the name of the model is not defined.
+    """
+    if config.from_model is None:
+        return train_tokenizers(config, pairs, directory)
+    pair = TokenizerPair.load(expand(config.from_model), config.kind)
+    if pair.joint != config.joint:
+        raise TokenizerError(
+            f"{config.from_model}: it has {'one vocabulary' if pair.joint else 'two vocabularies'}"
+            f"; set tokenizer.joint = {str(pair.joint).lower()}"
+        )
+    pair.save(directory)
+    return pair
+
+
+def fingerprint_taken(config: TokenizerConfig) -> dict[str, str]:
+    """Take the SHA-256 of the tokenizers that are taken from a model, under the recipe's name."""
+    if config.from_model is None:
+        return {}
+    files = sorted(expand(config.from_model).glob("tokenizer*"))
+    return {f"{config.from_model}/{path.name}": sha256(path) for path in files}

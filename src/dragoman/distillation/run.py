@@ -1,0 +1,159 @@
+"""Have a teacher translate, and train a student on that; or go on with it."""
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from dragoman.bulk.file_format import fingerprint
+from dragoman.bulk.files import Distribute, Progress, translate_files
+from dragoman.bulk.job import Job, TranslatorSettings
+from dragoman.bulk.plain_text import PlainText
+from dragoman.config import DragomanError
+from dragoman.corpora.config import CorpusConfig
+from dragoman.distillation.student import student_recipe
+from dragoman.distillation.text import write_pairs, write_sources
+from dragoman.durable import write_atomically
+from dragoman.model_directory import ModelDirectory
+from dragoman.pipeline.claim import claim, only_one
+from dragoman.pipeline.run import train_model
+from dragoman.recipe import Recipe
+from dragoman.training.progress import Display
+from dragoman.translator import default_search
+
+FOLDER = "distillation"
+"""Inside the directory of the student's run."""
+
+SOURCES, TRANSLATIONS, PAIRS = "sources.txt", "translations.jsonl", "distilled.tsv"
+ORIGIN = "origin.json"
+"""Says what the translations are of."""
+
+SUMMARY = "summary.json"
+"""Says how many of them are taught, and why others are not."""
+
+
+class DistillationError(DragomanError):
+    """A distillation cannot be gone on with."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distillation:
+    """Who teaches whom, on what, and where."""
+
+    teacher: Path
+    corpora: tuple[CorpusConfig, ...]
+    """Their source sides are translated."""
+
+    student: str
+    """A preset of the model."""
+
+    directory: Path
+    """Of the student's run."""
+
+    assignments: tuple[str, ...] = ()
+    """Changes of the student's recipe, as section.key=value."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Origin:
+    """What translations are of."""
+
+    sources: str
+    """SHA-256 of the text."""
+
+    teacher: str
+    """SHA-256 of the weights."""
+
+    def write(self, folder: Path) -> None:
+        """Write it down, before there are translations."""
+        write_atomically(folder / ORIGIN, json.dumps(asdict(self), indent=2))
+
+    def compare(self, folder: Path) -> None:
+        """Make sure that the translations in a folder are of this.
+
+        Raises:
+            DistillationError: they are of something else.
+        """
+        before = json.loads((folder / ORIGIN).read_bytes())
+        changed = [name for name, value in asdict(self).items() if before[name] != value]
+        if changed:
+            raise DistillationError(
+                f"{folder}: it holds translations of another text or by another teacher "
+                f"({' and '.join(changed)} changed since); undo the change, or name another "
+                "directory with -o"
+            )
+
+
+def distil(
+    order: Distillation,
+    distribute: Distribute,
+    tell: Callable[[Progress], None],
+    display: Display,
+) -> int | None:
+    """Train a student on the translations of its teacher.
+
+    The recipe of the student is written first, then the translations, and then follows what
+    `dragoman train` does with that recipe. Each of them is gone on with where it was interrupted.
+
+    Args:
+        order: Who teaches whom.
+        distribute: Who has the teacher translate.
+        tell: Is told how far the translation is.
+        display: Shows the rest.
+
+    Returns:
+        The signal that stopped the training; None when it is finished.
+
+    Raises:
+        DragomanError: the model, the text or the directory cannot be used.
+    """
+    folder = order.directory / FOLDER
+    recipe = student_recipe(
+        ModelDirectory(order.teacher), order.student, folder / PAIRS, order.assignments
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    with only_one(order.directory):
+        claim(recipe, order.directory)
+        _translate(order, recipe, distribute, tell, display)
+    return train_model(recipe, order.directory, display)
+
+
+def _translate(
+    order: Distillation,
+    recipe: Recipe,
+    distribute: Distribute,
+    tell: Callable[[Progress], None],
+    display: Display,
+) -> None:
+    """Write what the student learns from, if that was not done before."""
+    teacher = ModelDirectory(order.teacher)
+    folder = order.directory / FOLDER
+    corpora = replace(recipe.corpora, train=order.corpora)
+    write_sources(folder / SOURCES, teacher, corpora, recipe.cleaning, display.message)
+    of = _Origin(sources=fingerprint(folder / SOURCES), teacher=teacher.description.weights_sha256)
+    if (folder / TRANSLATIONS).exists():  # it appears when it is complete
+        of.compare(folder)
+    else:
+        of.write(folder)
+        display.message(f"{order.teacher} translates them")
+        job = Job(
+            translator=TranslatorSettings(
+                model=order.teacher, search=replace(default_search(teacher), n_best=1)
+            ),
+            files=PlainText((folder / SOURCES,), "json"),
+            output=folder / TRANSLATIONS,
+        )
+        translate_files(job, distribute, tell)
+    kept, left_out = write_pairs(folder / TRANSLATIONS, folder / PAIRS)
+    display.message(_account(kept, left_out))
+    summary = {"kept": kept, "left_out": left_out}
+    write_atomically(folder / SUMMARY, json.dumps(summary, indent=2))
+
+
+def _account(kept: int, left_out: Counter[str]) -> str:
+    """Say what became of the translations."""
+    reasons = "; ".join(f"{count:,} as {reason}" for reason, count in left_out.most_common())
+    return f"{kept:,} translations to learn from, {left_out.total():,} left out" + (
+        f" ({reasons})" if reasons else ""
+    )

@@ -1,0 +1,82 @@
+"""The recipe of a student: its teacher's, with another model that learns from translations."""
+
+from pathlib import Path
+from typing import Any
+
+from dragoman.config import RecipeError, set_key, to_table
+from dragoman.corpora.prepared_text import VALIDATION_NAME
+from dragoman.model_directory import ModelDirectory
+from dragoman.recipe import Recipe, recipe_from_table
+
+IMPORTED = "marian"
+"""The kind of tokenizer that a recipe cannot name, because nothing here learns it."""
+
+
+def student_recipe(
+    teacher: ModelDirectory, preset: str, pairs: Path, assignments: tuple[str, ...]
+) -> Recipe:
+    """Write the recipe of a student.
+
+    It differs from the teacher's in the model and in the training text, and takes the teacher's
+    vocabulary. Validation and test text stay, so a student is judged by the same references.
+
+    Args:
+        teacher: The model that teaches.
+        preset: What the student's `model` section starts from.
+        pairs: Where the teacher's translations are.
+        assignments: More changes, as section.key=value.
+
+    Raises:
+        RecipeError: the preset or an assignment is wrong, or there is no text to validate on.
+    """
+    try:
+        recipe = recipe_from_table(_table(teacher, preset, pairs, assignments))
+    except RecipeError as error:
+        raise RecipeError(f"the student of {teacher.path}: {error}") from error
+    if not recipe.corpora.validation:
+        raise RecipeError(
+            f"{teacher.path}: its recipe names no validation text, and a student is not judged by "
+            "its teacher's translations; name a text with "
+            "--set 'corpora.validation=[{path=\"dev.tsv\"}]'"
+        )
+    return recipe
+
+
+def _table(
+    teacher: ModelDirectory, preset: str, pairs: Path, assignments: tuple[str, ...]
+) -> dict[str, Any]:
+    """Change what the teacher's description holds of its recipe; an import has none."""
+    description = teacher.description
+    recorded = description.training.get("recipe")
+    table = to_table(recipe_from_table(recorded)) if isinstance(recorded, dict) else {}
+    table["source_language"] = description.source_language
+    table["target_language"] = description.target_language
+    table["corpora"] = _corpora(teacher.path, table.get("corpora", {}), pairs)
+    table["model"] = {"preset": preset}
+    if description.tokenizer.kind != IMPORTED:
+        table["model"]["tied_embeddings"] = description.model.tied_embeddings
+        table["tokenizer"] = _tokenizer(teacher, table.get("tokenizer", {}))
+    for assignment in assignments:
+        set_key(table, assignment)
+    return table
+
+
+def _corpora(teacher: Path, corpora: dict[str, Any], pairs: Path) -> dict[str, Any]:
+    """Exchange the training text."""
+    held_out = teacher / "data" / VALIDATION_NAME
+    if not corpora.get("validation") and held_out.is_file():
+        # The teacher has not learnt from it, but it stands in the text that it is given now.
+        corpora = {**corpora, "validation": [{"path": str(held_out)}], "overlap": "drop"}
+    return {**corpora, "train": [{"path": str(pairs)}]}
+
+
+def _tokenizer(teacher: ModelDirectory, tokenizer: dict[str, Any]) -> dict[str, Any]:
+    """Take the teacher's vocabulary; what says how to learn one is left out."""
+    description = teacher.description.tokenizer
+    return {
+        **{key: value for key, value in tokenizer.items() if key != "vocab_size"},
+        "kind": description.kind,
+        "joint": description.joint,
+        "lowercase": description.lowercase,
+        "from_model": str(teacher.path),
+    }

@@ -1,0 +1,33 @@
+"""`dragoman distill`: wrong use is told in one sentence, before anything is begun."""
+
+from pathlib import Path
+
+import pytest
+
+from dragoman.cli import main
+
+from .test_model_commands import build_model
+
+VALIDATION = 'corpora.validation=[{path="dev.tsv"}]'
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--student", "tiny-6-1"], "name the text that the model translates: PAIRS"),
+        (["pairs.tsv", "--student", "tiney", "--set", VALIDATION], "did you mean 'tiny'?"),
+        (["pairs.tsv", "--student", "tiny-6-1"], "name a text with --set"),
+        (["pairs.tsv", "--student", "tiny-6-1", "--jobs", "0"], "at least one process"),
+    ],
+)
+def test_wrong_use_is_told_and_leaves_nothing_behind(
+    words: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = build_model(tmp_path)
+
+    assert main(["distill", str(model), *words, "-o", str(tmp_path / "run")]) == 2
+
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "run").exists()

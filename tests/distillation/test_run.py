@@ -1,0 +1,183 @@
+"""A student learns what its teacher says, once, and whatever interrupts it."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from safetensors.numpy import load_file
+
+from dragoman import Translator
+from dragoman.corpora.config import CorpusConfig
+from dragoman.corpora.overlap import OverlapError
+from dragoman.distillation.run import Distillation, DistillationError, distil
+from dragoman.model_directory import ModelDirectory
+from dragoman.pipeline.claim import RunError
+from dragoman.pipeline.run import train_model
+from dragoman.recipe import load_recipe
+from dragoman.training.progress import Silence
+
+from .conftest import Counting, Listener, sentences, write_lines
+
+pytestmark = pytest.mark.slow
+
+SMALL = ("model.d_model=16", "model.d_ff=24", "model.num_heads=2", "model.num_encoder_layers=2")
+
+Distil = Callable[..., tuple[int | None, Counting, list[str]]]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return tmp_path / "run"
+
+
+@pytest.fixture
+def start(teacher: Path, tmp_path: Path, run: Path) -> Distil:
+    """Give a function that distils, and tells what it returned, translated and said."""
+
+    def call(
+        lines: list[str],
+        *more: str,
+        dies_after: int | None = None,
+        directory: Path = run,
+        counting: Counting | None = None,
+    ) -> tuple[int | None, Counting, list[str]]:
+        order = Distillation(
+            teacher=teacher,
+            corpora=(CorpusConfig(path=write_lines(tmp_path / "pairs.tsv", lines)),),
+            student="tiny-6-1",
+            directory=directory,
+            assignments=(*SMALL, "training.updates=4", "training.validate_every=2", *more),
+        )
+        counting = counting or Counting(dies_after=dies_after)
+        display = Listener()
+        return distil(order, counting, lambda progress: None, display), counting, display.messages
+
+    return call
+
+
+def taught(run: Path) -> list[str]:
+    return (run / "distillation" / "distilled.tsv").read_text(encoding="utf-8").splitlines()
+
+
+def weights(run: Path) -> dict[str, bytes]:
+    return {name: tensor.tobytes() for name, tensor in load_file(run / "model.safetensors").items()}
+
+
+def test_the_student_is_taught_what_the_teacher_says_but_for_its_faults(
+    start: Distil, teacher: Path, run: Path
+) -> None:
+    sources = [line.partition("\t")[0] for line in sentences(100, 140)]
+    translations = list(Translator(teacher).translate(sources))
+    good = [t for t in translations if t.finished and not t.faults]
+
+    assert start(sentences(100, 140))[0] is None
+
+    assert taught(run) == [f"{each.source}\t{each.text}" for each in good]
+    assert len(good) > 10
+    references = {line.partition("\t")[2] for line in sentences(100, 140)}
+    assert any(each.text not in references for each in good), "the teacher should err, to tell"
+
+
+def test_the_student_has_the_vocabulary_of_its_teacher_and_learns_its_pairs(
+    start: Distil, teacher: Path, run: Path
+) -> None:
+    start(sentences(100, 140))
+
+    student, other = ModelDirectory(run).description, ModelDirectory(teacher).description
+    assert student.tokenizer == other.tokenizer
+    assert (student.model.num_encoder_layers, student.model.num_decoder_layers) == (2, 1)
+    (corpus,) = student.training["corpora"]
+    assert (corpus["name"], corpus["read"]) == ("distilled", len(taught(run)))
+    assert list(student.training["scores"]) == ["test"]
+    validation = (run / "data" / "validation.tsv").read_text(encoding="utf-8")
+    assert validation.splitlines() == sentences(300, 307)
+
+
+def test_the_recipe_that_is_written_trains_the_same_student(
+    start: Distil, run: Path, tmp_path: Path
+) -> None:
+    start(sentences(100, 140))
+
+    train_model(load_recipe(run / "recipe.toml"), tmp_path / "again", Silence())
+
+    assert weights(tmp_path / "again") == weights(run)
+
+
+def test_what_was_translated_before_an_interruption_is_not_translated_again(
+    start: Distil, run: Path
+) -> None:
+    lines = sentences(1000, 2100)  # two blocks
+    first = Counting(dies_after=1)
+    with pytest.raises(KeyboardInterrupt):
+        start(lines, counting=first)
+
+    _, second, _ = start(lines)
+
+    assert (first.lines, second.lines) == (1024, 1100 - 1024)
+    records = (run / "distillation" / "translations.jsonl").read_text(encoding="utf-8")
+    sources = [json.loads(record)["source"] for record in records.splitlines()]
+    assert sources == [line.partition("\t")[0] for line in lines]
+
+
+def test_a_finished_translation_is_not_made_again(
+    start: Distil, run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("dragoman.distillation.run.write_pairs", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            start(sentences(100, 140))
+
+    _, counting, _ = start(sentences(100, 140))
+
+    assert counting.lines == 0
+    assert (run / "finished").exists()
+
+
+def test_translations_of_another_text_are_not_taught(start: Distil) -> None:
+    start(sentences(100, 140))
+
+    with pytest.raises(DistillationError, match="sources changed since"):
+        start(sentences(100, 141))
+
+
+def test_the_directory_of_another_run_is_refused_before_anything_is_translated(
+    start: Distil, teacher: Path
+) -> None:
+    before = weights(teacher)
+    counting = Counting()
+
+    with pytest.raises(RunError, match="it holds the run of another recipe"):
+        start(sentences(100, 140), directory=teacher, counting=counting)
+
+    assert counting.lines == 0
+    assert weights(teacher) == before
+
+
+def test_sentences_of_the_test_text_are_refused_before_anything_is_translated(
+    start: Distil,
+) -> None:
+    counting = Counting()
+
+    with pytest.raises(OverlapError, match="5 pairs of the training text would give away"):
+        start(sentences(400, 440), counting=counting)
+
+    assert counting.lines == 0
+
+
+def test_what_is_left_out_is_told(start: Distil, run: Path) -> None:
+    long = "\t".join([" ".join(["one"] * 13), " ".join(["uno"] * 13)])
+
+    _, counting, said = start([*sentences(100, 120), long, "one two\t"])
+
+    assert "pairs: 22 pairs read, 21 kept (1 empty)" in said
+    assert "1 sources with more than 12 tokens left out" in said
+    summary = json.loads((run / "distillation" / "summary.json").read_bytes())
+    assert counting.lines == 20 == summary["kept"] + sum(summary["left_out"].values())
+    (account,) = (text for text in said if "translations to learn from" in text)
+    assert account.startswith(
+        f"{summary['kept']} translations to learn from, {20 - summary['kept']} left out"
+    )

@@ -1,0 +1,147 @@
+"""A student's recipe is its teacher's but for the model, the training text and the vocabulary."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dragoman.config import RecipeError, to_table
+from dragoman.distillation.student import student_recipe
+from dragoman.model.config import STUDENTS, TransformerConfig
+from dragoman.model_directory import ModelDescription, ModelDirectory, TokenizerDescription
+from dragoman.recipe import differences, recipe_from_table
+from dragoman.tokenizers.tokenizer import SpecialIds
+
+PAIRS = Path("run/distillation/distilled.tsv")
+TEACHERS: dict[str, Any] = {
+    "source_language": "en",
+    "target_language": "de",
+    "corpora": {
+        "train": [{"path": "train.tsv", "weight": 2.0}],
+        "validation": [{"path": "dev.tsv"}],
+        "test": [{"path": "test.tsv"}],
+        "overlap": "allow",
+    },
+    "tokenizer": {"kind": "bpe", "vocab_size": 300, "joint": False, "lowercase": True},
+    "model": {"preset": "small", "tied_embeddings": "target"},
+    "training": {"learning_rate": 3e-3},
+    "evaluation": {"lowercase": True},
+}
+
+
+@pytest.fixture
+def teacher(tmp_path: Path) -> ModelDirectory:
+    """Describe a model that was trained from a recipe; it needs no weights.
+
+    Every run keeps its validation text, also if the recipe names one.
+    """
+    held_out = tmp_path / "data" / "validation.tsv"
+    held_out.parent.mkdir()
+    held_out.touch()
+    return teacher_of(tmp_path, TEACHERS)
+
+
+def teacher_of(path: Path, recipe: dict[str, Any], *, kind: str = "bpe") -> ModelDirectory:
+    directory = ModelDirectory.__new__(ModelDirectory)
+    directory.path = path
+    directory.description = ModelDescription(
+        source_language="en",
+        target_language="de",
+        model=TransformerConfig(tied_embeddings="target"),
+        tokenizer=TokenizerDescription(
+            kind=kind,  # type: ignore[arg-type]
+            joint=False,
+            lowercase=True,
+            byte_fallback=True,
+            source_vocab_size=300,
+            target_vocab_size=300,
+            source_fingerprint="",
+            target_fingerprint="",
+        ),
+        special_ids=SpecialIds(),
+        training={"recipe": to_table(recipe_from_table(recipe))} if recipe else {},
+    )
+    return directory
+
+
+def test_all_else_is_as_the_teacher_was_trained(teacher: ModelDirectory) -> None:
+    before = to_table(recipe_from_table(TEACHERS))
+
+    after = to_table(student_recipe(teacher, "small-6-1", PAIRS, ()))
+
+    assert differences(before, after) == [
+        "corpora.train: [{'path': 'train.tsv', 'weight': 2.0}] became "
+        "[{'path': 'run/distillation/distilled.tsv', 'weight': 1.0}]",
+        "model.num_decoder_layers: 3 became 1",
+        "model.num_encoder_layers: 3 became 6",
+        f"tokenizer.from_model: None became {str(teacher.path)!r}",
+        "tokenizer.vocab_size: 300 became None",
+    ]
+
+
+def test_assignments_change_the_recipe_last(teacher: ModelDirectory) -> None:
+    more = ("model.num_encoder_layers=9", "search.beam_size=1")
+
+    recipe = student_recipe(teacher, "small-6-1", PAIRS, more)
+
+    assert (recipe.model.num_encoder_layers, recipe.search.beam_size) == (9, 1)
+
+
+def test_a_misspelt_preset_is_named_with_the_nearest_one(teacher: ModelDirectory) -> None:
+    with pytest.raises(RecipeError, match=r"preset 'smal-6-1'; did you mean 'small-6-1'\?"):
+        student_recipe(teacher, "smal-6-1", PAIRS, ())
+
+
+def test_a_student_is_not_validated_by_what_its_teacher_says(tmp_path: Path) -> None:
+    recipe = {**TEACHERS, "corpora": {"train": [{"path": "train.tsv"}]}}
+
+    with pytest.raises(RecipeError, match="its recipe names no validation text"):
+        student_recipe(teacher_of(tmp_path, recipe), "small-6-1", PAIRS, ())
+
+    named = ('corpora.validation=[{path="dev.tsv"}]',)
+    corpora = student_recipe(teacher_of(tmp_path, recipe), "small-6-1", PAIRS, named).corpora
+    assert [each.path for each in corpora.validation] == ["dev.tsv"]
+
+
+def test_what_was_held_out_from_the_teacher_validates_the_student(tmp_path: Path) -> None:
+    recipe = {**TEACHERS, "corpora": {"train": [{"path": "train.tsv"}]}}
+    held_out = tmp_path / "data" / "validation.tsv"
+    held_out.parent.mkdir()
+    held_out.touch()
+
+    corpora = student_recipe(teacher_of(tmp_path, recipe), "small-6-1", PAIRS, ()).corpora
+
+    assert [each.path for each in corpora.validation] == [str(held_out)]
+    assert corpora.overlap == "drop"
+
+
+def test_the_student_of_an_imported_model_learns_a_vocabulary_of_its_own(tmp_path: Path) -> None:
+    teacher = teacher_of(tmp_path, {}, kind="marian")
+
+    named = ('corpora.validation=[{path="dev.tsv"}]',)
+    recipe = student_recipe(teacher, "base-12-1", PAIRS, named)
+
+    assert recipe.tokenizer.from_model is None
+    assert recipe.languages == ("en", "de")
+    assert recipe.model.tied_embeddings == "all"
+
+
+@pytest.mark.parametrize("name", STUDENTS)
+def test_students_are_named_by_their_layers_and_as_wide_as_their_family(name: str) -> None:
+    family, encoder, decoder = name.split("-")
+    recipe = {**TEACHERS, "tokenizer": {}, "model": {"preset": name}}
+
+    student = recipe_from_table(recipe).model
+
+    assert (student.num_encoder_layers, student.num_decoder_layers) == (int(encoder), int(decoder))
+    model = recipe_from_table({**recipe, "model": {"preset": family}}).model
+    assert (
+        replace(
+            student,
+            num_encoder_layers=model.num_encoder_layers,
+            num_decoder_layers=model.num_decoder_layers,
+            dropout=model.dropout,
+        )
+        == model
+    )

@@ -1,0 +1,61 @@
+"""Only good translations are taught, and all that is left out is counted."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dragoman.corpora.text_file import CorpusError
+from dragoman.distillation.text import write_pairs
+
+GOOD = {"source": "A cat.", "text": "Un gatto.", "finished": True, "faults": []}
+
+
+def write(path: Path, *changes: dict[str, Any]) -> Path:
+    """Write what `dragoman translate --json` says of some lines."""
+    records = [json.dumps({**GOOD, **change}) for change in changes]
+    path.write_text("".join(f"{record}\n" for record in records), encoding="utf-8")
+    return path
+
+
+def test_faults_are_left_out_and_counted_by_the_first(tmp_path: Path) -> None:
+    translations = write(
+        tmp_path / "translations.jsonl",
+        {},
+        {"faults": ["repeats itself", "is far too long"]},
+        {"faults": ["is empty"], "text": ""},
+        {"finished": False},
+        {"faults": ["repeats itself"], "finished": False},
+        {"source": "Two  cats.", "text": "Due\u00a0gatti.\u2028"},
+    )
+
+    kept, left_out = write_pairs(translations, tmp_path / "pairs.tsv")
+
+    assert kept == 2
+    assert left_out == {
+        "the translation repeats itself": 2,
+        "the translation is empty": 1,
+        "the translation stopped at the length limit": 1,
+    }
+    pairs = (tmp_path / "pairs.tsv").read_text(encoding="utf-8")
+    assert pairs == "A cat.\tUn gatto.\nTwo cats.\tDue gatti.\n"
+
+
+def test_a_line_that_was_set_aside_is_counted(tmp_path: Path) -> None:
+    path = write(tmp_path / "translations.jsonl", {})
+    rejected = json.dumps({"line": 2, "source": "A", "text": "", "rejected": "it fails"})
+    path.write_text(f"{path.read_text(encoding='utf-8')}{rejected}\n", encoding="utf-8")
+
+    _, left_out = write_pairs(path, tmp_path / "pairs.tsv")
+
+    assert left_out == {"it could not be translated": 1}
+
+
+def test_a_teacher_without_one_good_translation_teaches_nobody(tmp_path: Path) -> None:
+    translations = write(tmp_path / "translations.jsonl", {"faults": ["is empty"]})
+
+    with pytest.raises(CorpusError, match="no translation is without a fault"):
+        write_pairs(translations, tmp_path / "pairs.tsv")
+
+    assert not (tmp_path / "pairs.tsv").exists()
