@@ -152,7 +152,10 @@ class SentenceTranslator:
         lacking = [i for i in faulty if self._asks_for_phrases(tasks[i], found[i][0])]
         if lacking and (engine := self._engine_for_phrases) is not None:
             few = replace(wider, n_best=max(search.n_best, FEWEST_OF_PHRASES))
-            required = [[self._speller.spell(term) for term in tasks[i].terms] for i in lacking]
+            required = [
+                [self._speller.spell(term, tasks[i].text) for term in tasks[i].terms]
+                for i in lacking
+            ]
             others = engine.search([tasks[i].ids for i in lacking], few, required)
             self._add(lacking, tasks, found, others)
             faulty = [i for i in faulty if i not in lacking or found[i][0].faults]

@@ -12,8 +12,8 @@ from docs.write_settings import PAGE, page
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 COMMANDS = [
-    *("align", "check", "corpus", "demo", "evaluate", "explain", "export", "import", "inspect"),
-    *("plan", "plot", "serve", "train", "translate"),
+    *("align", "check", "corpus", "demo", "distill", "evaluate", "explain", "export", "import"),
+    *("inspect", "plan", "plot", "serve", "shortlist", "train", "translate"),
 ]
 
 

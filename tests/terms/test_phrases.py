@@ -4,6 +4,7 @@ import pytest
 
 from dragoman.terms.phrases import Speller
 from dragoman.terms.protected import find_protected
+from dragoman.terms.term import Term
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.tokenizer import Tokenizer
 from dragoman.tokenizers.training import train_tokenizers
@@ -27,7 +28,7 @@ def tokenizer(
 @pytest.mark.parametrize("text", ["12", "%s", "{name}", "http://è.it/?a=1", "a@b.it", "%(x)s"])
 def test_every_spelling_decodes_to_the_term(tokenizer: Tokenizer, text: str) -> None:
     (term,) = find_protected(text)
-    phrase = Speller(tokenizer).spell(term)
+    phrase = Speller(tokenizer).spell(term, text)
     before = tokenizer.encode("a (")
     for spelling in phrase.spellings:
         assert tokenizer.decode(spelling.tokens) == text
@@ -37,7 +38,7 @@ def test_every_spelling_decodes_to_the_term(tokenizer: Tokenizer, text: str) -> 
 
 def test_what_would_continue_a_number_may_not_follow_it(tokenizer: Tokenizer) -> None:
     (term,) = find_protected("12")
-    phrase = Speller(tokenizer).spell(term)
+    phrase = Speller(tokenizer).spell(term, "12")
     (behind,) = [spelling for spelling in phrase.spellings if spelling.not_after]
     for token, piece in enumerate(tokenizer.pieces(range(tokenizer.vocab_size))):
         digit = tokenizer.decode([*tokenizer.encode("12"), token]).startswith("121")
@@ -54,7 +55,7 @@ def test_what_is_glued_in_the_source_may_be_glued_in_the_translation(
     tokenizer: Tokenizer,
 ) -> None:
     (term,) = find_protected("file%(kind)ss")
-    phrase = Speller(tokenizer).spell(term)
+    phrase = Speller(tokenizer).spell(term, "file%(kind)ss")
     assert not phrase.not_before
     assert not any(spelling.not_after for spelling in phrase.spellings)
 
@@ -62,6 +63,29 @@ def test_what_is_glued_in_the_source_may_be_glued_in_the_translation(
 def test_whole_words_have_one_spelling() -> None:
     words = WordTokenizer(["il", "gatto", "12"])
     (term,) = find_protected("12")
-    phrase = Speller(words).spell(term)
+    phrase = Speller(words).spell(term, "12")
     assert {spelling.tokens for spelling in phrase.spellings} == {tuple(words.encode("12"))}
     assert not phrase.not_before
+
+
+@pytest.mark.parametrize(
+    ("source", "may_follow_an_end"),
+    [("The cat has files.", False), ("It rains. The cat has files.", True), ("3 cats!", False)],
+)
+def test_a_word_of_a_glossary_is_not_appended_to_a_sentence_that_is_over(
+    tokenizer: Tokenizer, source: str, may_follow_an_end: bool
+) -> None:
+    start = source.index("cat")
+    term = Term(kind="glossary", start=start, end=start + 3, writings=("gatto",))
+    phrase = Speller(tokenizer).spell(term, source)
+    for mark in ".!":
+        (end,) = tokenizer.encode(f"a{mark}")[-1:]
+        for spelling in phrase.spellings:
+            assert (end in spelling.not_after) != may_follow_an_end
+
+
+def test_what_is_protected_may_follow_an_abbreviation(tokenizer: Tokenizer) -> None:
+    (term,) = find_protected("number 12")
+    (full_stop,) = tokenizer.encode("a.")[-1:]
+    for spelling in Speller(tokenizer).spell(term, "number 12").spellings:
+        assert full_stop not in spelling.not_after

@@ -1,11 +1,15 @@
 """Terms as tokens, for a search that must produce them."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 
 from dragoman.decoding.phrase import Phrase, Spelling
 from dragoman.terms.term import Term
 from dragoman.tokenizers.tokenizer import Tokenizer
+
+_ENDS = frozenset(".!?\u2026\u3002\uff01\uff1f")
+"""What a sentence ends with."""
 
 _NEIGHBOURS = "(\"'[/-|"
 """Characters that a term may follow without a space; in a vocabulary few pieces begin so."""
@@ -17,14 +21,22 @@ class Speller:
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
 
-    def spell(self, term: Term) -> Phrase:
+    def spell(self, term: Term, source: str) -> Phrase:
         """Give every way to write a term: after a space, or right behind something else.
 
         It neither continues a word or number nor is continued by one, unless it is so in the
-        source.
+        source. A word of a glossary is not appended to a sentence that has ended without it.
+
+        Args:
+            term: What is to be written.
+            source: The text that it was found in.
         """
+        appended = term.kind == "glossary" and _ENDS.isdisjoint(source[: term.start])
+        never_after = self._ending_a_sentence if appended else frozenset()
         spellings = [
-            spelling for writing in term.writings for spelling in self._spell(writing, term)
+            replace(spelling, not_after=spelling.not_after | never_after)
+            for writing in term.writings
+            for spelling in self._spell(writing, term)
         ]
         continued = term.is_continued or not term.writings[0][-1].isalnum()
         return Phrase(
@@ -65,6 +77,13 @@ class Speller:
             token
             for token, text in enumerate(self._behind_a_letter())
             if text[-1:].isalnum() or text[-1:] in ("\ufffd", "_")
+        )
+
+    @cached_property
+    def _ending_a_sentence(self) -> frozenset[int]:
+        """The tokens after which a sentence is over."""
+        return frozenset(
+            token for token, text in enumerate(self._behind_a_letter()) if text[-1:] in _ENDS
         )
 
     def _behind_a_letter(self) -> Iterator[str]:
