@@ -92,14 +92,10 @@ def prove(peer: Peer, loaded: LoadedModel) -> None:
         PeerError: they are not ours.
     """
     special = loaded.directory.description.special_ids
-    sources = pad(
-        [[*ids, special.eos] for ids in draw_sentences(loaded.tokenizers.source)], special
-    )
-    targets = pad(
-        [[special.bos, *ids] for ids in draw_sentences(loaded.tokenizers.target)], special
-    )
-    count = min(len(sources), len(targets))
-    sources, targets = sources[:count], targets[:count]
+    drawn = map(draw_sentences, (loaded.tokenizers.source, loaded.tokenizers.target))
+    pairs = list(zip(*drawn, strict=False))
+    sources = pad([[*source, special.eos] for source, _ in pairs], special)
+    targets = pad([[special.bos, *target] for _, target in pairs], special)
     differences = peer.logits(sources, targets) - loaded.transformer(sources, targets)
     largest = float(differences[targets != special.pad].abs().max())
     if not largest < TOLERANCE:
@@ -201,7 +197,7 @@ class JoeyNMT:
             from joeynmt.model import build_model
             from joeynmt.vocabulary import Vocabulary
         except ImportError as error:
-            raise PeerError(f"not installed ({error})") from None
+            raise PeerError(f"not installed ({error}); translation_peers.py says how") from None
         description = loaded.directory.description
         ours = description.special_ids
         first = [ours.unk, ours.pad, ours.bos, ours.eos]
