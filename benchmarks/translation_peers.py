@@ -7,8 +7,8 @@ Each is an optional install, beside Dragoman in the same environment:
                     subword-nmt, tensorboard, matplotlib, seaborn, importlib_metadata, pandas
 
 They run their own forward pass and their own search, in float32, and get our batches: sentences
-sorted by length, as many source tokens as each is fastest with. Before that each has to show that
-its logits are ours.
+sorted by length, as many source tokens as `tokens_per_batch` says. Before that each has to show
+that its logits are ours.
 
 `huggingface` is `M2M100ForConditionalGeneration`, the encoder-decoder of transformers that has the
 norm before each sublayer. Its sinusoids have other wavelengths, so its table of them is replaced.
