@@ -27,6 +27,20 @@ from dragoman.model.config import TransformerConfig
 from dragoman.training.precision import autocast, choose_precision
 
 IGNORED = -100  # the label that PyTorch's loss leaves out
+JOEYNMT_SPECIAL = SimpleNamespace(
+    unk_token="<unk>",
+    pad_token="<pad>",
+    bos_token="<s>",
+    eos_token="</s>",
+    unk_id=0,
+    pad_id=1,
+    bos_id=2,
+    eos_id=3,
+    sep_token=None,
+    sep_id=None,
+    lang_tags=[],
+)
+"""Its unknown token has the id 0 and its padding 1; ours are exchanged."""
 
 
 class MissingError(Exception):
@@ -144,24 +158,10 @@ class JoeyNMT:
         except ImportError as error:
             raise MissingError(f"not installed ({error})") from None
         self.version = version("joeynmt")
-        # Its unknown token has the id 0 and its padding 1; ours are exchanged.
-        special = SimpleNamespace(
-            unk_token="<unk>",
-            pad_token="<pad>",
-            bos_token="<s>",
-            eos_token="</s>",
-            unk_id=0,
-            pad_id=1,
-            bos_id=2,
-            eos_id=3,
-            sep_token=None,
-            sep_id=None,
-            lang_tags=[],
-        )
         if (work.pad_id, work.bos_id, work.eos_id) != (0, 2, 3):
             raise MissingError("our special tokens are not where this adapter expects them")
-        words = Vocabulary([f"piece {i}" for i in range(work.vocab_size - 4)], special)
-        self.model: nn.Module = build_model(_joeynmt_model(work.model), words, words)
+        words = Vocabulary([f"piece {i}" for i in range(work.vocab_size - 4)], JOEYNMT_SPECIAL)
+        self.model: nn.Module = build_model(joeynmt_model(work.model), words, words)
         self.model.loss_function = ("crossentropy", work.label_smoothing)
         self.model.train()
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=work.learning_rate)
@@ -210,7 +210,7 @@ def _update(
     return total / batch.num_target_tokens
 
 
-def _joeynmt_model(sizes: TransformerConfig) -> dict[str, Any]:
+def joeynmt_model(sizes: TransformerConfig) -> dict[str, Any]:
     """Write the section `model` of its configuration."""
 
     def stack(num_layers: int) -> dict[str, Any]:

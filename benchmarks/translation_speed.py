@@ -1,4 +1,4 @@
-"""Measure how fast a model translates, by each engine and by CTranslate2 alone, in one run.
+"""Measure how fast a model translates, by each engine and by other toolkits, in one run.
 
     python benchmarks/translation_speed.py MODEL PAIRS.tsv [--beam-sizes 1 4] [--json]
 
@@ -9,6 +9,9 @@ cut all sentences. Latency is that of one sentence at a time, the median of the 
 
 `ctranslate2` is our engine with the copy that `dragoman export` writes. `ctranslate2 alone` calls
 the library as its manual recommends for files, without Dragoman's rules for when a search is over.
+`huggingface` and `joeynmt` are optional installs, see `translation_peers.py`; one that is missing,
+or cannot hold the model, is left out, and a line says why. They show that they are the model before
+they translate, which their start and their memory include.
 """
 
 import argparse
@@ -21,12 +24,15 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import ctranslate2
 
+from dragoman.config import DragomanError
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.parallel_text import read_pairs
 from dragoman.decoding.config import SearchConfig
@@ -37,6 +43,7 @@ from dragoman.model_directory import ModelDirectory
 from dragoman.tokenizers.pair import TokenizerPair
 
 LATENCY_SENTENCES = 100
+PACKAGES = ("torch", "ctranslate2", "transformers", "joeynmt")
 
 Ids = Sequence[Sequence[int]]
 Translate = Callable[[Ids, int], list[tuple[int, ...]]]
@@ -98,12 +105,28 @@ def use_ctranslate2_alone(model: Path, copy: Path, tokenizers: TokenizerPair) ->
     return translate
 
 
+def use_peer(name: str) -> Callable[[Path, Path, TokenizerPair], Translate]:
+    """Translate as another toolkit does."""
+
+    def prepare_peer(model: Path, copy: Path, tokenizers: TokenizerPair) -> Translate:
+        del copy, tokenizers
+        from translation_peers import prepare
+
+        from dragoman.interop.proof import LoadedModel
+
+        return prepare(name, LoadedModel.load(model))
+
+    return prepare_peer
+
+
 SUBJECTS: dict[str, tuple[Callable[[Path, Path, TokenizerPair], Translate], str]] = {
     "pytorch": (use_engine("pytorch"), "float32"),
     "ctranslate2 int8": (use_engine("ctranslate2"), "int8"),
     "ctranslate2 float32": (use_engine("ctranslate2"), "float32"),
     "ctranslate2 alone int8": (use_ctranslate2_alone, "int8"),
     "ctranslate2 alone float32": (use_ctranslate2_alone, "float32"),
+    "huggingface": (use_peer("huggingface"), "float32"),
+    "joeynmt": (use_peer("joeynmt"), "float32"),
 }
 """How each is prepared, and the weights of the copy that it gets."""
 
@@ -120,7 +143,11 @@ def run_one(options: argparse.Namespace) -> None:
     directory = ModelDirectory(options.model)
     tokenizers = directory.load_tokenizers()
     prepare, _ = SUBJECTS[options.subject]
-    translate = prepare(options.model, options.copy, tokenizers)
+    try:
+        translate = prepare(options.model, options.copy, tokenizers)
+    except DragomanError as error:
+        print(json.dumps({"left_out": str(error)}))
+        return
     seconds_to_start = time.time() - options.began
     pairs = list(read_pairs(CorpusConfig(path=str(options.pairs)), languages=("source", "target")))
     pairs = [pair for pair in pairs if pair.source.strip()][: options.sentences]
@@ -155,7 +182,16 @@ def run_one(options: argparse.Namespace) -> None:
             peak_memory_mib=peak_memory_mib(),
         )
         found.append(asdict(measurement))
-    print(json.dumps(found))
+    print(json.dumps({"measured": found}))
+
+
+def installed_versions() -> dict[str, str]:
+    """Look up what computes."""
+    found = {}
+    for package in PACKAGES:
+        with suppress(PackageNotFoundError):
+            found[package] = version(package)
+    return found
 
 
 def run_all(options: argparse.Namespace) -> dict[str, Any]:
@@ -167,6 +203,7 @@ def run_all(options: argparse.Namespace) -> dict[str, Any]:
 
     torch.set_num_threads(options.threads)
     results: list[dict[str, Any]] = []
+    left_out: dict[str, str] = {}
     with tempfile.TemporaryDirectory() as scratch:
         for quantization in ("int8", "float32"):
             copy = Path(scratch) / quantization / COPY_NAME
@@ -183,25 +220,28 @@ def run_all(options: argparse.Namespace) -> dict[str, Any]:
             done = subprocess.run(
                 command, stdout=subprocess.PIPE, text=True, check=True, env=environment
             )
-            results += json.loads(done.stdout.splitlines()[-1])
+            found = json.loads(done.stdout.splitlines()[-1])
+            results += found.get("measured", [])
+            if "left_out" in found:
+                left_out[name] = found["left_out"]
     return {
         "model": options.model.name,
         "text": options.pairs.name,
         "threads": options.threads,
         "python": platform.python_version(),
-        "torch": torch.__version__,
-        "ctranslate2": ctranslate2.__version__,
+        "versions": installed_versions(),
         "matrix_rate_gflops": round(matrix_rate(torch.float32) / 1e9, 1),
         "subjects": results,
+        "left_out": left_out,
     }
 
 
 def show(report: dict[str, Any]) -> None:
     """Print a table for people."""
+    versions = ", ".join(f"{package} {number}" for package, number in report["versions"].items())
     print(
-        f"{report['model']}, {report['text']}, {report['threads']} threads, torch "
-        f"{report['torch']}, CTranslate2 {report['ctranslate2']}, float32 products at "
-        f"{report['matrix_rate_gflops']:,.0f} GFLOP/s"
+        f"{report['model']}, {report['text']}, {report['threads']} threads, {versions}, "
+        f"float32 products at {report['matrix_rate_gflops']:,.0f} GFLOP/s"
     )
     columns = "| beam | target tokens/s | sentences/s | one sentence, ms | BLEU | start, s "
     print(f"| subject {columns}| tokenise, s | peak MiB |")
@@ -213,6 +253,8 @@ def show(report: dict[str, Any]) -> None:
             f"| {found['latency_ms']} | {found['bleu']} | {found['seconds_to_start']} "
             f"| {found['seconds_to_tokenise']} | {found['peak_memory_mib']:,.0f} |"
         )
+    for name, reason in report["left_out"].items():
+        print(f"{name} is left out: {reason}")
 
 
 def main() -> None:
