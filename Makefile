@@ -26,11 +26,14 @@ $(TO_DEVELOP): $(TO_USE)
 demo: $(TO_USE)        ## train, evaluate and use a translator
 	$(BIN)/dragoman demo
 
+# The blocks of a page go on from each other, so one process runs all of docs.
 test: install          ## all tests
-	$(BIN)/python -m pytest -q -n 2
+	$(BIN)/python -m pytest -q -n 2 tests src/dragoman
+	$(BIN)/python -m pytest -q docs
 
 quick: install         ## the tests that learn nothing
-	$(BIN)/python -m pytest -q -n 2 -m "not slow"
+	$(BIN)/python -m pytest -q -n 2 -m "not slow" tests src/dragoman
+	$(BIN)/python -m pytest -q docs
 
 floor:                 ## the quick tests, with the oldest versions that are allowed
 	$(PYTHON) -m venv $(FLOOR)
@@ -39,7 +42,8 @@ floor:                 ## the quick tests, with the oldest versions that are all
 		--output-file $(FLOOR)/oldest.txt pyproject.toml
 	$(FLOOR)/bin/uv pip install --quiet --python $(FLOOR) --requirement $(FLOOR)/oldest.txt
 	$(FLOOR)/bin/uv pip install --quiet --python $(FLOOR) --no-deps --editable .
-	$(FLOOR)/bin/python -m pytest -q -n 2 -m "not slow"
+	$(FLOOR)/bin/python -m pytest -q -n 2 -m "not slow" tests src/dragoman
+	$(FLOOR)/bin/python -m pytest -q docs
 
 check: install         ## format, lint, types, import rules
 	$(BIN)/ruff format --check .
