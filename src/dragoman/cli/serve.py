@@ -60,7 +60,7 @@ def serve(
         raise RecipeError(str(error)) from error
     with open_socket(host, port) as listener:
         whole = replace(translation, whole_lines=True)  # the server cuts them itself
-        with ThreadPoolExecutor(initializer=give_way) as loading:  # engines start threads then
+        with ThreadPoolExecutor(1, initializer=give_way) as loading:  # engines start threads then
             served = Models(
                 loading.map(
                     lambda path: prepare_model(

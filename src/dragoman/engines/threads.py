@@ -35,5 +35,5 @@ def for_each(
             num_workers, initializer=torch.set_num_threads, initargs=(num_threads // num_workers,)
         ) as workers:
             yield from workers.map(without_gradients, batches)
-    finally:  # a part of this setting is one of the whole process
+    finally:  # threads that start later begin with what was set last, in whichever thread
         torch.set_num_threads(num_threads)

@@ -1,0 +1,37 @@
+"""Batches on threads of their own."""
+
+import subprocess
+import sys
+
+import pytest
+
+_PROGRAM = """
+from concurrent.futures import ThreadPoolExecutor
+import torch
+from dragoman.engines.threads import for_each
+
+def work(number):
+    if number == {failing}:
+        raise ArithmeticError
+    return number, torch.get_num_threads(), torch.is_inference_mode_enabled()
+
+torch.set_num_threads(2)
+try:
+    print(list(for_each([7, 8, 9], work, torch.device("cpu"))))
+except ArithmeticError:
+    print("failed")
+print(torch.get_num_threads(), torch.is_inference_mode_enabled())
+with ThreadPoolExecutor(1) as later:
+    print(later.submit(torch.get_num_threads).result())
+"""
+
+
+@pytest.mark.parametrize(
+    ("failing", "said"), [(0, "[(7, 1, True), (8, 1, True), (9, 1, True)]"), (8, "failed")]
+)
+def test_each_batch_has_a_thread_and_later_threads_have_the_setting_of_before(
+    failing: int, said: str
+) -> None:
+    program = [sys.executable, "-c", _PROGRAM.format(failing=failing)]
+    done = subprocess.run(program, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [said, "2 False", "2"]
