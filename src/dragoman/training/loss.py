@@ -7,7 +7,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-CHUNK_ROWS = 512
+CHUNK_ROWS = 256
 """Positions whose logits exist at one time: few enough to stay in the cache of a CPU."""
 
 
@@ -122,14 +122,19 @@ def _loss_and_gradient(
     smoothing: float,
     padding_id: int,
 ) -> tuple[Float[Tensor, ""], Float[Tensor, "rows vocab"]]:
-    """Return the summed loss of a chunk and its gradient in the logits, which it overwrites."""
+    """Return the summed loss of a chunk and its gradient in the logits, which it overwrites.
+
+    Each step changes the logits in place: new room for as many numbers costs more than the step.
+    """
     real = (labels != padding_id).to(logits.dtype)
-    vocab_size = logits.size(1)
-    log_normaliser = logits.logsumexp(dim=1)
+    spread = smoothing / logits.size(1)
     label_logits = logits.gather(1, labels[:, None]).squeeze(1)
-    losses = (
-        log_normaliser - (1.0 - smoothing) * label_logits - smoothing * logits.mean(dim=1)
-    ) * real
-    gradient = logits.sub_(log_normaliser[:, None]).exp_().sub_(smoothing / vocab_size)
-    gradient.scatter_add_(1, labels[:, None], torch.full_like(losses, smoothing - 1.0)[:, None])
-    return losses.sum(), gradient.mul_(real[:, None])
+    mean_logits = logits.mean(dim=1)
+    largest = logits.amax(dim=1)
+    exponentials = logits.sub_(largest[:, None]).exp_()
+    total = exponentials.sum(dim=1)
+    log_normaliser = total.log() + largest
+    losses = (log_normaliser - (1.0 - smoothing) * label_logits - smoothing * mean_logits) * real
+    gradient = exponentials.mul_((real / total)[:, None]).sub_((real * spread)[:, None])
+    gradient.scatter_add_(1, labels[:, None], (real * (smoothing - 1.0))[:, None])
+    return losses.sum(), gradient
