@@ -22,7 +22,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from dragoman import Translator
-from dragoman.translator import Translation
+from dragoman.translation import Translation
 
 LINES = 50
 MOST_CHARACTERS_FOR_EACH = 3

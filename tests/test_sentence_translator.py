@@ -57,6 +57,7 @@ class Parrot(FakeEngine):
 
     def __init__(self, says: list[int]) -> None:
         self._says = tuple(says)
+        self.num_searched = 0
 
     def search(
         self,
@@ -66,6 +67,7 @@ class Parrot(FakeEngine):
         prefixes: Sequence[Sequence[int]] | None = None,
     ) -> list[list[Hypothesis]]:
         assert required is None
+        self.num_searched += len(sources)
         found = Hypothesis(
             ids=self._says,
             score=-1.0,
@@ -105,6 +107,22 @@ def test_without_an_engine_for_phrases_the_text_between_them_is_translated(
     assert [best.text for best, *_ in found] == ["Dove? %s Dove?  {0})?", "%s%s", "Dove?"]
     assert [best.faults for best, *_ in found] == [(), (), ()]
     assert [best.score for best, *_ in found] == [-2.0, 0.0, -1.0]
+
+
+def test_a_sentence_of_terms_alone_stays_as_it_is_without_a_search(
+    tokenizers: TokenizerPair,
+) -> None:
+    engine = Parrot(tokenizers.target.encode("Dove?"))
+    finder = TermFinder(languages=("en", "it"))
+    kept = ["%d (12)", "http://www.example.org/where", "Где это? " * 10]
+    translator = SentenceTranslator(engine, tokenizers, finder)
+    found = translator.translate(sentences(tokenizers, [*kept, "Where is it?"]), SEARCH)
+    assert [best.text for best, *_ in found] == [*kept, "Dove?"]
+    assert engine.num_searched == 1
+    assert {(best.faults, best.score, best.confidence) for best, *_ in found[:-1]} == {((), 0, 1)}
+    leaves_it_to_the_model = SentenceTranslator(engine, tokenizers, TermFinder(protects=False))
+    ((best, *_),) = leaves_it_to_the_model.translate(sentences(tokenizers, ["12 %d"]), SEARCH)
+    assert best.text == "Dove?"
 
 
 def test_where_nothing_helps_the_sentence_stays_as_it_is(tokenizers: TokenizerPair) -> None:

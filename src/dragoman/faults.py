@@ -11,7 +11,7 @@ Fault = Literal[
     "is far too long",
     "is far too short",
     "is empty",
-    "changes a placeholder, a number or an address",
+    "changes what must stay as it is",
     "lacks a term of the glossary",
 ]
 

@@ -96,7 +96,8 @@ class Sentence(NamedTuple):
 class SentenceTranslator:
     """Translates sentences, each with the terms that it must keep.
 
-    First comes the search that was asked for. Most translations are good at that, and keep their
+    A sentence that is nothing but such terms stays as it is. For others, first comes the search
+    that was asked for. Most translations are good at that, and keep their
     terms by themselves. Where the best one has a fault:
 
     1. If it is about terms, a search follows that must produce them, if there is an engine for
@@ -132,7 +133,9 @@ class SentenceTranslator:
     ) -> list[list[Alternative]]:
         """Give the translations of each sentence: those without a fault first, the best first."""
         tasks = [_Task(*sentence, self._terms.find(sentence.text)) for sentence in sentences]
-        hypotheses = self.engine.search([task.ids for task in tasks], search)
+        worded = [task.ids for task in tasks if not task.is_only_terms]
+        searched = iter(self.engine.search(worded, search))
+        hypotheses = [[] if task.is_only_terms else next(searched) for task in tasks]
         found = [
             [self._look_at(task, hypothesis) for hypothesis in of_task or [EMPTY]]
             for task, of_task in zip(tasks, hypotheses, strict=True)
@@ -216,8 +219,13 @@ class SentenceTranslator:
 
     def _look_at(self, task: "_Task", hypothesis: Hypothesis) -> Alternative:
         """Put a hypothesis back into text, and see what is wrong with it."""
-        text = self._tokenizers.target.decode(hypothesis.ids)
-        faults = find_faults(task.text, text, source_ids=task.ids, translation_ids=hypothesis.ids)
+        faults: tuple[Fault, ...] = ()
+        text = task.text
+        if not task.is_only_terms:
+            text = self._tokenizers.target.decode(hypothesis.ids)
+            faults = find_faults(
+                task.text, text, source_ids=task.ids, translation_ids=hypothesis.ids
+            )
         return Alternative(
             text=text,
             parts=(text,),
@@ -239,6 +247,17 @@ class _Task(NamedTuple):
     text: str
     ids: list[int]
     terms: list[Term]
+
+    @property
+    def is_only_terms(self) -> bool:
+        """Whether there is no word to translate beside what stays as it is."""
+        if not self.terms or any(term.kind == "glossary" for term in self.terms):
+            return False
+        beside, end = "", 0
+        for term in self.terms:
+            beside += self.text[end : term.start]
+            end = term.end
+        return not _has_word(beside + self.text[end:])
 
 
 def _badness(alternative: Alternative) -> tuple[bool, int, bool, float]:

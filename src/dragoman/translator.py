@@ -1,8 +1,8 @@
 """Text to text: the class that people import."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -13,67 +13,17 @@ from dragoman.config import DragomanError, RecipeError, from_table
 from dragoman.decoding.config import SearchConfig
 from dragoman.engines.protocol import Engine
 from dragoman.engines.selection import EngineKind, build_engine, build_second_engine
-from dragoman.faults import Fault
-from dragoman.markup.document import STRING, Markup, is_marked_up
-from dragoman.markup.passage import Passage, PlainText
 from dragoman.model_directory import DESCRIPTION_NAME, ModelDirectory
-from dragoman.sentence_translator import (
-    Alternative,
-    Sentence,
-    SentenceTranslator,
-    join,
-    join_alternatives,
-)
+from dragoman.sentence_translator import SentenceTranslator
 from dragoman.terms.finder import TermFinder
 from dragoman.terms.glossary import Glossary
+from dragoman.text_cutter import TextCutter
 from dragoman.tokenizers.normalisation import encodable
 from dragoman.tokenizers.pair import TokenizerPair
-from dragoman.tokenizers.sentences import cut_to_fit, join_translations
+from dragoman.translation import Translation
 
 CHUNK = 2048
 """Texts that are read ahead; among so many, there are enough of similar length for a batch."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Translation:
-    """What a text was translated to."""
-
-    source: str
-    alternatives: tuple[Alternative, ...]
-    """As many as `n_best`, or fewer if there are not so many. Those without a fault come first, and
-    of these the best scored."""
-
-    parts: tuple[str, ...]
-    """What was translated at once: the sentences of the source, or pieces of a long one. A text
-    with tags is one part."""
-
-    cut: bool
-    """Whether a sentence was too long for the model, so that it was translated in pieces."""
-
-    @property
-    def text(self) -> str:
-        """The best translation."""
-        return self.alternatives[0].text
-
-    @property
-    def score(self) -> float:
-        """The score of the best translation."""
-        return self.alternatives[0].score
-
-    @property
-    def confidence(self) -> float:
-        """How sure the model is of the best translation, from 0 to 1."""
-        return self.alternatives[0].confidence
-
-    @property
-    def finished(self) -> bool:
-        """Whether the best translation ended by itself."""
-        return self.alternatives[0].finished
-
-    @property
-    def faults(self) -> tuple[Fault, ...]:
-        """What is wrong with the best translation at first sight."""
-        return self.alternatives[0].faults
 
 
 class SentenceError(DragomanError):
@@ -103,9 +53,10 @@ class Translator:
     Threads can share a translator. Processes that are forked cannot: each loads the model itself,
     after the fork, from a process that has not computed before.
 
-    Placeholders, numbers and addresses stay as they are: where a translation does not keep them by
-    itself, the search is made to produce them. So it is with the terms of a glossary. Tags and
-    escaped line breaks are taken out, and put back around the same words. A translation
+    Placeholders, numbers, addresses and words in other scripts stay as they are: where a
+    translation does not keep them by itself, the search is made to produce them. So it is with the
+    terms of a glossary. Tags and escaped line breaks are taken out, and put back around the same
+    words; emoji and control characters around a sentence are put back, too. A translation
     that is empty, repeats itself, copies the source or is far too long or short gives way to the
     best one without such a fault, if a wider search finds any; or it says its fault.
 
@@ -122,7 +73,8 @@ class Translator:
         search: How to search, if not as the model's description says.
         split_sentences: Whether to cut a text into sentences; a model that has learnt from
             paragraphs may do better with the whole.
-        protect: Whether to keep placeholders, numbers, addresses, tags and escapes as they are.
+        protect: Whether to keep placeholders, numbers, addresses, tags, escapes, emoji and words in
+            other scripts as they are.
         glossary: A file of terms whose translation is prescribed, one a line: source TAB target.
         shortlist: Whether to search among the tokens of the model's shortlist only, which
             `dragoman shortlist` learns. Scores are then relative to it. PyTorch is needed.
@@ -150,14 +102,17 @@ class Translator:
         directory = ModelDirectory(path)
         description = directory.description
         self.search = search or default_search(directory)
-        self._splits = split_sentences
-        self._keeps_tags = protect
-        self._languages = (description.source_language, description.target_language)
+        languages = (description.source_language, description.target_language)
         self._max_length = description.max_length
         self._tokenizers = directory.load_tokenizers()
         self._process = os.getpid()
-        self.glossary = (
-            Glossary.load(Path(glossary), languages=self._languages) if glossary else None
+        self.glossary = Glossary.load(Path(glossary), languages=languages) if glossary else None
+        self._cutter = TextCutter(
+            self._tokenizers,
+            languages,
+            max_length=self._max_length,
+            protects=protect,
+            splits_sentences=split_sentences,
         )
         self._sentence_translator = SentenceTranslator(
             build_engine(
@@ -170,7 +125,7 @@ class Translator:
                 shortlist=shortlist,
             ),
             self._tokenizers,
-            TermFinder(protects=protect, glossary=self.glossary),
+            TermFinder(protects=protect, glossary=self.glossary, languages=languages),
             partial(build_second_engine, directory, engine, device, threads),
         )
 
@@ -194,10 +149,14 @@ class Translator:
         terms = terms or TermFinder(protects=False)
         translator.search = search or SearchConfig()
         translator.glossary = terms.glossary
-        translator._splits = split_sentences
-        translator._keeps_tags = terms.protects
-        translator._languages = languages
         translator._max_length = max_length
+        translator._cutter = TextCutter(
+            tokenizers,
+            languages,
+            max_length=max_length,
+            protects=terms.protects,
+            splits_sentences=split_sentences,
+        )
         translator._tokenizers = tokenizers
         translator._process = os.getpid()
         translator._sentence_translator = SentenceTranslator(engine, tokenizers, terms)
@@ -225,11 +184,11 @@ class Translator:
         self._check_process()
         remaining = iter(texts)
         while chunk := list(islice(remaining, CHUNK)):
-            cut = self._cut(chunk)
-            parts = [part for text in cut for piece in text.pieces for part in piece]
-            found = iter(self._sentence_translator.translate(parts, search or self.search))
-            for source, text in zip(chunk, cut, strict=True):
-                yield self._join(source, text, found)
+            cut = self._cutter.cut(chunk)
+            sentences = [sentence for text in cut for sentence in text.sentences]
+            found = iter(self._sentence_translator.translate(sentences, search or self.search))
+            for text in cut:
+                yield text.put_together(found)
 
     def complete(self, text: str, prefix: str) -> str:
         """Translate a sentence so that the translation begins with a prefix.
@@ -306,71 +265,6 @@ class Translator:
                 f"at most {self._max_length}; give a shorter one"
             )
         return ids, translated
-
-    def _cut(self, texts: list[str]) -> list["_CutText"]:
-        """Cut texts into sentences, and sentences that are too long into pieces."""
-        passages = [self._read(encodable(text)) for text in texts]
-        encoded = iter(
-            self._tokenizers.source.encode_batch(
-                [s for passage in passages for s in passage.pieces]
-            )
-        )
-        return [
-            _CutText(passage, [self._fit(s, next(encoded)) for s in passage.pieces])
-            for passage in passages
-        ]
-
-    def _read(self, text: str) -> Passage:
-        """Take a text apart."""
-        if self._keeps_tags and is_marked_up(text):
-            return Markup(text, STRING, self._read_plain)
-        return self._read_plain(text)
-
-    def _read_plain(self, text: str) -> PlainText:
-        return PlainText(text, *self._languages, lines=False, sentences=self._splits)
-
-    def _fit(self, sentence: str, ids: list[int]) -> list[Sentence]:
-        """Cut a sentence that has more tokens than the model has seen."""
-        tokenizer, limit = self._tokenizers.source, self._max_length
-        if len(ids) <= limit:
-            return [Sentence(sentence, ids)]
-        parts = cut_to_fit(sentence, tokenizer, limit=limit)
-        return list(map(Sentence, parts, tokenizer.encode_batch(parts)))
-
-    def _join(
-        self, source: str, cut: "_CutText", found: Iterator[list[Alternative]]
-    ) -> Translation:
-        """Put the translations of the parts of a text together."""
-        pieces = [self._join_parts(piece, [next(found) for _ in piece]) for piece in cut.pieces]
-        parts = tuple(part.text.strip() for piece in cut.pieces for part in piece)
-        return Translation(
-            source=source,
-            alternatives=join_alternatives(pieces, cut.passage.put_together),
-            parts=parts if isinstance(cut.passage, PlainText) else (source.strip(),),
-            cut=any(len(piece) > 1 for piece in cut.pieces),
-        )
-
-    def _join_parts(
-        self, parts: list[Sentence], found: list[list[Alternative]]
-    ) -> Sequence[Alternative]:
-        """Put the translations of the parts of a sentence together, if it has more than one."""
-        if len(parts) == 1:
-            return found[0]
-        texts = [part.text for part in parts]
-        return join_alternatives(
-            found,
-            lambda each: join(
-                each, join_translations(texts, [a.text for a in each], self._languages[1])
-            ),
-        )
-
-
-class _CutText(NamedTuple):
-    """A text as it is translated."""
-
-    passage: Passage
-    pieces: list[list[Sentence]]
-    """For each piece of the passage what is translated at once: it, or what fits of it."""
 
 
 def default_search(directory: ModelDirectory) -> SearchConfig:

@@ -12,7 +12,8 @@ from dragoman.alignment.links import AlignmentError
 from dragoman.alignment.words import link_words
 from dragoman.model_directory import AlignmentDescription, ModelDirectory, save_alignment
 from dragoman.tokenizers.tokenizer import BOS_ID, EOS_ID
-from dragoman.translator import Translation, Translator
+from dragoman.translation import Translation
+from dragoman.translator import Translator
 from dragoman.visualisation.attention_maps import read_attention
 
 CHOSEN = AlignmentDescription(layer=3, head=2, agreement=0.7, text="some", pairs=9)

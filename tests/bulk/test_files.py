@@ -20,7 +20,8 @@ from dragoman.bulk.job import Job
 from dragoman.bulk.kept import KeptParts
 from dragoman.bulk.plain_text import PlainText
 from dragoman.decoding.config import SearchConfig
-from dragoman.translator import Translation, Translator
+from dragoman.translation import Translation
+from dragoman.translator import Translator
 
 from .conftest import LINES, Start, blocks_in, result_of
 

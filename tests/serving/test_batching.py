@@ -14,7 +14,8 @@ from dragoman.serving.batching import CHARACTERS_PER_BATCH, TEXTS_AT_ONCE, Batch
 from dragoman.serving.models import ServedModel
 from dragoman.serving.refusal import RefusalError
 from dragoman.serving.settings import Settings
-from dragoman.translator import Translation, Translator
+from dragoman.translation import Translation
+from dragoman.translator import Translator
 
 SEARCH = SearchConfig()
 LINE = "the cat, the dog"

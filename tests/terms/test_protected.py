@@ -2,6 +2,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from dragoman.corpora.scripts import letters_outside
+from dragoman.terms.finder import TermFinder
 from dragoman.terms.protected import cut_around, find_protected
 from dragoman.terms.term import FAULT_OF_PROTECTED, find_term_faults
 
@@ -143,3 +145,38 @@ def test_terms_are_in_order_and_apart_whatever_the_text(text: str) -> None:
     for kept in pieces[1::2]:
         assert find_protected(kept)
     assert not find_protected(" ".join(pieces[::2]))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("The word λόγος, not Λόγος.", ["λόγος", "Λόγος"]),
+        ("Say «Добрый день» or добрый-вечер", ["Добрый день", "добрый-вечер"]),
+        ("कि की means that", ["कि की"]),
+        ("5 µm, ½ of it, naïve façade №4 ﬁne", ["µ"]),
+        ("http://пример.it/ю and %(имя)s", []),
+    ],
+)
+def test_words_in_other_scripts_are_found_whole(text: str, words: list[str]) -> None:
+    foreign = letters_outside("en", "it")
+    found = [term for term in find_protected(text, foreign) if term.kind == "foreign"]
+
+    assert [text[term.start : term.end] for term in found] == words
+    assert not [term for term in find_protected(text) if term.kind == "foreign"]
+
+
+def test_words_of_either_language_are_no_foreign_ones() -> None:
+    text = "Привет, world"
+    assert not TermFinder(languages=("ru", "it")).find(text)
+    assert not TermFinder(languages=("en", "uk")).find(text)
+    assert not TermFinder(languages=("en", "tlh")).find(text)  # whose script is not known
+    (term,) = TermFinder(languages=("en", "it")).find(text)
+    assert term.writings == ("Привет",)
+
+
+def test_a_translation_keeps_words_in_other_scripts_and_adds_none() -> None:
+    finder = TermFinder(languages=("en", "it"))
+    required = finder.find("The word λόγος")
+    assert not finder.find_faults(required, "La parola λόγος")
+    for translation in ("La parola logos", "λόγος λόγος", "λόγος мир"):
+        assert finder.find_faults(required, translation) == (FAULT_OF_PROTECTED,)

@@ -4,7 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.tokenizers.sentences import cut_to_fit, join_translations, split_sentences
+from dragoman.tokenizers.sentences import (
+    cut_margins,
+    cut_to_fit,
+    join_translations,
+    split_sentences,
+)
 from dragoman.tokenizers.tokenizer import UNK_ID
 from dragoman.tokenizers.words import WordTokenizer
 
@@ -43,6 +48,8 @@ def test_translating_each_piece_to_itself_gives_the_text(text: str) -> None:
         ("en_US", "One. Two.", 2),
         ("zh", "你好。我是学生。", 2),
         ("it", "Il gatto dorme. E il cane?", 2),
+        ("en", "Good 👋🏽 see you 👩\u200d🚀🚀", 2),
+        ("en", "File \u2192 Open, by Acme\u2122", 1),
         ("en", "...", 1),
         ("en", "", 1),
     ],
@@ -51,6 +58,34 @@ def test_abbreviations_and_numbers_end_no_sentence(
     language: str, text: str, sentences: int
 ) -> None:
     assert len(split_sentences(text, language)) == sentences
+
+
+@given(text=st.text(LETTERS, max_size=30) | st.text(st.characters(exclude_categories=["Cs"])))
+def test_margins_and_what_is_between_them_are_the_text(text: str) -> None:
+    before, content, after = cut_margins(text)
+
+    assert before + content + after == text
+    assert any(map(str.isalpha, content)) == any(map(str.isalpha, text))
+    assert not any(map(str.isalpha, before + after))
+
+
+@pytest.mark.parametrize(
+    ("before", "content", "after"),
+    [
+        ("", "The cat.", ""),
+        ("\ufeff\u200b \x07", "The cat.", "\u2028\x00\t"),
+        ("1\ufe0f\u20e3 🇮🇹", "2 cats (red)!", "\u2764\ufe0f 👩\u200d🚀"),
+        ("", "\u00a9 2026, 5 \u2605\u2605 hotels \u2192 \u20ac", ""),
+        ("", "\u0915\u093f", ""),
+        ("50 % 🎉, 12:30!", "", ""),
+        ("\n", "", ""),
+        ("", "", ""),
+    ],
+)
+def test_pictures_and_what_is_invisible_stand_beside_a_sentence(
+    before: str, content: str, after: str
+) -> None:
+    assert cut_margins(before + content + after) == (before, content, after)
 
 
 class Letters(WordTokenizer):

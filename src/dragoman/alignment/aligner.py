@@ -17,7 +17,7 @@ from dragoman.alignment.words import (
 )
 from dragoman.engines.grouping import group_by_length
 from dragoman.model_directory import DESCRIPTION_NAME, ModelDirectory
-from dragoman.translator import Translation
+from dragoman.translation import Translation
 
 TOKENS_PER_BATCH = 2048
 

@@ -8,7 +8,7 @@ from dragoman.bulk.file_format import Line
 
 if TYPE_CHECKING:
     from dragoman.alignment.links import Links
-    from dragoman.translator import Translation
+    from dragoman.translation import Translation
 
 Form = Literal["text", "scores", "list", "json"]
 """`text` is the translation alone, `list` the n-best list of Moses, `json` all there is."""

@@ -10,7 +10,8 @@ from dragoman.bulk.form import Translated, Write, warnings_of
 from dragoman.bulk.plain_text import read_stream
 
 if TYPE_CHECKING:
-    from dragoman.translator import Translation, Translator
+    from dragoman.translation import Translation
+    from dragoman.translator import Translator
 
 Align = Callable[[Iterator["Translation"]], Iterator[Translated]]
 """Gives translations with their links, or with none if nobody asked for them."""

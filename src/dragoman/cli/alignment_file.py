@@ -11,7 +11,7 @@ from dragoman.durable import open_whole
 if TYPE_CHECKING:
     from dragoman.bulk.form import Translated
     from dragoman.bulk.stream import Align
-    from dragoman.translator import Translation
+    from dragoman.translation import Translation
 
 ALIGNED_AT_ONCE = 256
 

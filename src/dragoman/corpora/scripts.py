@@ -67,20 +67,23 @@ WIDE = re.compile(f"[{RANGES['Han']}{RANGES['Hangul']}{RANGES['Kana']}]")
 """A character that says as much as several letters."""
 
 
-def letters_outside(language: str) -> re.Pattern[str] | None:
-    """Return a pattern for a letter of a script in which a language is not written.
+def letters_outside(*languages: str) -> re.Pattern[str] | None:
+    """Return a pattern for a letter of a script in which none of the languages is written.
 
     Args:
-        language: An ISO 639 code; a region or script after it (`pt_BR`, `zh-Hant`) is ignored.
+        languages: ISO 639 codes; a region or script after one (`pt_BR`, `zh-Hant`) is ignored.
 
     Returns:
-        None if the scripts of the language are not known.
+        None if the scripts of one of them are not known.
     """
-    code = re.split("[-_]", language.lower())[0]
-    scripts = [script for script, codes in LANGUAGES.items() if code in codes.split()]
-    if not scripts:
-        return None
-    return re.compile(r"[^\W\d_" + "".join(RANGES[script] for script in scripts) + "]")
+    scripts: set[str] = set()
+    for language in languages:
+        code = re.split("[-_]", language.lower())[0]
+        of_language = {script for script, codes in LANGUAGES.items() if code in codes.split()}
+        if not of_language:
+            return None
+        scripts |= of_language
+    return re.compile(r"[^\W\d_" + "".join(RANGES[script] for script in sorted(scripts)) + "]")
 
 
 def share_in_script(text: str, outside: re.Pattern[str]) -> float:

@@ -18,7 +18,8 @@ from dragoman.serving.priority import give_way
 from dragoman.serving.refusal import RefusalError
 from dragoman.serving.settings import Settings
 from dragoman.serving.turnstile import Turnstile
-from dragoman.translator import Translation, Translator
+from dragoman.translation import Translation
+from dragoman.translator import Translator
 
 TEXTS_AT_ONCE = 4
 """Of a request that is told of each text: it waits for the first ones, not for the last."""

@@ -11,7 +11,8 @@ from dragoman.model_directory import WEIGHTS_NAME, ModelDirectory
 from dragoman.serving.refusal import RefusalError
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.tokenizer import Tokenizer
-from dragoman.translator import Translation, default_search
+from dragoman.translation import Translation
+from dragoman.translator import default_search
 
 if TYPE_CHECKING:
     from dragoman.alignment.aligner import Aligner

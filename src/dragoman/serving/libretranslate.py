@@ -18,7 +18,7 @@ from dragoman.serving.readers import read_html, read_plain_text
 from dragoman.serving.refusal import RefusalError
 from dragoman.serving.service import Answer, Order
 from dragoman.serving.settings import MOST_ALTERNATIVES
-from dragoman.translator import Translation
+from dragoman.translation import Translation
 
 AUTO = "auto"
 """The source language of one who does not know it."""

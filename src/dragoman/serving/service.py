@@ -20,7 +20,8 @@ from dragoman.serving.progress import Piece, Progress
 from dragoman.serving.readers import Reader, read_plain_text
 from dragoman.serving.refusal import RefusalError
 from dragoman.serving.settings import Settings
-from dragoman.translator import Translation, Translator
+from dragoman.translation import Translation
+from dragoman.translator import Translator
 
 _SURE_OF_TARGET = 0.95
 """How probably a text must be in the target language to be left as it is: who asks

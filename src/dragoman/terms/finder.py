@@ -1,8 +1,11 @@
 """What is looked for in the sources, and then in their translations."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
+from dragoman.corpora.scripts import letters_outside
 from dragoman.faults import Fault
 from dragoman.terms.glossary import Glossary
 from dragoman.terms.protected import find_protected
@@ -14,13 +17,20 @@ class TermFinder:
     """Finds what a translation must keep, and tells whether it does."""
 
     protects: bool = True
-    """Whether placeholders, numbers and addresses stay as they are."""
+    """Whether placeholders, numbers, addresses and words of other scripts stay as they are."""
 
     glossary: Glossary | None = None
 
+    languages: tuple[str, ...] = ()
+    """In whose scripts words are translated; without any, so are those in all scripts."""
+
+    @cached_property
+    def _foreign_letter(self) -> re.Pattern[str] | None:
+        return letters_outside(*self.languages) if self.languages else None
+
     def find(self, source: str) -> list[Term]:
         """Find the terms of a source, in order; none overlaps another, protected ones go first."""
-        protected = find_protected(source) if self.protects else []
+        protected = self._find_protected(source)
         prescribed = self.glossary.find(source) if self.glossary else []
         free = [
             term
@@ -31,5 +41,7 @@ class TermFinder:
 
     def find_faults(self, required: Sequence[Term], translation: str) -> tuple[Fault, ...]:
         """Name what a translation did not keep of the terms of its source."""
-        kept = find_protected(translation) if self.protects else []
-        return find_term_faults(required, kept, translation)
+        return find_term_faults(required, self._find_protected(translation), translation)
+
+    def _find_protected(self, text: str) -> list[Term]:
+        return find_protected(text, self._foreign_letter) if self.protects else []

@@ -1,7 +1,8 @@
-"""Placeholders, numbers and addresses, which a translation keeps as they are."""
+"""Placeholders, numbers, addresses and words of other scripts, which a translation keeps."""
 
 import re
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Iterator, Sequence
 
 from dragoman.terms.term import Kind, Term
 
@@ -49,16 +50,51 @@ _PRINTABLE = "".join(map(chr, range(ord("!"), ord("~") + 1)))
 _EXCHANGED = str.maketrans(".,", ",.")
 
 
-def find_protected(text: str) -> list[Term]:
+def find_protected(text: str, foreign_letter: re.Pattern[str] | None = None) -> list[Term]:
     """Find what a translation of the text must keep, in order.
 
     A number may exchange its points and commas, as languages write them differently. One that is
     part of a word, as in 1st, is not protected.
 
+    Args:
+        text: Some text.
+        foreign_letter: Finds letters of scripts in which neither language is written.
+
     >>> [term.writings for term in find_protected("%s of 1,200 files at http://a.it/b, {user}")]
     [('%s',), ('1,200', '1.200'), ('http://a.it/b',), ('{user}',)]
     """
-    return [_read(found, text) for found in _PROTECTED.finditer(text)]
+    terms = [_read(found, text) for found in _PROTECTED.finditer(text)]
+    if foreign_letter is None or text.isascii():
+        return terms
+    foreign = [
+        _protect("foreign", text, start, end)
+        for start, end in _find_foreign(text, foreign_letter)
+        if not any(term.start < end and start < term.end for term in terms)
+    ]
+    return sorted(terms + foreign, key=lambda term: term.start)
+
+
+def _find_foreign(text: str, foreign_letter: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    """Find stretches of words in other scripts, with the marks on their letters."""
+    start = end = 0
+    for found in foreign_letter.finditer(text):
+        if not found.group().isalpha():  # as \u00bd, which re takes for part of a word
+            continue
+        between = text[end : found.start()]
+        if end and not all(c.isspace() or _is_mark(c) or c == "-" for c in between):
+            yield start, end
+            end = 0
+        if not end:
+            start = found.start()
+        end = found.end()
+        while _is_mark(text[end : end + 1]):
+            end += 1
+    if end:
+        yield start, end
+
+
+def _is_mark(character: str) -> bool:
+    return bool(character) and unicodedata.category(character).startswith("M")
 
 
 def cut_around(text: str, terms: Sequence[Term]) -> list[str]:
@@ -97,8 +133,12 @@ def _read(found: re.Match[str], text: str) -> Term:
         kind = "placeholder"
     else:
         kind = "number"
-    start, end = found.span()
-    written = found.group()
+    return _protect(kind, text, *found.span())
+
+
+def _protect(kind: Kind, text: str, start: int, end: int) -> Term:
+    """Make a term of a stretch of text."""
+    written = text[start:end]
     exchanged = written.translate(_EXCHANGED) if kind == "number" else written
     return Term(
         kind=kind,

@@ -7,9 +7,9 @@ from typing import Literal
 
 from dragoman.faults import Fault
 
-Kind = Literal["address", "placeholder", "number", "glossary"]
+Kind = Literal["address", "placeholder", "number", "foreign", "glossary"]
 
-FAULT_OF_PROTECTED: Fault = "changes a placeholder, a number or an address"
+FAULT_OF_PROTECTED: Fault = "changes what must stay as it is"
 FAULT_OF_GLOSSARY: Fault = "lacks a term of the glossary"
 
 
@@ -39,9 +39,9 @@ def find_term_faults(
 ) -> tuple[Fault, ...]:
     """Compare what a translation must have with what it has.
 
-    Placeholders and addresses must be the same, and equally many. Numbers must all be there; a
-    translation may have more, as it may write words as digits. A term of the glossary must be
-    there in one of its writings, however often the source has it.
+    Placeholders, addresses and words of other scripts must be the same, and equally many. Numbers
+    must all be there; a translation may have more, as it may write words as digits. A term of the
+    glossary must be there in one of its writings, however often the source has it.
 
     Args:
         required: The terms of the source.
@@ -51,7 +51,8 @@ def find_term_faults(
     found: list[Fault] = []
     ours, theirs = _count(required, "number"), _count(kept, "number")
     if ours - theirs or any(
-        _count(required, kind) != _count(kept, kind) for kind in ("address", "placeholder")
+        _count(required, kind) != _count(kept, kind)
+        for kind in ("address", "placeholder", "foreign")
     ):
         found.append(FAULT_OF_PROTECTED)
     folded = translation.casefold()

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise, takewhile
 
 from dragoman.tokenizers.tokenizer import Tokenizer
 
@@ -12,6 +13,20 @@ _BOUNDARIES = tuple(
 """Where a sentence that is too long is cut: behind a clause if there are several, else a word.
 Each has a pattern that finds the last one, and a pattern that finds the first."""
 
+_PICTURES = "\u231a\u231b\u23e9-\u23fa\u2600-\u27bf\u2b05-\u2b55\U0001f000-\U0001faff"
+"""Emoji and dingbats, as the inside of a regular expression's brackets."""
+
+_VARIANTS = "\u200d\u20e3\ufe0e\ufe0f\U000e0020-\U000e007f"
+"""What joins and varies pictures."""
+
+_INVISIBLE = "\x00-\x1f\x7f-\x9f\xad\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff"
+"""Control characters, and others that only say how text is set."""
+
+_PICTURE = re.compile(rf"[{_PICTURES}][{_PICTURES}{_VARIANTS}]*\s*")
+_MARGIN = rf"\s{_PICTURES}{_VARIANTS}{_INVISIBLE}"
+_BEGINNING = re.compile(rf"(?:[0-9#*]\ufe0f?\u20e3|[{_MARGIN}])*")  # the first one is a keycap
+_IN_MARGIN = re.compile(f"[{_MARGIN}]")
+
 _WITHOUT_SPACES = ("zh", "zho", "ja", "jpn", "yue")
 """Languages that put no space between sentences."""
 
@@ -20,14 +35,17 @@ def split_sentences(text: str, language: str) -> list[str]:
     """Cut a text behind each sentence; put together, the pieces are the text.
 
     What has no letter, as the number of a paragraph, is no sentence but belongs to the next one,
-    or to the last.
+    or to the last. A picture ends one, as a full stop does.
 
-    >>> split_sentences("1. Mr. Rossi  is here. Good!", "en")
-    ['1. Mr. Rossi  is here. ', 'Good!']
+    >>> split_sentences("1. Mr. Rossi  is here. Good 🎉 See you", "en")
+    ['1. Mr. Rossi  is here. ', 'Good 🎉 ', 'See you']
     """
     pieces: list[str] = []
     incomplete = ""
-    for sentence in _segment(text, language):
+    sentences = (
+        part for sentence in _segment(text, language) for part in _cut_behind_pictures(sentence)
+    )
+    for sentence in sentences:
         incomplete += sentence
         if any(map(str.isalpha, sentence)):
             pieces.append(incomplete)
@@ -45,6 +63,30 @@ def _segment(text: str, language: str) -> Iterator[str]:
     for sentence in sentencex.segment(_base(language), _SPACE.sub(" ", text)):
         start, end = end, end + len(sentence)
         yield text[start:end]
+
+
+def _cut_behind_pictures(text: str) -> list[str]:
+    ends = [0, *(found.end() for found in _PICTURE.finditer(text)), len(text)]
+    return [text[start:end] for start, end in pairwise(ends)]
+
+
+def cut_margins(text: str) -> tuple[str, str, str]:
+    r"""Cut off what says nothing in any language: white space, pictures, invisible characters.
+
+    Returns:
+        What stands before, the text itself, and what stands behind. A text without a letter says
+        nothing, and all of it stands before.
+
+    >>> cut_margins("\u2728 Well done! \U0001f44d"), cut_margins("12:30!")
+    (('✨ ', 'Well done!', ' 👍'), ('12:30!', '', ''))
+    """
+    if not any(map(str.isalpha, text)):
+        return text, "", ""
+    beginning = _BEGINNING.match(text)
+    start = beginning.end() if beginning else 0
+    margin_at_end = takewhile(_IN_MARGIN.match, reversed(text))
+    end = len(text) - sum(1 for _ in margin_at_end)
+    return text[:start], text[start:end], text[end:]
 
 
 def cut_to_fit(text: str, tokenizer: Tokenizer, *, limit: int) -> list[str]:
