@@ -3,6 +3,7 @@
     python benchmarks/terms.py protection MODEL PAIRS.tsv
     python benchmarks/terms.py tags MODEL PAIRS.tsv --sample 300
     python benchmarks/terms.py glossary MODEL TRAINING_PAIRS.tsv TEST_PAIRS.tsv
+    python benchmarks/terms.py capitals MODEL PAIRS.tsv
 
 `protection` translates the pairs whose source has a placeholder, a number or an address, and
 neither tags nor escapes, with and without protection, and counts the terms that survive, however
@@ -13,6 +14,9 @@ these, too.
 target in at least `LEAST_PAIRS` pairs and in more than half of those that have either (Dice). It
 then translates the test pairs that have such a word and its translation, with and without the
 glossary, and counts in how many the translation has it, too (as Dinu et al. 2019 do).
+
+`capitals` writes the sources in capitals and compares with the references in capitals, with and
+without protection, and beside them the translations of the sources as they are.
 """
 
 import argparse
@@ -143,6 +147,24 @@ def measure_glossary(
         )
 
 
+def measure_capitals(model: Path, pairs: Sequence[Pair], engine: EngineKind) -> None:
+    """Score translations of sentences in capitals."""
+    shouted = [
+        pair._replace(source=pair.source.upper(), target=pair.target.upper()) for pair in pairs
+    ]
+    for sources, protect in ((shouted, False), (shouted, True), (pairs, True)):
+        translations, seconds = translate(
+            Translator(model, engine=engine, protect=protect), sources
+        )
+        report(
+            shouted,
+            [translation.upper() for translation in translations],
+            in_capitals=sources is shouted,
+            protect=protect,
+            seconds=round(seconds, 1),
+        )
+
+
 def find_terms(pairs: Iterable[Pair]) -> dict[str, str]:
     """Find the words of the source that almost always go with one word of the target."""
     of_source: Counter[str] = Counter()
@@ -185,7 +207,7 @@ def bleu(translations: Sequence[str], references: Sequence[str]) -> float:
 def main() -> None:
     """Measure, and print a JSON object for each way to translate."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["protection", "tags", "glossary"])
+    parser.add_argument("what", choices=["protection", "tags", "glossary", "capitals"])
     parser.add_argument("model", type=Path)
     parser.add_argument("pairs", type=Path, nargs="+")
     parser.add_argument("--sample", type=int, help="for tags: of so many pairs, drawn at random")
@@ -194,6 +216,8 @@ def main() -> None:
     first, *others = [read(path) for path in arguments.pairs]
     if arguments.what == "protection":
         measure_protection(arguments.model, first, arguments.engine)
+    elif arguments.what == "capitals":
+        measure_capitals(arguments.model, first, arguments.engine)
     elif arguments.what == "tags":
         chosen = [pair for pair in first if is_marked_up(pair.source)]
         if arguments.sample:

@@ -10,6 +10,12 @@ from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY, Hypothesis
 from dragoman.engines.protocol import Engine
 from dragoman.faults import Fault, find_faults
+from dragoman.terms.capitals import (
+    WITH_ANOTHER_I,
+    is_in_capitals,
+    with_capitals,
+    with_small_letters,
+)
 from dragoman.terms.finder import TermFinder
 from dragoman.terms.phrases import Speller
 from dragoman.terms.protected import cut_around
@@ -96,9 +102,9 @@ class Sentence(NamedTuple):
 class SentenceTranslator:
     """Translates sentences, each with the terms that it must keep.
 
-    A sentence that is nothing but such terms stays as it is. For others, first comes the search
-    that was asked for. Most translations are good at that, and keep their
-    terms by themselves. Where the best one has a fault:
+    A sentence that is nothing but such terms stays as it is, and one in capitals is shown to the
+    model in small letters. First comes the search that was asked for. Most translations are good
+    at that, and keep their terms by themselves. Where the best one has a fault:
 
     1. If it is about terms, a search follows that must produce them, if there is an engine for
        that; otherwise a wider search. The best scored translation without a fault is taken.
@@ -127,11 +133,40 @@ class SentenceTranslator:
         self._terms = terms
         self._load_second_engine = load_second_engine
         self._speller = Speller(tokenizers.target)
+        languages = {language.lower()[:2] for language in terms.languages}
+        self._knows_capitals = terms.protects and not languages & WITH_ANOTHER_I
 
     def translate(
         self, sentences: Sequence[Sentence], search: SearchConfig
     ) -> list[list[Alternative]]:
         """Give the translations of each sentence: those without a fault first, the best first."""
+        in_capitals = {i for i, sentence in enumerate(sentences) if self._is_in_capitals(sentence)}
+        found = self._translate(
+            [
+                self._with_small_letters(sentence) if i in in_capitals else sentence
+                for i, sentence in enumerate(sentences)
+            ],
+            search,
+        )
+        for i in in_capitals:
+            found[i] = list(map(self._with_capitals, found[i]))
+        return found
+
+    def _is_in_capitals(self, sentence: Sentence) -> bool:
+        text = sentence.text
+        return self._knows_capitals and is_in_capitals(text, self._terms.find_protected(text))
+
+    def _with_small_letters(self, sentence: Sentence) -> Sentence:
+        text = with_small_letters(sentence.text, self._terms.find_protected(sentence.text))
+        return Sentence(text, self._tokenizers.source.encode(text))
+
+    def _with_capitals(self, alternative: Alternative) -> Alternative:
+        text = with_capitals(alternative.text, self._terms.find_protected(alternative.text))
+        return replace(alternative, text=text, parts=(text,))
+
+    def _translate(
+        self, sentences: Sequence[Sentence], search: SearchConfig
+    ) -> list[list[Alternative]]:
         tasks = [_Task(*sentence, self._terms.find(sentence.text)) for sentence in sentences]
         worded = [task.ids for task in tasks if not task.is_only_terms]
         searched = iter(self.engine.search(worded, search))
@@ -169,9 +204,13 @@ class SentenceTranslator:
             del alternatives[search.n_best :]
 
     def _asks_for_phrases(self, task: "_Task", best: Alternative) -> bool:
-        """Tell whether a search for phrases may help, and does not take for ever."""
+        """Tell whether a search for phrases may help, and does not take for ever.
+
+        A model that must spell a word of a script that it has not learnt does not find back.
+        """
         lacks = FAULTS_OF_TERMS.intersection(best.faults)
-        return bool(lacks) and len(task.terms) <= MOST_PHRASES
+        has_foreign = any(term.kind == "foreign" for term in task.terms)
+        return bool(lacks) and not has_foreign and len(task.terms) <= MOST_PHRASES
 
     def _add(
         self,

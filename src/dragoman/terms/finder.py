@@ -30,7 +30,7 @@ class TermFinder:
 
     def find(self, source: str) -> list[Term]:
         """Find the terms of a source, in order; none overlaps another, protected ones go first."""
-        protected = self._find_protected(source)
+        protected = self.find_protected(source)
         prescribed = self.glossary.find(source) if self.glossary else []
         free = [
             term
@@ -41,7 +41,8 @@ class TermFinder:
 
     def find_faults(self, required: Sequence[Term], translation: str) -> tuple[Fault, ...]:
         """Name what a translation did not keep of the terms of its source."""
-        return find_term_faults(required, self._find_protected(translation), translation)
+        return find_term_faults(required, self.find_protected(translation), translation)
 
-    def _find_protected(self, text: str) -> list[Term]:
+    def find_protected(self, text: str) -> list[Term]:
+        """Find what stays as it is, in order."""
         return find_protected(text, self._foreign_letter) if self.protects else []

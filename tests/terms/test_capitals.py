@@ -1,0 +1,41 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dragoman.terms.capitals import is_in_capitals, with_capitals, with_small_letters
+from dragoman.terms.protected import find_protected
+
+
+@pytest.mark.parametrize(
+    ("text", "small"),
+    [
+        ("THE CAT IS ON THE TABLE.", "The cat is on the table."),
+        ("«PERCHÉ NO?»", "«Perché no?»"),
+        ("OPEN %(name)s OR {x} AT http://A.it/B", "Open %(name)s or {x} at http://A.it/B"),
+        ("%s FILES LEFT", "%s files left"),
+        ("12 FILES LEFT", "12 files left"),
+        ("ОТКРЫТЬ ФАЙЛ", "Открыть файл"),
+        ("ΟΔΟΣ ΑΝΟΙΚΤΗ", "Οδος ανοικτη"),  # with its last sigma
+    ],
+)
+def test_a_sentence_in_capitals_is_written_with_small_letters(text: str, small: str) -> None:
+    assert is_in_capitals(text, find_protected(text))
+    assert with_small_letters(text, find_protected(text)) == small
+    assert with_capitals(small, find_protected(small)) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["USB", "I A", "U.S.A.", "The USB PORT", "%s", "12", "你好 世界", "", "http://A.IT/B USB"],
+)
+def test_other_sentences_are_not_in_capitals(text: str) -> None:
+    assert not is_in_capitals(text, find_protected(text))
+
+
+@given(st.text(st.sampled_from("aAßİé 1%s{}.:/@-")))
+def test_what_is_kept_is_kept_in_capitals_and_in_small_letters(text: str) -> None:
+    kept = find_protected(text)
+    for changed in (with_capitals(text, kept), with_small_letters(text, kept)):
+        place = 0
+        for term in kept:
+            place = changed.index(text[term.start : term.end], place) + term.end - term.start
