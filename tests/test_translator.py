@@ -183,43 +183,6 @@ def test_tags_and_escapes_are_not_shown_to_the_model(tokenizers: TokenizerPair, 
     assert not re.search(r"[<>\\]", "".join(asked))
 
 
-def test_pictures_numbers_and_control_characters_are_not_shown_to_the_model(
-    tokenizers: TokenizerPair,
-) -> None:
-    engine = Copier()
-    translator = Translator.from_engine(
-        engine, tokenizers, languages=("en", "it"), max_length=LIMIT, terms=TermFinder()
-    )
-    texts = [
-        "\x07 The cat 🐱🐱 is on 1 table!  🎉\u200b ",
-        " 😀\n",
-        "12:30 %",
-        "the dog, " * 150 + "🐶",
-        "<b>The dog 🐶</b>",
-    ]
-
-    translations = list(translator.translate(texts))
-
-    assert [translation.text for translation in translations] == texts
-    assert translations[0].parts == ("\x07 The cat 🐱🐱", "is on 1 table!  🎉\u200b")
-    for translation in translations:
-        assert translation.alternatives[0].parts == translation.parts
-    asked = [tokenizers.source.decode(ids) for ids in engine.asked[0]]
-    assert asked[:4] == ["The cat", "is on 1 table!", "", ""]
-    assert asked[-1] == "The dog"
-    assert re.fullmatch(r"[\w ,.!]*", "".join(asked))
-
-
-def test_a_model_is_shown_all_of_a_text_where_nothing_is_protected(
-    tokenizers: TokenizerPair,
-) -> None:
-    engine = Copier()
-    translating(engine, tokenizers)(["12 😀", "a cat 🐱"])
-
-    asked = [tokenizers.source.decode(ids) for ids in engine.asked[0]]
-    assert asked == ["12 😀", "a cat 🐱"]
-
-
 def test_a_long_text_within_tags_is_translated_in_parts(tokenizers: TokenizerPair) -> None:
     engine = Copier()
     text = "<b>" + "the cat, the dog, " * 150 + "the cat</b>"

@@ -10,12 +10,6 @@ from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY, Hypothesis
 from dragoman.engines.protocol import Engine
 from dragoman.faults import Fault, find_faults
-from dragoman.terms.capitals import (
-    WITH_ANOTHER_I,
-    is_in_capitals,
-    with_capitals,
-    with_small_letters,
-)
 from dragoman.terms.finder import TermFinder
 from dragoman.terms.phrases import Speller
 from dragoman.terms.protected import cut_around
@@ -102,14 +96,13 @@ class Sentence(NamedTuple):
 class SentenceTranslator:
     """Translates sentences, each with the terms that it must keep.
 
-    A sentence that is nothing but such terms stays as it is, and one in capitals is shown to the
-    model in small letters. First comes the search that was asked for. Most translations are good
-    at that, and keep their terms by themselves. Where the best one has a fault:
+    First comes the search that was asked for. Most translations are good at that, and keep their
+    terms by themselves. Where the best one has a fault:
 
     1. If it is about terms, a search follows that must produce them, if there is an engine for
        that; otherwise a wider search. The best scored translation without a fault is taken.
-    2. If a placeholder, number or address is still not as it was, as no search can produce what is
-       not in the vocabulary, the text between them is translated and they are put in between. If
+    2. If what must stay is still not as it was, as no search can produce what is not in the
+       vocabulary, the text between them is translated and they are put in between. If
        that is not enough either, the sentence stays as it is.
     3. What is left is told as a fault.
 
@@ -133,44 +126,13 @@ class SentenceTranslator:
         self._terms = terms
         self._load_second_engine = load_second_engine
         self._speller = Speller(tokenizers.target)
-        languages = {language.lower()[:2] for language in terms.languages}
-        self._knows_capitals = terms.protects and not languages & WITH_ANOTHER_I
 
     def translate(
         self, sentences: Sequence[Sentence], search: SearchConfig
     ) -> list[list[Alternative]]:
         """Give the translations of each sentence: those without a fault first, the best first."""
-        in_capitals = {i for i, sentence in enumerate(sentences) if self._is_in_capitals(sentence)}
-        found = self._translate(
-            [
-                self._with_small_letters(sentence) if i in in_capitals else sentence
-                for i, sentence in enumerate(sentences)
-            ],
-            search,
-        )
-        for i in in_capitals:
-            found[i] = list(map(self._with_capitals, found[i]))
-        return found
-
-    def _is_in_capitals(self, sentence: Sentence) -> bool:
-        text = sentence.text
-        return self._knows_capitals and is_in_capitals(text, self._terms.find_protected(text))
-
-    def _with_small_letters(self, sentence: Sentence) -> Sentence:
-        text = with_small_letters(sentence.text, self._terms.find_protected(sentence.text))
-        return Sentence(text, self._tokenizers.source.encode(text))
-
-    def _with_capitals(self, alternative: Alternative) -> Alternative:
-        text = with_capitals(alternative.text, self._terms.find_protected(alternative.text))
-        return replace(alternative, text=text, parts=(text,))
-
-    def _translate(
-        self, sentences: Sequence[Sentence], search: SearchConfig
-    ) -> list[list[Alternative]]:
         tasks = [_Task(*sentence, self._terms.find(sentence.text)) for sentence in sentences]
-        worded = [task.ids for task in tasks if not task.is_only_terms]
-        searched = iter(self.engine.search(worded, search))
-        hypotheses = [[] if task.is_only_terms else next(searched) for task in tasks]
+        hypotheses = self.engine.search([task.ids for task in tasks], search)
         found = [
             [self._look_at(task, hypothesis) for hypothesis in of_task or [EMPTY]]
             for task, of_task in zip(tasks, hypotheses, strict=True)
@@ -206,11 +168,11 @@ class SentenceTranslator:
     def _asks_for_phrases(self, task: "_Task", best: Alternative) -> bool:
         """Tell whether a search for phrases may help, and does not take for ever.
 
-        A model that must spell a word of a script that it has not learnt does not find back.
+        A model that must spell what it has never read does not find back.
         """
         lacks = FAULTS_OF_TERMS.intersection(best.faults)
-        has_foreign = any(term.kind == "foreign" for term in task.terms)
-        return bool(lacks) and not has_foreign and len(task.terms) <= MOST_PHRASES
+        can_be_spelt = not any(term.kind in ("foreign", "picture") for term in task.terms)
+        return bool(lacks) and can_be_spelt and len(task.terms) <= MOST_PHRASES
 
     def _add(
         self,
@@ -258,13 +220,8 @@ class SentenceTranslator:
 
     def _look_at(self, task: "_Task", hypothesis: Hypothesis) -> Alternative:
         """Put a hypothesis back into text, and see what is wrong with it."""
-        faults: tuple[Fault, ...] = ()
-        text = task.text
-        if not task.is_only_terms:
-            text = self._tokenizers.target.decode(hypothesis.ids)
-            faults = find_faults(
-                task.text, text, source_ids=task.ids, translation_ids=hypothesis.ids
-            )
+        text = self._tokenizers.target.decode(hypothesis.ids)
+        faults = find_faults(task.text, text, source_ids=task.ids, translation_ids=hypothesis.ids)
         return Alternative(
             text=text,
             parts=(text,),
@@ -286,17 +243,6 @@ class _Task(NamedTuple):
     text: str
     ids: list[int]
     terms: list[Term]
-
-    @property
-    def is_only_terms(self) -> bool:
-        """Whether there is no word to translate beside what stays as it is."""
-        if not self.terms or any(term.kind == "glossary" for term in self.terms):
-            return False
-        beside, end = "", 0
-        for term in self.terms:
-            beside += self.text[end : term.start]
-            end = term.end
-        return not _has_word(beside + self.text[end:])
 
 
 def _badness(alternative: Alternative) -> tuple[bool, int, bool, float]:

@@ -1,29 +1,41 @@
-"""Texts are cut into what is translated at once, and put together again."""
+"""Texts are cut into what is shown to a model, and put together again."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from itertools import compress
+from typing import NamedTuple
 
 from dragoman.markup.document import STRING, Markup, is_marked_up
 from dragoman.markup.passage import Passage, PlainText
 from dragoman.sentence_translator import Alternative, Sentence, join, join_alternatives
+from dragoman.terms.capitals import is_in_capitals, with_capitals, with_small_letters
+from dragoman.terms.finder import TermFinder
+from dragoman.terms.term import cut_at_terms
 from dragoman.tokenizers.normalisation import encodable
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.sentences import cut_margins, cut_to_fit, join_translations
 from dragoman.translation import Translation
 
+WITH_ANOTHER_I = ("tr", "tur", "az", "aze")
+"""Languages in which the small letter of I is not i."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class CutPiece:
-    """A sentence as it is translated."""
+    """A sentence as it is shown to a model."""
 
     before: str
-    """What stands before it and says nothing, as pictures."""
+    """What stands before it and is not shown, as pictures: all of it, if there is no word."""
 
     sentences: tuple[Sentence, ...]
-    """What is translated at once: the sentence, or as much of it as fits."""
+    """What is translated at once: the sentence, or as much of it as fits, or nothing."""
 
     after: str
-    """What stands behind it and says nothing."""
+    """What stands behind it and is not shown."""
+
+    write: Callable[[str], str]
+    """Writes what was shown or translated as the piece was written: in capitals, if it was."""
 
     target: str
     """The language into which it is translated."""
@@ -31,29 +43,28 @@ class CutPiece:
     @property
     def parts(self) -> tuple[str, ...]:
         """The texts of the sentences, with what stands around them."""
-        return self._surround([sentence.text.strip() for sentence in self.sentences])
+        return self._surround([self.write(sentence.text).strip() for sentence in self.sentences])
 
     def put_together(self, found: Sequence[Sequence[Alternative]]) -> Sequence[Alternative]:
         """Make translations of the piece from those of each of its sentences."""
-        if len(self.sentences) == 1 and not self.before and not self.after:
-            return found[0]
         return join_alternatives(found, self._join)
 
     def _join(self, each: Sequence[Alternative]) -> Alternative:
-        texts = [sentence.text for sentence in self.sentences]
-        text = join_translations(texts, [alternative.text for alternative in each], self.target)
-        joined = join(each, self.before + text + self.after)
-        return replace(joined, parts=self._surround(joined.parts))
+        texts = [self.write(alternative.text).strip() for alternative in each]
+        pieces = [sentence.text for sentence in self.sentences]
+        whole = join_translations(pieces, texts, self.target)
+        joined = join(each, self.before + whole + self.after)
+        return replace(joined, parts=self._surround(texts))
 
     def _surround(self, texts: Sequence[str]) -> tuple[str, ...]:
-        first, *others = texts
+        first, *others = texts or ("",)
         *others, last = self.before + first, *others
         return (*others, last + self.after)
 
 
 @dataclass(frozen=True)
 class CutText:
-    """A text as it is translated."""
+    """A text as it is shown to a model."""
 
     source: str
     passage: Passage
@@ -64,16 +75,27 @@ class CutText:
         """What is translated, in order."""
         return (sentence for piece in self.pieces for sentence in piece.sentences)
 
-    def put_together(self, found: Iterator[list[Alternative]]) -> Translation:
-        """Make the translation of the text from those of its sentences, which come in order."""
+    def put_together(self, found: Iterator[list[Alternative]], n_best: int) -> Translation:
+        """Make the translation of the text from those of its sentences, which come in order.
+
+        Args:
+            found: The alternatives of each sentence.
+            n_best: How many there are of a text that stays as it is: all the same.
+        """
         pieces = [
             piece.put_together([next(found) for _ in piece.sentences]) for piece in self.pieces
+        ]
+        is_shown = [bool(piece.sentences) for piece in self.pieces]
+        count = min(map(len, compress(pieces, is_shown)), default=n_best)
+        stretched = [
+            alternatives if shown else [*alternatives] * count
+            for alternatives, shown in zip(pieces, is_shown, strict=True)
         ]
         is_plain = isinstance(self.passage, PlainText)
         parts = tuple(part for piece in self.pieces for part in piece.parts)
         return Translation(
             source=self.source,
-            alternatives=join_alternatives(pieces, self.passage.put_together),
+            alternatives=join_alternatives(stretched, self.passage.put_together),
             parts=parts if is_plain else (self.source.strip(),),
             cut=any(len(piece.sentences) > 1 for piece in self.pieces),
         )
@@ -81,7 +103,12 @@ class CutText:
 
 @dataclass(frozen=True)
 class TextCutter:
-    """Cuts texts into sentences, and sentences that are too long into pieces."""
+    """Cuts texts into sentences, and sentences that are too long into pieces.
+
+    Where terms are protected, a model is not shown tags, nor what surrounds a sentence and says
+    nothing, as emoji do, nor a sentence of protected terms alone. It is shown a sentence in
+    capitals in small letters.
+    """
 
     tokenizers: TokenizerPair
     languages: tuple[str, str]
@@ -91,8 +118,8 @@ class TextCutter:
     max_length: int
     """Tokens of the longest sentence that the model has seen."""
 
-    protects: bool
-    """Whether the model does not see tags, and nothing that says nothing in any language."""
+    terms: TermFinder
+    """Finds what stays as it is."""
 
     splits_sentences: bool
     """Whether to cut a text into sentences."""
@@ -100,41 +127,64 @@ class TextCutter:
     def cut(self, texts: Sequence[str]) -> list[CutText]:
         """Cut texts."""
         passages = [self._read(encodable(text)) for text in texts]
-        cut = [list(map(self._cut_margins, passage.pieces)) for passage in passages]
-        contents = [content for pieces in cut for _, content, _ in pieces]
+        drafts = [list(map(self._draft, passage.pieces)) for passage in passages]
+        contents = [draft.content for of_text in drafts for draft in of_text]
         encoded = iter(self.tokenizers.source.encode_batch(contents))
         return [
-            CutText(
-                text,
-                passage,
-                [
-                    CutPiece(
-                        before=before,
-                        sentences=self._fit(content, next(encoded)),
-                        after=after,
-                        target=self.languages[1],
-                    )
-                    for before, content, after in pieces
-                ],
-            )
-            for text, passage, pieces in zip(texts, passages, cut, strict=True)
+            CutText(text, passage, [self._finish(draft, next(encoded)) for draft in of_text])
+            for text, passage, of_text in zip(texts, passages, drafts, strict=True)
         ]
 
     def _read(self, text: str) -> Passage:
         """Take a text apart."""
-        if self.protects and is_marked_up(text):
+        if self.terms.protects and is_marked_up(text):
             return Markup(text, STRING, self._read_plain)
         return self._read_plain(text)
 
     def _read_plain(self, text: str) -> PlainText:
         return PlainText(text, *self.languages, lines=False, sentences=self.splits_sentences)
 
-    def _cut_margins(self, text: str) -> tuple[str, str, str]:
-        return cut_margins(text.strip()) if self.protects else ("", text, "")
+    def _draft(self, text: str) -> "_Draft":
+        """Choose what a model is shown of a sentence."""
+        if not self.terms.protects:
+            return _Draft("", text, "")
+        before, content, after = cut_margins(text.strip())
+        protected = self.terms.find_protected(content)
+        if not any(map(str.isalpha, "".join(cut_at_terms(content, protected)[::2]))):
+            return _Draft(text.strip(), "", "")
+        if self._can_change_letters and is_in_capitals(content, protected):
+            small = with_small_letters(content, protected)
+            if len(self.terms.find_protected(small)) == len(protected):  # else %D has become %d
+                return _Draft(before, small, after, self._with_capitals)
+        return _Draft(before, content, after)
 
-    def _fit(self, sentence: str, ids: list[int]) -> tuple[Sentence, ...]:
+    @property
+    def _can_change_letters(self) -> bool:
+        codes = (re.split("[-_]", language)[0].lower() for language in self.languages)
+        return not any(code in WITH_ANOTHER_I for code in codes)
+
+    def _with_capitals(self, text: str) -> str:
+        return with_capitals(text, self.terms.find_protected(text))
+
+    def _finish(self, draft: "_Draft", ids: list[int]) -> CutPiece:
         """Cut a sentence that has more tokens than the model has seen."""
-        if len(ids) <= self.max_length:
-            return (Sentence(sentence, ids),)
-        parts = cut_to_fit(sentence, self.tokenizers.source, limit=self.max_length)
-        return tuple(map(Sentence, parts, self.tokenizers.source.encode_batch(parts)))
+        sentences: tuple[Sentence, ...] = (Sentence(draft.content, ids),) if draft.content else ()
+        if len(ids) > self.max_length:
+            parts = cut_to_fit(draft.content, self.tokenizers.source, limit=self.max_length)
+            sentences = tuple(map(Sentence, parts, self.tokenizers.source.encode_batch(parts)))
+        return CutPiece(
+            before=draft.before,
+            sentences=sentences,
+            after=draft.after,
+            write=draft.write,
+            target=self.languages[1],
+        )
+
+
+class _Draft(NamedTuple):
+    """What a model is shown of a sentence, and what stands around it."""
+
+    before: str
+    content: str
+    after: str
+    write: Callable[[str], str] = str

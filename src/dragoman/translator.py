@@ -107,11 +107,12 @@ class Translator:
         self._tokenizers = directory.load_tokenizers()
         self._process = os.getpid()
         self.glossary = Glossary.load(Path(glossary), languages=languages) if glossary else None
+        terms = TermFinder(protects=protect, glossary=self.glossary, languages=languages)
         self._cutter = TextCutter(
             self._tokenizers,
             languages,
             max_length=self._max_length,
-            protects=protect,
+            terms=terms,
             splits_sentences=split_sentences,
         )
         self._sentence_translator = SentenceTranslator(
@@ -125,7 +126,7 @@ class Translator:
                 shortlist=shortlist,
             ),
             self._tokenizers,
-            TermFinder(protects=protect, glossary=self.glossary, languages=languages),
+            terms,
             partial(build_second_engine, directory, engine, device, threads),
         )
 
@@ -154,7 +155,7 @@ class Translator:
             tokenizers,
             languages,
             max_length=max_length,
-            protects=terms.protects,
+            terms=terms,
             splits_sentences=split_sentences,
         )
         translator._tokenizers = tokenizers
@@ -188,7 +189,7 @@ class Translator:
             sentences = [sentence for text in cut for sentence in text.sentences]
             found = iter(self._sentence_translator.translate(sentences, search or self.search))
             for text in cut:
-                yield text.put_together(found)
+                yield text.put_together(found, (search or self.search).n_best)
 
     def complete(self, text: str, prefix: str) -> str:
         """Translate a sentence so that the translation begins with a prefix.

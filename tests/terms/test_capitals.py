@@ -11,6 +11,9 @@ from dragoman.terms.protected import find_protected
     [
         ("THE CAT IS ON THE TABLE.", "The cat is on the table."),
         ("«PERCHÉ NO?»", "«Perché no?»"),
+        ("IS IT ON?", "Is it on?"),
+        ("_%s FILES FOUND", "_%s files found"),
+        ("1ST FLOOR OPEN", "1st floor open"),
         ("OPEN %(name)s OR {x} AT http://A.it/B", "Open %(name)s or {x} at http://A.it/B"),
         ("%s FILES LEFT", "%s files left"),
         ("12 FILES LEFT", "12 files left"),
@@ -26,13 +29,17 @@ def test_a_sentence_in_capitals_is_written_with_small_letters(text: str, small: 
 
 @pytest.mark.parametrize(
     "text",
-    ["USB", "I A", "U.S.A.", "The USB PORT", "%s", "12", "你好 世界", "", "http://A.IT/B USB"],
+    [
+        *("USB", "HTML, CSS", "TCP/IP", "CD-ROM", "MAX_PATH_LENGTH", "I A B C", "U.S.A.", "1 2 3"),
+        *("The USB PORT IS OPEN", "%s", "", "http://A.IT/B USB"),
+        *("他在 NASA 工作。", "मेरा USB खराब है", "אני עובד ב-NASA היום"),
+    ],
 )
 def test_other_sentences_are_not_in_capitals(text: str) -> None:
     assert not is_in_capitals(text, find_protected(text))
 
 
-@given(st.text(st.sampled_from("aAßİé 1%s{}.:/@-")))
+@given(st.text(st.sampled_from("aAßİé 1%s{}.:/@-_\U0001f431")))
 def test_what_is_kept_is_kept_in_capitals_and_in_small_letters(text: str) -> None:
     kept = find_protected(text)
     for changed in (with_capitals(text, kept), with_small_letters(text, kept)):

@@ -155,6 +155,8 @@ def test_terms_are_in_order_and_apart_whatever_the_text(text: str) -> None:
         ("कि की means that", ["कि की"]),
         ("5 µm, ½ of it, naïve façade №4 ﬁne", ["µ"]),
         ("http://пример.it/ю and %(имя)s", []),
+        ("See http://a.it/ю слово мир %(имя)sю", ["слово мир", "ю"]),
+        ("I donʼt know ʻokina", []),
     ],
 )
 def test_words_in_other_scripts_are_found_whole(text: str, words: list[str]) -> None:
@@ -165,18 +167,37 @@ def test_words_in_other_scripts_are_found_whole(text: str, words: list[str]) -> 
     assert not [term for term in find_protected(text) if term.kind == "foreign"]
 
 
-def test_words_of_either_language_are_no_foreign_ones() -> None:
+def test_words_of_either_language_and_latin_ones_are_not_foreign() -> None:
     text = "Привет, world"
-    assert not TermFinder(languages=("ru", "it")).find(text)
+    assert not TermFinder(languages=("ru", "zh")).find(text)
     assert not TermFinder(languages=("en", "uk")).find(text)
     assert not TermFinder(languages=("en", "tlh")).find(text)  # whose script is not known
     (term,) = TermFinder(languages=("en", "it")).find(text)
     assert term.writings == ("Привет",)
 
 
-def test_a_translation_keeps_words_in_other_scripts_and_adds_none() -> None:
+def test_a_translation_keeps_words_in_other_scripts() -> None:
     finder = TermFinder(languages=("en", "it"))
     required = finder.find("The word λόγος")
-    assert not finder.find_faults(required, "La parola λόγος")
-    for translation in ("La parola logos", "λόγος λόγος", "λόγος мир"):
+    for translation in ("La parola λόγος", "λόγος, 5 µm"):
+        assert not finder.find_faults(required, translation)
+    for translation in ("La parola logos", "λόγος-λόγος"):
         assert finder.find_faults(required, translation) == (FAULT_OF_PROTECTED,)
+
+
+def test_pictures_are_found_whole() -> None:
+    text = "I \u2764\ufe0f it 🤷\u200d\u2640\ufe0f 1\ufe0f\u20e3 \u2642 C\u266f \u2192"
+    found = found_in(text)
+    assert [kind for kind, _ in found] == ["picture"] * 3
+    assert [written for _, written in found] == [
+        "\u2764\ufe0f",
+        "🤷\u200d\u2640\ufe0f",
+        "1\ufe0f\u20e3",
+    ]
+
+
+def test_addresses_in_capitals_are_found() -> None:
+    assert found_in("HTTP://A.IT/B, WWW.C.IT") == [
+        ("address", "HTTP://A.IT/B"),
+        ("address", "WWW.C.IT"),
+    ]

@@ -20,7 +20,7 @@ RANGES = {
     "Kannada": "\u0c80-\u0cff",
     "Khmer": "\u1780-\u17ff",
     "Lao": "\u0e80-\u0eff",
-    "Latin": "A-Za-z\u00aa\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02af\u1e00-\u1eff"
+    "Latin": "A-Za-z\u00aa\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u1e00-\u1eff"
     "\u2c60-\u2c7f\ua720-\ua7ff\ufb00-\ufb06\uff21-\uff3a\uff41-\uff5a",
     "Malayalam": "\u0d00-\u0d7f",
     "Myanmar": "\u1000-\u109f\ua9e0-\ua9ff\uaa60-\uaa7f",

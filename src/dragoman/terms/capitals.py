@@ -2,22 +2,25 @@
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
 
-from dragoman.terms.term import Term
+from dragoman.terms.term import Term, cut_at_terms
 
-_WORD = re.compile(r"[^\W\d_]{2,}")
-_LETTER = re.compile(r"[^\W\d_]")
-_FEWEST_WORDS = 2  # one alone may be an acronym, which is written so in any sentence
-
-WITH_ANOTHER_I = frozenset({"tr", "az"})
-"""Languages in which the small letter of I is not i."""
+_BEGINNING = re.compile(r"[\W_]*[^\W\d_]?")
+_FEWEST_WORDS = 3
+_FEWEST_LETTERS = 5
+"""Two words of which none is so long may be acronyms, which are written so in any sentence."""
 
 
 def is_in_capitals(text: str, kept: Sequence[Term]) -> bool:
-    """Tell whether all letters of a sentence are capitals, but for what is kept as it is."""
-    words = " ".join(_cut(text, kept)[::2])
-    return words.isupper() and len(_WORD.findall(words)) >= _FEWEST_WORDS
+    """Tell whether all letters of a sentence are capitals, but for what is kept as it is.
+
+    A sentence with letters of a script that has no capitals is not in capitals.
+    """
+    words = " ".join(cut_at_terms(text, kept)[::2]).split()
+    lengths = [sum(map(str.isalpha, word)) for word in words]
+    num_words = sum(length > 1 for length in lengths)
+    is_sentence = num_words >= _FEWEST_WORDS or (num_words > 1 and max(lengths) >= _FEWEST_LETTERS)
+    return is_sentence and all(map(str.isupper, filter(str.isalpha, "".join(words))))
 
 
 def with_small_letters(text: str, kept: Sequence[Term]) -> str:
@@ -26,21 +29,15 @@ def with_small_letters(text: str, kept: Sequence[Term]) -> str:
     >>> with_small_letters("(CLICK HERE)", [])
     '(Click here)'
     """
-    pieces = _cut(text, kept)
-    pieces[::2] = map(str.lower, pieces[::2])
-    if not re.search(r"\w", pieces[0]):  # a term is the first word
-        return "".join(pieces)
-    return _LETTER.sub(lambda first: first.group().upper(), "".join(pieces), count=1)
+    first, *others = cut_at_terms(text, kept)
+    others[1::2] = map(str.lower, others[1::2])
+    beginning = _BEGINNING.match(first)
+    start = beginning.end() if beginning else 0
+    return first[:start] + first[start:].lower() + "".join(others)
 
 
 def with_capitals(text: str, kept: Sequence[Term]) -> str:
     """Write all letters of a sentence as capitals, but for what is kept as it is."""
-    pieces = _cut(text, kept)
+    pieces = cut_at_terms(text, kept)
     pieces[::2] = map(str.upper, pieces[::2])
     return "".join(pieces)
-
-
-def _cut(text: str, kept: Sequence[Term]) -> list[str]:
-    """Give what stands beside the terms at even places, and the terms at odd ones."""
-    places = [0, *(place for term in kept for place in (term.start, term.end)), len(text)]
-    return [text[start:end] for start, end in pairwise(places)]

@@ -22,11 +22,12 @@ class TermFinder:
     glossary: Glossary | None = None
 
     languages: tuple[str, ...] = ()
-    """In whose scripts words are translated; without any, so are those in all scripts."""
+    """In whose scripts words are translated; without any, so are those in all scripts. Latin
+    letters stand in texts of all languages, as those of names and codes."""
 
     @cached_property
     def _foreign_letter(self) -> re.Pattern[str] | None:
-        return letters_outside(*self.languages) if self.languages else None
+        return letters_outside("en", *self.languages) if self.languages else None
 
     def find(self, source: str) -> list[Term]:
         """Find the terms of a source, in order; none overlaps another, protected ones go first."""

@@ -1,10 +1,11 @@
-"""Placeholders, numbers, addresses and words of other scripts, which a translation keeps."""
+"""What stays as it is: placeholders, numbers, addresses, pictures, words of other scripts."""
 
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 
 from dragoman.terms.term import Kind, Term
+from dragoman.tokenizers.sentences import PICTURE
 
 PATH = r"""
     (?: (?<![\w%])[A-Za-z]:\\(?:[^\snr]|[^\s\\]*[\\.]\w) | (?<![\w\\])\\\\\w )
@@ -13,8 +14,8 @@ PATH = r"""
 r"""A path of Windows, verbose, in which `\n` is no line break: C:\nine.txt, but not C:\nine."""
 
 _ADDRESS = r"""
-    (?:https?|ftps?|file)://[^\s<>"']*[^\s<>"'.,;:!?)\]]
-  | www\.[^\s<>"']*[^\s<>"'.,;:!?)\]]
+    (?i:https?|ftps?|file)://[^\s<>"']*[^\s<>"'.,;:!?)\]]
+  | (?i:www)\.[^\s<>"']*[^\s<>"'.,;:!?)\]]
   | {PATH}
   | (?<![\w.+-])[\w.+-]+@\w[\w-]*(?:\.\w[\w-]*)+
 """
@@ -38,9 +39,8 @@ _NUMBER = r"""
 """
 
 _PROTECTED = re.compile(
-    f"(?P<address>{_ADDRESS})|(?P<placeholder>{_PLACEHOLDER})|(?P<number>{_NUMBER})".replace(
-        "{CONVERSION}", _CONVERSION
-    ).replace("{PATH}", PATH),
+    f"(?P<address>{_ADDRESS})|(?P<placeholder>{_PLACEHOLDER})|(?P<picture>{PICTURE})"
+    f"|(?P<number>{_NUMBER})".replace("{CONVERSION}", _CONVERSION).replace("{PATH}", PATH),
     re.VERBOSE,
 )
 
@@ -66,18 +66,21 @@ def find_protected(text: str, foreign_letter: re.Pattern[str] | None = None) -> 
     terms = [_read(found, text) for found in _PROTECTED.finditer(text)]
     if foreign_letter is None or text.isascii():
         return terms
+    places = [0, *(place for term in terms for place in (term.start, term.end)), len(text)]
     foreign = [
         _protect("foreign", text, start, end)
-        for start, end in _find_foreign(text, foreign_letter)
-        if not any(term.start < end and start < term.end for term in terms)
+        for gap in zip(places[::2], places[1::2], strict=True)
+        for start, end in _find_foreign(text, foreign_letter, *gap)
     ]
     return sorted(terms + foreign, key=lambda term: term.start)
 
 
-def _find_foreign(text: str, foreign_letter: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+def _find_foreign(
+    text: str, foreign_letter: re.Pattern[str], first: int, last: int
+) -> Iterator[tuple[int, int]]:
     """Find stretches of words in other scripts, with the marks on their letters."""
     start = end = 0
-    for found in foreign_letter.finditer(text):
+    for found in foreign_letter.finditer(text, first, last):
         if not found.group().isalpha():  # as \u00bd, which re takes for part of a word
             continue
         between = text[end : found.start()]
@@ -98,7 +101,7 @@ def _is_mark(character: str) -> bool:
 
 
 def cut_around(text: str, terms: Sequence[Term]) -> list[str]:
-    """Cut a text at its placeholders, numbers and addresses.
+    """Cut a text at what stays as it is.
 
     What touches one of them belongs to it: brackets, hyphens, the rest of a code. Put together, the
     pieces are the text.
@@ -131,6 +134,8 @@ def _read(found: re.Match[str], text: str) -> Term:
         kind = "address"
     elif found["placeholder"]:
         kind = "placeholder"
+    elif found["picture"]:
+        kind = "picture"
     else:
         kind = "number"
     return _protect(kind, text, *found.span())

@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from dragoman.faults import Fault
 
-Kind = Literal["address", "placeholder", "number", "foreign", "glossary"]
+Kind = Literal["address", "placeholder", "number", "foreign", "picture", "glossary"]
 
 FAULT_OF_PROTECTED: Fault = "changes what must stay as it is"
 FAULT_OF_GLOSSARY: Fault = "lacks a term of the glossary"
@@ -34,14 +35,20 @@ class Term:
     """Whether a letter or digit stands right behind it."""
 
 
+def cut_at_terms(text: str, terms: Sequence[Term]) -> list[str]:
+    """Give what stands beside terms, which are in order, at even places, and them at odd ones."""
+    places = [0, *(place for term in terms for place in (term.start, term.end)), len(text)]
+    return [text[start:end] for start, end in pairwise(places)]
+
+
 def find_term_faults(
     required: Sequence[Term], kept: Sequence[Term], translation: str
 ) -> tuple[Fault, ...]:
     """Compare what a translation must have with what it has.
 
-    Placeholders, addresses and words of other scripts must be the same, and equally many. Numbers
-    must all be there; a translation may have more, as it may write words as digits. A term of the
-    glossary must be there in one of its writings, however often the source has it.
+    Placeholders, addresses and pictures must be the same, and equally many. Numbers and words of
+    other scripts must all be there; a translation may have more, as it may write words as digits.
+    A term of the glossary must be there in one of its writings, however often the source has it.
 
     Args:
         required: The terms of the source.
@@ -51,11 +58,10 @@ def find_term_faults(
     if not required and not kept:  # as most sentences are, and counting takes time
         return ()
     found: list[Fault] = []
-    ours, theirs = _count(required, "number"), _count(kept, "number")
-    if ours - theirs or any(
+    if any(
         _count(required, kind) != _count(kept, kind)
-        for kind in ("address", "placeholder", "foreign")
-    ):
+        for kind in ("address", "placeholder", "picture")
+    ) or any(_count(required, kind) - _count(kept, kind) for kind in ("number", "foreign")):
         found.append(FAULT_OF_PROTECTED)
     folded = translation.casefold()
     if not all(

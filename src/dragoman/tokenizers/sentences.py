@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise, takewhile
+from itertools import pairwise
 
 from dragoman.tokenizers.tokenizer import Tokenizer
 
@@ -13,19 +13,23 @@ _BOUNDARIES = tuple(
 """Where a sentence that is too long is cut: behind a clause if there are several, else a word.
 Each has a pattern that finds the last one, and a pattern that finds the first."""
 
-_PICTURES = "\u231a\u231b\u23e9-\u23fa\u2600-\u27bf\u2b05-\u2b55\U0001f000-\U0001faff"
-"""Emoji and dingbats, as the inside of a regular expression's brackets."""
+_PICTURES = (
+    "\u231a\u231b\u23e9-\u23fa\u2600-\u263f\u2641\u2643-\u266c\u2670-\u275a\u2761-\u2767"
+    "\u2795-\u2797\u27b0\u27bf\u2b05-\u2b07\u2b1b\u2b1c\u2b50\u2b55\U0001f000-\U0001faff"
+)
+_VARIANTS = _PICTURES + "\u200d\u20e3\u2640\u2642\ufe0e\ufe0f\U000e0020-\U000e007f"
+PICTURE = rf"(?:[0-9#*]\ufe0f?\u20e3|[{_PICTURES}][{_VARIANTS}]*)"
+"""One or more emoji, with what joins and varies them. The first kind is a keycap."""
 
-_VARIANTS = "\u200d\u20e3\ufe0e\ufe0f\U000e0020-\U000e007f"
-"""What joins and varies pictures."""
+_CLOSING = r"[.,;:!?\u2026)\]\u00bb\u201d\"']*"
+_INVISIBLE = r"\s\x00-\x1f\x7f-\x9f\xad\u200b\u200e\u200f\u2060-\u2064\ufeff"
+"""White space, control characters and others of no width."""
 
-_INVISIBLE = "\x00-\x1f\x7f-\x9f\xad\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff"
-"""Control characters, and others that only say how text is set."""
-
-_PICTURE = re.compile(rf"[{_PICTURES}][{_PICTURES}{_VARIANTS}]*\s*")
-_MARGIN = rf"\s{_PICTURES}{_VARIANTS}{_INVISIBLE}"
-_BEGINNING = re.compile(rf"(?:[0-9#*]\ufe0f?\u20e3|[{_MARGIN}])*")  # the first one is a keycap
-_IN_MARGIN = re.compile(f"[{_MARGIN}]")
+_BEHIND_PICTURE = re.compile(rf"{PICTURE}{_CLOSING}\s+")
+_BEGINNING = re.compile(rf"(?:{PICTURE}|[{_INVISIBLE}])*")
+_REVERSED_END = re.compile(
+    rf"(?:[{_INVISIBLE}]|{_CLOSING}(?:\u20e3\ufe0f?[0-9#*]|[{_VARIANTS}]*[{_PICTURES}]))*"
+)
 
 _WITHOUT_SPACES = ("zh", "zho", "ja", "jpn", "yue")
 """Languages that put no space between sentences."""
@@ -66,7 +70,7 @@ def _segment(text: str, language: str) -> Iterator[str]:
 
 
 def _cut_behind_pictures(text: str) -> list[str]:
-    ends = [0, *(found.end() for found in _PICTURE.finditer(text)), len(text)]
+    ends = [0, *(found.end() for found in _BEHIND_PICTURE.finditer(text)), len(text)]
     return [text[start:end] for start, end in pairwise(ends)]
 
 
@@ -82,11 +86,14 @@ def cut_margins(text: str) -> tuple[str, str, str]:
     """
     if not any(map(str.isalpha, text)):
         return text, "", ""
-    beginning = _BEGINNING.match(text)
-    start = beginning.end() if beginning else 0
-    margin_at_end = takewhile(_IN_MARGIN.match, reversed(text))
-    end = len(text) - sum(1 for _ in margin_at_end)
+    start = _length_at_start(_BEGINNING, text)
+    end = len(text) - _length_at_start(_REVERSED_END, text[::-1])
     return text[:start], text[start:end], text[end:]
+
+
+def _length_at_start(pattern: re.Pattern[str], text: str) -> int:
+    found = pattern.match(text)
+    return found.end() if found else 0
 
 
 def cut_to_fit(text: str, tokenizer: Tokenizer, *, limit: int) -> list[str]:

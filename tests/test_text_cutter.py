@@ -1,0 +1,153 @@
+"""What a model is shown of a text, and that nothing of the rest is lost."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dragoman.sentence_translator import Alternative
+from dragoman.terms.finder import TermFinder
+from dragoman.text_cutter import TextCutter
+from dragoman.tokenizers.config import TokenizerConfig
+from dragoman.tokenizers.pair import TokenizerPair
+from dragoman.tokenizers.training import train_tokenizers
+
+PAIRS = [("The cat is on the table. 12, %s", "Il gatto è sul tavolo."), ("A dog!", "Un cane!")]
+LIMIT = 60
+
+
+@pytest.fixture(scope="module")
+def tokenizers(tmp_path_factory: pytest.TempPathFactory) -> TokenizerPair:
+    config = TokenizerConfig(vocab_size=310)
+    return train_tokenizers(config, lambda: iter(PAIRS), tmp_path_factory.mktemp("t"))
+
+
+def cutter(tokenizers: TokenizerPair, terms: TermFinder, *languages: str) -> TextCutter:
+    source, target = languages or ("en", "it")
+    return TextCutter(
+        tokenizers, (source, target), max_length=LIMIT, terms=terms, splits_sentences=True
+    )
+
+
+def says(text: str, score: float = -1.0) -> Alternative:
+    return Alternative(
+        text=text,
+        parts=(text,),
+        score=score,
+        log_probability=score,
+        num_tokens=1,
+        finished=True,
+        faults=(),
+    )
+
+
+def shown(cutter: TextCutter, text: str) -> list[str]:
+    (cut,) = cutter.cut([text])
+    return [sentence.text for sentence in cut.sentences]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        (
+            "\x07 The cat 🐱🐱 is on 1 table!  🎉\u200b ",
+            ["The cat", "is on 1 table!"],
+        ),
+        (" 😀\n", []),
+        ("12:30 %", []),
+        ("%s (http://www.example.org/where)", []),
+        ("Где это?", []),
+        ("THE DOG IS %s! USB 🎉", ["The dog is %s!", "USB"]),
+        ("WRONG VALUE %D", ["WRONG VALUE %D"]),
+        ("", []),
+    ],
+)
+def test_a_model_is_shown_what_has_words(
+    tokenizers: TokenizerPair, text: str, sentences: list[str]
+) -> None:
+    of_english = cutter(tokenizers, TermFinder(languages=("en", "it")))
+    assert shown(of_english, text) == sentences
+
+
+@pytest.mark.parametrize("text", ["12 \U0001f600", "THE DOG IS HERE", "http://a.it/b"])
+def test_a_model_is_shown_everything_where_nothing_is_protected(
+    tokenizers: TokenizerPair, text: str
+) -> None:
+    assert shown(cutter(tokenizers, TermFinder(protects=False)), text) == [text]
+
+
+@given(
+    text=st.text(st.sampled_from("aA .,!(1%s\u0436\ufe0f\u20e3\u200d\u2640\x07🐱🎉"))
+    | st.lists(st.sampled_from(["THE CAT", "a dog.", "http://a.it/b", "%s", "🐱,"])).map(" ".join)
+)
+def test_nothing_is_lost_or_doubled_where_each_sentence_is_its_own_translation(
+    tokenizers: TokenizerPair, text: str
+) -> None:
+    (cut,) = cutter(tokenizers, TermFinder(languages=("en", "it"))).cut([text])
+    translation = cut.put_together(iter([[says(s.text)] for s in cut.sentences]), 1)
+
+    assert "".join(translation.text.split()) == "".join(text.split())
+    assert translation.parts == translation.alternatives[0].parts
+    assert "".join("".join(translation.parts).split()) == "".join(text.split())
+
+
+def test_a_sentence_in_capitals_is_translated_to_capitals(tokenizers: TokenizerPair) -> None:
+    of_english = cutter(tokenizers, TermFinder(languages=("en", "it")))
+    (cut,) = of_english.cut(["THE DOG IS %s!"])
+
+    translation = cut.put_together(iter([[says("Il cane è %s!")]]), 1)
+
+    assert translation.text == "IL CANE È %s!"
+    assert translation.parts == ("THE DOG IS %s!",)
+    assert translation.alternatives[0].parts == ("IL CANE È %s!",)
+    for languages in (("en", "tr"), ("az-Latn", "en")):
+        unchanged = cutter(tokenizers, TermFinder(languages=languages), *languages)
+        assert shown(unchanged, "THE DOG IS %s!") == ["THE DOG IS %s!"]
+
+
+def test_a_sentence_in_capitals_is_measured_in_small_letters(tokenizers: TokenizerPair) -> None:
+    text = "the cat is on the table " * 3
+    encode = tokenizers.source.encode
+    assert len(encode(text.upper())) > LIMIT >= len(encode(text))
+    of_english = cutter(tokenizers, TermFinder(languages=("en", "it")))
+    assert len(shown(of_english, text.upper())) == 1
+
+
+def test_what_stays_as_it_is_has_as_many_alternatives_as_the_rest(
+    tokenizers: TokenizerPair,
+) -> None:
+    of_english = cutter(tokenizers, TermFinder(languages=("en", "it")))
+    mixed, alone = of_english.cut(["A dog! http://www.example.org/a", "12:30"])
+    assert len(list(mixed.sentences)) == 1
+
+    translation = mixed.put_together(iter([[says("Un cane!"), says("Cane!", -2.0)]]), 3)
+    unchanged = alone.put_together(iter([]), 3)
+
+    assert [each.text for each in translation.alternatives] == [
+        "Un cane! http://www.example.org/a",
+        "Cane! http://www.example.org/a",
+    ]
+    assert [each.text for each in unchanged.alternatives] == ["12:30"] * 3
+    assert (unchanged.score, unchanged.confidence, unchanged.faults) == (0.0, 1.0, ())
+
+
+def test_long_text_of_terms_alone_is_not_cut(tokenizers: TokenizerPair) -> None:
+    of_english = cutter(tokenizers, TermFinder(languages=("en", "it")))
+    for text in ("экономическое развитие " * 20, "http://www.example.org/ab " * 12, "я" * 200):
+        (cut,) = of_english.cut([text])
+        translation = cut.put_together(iter([]), 1)
+        assert not list(cut.sentences)
+        assert translation.text == text
+        assert not translation.cut
+
+
+def test_a_long_sentence_keeps_what_is_around_it(tokenizers: TokenizerPair) -> None:
+    text = "🐶 " + "the dog, " * 60 + "%s 🐶!"
+    (cut,) = cutter(tokenizers, TermFinder(languages=("en", "it"))).cut([text])
+    assert len(list(cut.sentences)) > 1
+
+    translation = cut.put_together(iter([[says(s.text.strip())] for s in cut.sentences]), 1)
+
+    assert translation.text == text
+    assert translation.cut
+    assert translation.parts == translation.alternatives[0].parts
+    assert (translation.parts[0][0], translation.parts[-1][-2:]) == ("🐶", "🐶!")
