@@ -116,7 +116,7 @@ def test_what_stays_as_it_is_has_as_many_alternatives_as_the_rest(
     tokenizers: TokenizerPair,
 ) -> None:
     of_english = cutter(tokenizers, TermFinder(languages=("en", "it")))
-    mixed, alone = of_english.cut(["A dog! http://www.example.org/a", "12:30"])
+    mixed, alone, blank = of_english.cut(["A dog! http://www.example.org/a", "12:30", " "])
     assert len(list(mixed.sentences)) == 1
 
     translation = mixed.put_together(iter([[says("Un cane!"), says("Cane!", -2.0)]]), 3)
@@ -127,6 +127,7 @@ def test_what_stays_as_it_is_has_as_many_alternatives_as_the_rest(
         "Cane! http://www.example.org/a",
     ]
     assert [each.text for each in unchanged.alternatives] == ["12:30"] * 3
+    assert [each.text for each in blank.put_together(iter([]), 3).alternatives] == [" "]
     assert (unchanged.score, unchanged.confidence, unchanged.faults) == (0.0, 1.0, ())
 
 

@@ -80,13 +80,16 @@ class CutText:
 
         Args:
             found: The alternatives of each sentence.
-            n_best: How many there are of a text that stays as it is: all the same.
+            n_best: How many there are of a text that stays as it is: all the same. Of a blank one
+                there is one.
         """
         pieces = [
             piece.put_together([next(found) for _ in piece.sentences]) for piece in self.pieces
         ]
         is_shown = [bool(piece.sentences) for piece in self.pieces]
-        count = min(map(len, compress(pieces, is_shown)), default=n_best)
+        count = min(
+            map(len, compress(pieces, is_shown)), default=n_best if self.source.strip() else 1
+        )
         stretched = [
             alternatives if shown else [*alternatives] * count
             for alternatives, shown in zip(pieces, is_shown, strict=True)

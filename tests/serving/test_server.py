@@ -69,7 +69,7 @@ def test_from_sigterm_on_it_is_not_healthy(shipped: Path) -> None:
         client.settimeout(30)
         client.connect(("127.0.0.1", int(url.split(":")[-1])))
         client.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n")  # it has begun to ask
-        time.sleep(0.1)
+        time.sleep(1)  # until it has read that
         server.send_signal(signal.SIGTERM)
         time.sleep(0.02)
         client.sendall(b"\r\n")

@@ -69,4 +69,8 @@ def test_a_new_run_learns_as_that_of_a_release_did(
 def assert_weights_of_the_release(run: str) -> None:
     weights = load_file(f"{run}/model.safetensors")
     for name, tensor in load_file("finished.safetensors").items():
+        if name.endswith("key_projection.bias"):
+            # It adds the same to all scores of a query, which softmax does not see. So its gradient
+            # is rounding alone, of which Adam makes whole steps.
+            continue
         np.testing.assert_allclose(weights[name], tensor, atol=1e-4, err_msg=name)
