@@ -58,6 +58,14 @@ def shown(cutter: TextCutter, text: str) -> list[str]:
         ("Где это?", []),
         ("THE DOG IS %s! USB 🎉", ["The dog is %s!", "USB"]),
         ("WRONG VALUE %D", ["WRONG VALUE %D"]),
+        (
+            "A cat\u200b is\x07on the\0ta\xadble\ufeff, \u200ehere",
+            ["A cat is on the table, here"],
+        ),
+        (
+            "\u0645\u06cc\u200c\u062e cat \u0915\u094d\u200d",
+            ["\u0645\u06cc\u200c\u062e cat \u0915\u094d\u200d"],
+        ),
         ("", []),
     ],
 )
@@ -76,7 +84,7 @@ def test_a_model_is_shown_everything_where_nothing_is_protected(
 
 
 @given(
-    text=st.text(st.sampled_from("aA .,!(1%s\u0436\ufe0f\u20e3\u200d\u2640\x07🐱🎉"))
+    text=st.text(st.sampled_from("aA .,!(1%s\u0436\ufe0f\u20e3\u200d\u2640🐱🎉"))
     | st.lists(st.sampled_from(["THE CAT", "a dog.", "http://a.it/b", "%s", "🐱,"])).map(" ".join)
 )
 def test_nothing_is_lost_or_doubled_where_each_sentence_is_its_own_translation(
@@ -102,6 +110,17 @@ def test_a_sentence_in_capitals_is_translated_to_capitals(tokenizers: TokenizerP
     for languages in (("en", "tr"), ("az-Latn", "en")):
         unchanged = cutter(tokenizers, TermFinder(languages=languages), *languages)
         assert shown(unchanged, "THE DOG IS %s!") == ["THE DOG IS %s!"]
+
+
+def test_what_cannot_be_seen_is_still_in_the_source(tokenizers: TokenizerPair) -> None:
+    text = "A do\xadg! \u200bA\x07cat."
+    (cut,) = cutter(tokenizers, TermFinder(languages=("en", "it"))).cut([text])
+
+    translation = cut.put_together(iter([[says("Un cane!")], [says("Un gatto.")]]), 1)
+
+    assert translation.text == "Un cane! \u200bUn gatto."
+    assert translation.parts == ("A do\xadg!", "\u200bA\x07cat.")
+    assert translation.alternatives[0].parts == ("Un cane!", "\u200bUn gatto.")
 
 
 def test_a_sentence_in_capitals_is_measured_in_small_letters(tokenizers: TokenizerPair) -> None:

@@ -12,7 +12,7 @@ from dragoman.sentence_translator import Alternative, Sentence, join, join_alter
 from dragoman.terms.capitals import is_in_capitals, with_capitals, with_small_letters
 from dragoman.terms.finder import TermFinder
 from dragoman.terms.term import cut_at_terms
-from dragoman.tokenizers.normalisation import encodable
+from dragoman.tokenizers.normalisation import encodable, visible
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.sentences import cut_margins, cut_to_fit, join_translations
 from dragoman.translation import Translation
@@ -24,6 +24,9 @@ WITH_ANOTHER_I = ("tr", "tur", "az", "aze")
 @dataclass(frozen=True, kw_only=True)
 class CutPiece:
     """A sentence as it is shown to a model."""
+
+    source: str
+    """The sentence as it is written, without the white space around it."""
 
     before: str
     """What stands before it and is not shown, as pictures: all of it, if there is no word."""
@@ -43,6 +46,8 @@ class CutPiece:
     @property
     def parts(self) -> tuple[str, ...]:
         """The texts of the sentences, with what stands around them."""
+        if len(self.sentences) < 2:  # noqa: PLR2004
+            return (self.source,)
         return self._surround([self.write(sentence.text).strip() for sentence in self.sentences])
 
     def put_together(self, found: Sequence[Sequence[Alternative]]) -> Sequence[Alternative]:
@@ -109,8 +114,8 @@ class TextCutter:
     """Cuts texts into sentences, and sentences that are too long into pieces.
 
     Where terms are protected, a model is not shown tags, nor what surrounds a sentence and says
-    nothing, as emoji do, nor a sentence of protected terms alone. It is shown a sentence in
-    capitals in small letters.
+    nothing, as emoji do, nor a sentence of protected terms alone, nor characters that cannot be
+    seen. It is shown a sentence in capitals in small letters.
     """
 
     tokenizers: TokenizerPair
@@ -134,7 +139,14 @@ class TextCutter:
         contents = [draft.content for of_text in drafts for draft in of_text]
         encoded = iter(self.tokenizers.source.encode_batch(contents))
         return [
-            CutText(text, passage, [self._finish(draft, next(encoded)) for draft in of_text])
+            CutText(
+                text,
+                passage,
+                [
+                    self._finish(piece.strip(), draft, next(encoded))
+                    for piece, draft in zip(passage.pieces, of_text, strict=True)
+                ],
+            )
             for text, passage, of_text in zip(texts, passages, drafts, strict=True)
         ]
 
@@ -152,6 +164,7 @@ class TextCutter:
         if not self.terms.protects:
             return _Draft("", text, "")
         before, content, after = cut_margins(text.strip())
+        content = visible(content)
         protected = self.terms.find_protected(content)
         if not any(map(str.isalpha, "".join(cut_at_terms(content, protected)[::2]))):
             return _Draft(text.strip(), "", "")
@@ -169,13 +182,14 @@ class TextCutter:
     def _with_capitals(self, text: str) -> str:
         return with_capitals(text, self.terms.find_protected(text))
 
-    def _finish(self, draft: "_Draft", ids: list[int]) -> CutPiece:
+    def _finish(self, source: str, draft: "_Draft", ids: list[int]) -> CutPiece:
         """Cut a sentence that has more tokens than the model has seen."""
         sentences: tuple[Sentence, ...] = (Sentence(draft.content, ids),) if draft.content else ()
         if len(ids) > self.max_length:
             parts = cut_to_fit(draft.content, self.tokenizers.source, limit=self.max_length)
             sentences = tuple(map(Sentence, parts, self.tokenizers.source.encode_batch(parts)))
         return CutPiece(
+            source=source,
             before=draft.before,
             sentences=sentences,
             after=draft.after,

@@ -4,6 +4,8 @@ import re
 import unicodedata
 
 _UNENCODABLE = re.compile("[\0\ud800-\udfff\uffff]")
+_CONTROL = re.compile("[\x01-\x1f\x7f-\x9f\ufffd]")
+_UNSEEN = re.compile("[\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 
 
 def normalise(text: str) -> str:
@@ -25,3 +27,15 @@ def normalise(text: str) -> str:
 def encodable(text: str) -> str:
     """Replace the code points that no text interchange allows: NUL, lone surrogates, U+FFFF."""
     return _UNENCODABLE.sub("\ufffd", text)
+
+
+def visible(text: str) -> str:
+    r"""Leave out what cannot be seen and is no part of a word; a control character is a space.
+
+    U+FFFD, which stands for what could not be read, is one, too. What joins letters, as in Persian
+    and Hindi, is part of a word.
+
+    >>> visible("ta\u00adble\u200b\7on")
+    'table on'
+    """
+    return _CONTROL.sub(" ", _UNSEEN.sub("", text))
