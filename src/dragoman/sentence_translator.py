@@ -102,8 +102,8 @@ class SentenceTranslator:
     1. If it is about terms, a search follows that must produce them, if there is an engine for
        that; otherwise a wider search. The best scored translation without a fault is taken.
     2. If what must stay is still not as it was, as no search can produce what is not in the
-       vocabulary, the text between them is translated and they are put in between. If
-       that is not enough either, the sentence stays as it is.
+       vocabulary, the text beside it is translated and it is put in between. If that is not
+       enough either, the sentence stays as it is.
     3. What is left is told as a fault.
 
     Args:

@@ -31,7 +31,8 @@ class TranslationOptions:
     """A file of terms whose translation is prescribed, one a line: source TAB target."""
 
     protect: bool = True
-    """Keep placeholders (%s, {name}), numbers, addresses, tags and escapes (\\n) as they are."""
+    """Keep placeholders (%s, {name}), numbers, addresses, emoji, tags and escapes (\\n) as they
+    are, and show a sentence in capitals to the model in small letters."""
 
     shortlist: Annotated[bool, Parameter(negative=())] = False
     """Search among the tokens that `dragoman shortlist` finds for each sentence."""
