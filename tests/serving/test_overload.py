@@ -98,8 +98,9 @@ def full(copying: tuple[Copier, ServedModel]) -> Iterator[tuple[str, threading.E
         while not engine.asked:
             time.sleep(0.01)
         held.append(clients.submit(send, url, "8 letter"))
-        while "in_progress 3.0" not in requests.get(f"{url}/metrics", timeout=30).text:
-            time.sleep(0.01)  # these two, and who asks for the number
+        waiting = 'dragoman_waiting_characters{model="en-it"} 8.0'
+        while waiting not in requests.get(f"{url}/metrics", timeout=30).text:
+            time.sleep(0.01)
         try:
             yield url, engine.gate
         finally:

@@ -62,6 +62,10 @@ from datetime import timedelta
 import torch
 from dragoman.training import distributed
 
+
+def say(line):
+    os.write(1, f"{line}\\n".encode())  # at once, or the lines of two processes mix
+
 usual = distributed.LONGEST_WAIT
 for longest, name in ((timedelta(seconds=2), "impatient"), (usual, "patient")):
     distributed.LONGEST_WAIT = longest
@@ -72,12 +76,12 @@ for longest, name in ((timedelta(seconds=2), "impatient"), (usual, "patient")):
             try:
                 with distributed.process_group(torch.device("cpu")):
                     distributed.barrier()
-                    print(f"{name} {rank} has met the other", flush=True)
+                    say(f"{name} {rank} has met the other")
                     time.sleep(0 if rank else 5)
                     distributed.barrier()
-                    print(f"{name} {rank} goes on", flush=True)
+                    say(f"{name} {rank} goes on")
             except RuntimeError as error:
-                print(f"{name} {rank}: {error}", flush=True)
+                say(f"{name} {rank}: {error}")
             os._exit(0)
     os.wait(), os.wait()
 """

@@ -1,5 +1,7 @@
 """What a server has done, in the format of Prometheus."""
 
+from collections.abc import Callable
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
@@ -35,6 +37,12 @@ class Metrics:
             ["model"],
             registry=self._registry,
         )
+        self._waiting = Gauge(
+            "dragoman_waiting_characters",
+            "Characters that nobody has begun to translate yet, by model.",
+            ["model"],
+            registry=self._registry,
+        )
         self.num_characters = 0
         """That were translated since the start, by all models."""
 
@@ -56,6 +64,10 @@ class Metrics:
         """Count characters that were translated."""
         self._characters.labels(model=model).inc(number)
         self.num_characters += number
+
+    def watch_waiting(self, model: str, count: Callable[[], int]) -> None:
+        """Ask for the number of characters that wait for a model whenever all is written."""
+        self._waiting.labels(model=model).set_function(count)
 
     def write(self) -> bytes:
         """Write all numbers as text."""

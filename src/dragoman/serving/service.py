@@ -85,6 +85,8 @@ class TranslationService:
             model.pair: Batcher(model.translator, settings, num_threads=model.num_threads)
             for model in models.all
         }
+        for pair, batcher in self._batchers.items():
+            metrics.watch_waiting("-".join(pair), lambda each=batcher: each.waiting_characters)
         self._beside = OneByOne()
 
     async def close(self) -> None:
