@@ -24,6 +24,7 @@ from dragoman.model_directory import (
 from dragoman.serving.models import ServedModel
 from dragoman.serving.settings import Settings
 from dragoman.tokenizers.config import TokenizerConfig
+from dragoman.terms.finder import TermFinder
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.tokenizer import SpecialIds
 from dragoman.tokenizers.training import train_tokenizers
@@ -112,6 +113,7 @@ def in_memory(engine: Copier, tokenizers: TokenizerPair) -> ServedModel:
         languages=("en", "it"),
         max_length=200,
         search=SearchConfig(beam_size=8),
+        terms=TermFinder(protects=True),
         split_sentences=False,
     )
     return ServedModel(

@@ -254,22 +254,15 @@ class TranslationService:
     async def _translate(self, group: _Group, order: Order) -> list[Translation]:
         """Translate texts of one language; without a model they are in the target language."""
         if group.model is None:
-            return [_unchanged(text, 1) for text in group.texts]
+            return list(map(_unchanged, group.texts))
         model = group.model
-        wanted = [p for passage in group.passages for p in passage.pieces if _says_something(p)]
+        pieces = [piece for passage in group.passages for piece in passage.pieces]
         search = _search(model, order.num_alternatives)
         batcher, heard = self._batchers[model.pair], _listen(group.passages[0], model.target, order)
-        translated = iter(await batcher.translate(wanted, search, heard))
+        translated = iter(await batcher.translate(pieces, search, heard))
         self.metrics.count_characters("-".join(model.pair), sum(map(len, group.texts)))
         return [
-            _assemble(
-                text,
-                passage,
-                [
-                    next(translated) if _says_something(p) else _unchanged(p, search.n_best)
-                    for p in passage.pieces
-                ],
-            )
+            _assemble(text, passage, [next(translated) for _ in passage.pieces])
             for text, passage in zip(group.texts, group.passages, strict=True)
         ]
 
@@ -285,18 +278,7 @@ def _listen(passage: Passage, target: str, order: Order) -> Heard | None:
     if order.heard is None:
         return None
     progress = Progress(passage.pieces, target, order.heard)
-    places = []
-    for place, piece in enumerate(passage.pieces):
-        if _says_something(piece):
-            places.append(place)
-        else:
-            progress.note(place, piece)
-    return lambda i, translation: progress.note(places[i], translation.text)
-
-
-def _says_something(text: str) -> bool:
-    """Tell whether there is a word; models are at a loss with numbers and pictures alone."""
-    return any(map(str.isalpha, text))
+    return lambda place, translation: progress.note(place, translation.text)
 
 
 def _search(model: ServedModel, num_alternatives: int) -> SearchConfig:
@@ -306,7 +288,7 @@ def _search(model: ServedModel, num_alternatives: int) -> SearchConfig:
     return replace(search, n_best=num_alternatives, beam_size=width)
 
 
-def _unchanged(text: str, num_alternatives: int) -> Translation:
+def _unchanged(text: str) -> Translation:
     same = Alternative(
         text=text,
         parts=(text.strip(),),
@@ -316,9 +298,7 @@ def _unchanged(text: str, num_alternatives: int) -> Translation:
         finished=True,
         faults=(),
     )
-    return Translation(
-        source=text, alternatives=(same,) * num_alternatives, parts=(text.strip(),), cut=False
-    )
+    return Translation(source=text, alternatives=(same,), parts=(text.strip(),), cut=False)
 
 
 def _assemble(text: str, passage: Passage, pieces: list[Translation]) -> Translation:
