@@ -1,6 +1,7 @@
 """Terms survive every model, also one that was never trained."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 import torch
@@ -105,6 +106,22 @@ def test_without_an_engine_for_phrases_the_text_between_them_is_translated(
     assert [best.text for best, *_ in found] == ["Dove? %s Dove?  {0})?", "%s%s", "Dove?"]
     assert [best.faults for best, *_ in found] == [(), (), ()]
     assert [best.score for best, *_ in found] == [-2.0, 0.0, -1.0]
+
+
+def test_alternatives_with_a_fault_come_behind_those_without(tokenizers: TokenizerPair) -> None:
+    class Varied(Parrot):
+        def search(self, sources: Sequence[Sequence[int]], *_: object) -> list[list[Hypothesis]]:
+            ((found,),) = super().search(sources[:1], SEARCH)
+            texts = ["Il gatto ha 12 file.", "Il gatto ha file.", "Gatto: 12 file."]
+            ids = [tuple(tokenizers.target.encode(text)) for text in texts]
+            return [[replace(found, ids=each, score=-1.0 * i) for i, each in enumerate(ids)]]
+
+    translator = SentenceTranslator(Varied([]), tokenizers, TermFinder())
+    (found,) = translator.translate(
+        sentences(tokenizers, ["The cat has 12 files."]), SearchConfig(beam_size=3, n_best=3)
+    )
+    assert [bool(each.faults) for each in found] == [False, False, True]
+    assert [each.score for each in found] == [0.0, -2.0, -1.0]
 
 
 @pytest.mark.parametrize("strange", ["λόγος", "🐱"])

@@ -163,6 +163,7 @@ class SentenceTranslator:
             others = self.engine.search([tasks[i].ids for i in faulty], wider)
             self._add(faulty, tasks, found, others)
         for alternatives in found:
+            alternatives.sort(key=_badness)
             del alternatives[search.n_best :]
 
     def _asks_for_phrases(self, task: "_Task", best: Alternative) -> bool:

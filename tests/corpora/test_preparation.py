@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from dragoman.corpora.config import CleaningConfig, CorporaConfig, CorpusConfig
+from dragoman.corpora.held_out import choose
 from dragoman.corpora.overlap import OverlapError
 from dragoman.corpora.preparation import PreparationError, TextPreparation
 from dragoman.corpora.prepared_text import PreparedText
@@ -164,6 +165,14 @@ def test_variants_of_a_sentence_are_held_out_together(prepare: Prepare) -> None:
     held_out = [pair.source.removesuffix(".").lower() for pair in text.validation]
     assert len(held_out) == 20
     assert all(held_out.count(source) == 2 for source in held_out)
+
+
+def test_a_source_that_comes_again_and_again_does_not_fill_the_validation_text() -> None:
+    for word in sentences(1000, 1040):
+        sources = [word] * 500 + sentences(1100, 1600)
+        held_out = choose(iter(sources))
+        assert held_out.sum() == 50
+        assert not held_out[:500].any()
 
 
 def test_held_out_pairs_are_counted_for_the_corpus_that_they_leave(prepare: Prepare) -> None:

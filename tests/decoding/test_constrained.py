@@ -167,6 +167,49 @@ def test_no_word_is_continued_by_a_phrase_and_none_continues_it() -> None:
         assert C not in ids[max(0, place - 1) : place]
 
 
+def test_no_translation_is_over_before_a_phrase_that_it_has_to_have() -> None:
+    """C is a full stop, after which the model would rather say A and B."""
+
+    def model(prefix: tuple[int, ...]) -> list[float]:
+        row = [-math.inf, -math.inf, -math.inf, -9.0, -3.0, -3.0, 5.0, -9.0]
+        if C in prefix:
+            row[B if A in prefix else A] = 9.0
+            row[EOS] = 20.0 if B in prefix else -9.0
+        return row
+
+    for beam_size in (2, 4, 8):
+        for only_behind, expected in ((frozenset(), (C, A, B)), (frozenset({C}), (A, B, C))):
+            both = Phrase(spellings=(Spelling((A, B)),), only_behind=only_behind)
+            search = config(beam_size, limit=9)
+            (found,) = constrained_beam_search(problem([model]), search, [[both]])
+            assert found[0].ids == expected
+
+
+def test_a_phrase_that_is_improbable_everywhere_is_not_put_off_until_the_end() -> None:
+    """A model that says A four times, and would say the first token of the phrase ever sooner."""
+
+    def model(prefix: tuple[int, ...]) -> list[float]:
+        is_over = prefix.count(A) >= 4
+        begun = -9.0 + 0.5 * prefix.count(A)
+        end, again = (9.0, -9.0) if is_over else (-9.0, 0.0)
+        return [-math.inf, -math.inf, -math.inf, end, again, begun, -9.0, -9.0]
+
+    phrases = [phrase((B, C, D))]
+    for beam_size in (4, 8):
+        (found,) = constrained_beam_search(problem([model]), config(beam_size, limit=20), [phrases])
+        assert found[0].ids.count(A) == 4
+        assert found[0].log_probability > -29.0
+
+
+def test_no_translation_comes_twice() -> None:
+    """Whether a token begins a phrase, or stands where it does by chance."""
+    for seed in range(40):
+        model = random_model(seed, vocab_size=VOCAB)
+        phrases = [phrase((A, B), (A,)), phrase((A, B))]
+        (found,) = constrained_beam_search(problem([model]), config(6, n_best=4), [phrases])
+        assert len({hypothesis.ids for hypothesis in found}) == len(found)
+
+
 def test_a_phrase_that_cannot_be_said_gives_no_translation_but_leaves_the_others() -> None:
     models = [random_model(seed, vocab_size=VOCAB) for seed in range(2)]
     found = constrained_beam_search(problem(models), config(4), [[phrase((UNK,))], []])

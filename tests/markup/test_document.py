@@ -36,6 +36,11 @@ DICTIONARY = {
     "Run make now.": "Ora eseguire make.",
     "Run": "Eseguire",
     "now.": "ora.",
+    "Set a to 5.": "Imposta a 5.",
+    "Run IN now.": "Ora eseguire IN.",
+    "Use Key Inc.": "Di Key Inc.",
+    "Compare makes.": "Confronta Makes.",
+    "Cannot open": "Impossibile aprire",
 }
 
 
@@ -95,6 +100,11 @@ def test_all_but_the_text_is_kept(html: str, expected: str) -> None:
         ("The <i>red</i> <b>cat</b> sleeps.", "Il <b>gatto</b> <i>rosso</i> dorme."),
         ("<em>The <i>red</i> cat sleeps.</em>", "<em>THE <i>rosso</i> CAT SLEEPS.</em>"),
         ("Run <code>make</code> now.", "Ora eseguire <code>make</code>."),
+        ("Run <code>IN</code> now.", "Ora eseguire <code>IN</code>."),
+        ("Use <code>Key Inc.</code>", "Di <code>Key Inc.</code>"),  # with one full stop
+        # what was not translated may be a word of the other language, or written otherwise there
+        ("Set <code>a</code> to 5.", "SET <code>a</code> TO 5."),
+        ("Compare <code>makes</code>.", "COMPARE <code>makes</code>."),
         # found twice, or not at all: between tags, each for itself
         ("<b>Save</b> and <i>Save</i>.", "<b>Salva.</b> e <i>Salva.</i>."),
         ("<b>Save</b> and Save.", "<b>Salva.</b> AND SAVE."),
@@ -140,6 +150,9 @@ def test_in_xml_what_has_text_beside_it_stands_within_a_sentence(xml: str, expec
         (r"The red\n  cat sleeps.", r"Il gatto\n  rosso dorme."),
         (r"Press Save\nto \ngo on.", r"Per continuare\npremere \nsalva."),
         (r"Press <b>Save</b>\nto go on.", r"Per continuare\npremere <b>salva</b>."),
+        # a tag that is never closed is the name of something
+        ("Cannot open <object> now.", "Impossibile aprire <object> ora."),
+        ("Run <kbd>one <kbd>two</kbd> now.", "Eseguire <kbd>ONE <kbd>two</kbd> ora."),
         # a translation of one word has no room for it
         (r"the\nkey", r"THE\nKEY"),
         (r"save\nand", r"SAVE\nAND"),

@@ -23,8 +23,8 @@ from dragoman.model_directory import (
 )
 from dragoman.serving.models import ServedModel
 from dragoman.serving.settings import Settings
-from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.terms.finder import TermFinder
+from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.tokenizer import SpecialIds
 from dragoman.tokenizers.training import train_tokenizers

@@ -100,7 +100,7 @@ def test_nobody_translates_for_those_who_have_gone(copying: tuple[Copier, Served
         gone.cancel()
         last = asyncio.create_task(batcher.translate(["a table"], SEARCH))
         await asyncio.sleep(0)
-        assert batcher.waiting_characters == len("a table")
+        assert batcher.count_waiting() == len("a table")
         engine.gate.set()
         await asyncio.gather(first, last)
 
@@ -112,12 +112,12 @@ def test_nobody_translates_for_those_who_have_gone(copying: tuple[Copier, Served
 def test_there_is_room_for_one_text_of_any_length_and_no_more_than_can_be_kept() -> None:
     async def scenario(batcher: Batcher) -> None:
         with batcher.room_for(200):
-            assert batcher.waiting_characters == 200
+            assert batcher.count_waiting() == 200
             with pytest.raises(RefusalError, match="come back later") as refusal:
                 batcher.room_for(1).__enter__()
         assert refusal.value.status == 429
         assert refusal.value.retry_after == 1
-        assert batcher.waiting_characters == 0
+        assert batcher.count_waiting() == 0
         with batcher.room_for(1):
             pass
 
@@ -161,7 +161,7 @@ def test_what_is_given_up_while_it_waits_is_forgotten(copying: tuple[Copier, Ser
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.01):
                 await batcher.translate(["too late"], SEARCH)
-        assert batcher.waiting_characters == 0
+        assert batcher.count_waiting() == 0
         engine.gate.set()
         await first
         await batcher.translate(["a dog"], SEARCH)

@@ -5,7 +5,7 @@ import pytest
 from dragoman.corpora.parallel_text import CorpusError
 from dragoman.terms.finder import TermFinder
 from dragoman.terms.glossary import Glossary
-from dragoman.terms.term import FAULT_OF_GLOSSARY
+from dragoman.terms.term import FAULT_OF_GLOSSARY, find_term_faults
 
 LANGUAGES = ("en", "it")
 GLOSSARY = Glossary(
@@ -91,3 +91,30 @@ def test_a_wrong_line_is_named(tmp_path: Path, content: str, message: str) -> No
     path.write_text(content, encoding="utf-8")
     with pytest.raises(CorpusError, match=message):
         Glossary.load(path, languages=LANGUAGES)
+
+
+@pytest.mark.parametrize(
+    ("term", "text", "found"),
+    [
+        ("caff\u00e8", "un caffe\u0300 nero", ["caffe\u0300"]),
+        ("caffe\u0300", "un CAFF\u00c8 nero", ["CAFF\u00c8"]),
+        ("cafe", "il cafe\u0301", []),
+        ("\u0130stanbul", "\u0130stanbul, oggi", ["\u0130stanbul"]),
+        ("\u0915\u092e", "\u092f\u0939 \u0915\u092e\u0940 \u0939\u0948", []),
+        (
+            "\u0915\u092e\u0940",
+            "\u092f\u0939 \u0915\u092e\u0940 \u0939\u0948",
+            ["\u0915\u092e\u0940"],
+        ),
+        ("\u0915\u092e\u0940", "\u092f\u0939 \u0915\u092e\u0940\u0915", []),
+    ],
+)
+def test_a_letter_and_its_mark_are_one(term: str, text: str, found: list[str]) -> None:
+    glossary = Glossary({term: ("x",)})
+    assert [text[each.start : each.end] for each in glossary.find(text)] == found
+
+
+def test_a_writing_is_not_found_before_a_mark() -> None:
+    (term,) = Glossary({"coffee": ("caffe",)}).find("a coffee")
+    assert find_term_faults([term], [], "un caffe\u0300") == (FAULT_OF_GLOSSARY,)
+    assert find_term_faults([term], [], "un caffe") == ()

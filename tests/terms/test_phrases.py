@@ -69,23 +69,23 @@ def test_whole_words_have_one_spelling() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "may_follow_an_end"),
+    ("source", "may_come_after_an_end"),
     [("The cat has files.", False), ("It rains. The cat has files.", True), ("3 cats!", False)],
 )
 def test_a_word_of_a_glossary_is_not_appended_to_a_sentence_that_is_over(
-    tokenizer: Tokenizer, source: str, may_follow_an_end: bool
+    tokenizer: Tokenizer, source: str, may_come_after_an_end: bool
 ) -> None:
     start = source.index("cat")
     term = Term(kind="glossary", start=start, end=start + 3, writings=("gatto",))
     phrase = Speller(tokenizer).spell(term, source)
     for mark in ".!":
         (end,) = tokenizer.encode(f"a{mark}")[-1:]
-        for spelling in phrase.spellings:
-            assert (end in spelling.not_after) != may_follow_an_end
+        assert (end in phrase.only_behind) != may_come_after_an_end
 
 
 def test_what_is_protected_may_follow_an_abbreviation(tokenizer: Tokenizer) -> None:
     (term,) = find_protected("number 12")
     (full_stop,) = tokenizer.encode("a.")[-1:]
-    for spelling in Speller(tokenizer).spell(term, "number 12").spellings:
-        assert full_stop not in spelling.not_after
+    phrase = Speller(tokenizer).spell(term, "number 12")
+    assert full_stop not in phrase.only_behind
+    assert not any(full_stop in spelling.not_after for spelling in phrase.spellings)

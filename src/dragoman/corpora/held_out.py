@@ -16,6 +16,9 @@ MOST_PAIRS = 1000
 SHARE = 0.05
 """Of the training text, where that is fewer than `MOST_PAIRS`."""
 
+MOST_LEFT = 1000
+"""Sources with too many copies that are passed over, until fewer pairs are good enough."""
+
 HASHED_AT_ONCE = 10_000
 
 
@@ -47,10 +50,11 @@ def hold_out(text: Path, validation: Path, counts: Sequence[int]) -> list[int]:
 
 
 def choose(sources: Iterator[str]) -> npt.NDArray[np.bool_]:
-    """Choose the pairs whose sources have the smallest hashes; it takes eight bytes a pair.
+    """Choose the pairs whose sources have the smallest hashes; it takes 16 bytes a pair.
 
     A hash looks random and is always the same. Sources that differ only in case or punctuation
-    have the same one, so that none is learnt while another validates.
+    have the same one, so that none is learnt while another validates. A source that has more
+    copies than are wanted is left to training.
 
     Raises:
         CorpusError: there are too few different sources.
@@ -58,15 +62,26 @@ def choose(sources: Iterator[str]) -> npt.NDArray[np.bool_]:
     blocks = []
     while block := list(islice(sources, HASHED_AT_ONCE)):
         blocks.append(hash_texts([normalise(source) for source in block]))
-    hashes = np.concatenate(blocks)
-    wanted = min(math.ceil(SHARE * len(hashes)), MOST_PAIRS)
-    threshold = np.partition(hashes, wanted - 1)[wanted - 1]
-    if threshold == hashes.max():  # nearly all have one source: leave it to training
-        below = hashes[hashes < threshold]
-        if not below.size:
-            raise CorpusError(
-                "too few pairs to hold some out for validation; name a validation text in "
-                "corpora.validation"
-            )
-        threshold = below.max()
-    return hashes <= threshold
+    chosen = _smallest(np.sort(np.concatenate(blocks)))
+    if not chosen:
+        raise CorpusError(
+            "too few pairs to hold some out for validation; name a validation text in "
+            "corpora.validation"
+        )
+    return np.concatenate([np.isin(block, chosen) for block in blocks])
+
+
+def _smallest(hashes: npt.NDArray[np.uint64]) -> list[np.uint64]:
+    """Choose hashes from the beginning of a sorted array until there are enough copies."""
+    wanted = min(math.ceil(SHARE * len(hashes)), MOST_PAIRS, len(hashes) - 1)
+    chosen: list[np.uint64] = []
+    taken = left = place = 0
+    while place < len(hashes) and taken < wanted and left < MOST_LEFT:
+        end = int(np.searchsorted(hashes, hashes[place], side="right"))
+        if taken + end - place <= wanted:
+            chosen.append(hashes[place])
+            taken += end - place
+        else:
+            left += 1
+        place = end
+    return chosen

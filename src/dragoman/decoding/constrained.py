@@ -4,6 +4,10 @@ A beam search that only forbade the end of a translation while a phrase is missi
 beam with prefixes that put the phrases off, and then add them where they do not belong. Therefore
 prefixes are compared with those that miss equally many phrases only, and each such group gets its
 share of the beam.
+
+Prefixes within a phrase form groups of their own, and are compared by how probable they were when
+it began. What has paid for most of an improbable phrase would otherwise lose its place to what has
+just begun it, step after step, until the end of the sentence.
 """
 
 import math
@@ -40,6 +44,9 @@ class _Prefix:
     remainder: tuple[int, ...] = ()
     """What is left of it; nothing else may follow."""
 
+    rank: float = 0.0
+    """What it is compared by: its log-probability; within a phrase, that up to its first token."""
+
 
 class _Step(NamedTuple):
     """A token that may follow a prefix, and what is then required of the rest."""
@@ -62,6 +69,14 @@ class _Candidate(NamedTuple):
     step: _Step
     of_token: float
     """The log-probability of the token alone."""
+
+    rank: float
+    """That of the prefix with the step."""
+
+    @property
+    def group(self) -> tuple[int, bool]:
+        """Which others it is compared with."""
+        return len(self.step.missing), bool(self.step.remainder)
 
 
 @dataclass(kw_only=True)
@@ -158,11 +173,16 @@ def _advance(
             required, so_far = steps[place][row], prefix.log_probability
             for step in required:
                 value = next(values)
-                candidates.append(_Candidate(so_far + value, row, step, value))
+                total = so_far + value
+                goes_on = prefix.remainder and step.remainder
+                rank = prefix.rank if goes_on else total
+                candidates.append(_Candidate(total, row, step, value, rank))
             if not _has_no_room(prefix, sentence.limit):
                 free = zip(tokens[place][row], best[place][row], strict=True)
                 candidates += [
-                    _Candidate(so_far + value, row, _Step(token, prefix.missing), value)
+                    _Candidate(
+                        so_far + value, row, _Step(token, prefix.missing), value, so_far + value
+                    )
                     for token, value in free
                     if _may_follow(token, prefix, required, eos)
                 ]
@@ -199,6 +219,8 @@ def _may_follow(token: int, prefix: _Prefix, required: list[_Step], eos: int) ->
         return not prefix.missing
     if prefix.phrase is not None and token in prefix.phrase.not_before:
         return False
+    if any(token in phrase.only_behind for phrase in prefix.missing):
+        return False
     return all(step.token != token for step in required)
 
 
@@ -227,6 +249,7 @@ def _extend(prefix: _Prefix, candidate: _Candidate) -> _Prefix:
         missing=step.missing,
         phrase=step.phrase,
         remainder=step.remainder,
+        rank=candidate.rank,
     )
 
 
@@ -256,23 +279,23 @@ def _choose(
 
 
 def _share(candidates: list[_Candidate], eos: int, width: int) -> Iterator[_Candidate]:
-    """Give each number of missing phrases an equal share of the beam, and the best the rest.
+    """Give each group an equal share of the beam, and the best the rest.
 
     Where there are more such groups than places, those that miss fewest get one each. Candidates
     that end take no place, but only those are taken that are better than the last one that does.
     """
     ranked = sorted(
         (candidate for candidate in candidates if candidate.log_probability > -math.inf),
-        key=lambda candidate: -candidate.log_probability,
+        key=lambda candidate: -candidate.rank,
     )
-    groups = sorted({len(candidate.step.missing) for candidate in ranked})[:width]
+    groups = sorted({candidate.group for candidate in ranked})[:width]
     left = dict.fromkeys(groups, width // max(1, len(groups)))
     places, second_choice = width, []
     for candidate in ranked:
         ends = candidate.step.token == eos
-        if left.get(len(candidate.step.missing)):
+        if left.get(candidate.group):
             yield candidate
-            left[len(candidate.step.missing)] -= not ends
+            left[candidate.group] -= not ends
             places -= not ends
         elif not ends:
             second_choice.append(candidate)
@@ -280,9 +303,15 @@ def _share(candidates: list[_Candidate], eos: int, width: int) -> Iterator[_Cand
 
 
 def _keep(sentence: _Sentence, prefixes: list[_Prefix], eos: int, config: SearchConfig) -> None:
-    """Add translations to those that are kept, the best scored first, the unfinished last."""
-    sentence.ended += [
-        build_hypothesis(prefix.tokens[1:], prefix.token_log_probabilities, eos=eos, config=config)
-        for prefix in prefixes
-    ]
+    """Add translations to those that are kept, the best scored first, the unfinished last.
+
+    The same tokens come twice where one of them begins a phrase in one prefix, and is a token as
+    any other in another.
+    """
+    for prefix in prefixes:
+        found = build_hypothesis(
+            prefix.tokens[1:], prefix.token_log_probabilities, eos=eos, config=config
+        )
+        if all(found.ids != kept.ids for kept in sentence.ended):
+            sentence.ended.append(found)
     sentence.ended.sort(key=lambda kept: (not kept.finished, -kept.score))

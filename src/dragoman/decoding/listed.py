@@ -143,6 +143,7 @@ def _write_phrases(phrases: Sequence[Phrase], listed: list[int]) -> list[Phrase]
                 for spelling in phrase.spellings
             ),
             not_before=on_list(phrase.not_before),
+            only_behind=on_list(phrase.only_behind),
         )
         for phrase in phrases
     ]

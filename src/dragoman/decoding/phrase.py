@@ -22,6 +22,9 @@ class Phrase:
     not_before: frozenset[int] = frozenset()
     """Tokens that may not follow it, because they would continue its last word or number."""
 
+    only_behind: frozenset[int] = frozenset()
+    """Tokens that may only stand behind it, because with them a translation is over."""
+
     def __post_init__(self) -> None:
         if not self.spellings or not all(spelling.tokens for spelling in self.spellings):
             raise ValueError("a phrase needs a spelling, and each spelling a token")

@@ -113,18 +113,35 @@ def is_marked_up(text: str) -> bool:
 
 
 def _collapse(tokens: Sequence[Token], rules: Rules) -> Iterator[Token]:
-    """Make one token of kind "other" of each element that is not translated."""
-    rest = iter(tokens)
-    for token in rest:
-        if token.kind != "open" or not (token.marked or token.name in rules.untranslated):
+    """Make one token of kind "other" of each element that is not translated.
+
+    One that is never closed goes on to the end of a document, as in a browser; in a string it is
+    the name of something, as in "Cannot open <object> now."
+    """
+    ends = _ends(tokens)
+    place = 0
+    while place < len(tokens):
+        token = tokens[place]
+        is_kept = token.kind == "open" and (token.marked or token.name in rules.untranslated)
+        if not is_kept or (rules.is_string and place not in ends):
             yield token
+            place += 1
             continue
-        raw, depth = token.raw, 1
-        while depth and (inner := next(rest, None)):
-            raw += inner.raw
-            if inner.name == token.name:
-                depth += {"open": 1, "close": -1}.get(inner.kind, 0)
-        yield Token("other", raw, token.name)
+        end = ends.get(place, len(tokens) - 1)
+        yield Token("other", "".join(t.raw for t in tokens[place : end + 1]), token.name)
+        place = end + 1
+
+
+def _ends(tokens: Sequence[Token]) -> dict[int, int]:
+    """Find for the place of each tag that opens an element the place of the one that closes it."""
+    ends: dict[int, int] = {}
+    unclosed: dict[str, list[int]] = {}
+    for place, token in enumerate(tokens):
+        if token.kind == "open":
+            unclosed.setdefault(token.name, []).append(place)
+        elif token.kind == "close" and unclosed.get(token.name):
+            ends[unclosed[token.name].pop()] = place
+    return ends
 
 
 def _blocks(tokens: Sequence[Token], rules: Rules) -> Iterator[list[Token]]:

@@ -162,7 +162,7 @@ class Sentence:
         places: list[tuple[int, int, Span]] = []
         for span, text in zip(self._spans, texts, strict=True):
             if not span.is_bare and not span.wraps:
-                found = _find(text, whole)
+                found = _find(text, whole) if span.fixed is None else _find_kept(text, whole)
                 if len(found) != 1:
                     return None
                 places.append((*found[0], span))
@@ -203,8 +203,24 @@ class Sentence:
 
 def _find(text: str, whole: str) -> list[tuple[int, int]]:
     """Find a translation, but for case and a full stop, where whole words stand."""
-    words = text.strip().rstrip(".")
+    return _find_words(text.strip().rstrip("."), whole, re.IGNORECASE)
+
+
+def _find_kept(text: str, whole: str) -> list[tuple[int, int]]:
+    """Find what was not translated, to the letter; a few letters may be another word by chance."""
+    words = text.strip()
+    is_short = words.isalpha() and len(words) < _SURE_BY_LENGTH
+    if is_short and not (words.isupper() and len(words) > 1):
+        return []
+    return _find_words(words, whole, re.NOFLAG)
+
+
+_SURE_BY_LENGTH = 4
+"""Articles and prepositions, which every translation has, have three letters at most."""
+
+
+def _find_words(words: str, whole: str, flags: re.RegexFlag) -> list[tuple[int, int]]:
     if not words:
         return []
     pattern = rf"(?<!\w){re.escape(words)}(?!\w)"
-    return [found.span() for found in re.finditer(pattern, whole, re.IGNORECASE)]
+    return [found.span() for found in re.finditer(pattern, whole, flags)]

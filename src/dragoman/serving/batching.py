@@ -98,9 +98,8 @@ class Batcher:
         )
         self._workers = [asyncio.create_task(self._work()) for _ in range(num_threads)]
 
-    @property
-    def waiting_characters(self) -> int:
-        """What nobody has begun to translate yet."""
+    def count_waiting(self) -> int:
+        """Count the characters that nobody has begun to translate yet."""
         return sum(self._waiting())
 
     @property

@@ -86,7 +86,7 @@ class TranslationService:
             for model in models.all
         }
         for pair, batcher in self._batchers.items():
-            metrics.watch_waiting("-".join(pair), lambda each=batcher: each.waiting_characters)
+            metrics.watch_waiting("-".join(pair), batcher.count_waiting)
         self._beside = OneByOne()
 
     async def close(self) -> None:

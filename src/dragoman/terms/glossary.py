@@ -1,12 +1,13 @@
 """Terms whose translation is prescribed."""
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
 
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.parallel_text import CorpusError, read_pairs
-from dragoman.terms.term import Term
+from dragoman.terms.term import Term, is_mark, is_of_word
 from dragoman.tokenizers.normalisation import normalise
 
 
@@ -27,7 +28,7 @@ class Glossary:
         for source, targets in translations.items():
             known = self._translations.get(_key(source), ())
             self._translations[_key(source)] = (*known, *targets)
-        longest_first = sorted(self._translations, key=len, reverse=True)
+        longest_first = sorted(map(normalise, translations), key=len, reverse=True)
         self._pattern = re.compile("|".join(map(_whole, longest_first)) or r"(?!)", re.IGNORECASE)
 
     @classmethod
@@ -59,19 +60,35 @@ class Glossary:
             )
             for found in self._pattern.finditer(text)
             if _key(found.group()) in self._translations  # the pattern takes ı for i
+            and not _touches_mark(text, *found.span())
         ]
 
 
 def _key(term: str) -> str:
-    """Undo what the pattern allows: another case, other white space."""
+    """Undo what the pattern allows: another case, other white space, letters and marks apart."""
     return normalise(term).lower()
 
 
 def _whole(term: str) -> str:
     """Write a pattern for a term that is not part of a longer word."""
     before = r"(?<!\w)" if term[0].isalnum() else ""
-    after = r"(?!\w)" if term[-1].isalnum() else ""
-    return before + r"\s+".join(re.escape(word) for word in term.split()) + after
+    after = r"(?!\w)" if is_of_word(term[-1]) else ""
+    return before + r"\s+".join(map(_composed_or_not, term.split())) + after
+
+
+def _touches_mark(text: str, start: int, end: int) -> bool:
+    """Tell whether a mark stands beside a part of a text: a word goes on there.
+
+    Patterns do not count marks, as accents and vowel signs, to words.
+    """
+    return is_mark(text[start - 1 : start]) or is_mark(text[end : end + 1])
+
+
+def _composed_or_not(word: str) -> str:
+    """Write a pattern for a word whose marks may stand behind their letters (Unicode NFD)."""
+    decomposed = unicodedata.normalize("NFD", word)
+    ways = [word] if word == decomposed else [word, decomposed]
+    return "(?:" + "|".join(map(re.escape, ways)) + ")"
 
 
 def _cased(targets: tuple[str, ...], found: str) -> tuple[str, ...]:

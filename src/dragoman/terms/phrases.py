@@ -1,7 +1,6 @@
 """Terms as tokens, for a search that must produce them."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cached_property
 
 from dragoman.decoding.phrase import Phrase, Spelling
@@ -25,23 +24,21 @@ class Speller:
         """Give every way to write a term: after a space, or right behind something else.
 
         It neither continues a word or number nor is continued by one, unless it is so in the
-        source. A word of a glossary is not appended to a sentence that has ended without it.
+        source. A sentence does not end before a word of a glossary, which would then be appended.
 
         Args:
             term: What is to be written.
             source: The text that it was found in.
         """
-        appended = term.kind == "glossary" and _ENDS.isdisjoint(source[: term.start])
-        never_after = self._ending_a_sentence if appended else frozenset()
+        is_in_first = term.kind == "glossary" and _ENDS.isdisjoint(source[: term.start])
         spellings = [
-            replace(spelling, not_after=spelling.not_after | never_after)
-            for writing in term.writings
-            for spelling in self._spell(writing, term)
+            spelling for writing in term.writings for spelling in self._spell(writing, term)
         ]
         continued = term.is_continued or not term.writings[0][-1].isalnum()
         return Phrase(
             spellings=tuple(dict.fromkeys(spellings)),
             not_before=frozenset() if continued else self._continuing,
+            only_behind=self._ending_a_sentence if is_in_first else frozenset(),
         )
 
     def _spell(self, writing: str, term: Term) -> Iterator[Spelling]:

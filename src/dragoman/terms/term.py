@@ -1,5 +1,6 @@
 """A stretch of a source that decides what stands in its translation."""
 
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,6 +34,16 @@ class Term:
 
     is_continued: bool = False
     """Whether a letter or digit stands right behind it."""
+
+
+def is_of_word(character: str) -> bool:
+    """Tell whether a character is a letter, a digit, or a mark on one, as accents are."""
+    return character.isalnum() or is_mark(character)
+
+
+def is_mark(character: str) -> bool:
+    """Tell whether a character is a mark; what is empty is none."""
+    return bool(character) and unicodedata.category(character).startswith("M")
 
 
 def cut_at_terms(text: str, terms: Sequence[Term]) -> list[str]:
@@ -83,8 +94,8 @@ def _stands_in(writing: str, text: str) -> bool:
     start = text.find(writing)
     while start >= 0:
         before, after = text[start - 1 : start], text[start + len(writing) :][:1]
-        if not (before.isalnum() and writing[0].isalnum()) and not (
-            after.isalnum() and writing[-1].isalnum()
+        if not (is_of_word(before) and is_of_word(writing[0])) and not (
+            is_of_word(after) and is_of_word(writing[-1])
         ):
             return True
         start = text.find(writing, start + 1)
