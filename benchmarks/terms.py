@@ -3,6 +3,7 @@
     python benchmarks/terms.py protection MODEL PAIRS.tsv
     python benchmarks/terms.py tags MODEL PAIRS.tsv --sample 300
     python benchmarks/terms.py glossary MODEL TRAINING_PAIRS.tsv TEST_PAIRS.tsv
+    python benchmarks/terms.py unusual MODEL PAIRS.tsv --sample 200
     python benchmarks/terms.py capitals MODEL PAIRS.tsv
 
 `protection` translates the pairs whose source has a placeholder, a number or an address, and
@@ -15,6 +16,9 @@ target in at least `LEAST_PAIRS` pairs and in more than half of those that have 
 then translates the test pairs that have such a word and its translation, with and without the
 glossary, and counts in how many the translation has it, too (as Dinu et al. 2019 do).
 
+`unusual` does the same with `UNUSUAL`, words that no model would say by itself, on the first pairs
+that have one in the source; the references do not have them, so BLEU is lost.
+
 `capitals` writes the sources in capitals and compares with the references in capitals, with and
 without protection, and beside them the translations of the sources as they are.
 """
@@ -26,7 +30,7 @@ import re
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from dragoman import Translator
@@ -44,6 +48,23 @@ LEAST_PAIRS = 20
 LEAST_DICE = 0.5
 LEAST_LETTERS = 4
 LANGUAGES = ("source", "target")
+
+UNUSUAL = {
+    "file": "incartamento",
+    "server": "erogatore",
+    "window": "vetrina",
+    "folder": "faldone",
+    "error": "svarione",
+    "user": "fruitore",
+    "password": "segreto",
+    "image": "raffigurazione",
+    "version": "stesura",
+    "message": "dispaccio",
+    "option": "scelta",
+    "text": "brano",
+    "list": "rubrica",
+    "program": "applicativo",
+}
 
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>|\\[nrt]")
 _WORD = re.compile(rf"[^\W\d_]{{{LEAST_LETTERS},}}")
@@ -117,17 +138,35 @@ def measure_tags(model: Path, pairs: Sequence[Pair], engine: EngineKind) -> None
 
 
 def measure_glossary(
-    model: Path, training: Sequence[Pair], test: Sequence[Pair], engine: EngineKind, file: Path
+    model: Path,
+    terms: Mapping[str, str],
+    test: Sequence[Pair],
+    engine: EngineKind,
+    sample: int | None,
 ) -> None:
-    """Count the terms that are translated as the glossary says, with it and without it."""
-    terms = find_terms(training)
-    file.write_text("".join(f"{s}\t{t}\n" for s, t in terms.items()), encoding="utf-8")
-    finder = TermFinder(protects=False, glossary=Glossary.load(file, languages=LANGUAGES))
+    """Count the terms that are translated as the glossary says, with it and without it.
+
+    Without a sample, these are the sentences whose references have all their terms.
+    """
+    finder = TermFinder(
+        protects=False, glossary=Glossary({source: (target,) for source, target in terms.items()})
+    )
     chosen = [
         pair
         for pair in test
-        if (found := finder.find(pair.source)) and not finder.find_faults(found, pair.target)
-    ]
+        if (found := finder.find(pair.source))
+        and (sample or not finder.find_faults(found, pair.target))
+    ][:sample]
+    with tempfile.NamedTemporaryFile("w", suffix=".tsv", encoding="utf-8") as file:
+        file.writelines(f"{source}\t{target}\n" for source, target in terms.items())
+        file.flush()
+        _with_and_without(model, Path(file.name), chosen, finder, engine)
+
+
+def _with_and_without(
+    model: Path, file: Path, chosen: Sequence[Pair], finder: TermFinder, engine: EngineKind
+) -> None:
+    """Translate with a glossary and without it."""
     for glossary in (None, file):
         translator = Translator(model, engine=engine, glossary=glossary)
         translations, seconds = translate(translator, chosen)
@@ -140,7 +179,7 @@ def measure_glossary(
             chosen,
             translations,
             engine=translator.engine,
-            glossary=len(terms) if glossary else 0,
+            glossary=glossary is not None,
             terms=required,
             terms_that_are_honoured=honoured,
             seconds=round(seconds, 1),
@@ -207,10 +246,10 @@ def bleu(translations: Sequence[str], references: Sequence[str]) -> float:
 def main() -> None:
     """Measure, and print a JSON object for each way to translate."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["protection", "tags", "glossary", "capitals"])
+    parser.add_argument("what", choices=["protection", "tags", "glossary", "unusual", "capitals"])
     parser.add_argument("model", type=Path)
     parser.add_argument("pairs", type=Path, nargs="+")
-    parser.add_argument("--sample", type=int, help="for tags: of so many pairs, drawn at random")
+    parser.add_argument("--sample", type=int, help="for tags and unusual: of so many pairs")
     parser.add_argument("--engine", default="auto", choices=["auto", "pytorch", "ctranslate2"])
     arguments = parser.parse_args()
     first, *others = [read(path) for path in arguments.pairs]
@@ -223,10 +262,11 @@ def main() -> None:
         if arguments.sample:
             chosen = random.Random(1).sample(chosen, arguments.sample)
         measure_tags(arguments.model, chosen, arguments.engine)
+    elif arguments.what == "unusual":
+        sample = arguments.sample or len(first)
+        measure_glossary(arguments.model, UNUSUAL, first, arguments.engine, sample)
     else:
-        with tempfile.TemporaryDirectory() as directory:
-            file = Path(directory) / "terms.tsv"
-            measure_glossary(arguments.model, first, others[0], arguments.engine, file)
+        measure_glossary(arguments.model, find_terms(first), others[0], arguments.engine, None)
 
 
 if __name__ == "__main__":

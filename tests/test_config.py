@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import pytest
 
-from dragoman.config import RecipeError, from_table, read_table, set_key, to_table
+from dragoman.config import DragomanError, RecipeError, from_table, read_table, set_key, to_table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,5 +85,5 @@ def test_a_file_that_is_not_toml_is_named(tmp_path: Path) -> None:
 
     with pytest.raises(RecipeError, match=r"recipe\.toml: not a TOML file"):
         read_table(path)
-    with pytest.raises(RecipeError, match="there is no such file"):
+    with pytest.raises(DragomanError, match="there is no such file"):
         read_table(tmp_path / "missing.toml")

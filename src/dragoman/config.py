@@ -22,12 +22,13 @@ def read_table(path: Path) -> dict[str, Any]:
     """Read a TOML file.
 
     Raises:
-        RecipeError: the file is missing, is not UTF-8 or is not TOML.
+        DragomanError: there is no such file.
+        RecipeError: it is not UTF-8 or is not TOML.
     """
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise RecipeError(f"{path}: there is no such file") from None
+        raise DragomanError(f"{path}: there is no such file") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise RecipeError(f"{path}: not a TOML file: {error}") from error
 

@@ -5,11 +5,11 @@ import glob
 import io
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from dragoman.config import DragomanError
+from dragoman.config import DragomanError, RecipeError
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -41,6 +41,8 @@ def open_whole(path: Path) -> Iterator[BinaryIO]:
     unfinished = place.with_name(f".{place.name}.{os.getpid()}.unfinished")
     try:
         stream = _open(unfinished, "wb", name=path)
+    except FileNotFoundError:
+        raise DragomanError(f"{path}: cannot be written: there is no such folder") from None
     except OSError as error:
         raise DragomanError(f"{path}: cannot be written: {error.strerror}") from error
     try:
@@ -54,6 +56,21 @@ def open_whole(path: Path) -> Iterator[BinaryIO]:
         unfinished.replace(place)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def check_apart(written: Sequence[Path], read: Sequence[Path] = ()) -> None:
+    """Make sure that nothing is written over what is read, or written twice.
+
+    Raises:
+        RecipeError: two names are of one file, perhaps through a link.
+    """
+    before = [path.resolve() for path in read]
+    for path in written:
+        place = path.resolve()
+        if is_ordinary(path) and place in before:
+            use = "read" if place in before[: len(read)] else "written"
+            raise RecipeError(f"{path}: it is {use} already; name another file to write")
+        before.append(place)
 
 
 def is_ordinary(path: Path) -> bool:

@@ -19,6 +19,9 @@ from dragoman.tokenizers.pair import TokenizerPair
 WIDTH_OF_SECOND_SEARCH = 8
 """Of the beam, where the first search has found something with a fault."""
 
+WIDTH_FOR_PHRASES = 16
+"""Of the beam that must produce phrases, which is divided among groups; see `docs/terms.md`."""
+
 FEWEST_OF_PHRASES = 3
 """Translations that a search for phrases looks for; one of them may have another fault."""
 
@@ -151,7 +154,11 @@ class SentenceTranslator:
         faulty = [i for i, alternatives in enumerate(found) if alternatives[0].faults]
         lacking = [i for i in faulty if self._asks_for_phrases(tasks[i], found[i][0])]
         if lacking and (engine := self._engine_for_phrases) is not None:
-            few = replace(wider, n_best=max(search.n_best, FEWEST_OF_PHRASES))
+            few = replace(
+                search,
+                beam_size=max(search.beam_size, WIDTH_FOR_PHRASES),
+                n_best=max(search.n_best, FEWEST_OF_PHRASES),
+            )
             required = [
                 [self._speller.spell(term, tasks[i].text) for term in tasks[i].terms]
                 for i in lacking

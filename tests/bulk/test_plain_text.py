@@ -70,6 +70,15 @@ def zipped(content: bytes) -> bytes:
     return archive.getvalue()
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_another_encoding_is_named(encoding: str, tmp_path: Path) -> None:
+    path = tmp_path / "in.txt"
+    path.write_bytes("\ufeffthe c\u00e4t\n".encode(encoding))
+
+    with pytest.raises(CorpusError, match=r"in\.txt: UTF-16 text; convert it to UTF-8"):
+        PlainText((path,), "text").cut(1024)
+
+
 @pytest.mark.parametrize(
     "compress",
     [gzip.compress, zstandard.ZstdCompressor().compress, lzma.compress, zipped],

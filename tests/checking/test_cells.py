@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dragoman.checking.cells import read_cells
-from dragoman.config import RecipeError
+from dragoman.config import DragomanError, RecipeError
 
 
 def written(path: Path, text: str) -> Path:
@@ -88,5 +88,5 @@ def test_a_file_that_is_not_there_or_not_text_is_refused(tmp_path: Path) -> None
 
     with pytest.raises(RecipeError, match="not UTF-8"):
         read_cells(tmp_path / "x.py")
-    with pytest.raises(RecipeError, match="there is no such file"):
+    with pytest.raises(DragomanError, match="there is no such file"):
         read_cells(tmp_path / "y.py")

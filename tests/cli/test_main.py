@@ -27,9 +27,22 @@ def outcome(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, s
     [
         (["trian"], 2, 'Did you mean "train"?'),
         (["train"], 2, "RECIPE"),
-        (["train", "missing.toml"], 2, "missing.toml: there is no such file"),
+        (["train", "missing.toml"], 1, "missing.toml: there is no such file"),
         (["train", "x.toml", "--ouput", "y"], 2, "--output"),
-        (["translate", "nowhere"], 1, "nowhere: there is no model here"),
+        (["train", "."], 1, ".: a directory stands where a file is expected"),
+        (["translate", "nowhere"], 1, "nowhere: there is no model here, as there is no such"),
+        (["translate", "."], 1, ".: there is no model here, as it has no model.toml"),
+        (["translate", "a.en"], 1, "a.en: a file, where the directory of a model is expected"),
+        (["translate", "m", "a.en", "-o", "./a.en"], 2, "a.en: it is read already"),
+        (["translate", "m", "a.en", "--alignments", "link.en"], 2, "link.en: it is read already"),
+        (["translate", "m", "-o", "b", "--alignments", "b"], 2, "b: it is written already"),
+        (
+            ["corpus", "primer", "--pairs", "1", "-o", "b", "--alignments", "b"],
+            2,
+            "b: it is written already",
+        ),
+        (["corpus", "primer", "--pairs", "1", "-o", "no/b"], 1, "no/b: cannot be written: there"),
+        (["corpus", "check", "gap.tsv"], 1, "gap.tsv:2: an empty line; remove it"),
         (["inspect", "nowhere"], 1, "nowhere: there is no model here"),
         (["evaluate", "nowhere"], 2, "give a test set"),
         (["evaluate", "nowhere", "x.tsv", "--source", "f"], 2, "give a test set"),
@@ -51,12 +64,17 @@ def test_a_mistake_gives_a_sentence_and_an_exit_code(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    Path("a.en").write_text("A cat.\n")
+    Path("link.en").symlink_to("a.en")
+    Path("gap.tsv").write_text("a cat\tun gatto\n\na dog\tun cane\n")
 
     result, printed = outcome(capsys, *arguments)
 
     assert result == code
     assert message in printed
     assert "Traceback" not in printed
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.en", "gap.tsv", "link.en"]
+    assert Path("a.en").read_text() == "A cat.\n"
 
 
 @pytest.mark.parametrize("assignment", ["=5", "model.=5", ".seed=5", "model..d_ff=5"])

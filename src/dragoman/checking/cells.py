@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from dragoman.config import RecipeError
+from dragoman.config import DragomanError, RecipeError
 
 LONGEST = 4_000_000
 """Characters of a file; a notebook of this size holds pictures, not more code."""
@@ -47,7 +47,8 @@ def read_cells(path: Path) -> tuple[Cell, ...]:
     of a notebook that was saved as text.
 
     Raises:
-        RecipeError: the file is none of these, cannot be read, or holds no Python.
+        DragomanError: there is no such file.
+        RecipeError: it is none of these, cannot be read, or holds no Python.
     """
     readers = {".py": _script, ".ipynb": _notebook, ".md": _page, ".txt": _page}
     if path.suffix.lower() not in readers:
@@ -55,7 +56,7 @@ def read_cells(path: Path) -> tuple[Cell, ...]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        raise RecipeError(f"{path}: there is no such file") from None
+        raise DragomanError(f"{path}: there is no such file") from None
     except UnicodeDecodeError as error:
         raise RecipeError(f"{path}: not UTF-8: {error}") from error
     if len(text) > LONGEST and path.suffix.lower() != ".ipynb":

@@ -15,6 +15,14 @@ INTERRUPTED = 130
 READER_GONE = 141
 """What a shell reports of a program whose output nobody reads any more."""
 
+REASONS: dict[type[OSError], str] = {
+    FileNotFoundError: "there is no such file",
+    IsADirectoryError: "a directory stands where a file is expected",
+    NotADirectoryError: "a file stands where a directory is expected",
+    FileExistsError: "a file stands where a directory is expected",
+}
+"""What users can mend, in their words."""
+
 EXTRAS = {
     "torch": "train",
     "jaxtyping": "train",
@@ -109,7 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _one_sentence(error: Exception) -> str | None:
     """Say what went wrong if a user can mend it; None stands for a mistake of ours."""
     if isinstance(error, OSError) and (name := _name_of_output() or error.filename):
-        return f"{name}: {error.strerror}"
+        return f"{name}: {REASONS.get(type(error), error.strerror)}"
     if isinstance(error, DragomanError | OSError):
         return str(error)
     if isinstance(error, ModuleNotFoundError):

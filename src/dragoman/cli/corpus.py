@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter, validators
 
-from dragoman.durable import open_whole
+from dragoman.durable import check_apart, open_whole
 
 if TYPE_CHECKING:
     from dragoman.corpora.config import CorpusConfig
@@ -166,6 +166,7 @@ def primer(
     """
     from dragoman.corpora.primer.corpus import generate
 
+    check_apart([output] if alignments is None else [output, alignments])
     with contextlib.ExitStack() as stack:
         text = stack.enter_context(open_whole(output))
         links = stack.enter_context(open_whole(alignments)) if alignments else None

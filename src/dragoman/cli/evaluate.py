@@ -53,7 +53,7 @@ class TestSet:
     """The reference translations, the other side."""
 
     languages: Languages | None = None
-    """Those of the test set, as en-it, where no model says so."""
+    """The fields of JSON lines with source and reference, as en-it; left out, the model's."""
 
 
 class System(NamedTuple):

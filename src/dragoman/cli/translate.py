@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from dragoman.cli.alignment_file import open_alignments
 from dragoman.cli.bulk_translation import BulkOptions, bulk_output, translate_in_bulk
 from dragoman.cli.translation_options import TranslationOptions, announce
-from dragoman.durable import naming, open_whole
+from dragoman.durable import check_apart, naming, open_whole
 
 if TYPE_CHECKING:
     from dragoman.bulk.form import Form
@@ -34,7 +34,7 @@ class SearchOptions:
     """Translations of each line."""
 
     sampling_temperature: Annotated[float | None, Parameter(name="--sample")] = None
-    """Draw from the model at this temperature instead of searching; 1 as the model says."""
+    """Draw at this temperature, 1 as the model says, instead of searching; 0 searches."""
 
     top_k: int | None = None
     """Draw from so many of the most probable tokens; 0 is all of them."""
@@ -117,6 +117,8 @@ def translate(
     bulk
         Long files and records.
     """
+    written = [path for path in (output.output, output.alignments) if path is not None]
+    check_apart(written, read=files)
     if (place := bulk_output(files, output.output, bulk)) is not None:
         from dragoman.bulk.formats import choose_format
         from dragoman.bulk.job import Job

@@ -85,6 +85,8 @@ def _read_tsv(path: Path) -> Iterator[Pair]:
     for line, text in enumerate(read_lines(path), start=1):
         columns = text.split("\t")
         if len(columns) != 2:  # noqa: PLR2004
+            if not text:
+                raise CorpusError(f"{path}:{line}: an empty line; remove it")
             raise CorpusError(_wrong_columns(f"{path}:{line}", len(columns)))
         yield Pair(columns[0], columns[1], line)
     _refuse_empty(path, line)

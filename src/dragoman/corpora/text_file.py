@@ -86,7 +86,10 @@ def _decode(line: bytes, path: Path, number: int) -> str:
             )
         line = line.removeprefix(BYTE_ORDER_MARK)
     if b"\0" in line:
-        raise CorpusError(f"{path}:{number}: a NUL character, which text does not have; remove it")
+        raise CorpusError(
+            f"{path}:{number}: a NUL character, which text does not have; remove it, or convert "
+            "the file if it is UTF-16"
+        )
     try:
         return line.decode("utf-8").removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError as error:

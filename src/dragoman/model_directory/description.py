@@ -166,8 +166,11 @@ def _read_toml(path: Path) -> dict[str, Any]:
             raise ModelError(f"{path}: far too large for the description of a model")
         return tomllib.loads(content.decode())
     except FileNotFoundError:
+        reason = f"it has no {path.name}" if path.parent.exists() else "there is no such directory"
+        raise ModelError(f"{path.parent}: there is no model here, as {reason}") from None
+    except NotADirectoryError:
         raise ModelError(
-            f"{path.parent}: there is no model here, as it has no {path.name}"
+            f"{path.parent}: a file, where the directory of a model is expected"
         ) from None
     except OSError as error:
         raise ModelError(f"{path}: cannot be read: {error.strerror}") from error

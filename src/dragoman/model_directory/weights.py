@@ -36,8 +36,12 @@ def count_parameters(path: str | Path) -> dict[str, int]:
             for name, (_, shape) in _read_header(weights).items():
                 part = name.partition(".")[0]
                 counts[part] = counts.get(part, 0) + math.prod(shape)
-    except (OSError, SafetensorError) as error:
+    except OSError as error:
         raise ModelError(f"{weights_path}: cannot be read: {error}") from error
+    except SafetensorError as error:
+        raise ModelError(
+            f"{weights_path}: not a safetensors file, or a damaged one; copy it again: {error}"
+        ) from error
     return counts
 
 
