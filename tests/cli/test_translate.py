@@ -326,15 +326,6 @@ def test_an_interrupted_file_keeps_what_stood_there(model: Path, tmp_path: Path)
     assert output.read_text() == "earlier"
 
 
-def test_the_output_may_replace_the_input(model: Path, tmp_path: Path) -> None:
-    source = tmp_path / "text"
-    source.write_text("the cat\n")
-
-    run(model, source, "-o", source)
-
-    assert source.read_text() == Translator(model, device="cpu")("the cat") + "\n"
-
-
 def test_options_that_do_not_go_together_are_wrong_use(model: Path) -> None:
     with pytest.raises(RecipeError, match="n_best=9 is more than beam_size=3 finds"):
         run(model, os.devnull, "--n-best", "9")
