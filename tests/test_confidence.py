@@ -23,8 +23,13 @@ def test_the_probability_of_a_word_is_the_product_of_those_of_its_tokens() -> No
     values = [math.log(p) for p in (0.5, 0.8, 0.5, 0.9, 0.5, 0.25, 0.1)]
     words = judge_words(ids, values, PIECES)
     assert [word.text for word in words] == ["il", "gatto", "dorme."]
-    # The lone space belongs to the word before: nothing else is there yet.
-    assert [word.confidence for word in words] == pytest.approx([0.5, 0.8 * 0.5 * 0.9, 0.5 * 0.25])
+    # The lone space, which cannot be seen yet, belongs to the word that follows it.
+    assert [word.confidence for word in words] == pytest.approx([0.5, 0.8 * 0.5, 0.9 * 0.5 * 0.25])
+
+
+def test_what_adds_nothing_at_the_end_belongs_to_the_last_word() -> None:
+    (word,) = judge_words([IL, SPACE], [math.log(0.5), math.log(0.5)], PIECES)
+    assert word.confidence == pytest.approx(0.25)
 
 
 def test_an_empty_translation_has_no_words() -> None:

@@ -8,6 +8,7 @@ from dragoman.sentence_translator import Alternative
 from dragoman.terms.finder import TermFinder
 from dragoman.text_cutter import TextCutter
 from dragoman.tokenizers.config import TokenizerConfig
+from dragoman.tokenizers.normalisation import visible
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.training import train_tokenizers
 
@@ -171,3 +172,20 @@ def test_a_long_sentence_keeps_what_is_around_it(tokenizers: TokenizerPair) -> N
     assert translation.cut
     assert translation.parts == translation.alternatives[0].parts
     assert (translation.parts[0][0], translation.parts[-1][-2:]) == ("🐶", "🐶!")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["The do\xadg, " * 60 + "a c\xada\xadt!", "\u200bTHE\7DOG, " * 60 + "A CAT \7🐶!"],
+)
+def test_the_parts_of_a_long_sentence_are_as_they_are_written(
+    tokenizers: TokenizerPair, text: str
+) -> None:
+    (cut,) = cutter(tokenizers, TermFinder(languages=("en", "it"))).cut([text])
+    (piece,) = cut.pieces
+    assert len(piece.parts) == len(piece.sentences) > 1
+    place = 0
+    for part, sentence in zip(piece.parts, piece.sentences, strict=True):
+        place = text.index(part, place) + len(part)
+        assert visible(part).lower().split()[0] == sentence.text.lower().split()[0]
+    assert place == len(text)

@@ -29,11 +29,16 @@ def judge_words(
     """
     text = tokenizer.decode(ids)
     words = text.split()
+    if not words:
+        return []
     sums = [0.0] * len(words)
+    shown, unseen = "", 0.0
     for place, log_probability in enumerate(log_probabilities[: len(ids)]):
-        before = tokenizer.decode(ids[: place + 1]).split()
-        if words:
-            sums[min(max(len(before), 1), len(words)) - 1] += log_probability
+        before, shown = shown, tokenizer.decode(ids[: place + 1])
+        unseen += log_probability
+        if shown != before or place == len(ids) - 1:  # else the word that it begins is to come
+            sums[min(max(len(shown.split()), 1), len(words)) - 1] += unseen
+            unseen = 0.0
     return [
         Word(text=word, confidence=math.exp(total)) for word, total in zip(words, sums, strict=True)
     ]

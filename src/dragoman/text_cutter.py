@@ -45,10 +45,10 @@ class CutPiece:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The texts of the sentences, with what stands around them."""
+        """What each of the sentences was in the source, with what stands around them."""
         if len(self.sentences) < 2:  # noqa: PLR2004
             return (self.source,)
-        return self._surround([self.write(sentence.text).strip() for sentence in self.sentences])
+        return _slices(self.source, self._surround([s.text.strip() for s in self.sentences]))
 
     def put_together(self, found: Sequence[Sequence[Alternative]]) -> Sequence[Alternative]:
         """Make translations of the piece from those of each of its sentences."""
@@ -65,6 +65,27 @@ class CutPiece:
         first, *others = texts or ("",)
         *others, last = self.before + first, *others
         return (*others, last + self.after)
+
+
+def _slices(source: str, shown: Sequence[str]) -> tuple[str, ...]:
+    """Cut a sentence into what stands for each part of it that is shown.
+
+    White space, and characters that cannot be seen, are not counted: they may not be shown.
+    """
+    slices = []
+    start = 0
+    for part in shown[:-1]:
+        end, left = start, _count_visible(part)
+        while left > 0 and end < len(source):
+            left -= _count_visible(source[end])
+            end += 1
+        slices.append(source[start:end].strip())
+        start = end
+    return (*slices, source[start:].strip())
+
+
+def _count_visible(text: str) -> int:
+    return len("".join(visible(text).split()))
 
 
 @dataclass(frozen=True)

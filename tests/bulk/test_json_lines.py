@@ -84,6 +84,7 @@ def test_a_record_that_utf_8_cannot_hold_is_set_aside_and_the_rest_delivered(
     ("record", "reason"),
     [
         ("{", "2: not JSON: "),
+        ('{"x":' + "[" * 20_000, "2: not JSON: "),
         ("[1]", "2: not a JSON object, which has fields"),
         ('{"text": "a", "id": 1}', "2: no field 't'; there is text, id"),
         ('{"t": 3}', "2: the field 't' is neither text nor null"),

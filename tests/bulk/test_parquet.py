@@ -70,6 +70,15 @@ def test_columns_that_do_not_fit_are_refused(
     assert str(error.value) == f"{table}: {reason}"
 
 
+def test_a_text_that_is_not_utf_8_is_named_by_its_row(tmp_path: Path) -> None:
+    path = tmp_path / "in.parquet"
+    texts = pa.array([b"a cat", None, b"caf\xe9"], pa.binary()).view(pa.string())
+    parquet.write_table(pa.table({"t": texts}), path, row_group_size=2)
+
+    with pytest.raises(CorpusError, match=r"in\.parquet:row 3: not UTF-8; convert the column 't'"):
+        ParquetTable(path, "t", "it").cut(8)
+
+
 def test_another_file_is_no_table(tmp_path: Path) -> None:
     path = tmp_path / "in.parquet"
     path.write_text("text")

@@ -18,6 +18,7 @@ XML = Rules(
     inline=frozenset(),
     mixed_is_inline=True,
     block=frozenset({"par"}),
+    is_xml=True,
 )
 DICTIONARY = {
     "Press Save to go on.": "Per continuare premere salva.",
@@ -133,6 +134,13 @@ def test_only_the_sentence_of_a_tag_pays_for_it() -> None:
         ("<p>Press <ui>Save</ui> to go on.</p>", "<p>Per continuare premere <ui>salva</ui>.</p>"),
         ("Press <par>Save</par> to go on.", "Premere <par>Salva.</par> per continuare."),
         ('Go <x id="5"></x>, now <x id="6"/>', 'GO <x id="5"></x>, NOW <x id="6"/>'),
+        # names that HTML knows mean nothing
+        ("<d><script><l>One.</l></script></d>", "<d><script><l>ONE.</l></script></d>"),
+        ('<d><link translate="no">One.</link></d>', '<d><link translate="no">One.</link></d>'),
+        (
+            "<p>Press <link>Save</link> to go on.</p>",
+            "<p>Per continuare premere <link>salva</link>.</p>",
+        ),
         ("<?xml version='1.0'?><a>One</a>", "<?xml version='1.0'?><a>ONE</a>"),
     ],
 )

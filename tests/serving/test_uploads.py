@@ -141,6 +141,9 @@ def test_a_hundred_files_are_kept_and_each_place_becomes_free(
         refused = send()
         first = f"{url}/v2/document/{sent[0]['document_id']}"
         key = {"document_key": sent[0]["document_key"]}
+        for wrong in ("x", "\u00e9"):
+            other = requests.post(first, json={"document_key": wrong}, timeout=30)
+            assert other.status_code == 404
         assert requests.post(first, json=key, timeout=30).json()["status"] == "done"
         assert requests.post(f"{first}/result", json=key, timeout=30).text == "7"
         again = requests.post(f"{first}/result", json=key, timeout=30)

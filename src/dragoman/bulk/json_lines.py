@@ -58,7 +58,7 @@ class JsonLines:
             return
         try:
             record = json.loads(content)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:  # or nested without end
             raise CorpusError(f"{line.place}: not JSON: {error}") from None
         if not isinstance(record, dict):
             raise CorpusError(f"{line.place}: not a JSON object, which has fields")

@@ -25,11 +25,12 @@ class ParquetTable:
         self._last_read: tuple[int, pa.ChunkedArray] | None = None
 
     def cut(self, lines_per_block: int) -> list[Block]:
-        """Look at the columns, and cut the groups of rows into blocks."""
+        """Look at the columns and at all texts, and cut the groups of rows into blocks."""
         self._check()
         blocks: list[Block] = []
         start = 0
-        for num_rows in self._rows_of_groups():
+        for group, num_rows in enumerate(self._rows_of_groups()):
+            self._check_texts(group, start)
             for first in range(start, start + num_rows, lines_per_block):
                 size = min(lines_per_block, start + num_rows - first)
                 blocks.append(
@@ -89,6 +90,23 @@ class ParquetTable:
                 column = table.read_row_group(group, columns=[self._field]).column(0)
             self._last_read = (group, column)
         return self._last_read[1]
+
+    def _check_texts(self, group: int, first_row: int) -> None:
+        """Refuse a text that is none, by its row."""
+        import pyarrow as pa
+
+        column = self._column(group)
+        try:
+            column.validate(full=True)
+        except pa.ArrowInvalid:
+            for row, value in enumerate(column, start=first_row + 1):
+                try:
+                    value.as_py()
+                except UnicodeDecodeError:
+                    raise CorpusError(
+                        f"{self._path}:row {row}: not UTF-8; convert the column {self._field!r}"
+                    ) from None
+            raise
 
     def _check(self) -> None:
         """Refuse a file that is none, or does not have the column, or has its translation."""

@@ -40,6 +40,9 @@ class Rules:
     block: frozenset[str] = frozenset()
     """They do not, whatever stands beside them."""
 
+    is_xml: bool = False
+    """Whether the names of elements mean nothing but what is said here."""
+
     is_string: bool = False
     r"""Whether it is a string of a program: `\n` is a line break, and `&` may stand for itself."""
 
@@ -56,7 +59,7 @@ class Markup:
             cut: Takes the text of a block apart.
         """
         read, write = _entities(text, rules)
-        tokens = list(_collapse(read_tokens(text), rules))
+        tokens = list(_collapse(read_tokens(text, is_xml=rules.is_xml), rules))
         if rules.is_string:
             tokens = cut_at_escapes(tokens)
         self._parts: list[str | Sentence] = []

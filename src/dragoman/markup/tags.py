@@ -25,12 +25,13 @@ class Token(NamedTuple):
     """Whether an attribute asks not to translate what is inside."""
 
 
-def read_tokens(document: str) -> list[Token]:
+def read_tokens(document: str, *, is_xml: bool = False) -> list[Token]:
     """Read a document, or a part of one, that may have mistakes; no character is lost.
 
-    What follows a tag or a comment that never ends is one token of kind "other".
+    What follows a tag or a comment that never ends is one token of kind "other". In XML no name of
+    an element says that it has no end tag, or that what is inside is no markup.
     """
-    reader = _Reader(document)
+    reader = _Reader(document, is_xml=is_xml)
     # Entities are no concern of tokens. The parser is not told that this is the end, as it would
     # then look for the end of each thing that has none, which takes a minute for 100,000 letters.
     with suppress(AssertionError):  # which is what it thinks of "<![x["
@@ -49,10 +50,10 @@ def read_tokens(document: str) -> list[Token]:
 class _Reader(HTMLParser):
     """Notes where each thing begins that the parser finds; it ends where the next one begins."""
 
-    def __init__(self, document: str) -> None:
+    def __init__(self, document: str, *, is_xml: bool) -> None:
         super().__init__(convert_charrefs=False)
         self.marks: list[tuple[int, Token]] = [(0, Token("text", ""))]
-        self._void = frozenset(_VOID.split())
+        self._is_xml = is_xml
         self._line_starts = [0, *accumulate(len(line) + 1 for line in document.split("\n"))]
 
     def mark(self, kind: Kind, name: str = "", *, marked: bool = False) -> None:
@@ -60,11 +61,17 @@ class _Reader(HTMLParser):
         line, column = self.getpos()
         self.marks.append((self._line_starts[line - 1] + column, Token(kind, "", name, marked)))
 
+    def set_cdata_mode(self, elem: str, **how: bool) -> None:
+        """Begin an element like a script of HTML, in which there are no tags."""
+        if not self._is_xml:
+            super().set_cdata_mode(elem, **how)
+
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = dict(attrs)
         classes = (values.get("class") or "").split()
         marked = (values.get("translate") or "").lower() == "no" or "notranslate" in classes
-        self.mark("void" if tag in self._void else "open", tag, marked=marked)
+        is_void = tag in _VOID.split() and not self._is_xml
+        self.mark("void" if is_void else "open", tag, marked=marked)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.mark("void", tag)

@@ -153,6 +153,7 @@ def _read(text: str, model: ServedModel, question: Question) -> Passage:
         untranslated=names["ignored"] | (html.untranslated if is_html else frozenset()),
         inline=names["ignored"] | names["inline"] | (html.inline if is_html else frozenset()),
         mixed_is_inline=not is_html,
+        is_xml=not is_html,
         block=names["block"],
     )
     return read_markup(text, model, rules, sentences=splits != "0")
