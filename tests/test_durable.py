@@ -107,7 +107,7 @@ def test_a_folder_that_is_not_there_is_named_as_it_was_asked_for(tmp_path: Path)
     with pytest.raises(DragomanError) as error, open_whole(path):
         pass
 
-    assert str(error.value) == f"{path}: cannot be written: No such file or directory"
+    assert str(error.value) == f"{path}: cannot be written: there is no such folder"
 
 
 def test_what_a_device_leads_to_is_not_replaced(tmp_path: Path) -> None:

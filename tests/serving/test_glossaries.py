@@ -56,15 +56,15 @@ def test_the_terms_hold_whether_the_glossary_is_chosen_or_not(
     client: deepl.Translator, tmp_path: Path
 ) -> None:
     (glossary,) = client.list_glossaries()
-    chosen = client.translate_text("A cat", source_lang="EN", target_lang="IT", glossary=glossary)
+    chosen = client.translate_text("cat", source_lang="EN", target_lang="IT", glossary=glossary)
     source, target = tmp_path / "in.txt", tmp_path / "out.txt"
-    source.write_text("A cat", encoding="utf-8")
+    source.write_text("cat", encoding="utf-8")
     client.translate_document_from_filepath(
         source, target, source_lang="EN", target_lang="IT", glossary=glossary
     )
 
-    assert {"micio", "gatto"} & set(chosen.text.casefold().split())
-    assert client.translate_text("A cat", target_lang="IT").text == chosen.text
+    assert any(term in chosen.text for term in ("micio", "gatto"))
+    assert client.translate_text("cat", target_lang="IT").text == chosen.text
     assert target.read_text(encoding="utf-8") == chosen.text
 
 

@@ -54,7 +54,7 @@ def choose(sources: Iterator[str]) -> npt.NDArray[np.bool_]:
 
     A hash looks random and is always the same. Sources that differ only in case or punctuation
     have the same one, so that none is learnt while another validates. A source that has more
-    copies than are wanted is left to training.
+    copies than are wanted is left to training, unless all have.
 
     Raises:
         CorpusError: there are too few different sources.
@@ -84,4 +84,10 @@ def _smallest(hashes: npt.NDArray[np.uint64]) -> list[np.uint64]:
         else:
             left += 1
         place = end
-    return chosen
+    return chosen or _rarest(hashes)
+
+
+def _rarest(hashes: npt.NDArray[np.uint64]) -> list[np.uint64]:
+    """Choose the hash with the fewest copies, if there is another one to learn from."""
+    different, counts = np.unique(hashes, return_counts=True)
+    return [different[counts.argmin()]] if len(different) > 1 else []
