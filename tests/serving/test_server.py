@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import pytest
 import requests
+from requests.adapters import HTTPAdapter, Retry
 from tests.serving.live_process import process, serve
 
 from dragoman.config import DragomanError
@@ -101,7 +102,12 @@ def test_more_connections_than_it_may_have_files_end_nothing(shipped: Path) -> N
         time.sleep(0.5)
         for client in crowd:
             client.close()
-        answer = requests.post(f"{url}/translate", json=fields, timeout=60)
+        with requests.Session() as session:  # turned away while the crowd leaves, it comes again
+            retries = Retry(
+                total=20, backoff_factor=0.1, status_forcelist=[503], allowed_methods=None
+            )
+            session.mount("http://", HTTPAdapter(max_retries=retries))
+            answer = session.post(f"{url}/translate", json=fields, timeout=60)
         server.terminate()
 
         assert answer.status_code == 200
