@@ -14,8 +14,9 @@ from urllib.parse import urlsplit
 
 import pytest
 import requests
-from requests.adapters import HTTPAdapter, Retry
+from requests.adapters import HTTPAdapter
 from tests.serving.live_process import process, serve
+from urllib3.util import Retry
 
 from dragoman.config import DragomanError
 from dragoman.serving.server import open_socket
