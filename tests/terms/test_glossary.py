@@ -99,6 +99,8 @@ def test_a_wrong_line_is_named(tmp_path: Path, content: str, message: str) -> No
         ("caff\u00e8", "un caffe\u0300 nero", ["caffe\u0300"]),
         ("caffe\u0300", "un CAFF\u00c8 nero", ["CAFF\u00c8"]),
         ("cafe", "il cafe\u0301", []),
+        ("cafe", "\u2615\ufe0fcafe\u2615\ufe0f", ["cafe"]),
+        ("cafe", "1\ufe0f\u20e3cafe", ["cafe"]),
         ("\u0130stanbul", "\u0130stanbul, oggi", ["\u0130stanbul"]),
         ("\u0915\u092e", "\u092f\u0939 \u0915\u092e\u0940 \u0939\u0948", []),
         (

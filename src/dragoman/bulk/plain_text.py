@@ -8,7 +8,13 @@ from typing import BinaryIO
 
 from dragoman.bulk.file_format import BYTES_PER_BLOCK, Block, Line
 from dragoman.bulk.form import WRITERS, Form, Outcome
-from dragoman.corpora.text_file import BYTE_ORDER_MARK, MAX_LINE_BYTES, UTF_16_MARKS, CorpusError
+from dragoman.corpora.text_file import (
+    BYTE_ORDER_MARK,
+    MAX_LINE_BYTES,
+    UTF_16_MARKS,
+    UTF_16_REFUSAL,
+    CorpusError,
+)
 
 READ_AT_ONCE = 2**20
 """Most bytes that are read at once. A pipe gives what it has, so a slow writer is answered soon."""
@@ -151,9 +157,7 @@ def decode(content: bytes, name: str, number: int) -> Line:
                 f"{name}: a compressed file; unpack it first, as with gunzip or unzstd"
             ) from None
         if number == 1 and content.startswith(UTF_16_MARKS):
-            raise CorpusError(
-                f"{name}: UTF-16 text; convert it to UTF-8, as with iconv -f UTF-16 -t UTF-8"
-            ) from None
+            raise CorpusError(f"{name}: {UTF_16_REFUSAL}") from None
         raise CorpusError(
             f"{name}:{number}: not UTF-8 (byte 0x{content[error.start]:02x} at position "
             f"{error.start}); convert the text to UTF-8"

@@ -19,6 +19,8 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
+UTF_16_REFUSAL = "UTF-16 text; convert it to UTF-8, as with iconv -f UTF-16 -t UTF-8"
+
 
 class CorpusError(DragomanError):
     """A corpus cannot be read, found or used; the message names the file and the line."""
@@ -81,9 +83,7 @@ def _decode(line: bytes, path: Path, number: int) -> str:
         )
     if number == 1:
         if line.startswith(UTF_16_MARKS):
-            raise CorpusError(
-                f"{path}: UTF-16 text; convert it to UTF-8, as with iconv -f UTF-16 -t UTF-8"
-            )
+            raise CorpusError(f"{path}: {UTF_16_REFUSAL}")
         line = line.removeprefix(BYTE_ORDER_MARK)
     if b"\0" in line:
         raise CorpusError(

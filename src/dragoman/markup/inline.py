@@ -206,6 +206,10 @@ def _find(text: str, whole: str) -> list[tuple[int, int]]:
     return _find_words(text.strip().rstrip("."), whole, re.IGNORECASE)
 
 
+_SURE_BY_LENGTH = 4
+"""Letters from which a word is taken for the kept one; the commonest words are shorter."""
+
+
 def _find_kept(text: str, whole: str) -> list[tuple[int, int]]:
     """Find what was not translated, to the letter; a few letters may be another word by chance."""
     words = text.strip()
@@ -213,10 +217,6 @@ def _find_kept(text: str, whole: str) -> list[tuple[int, int]]:
     if is_short and not (words.isupper() and len(words) > 1):
         return []
     return _find_words(words, whole, re.NOFLAG)
-
-
-_SURE_BY_LENGTH = 4
-"""Articles and prepositions, which every translation has, have three letters at most."""
 
 
 def _find_words(words: str, whole: str, flags: re.RegexFlag) -> list[tuple[int, int]]:

@@ -42,8 +42,10 @@ def is_of_word(character: str) -> bool:
 
 
 def is_mark(character: str) -> bool:
-    """Tell whether a character is a mark; what is empty is none."""
-    return bool(character) and unicodedata.category(character).startswith("M")
+    """Tell whether a character is a mark on letters; what chooses the look of an emoji is none."""
+    if not character or "\ufe00" <= character <= "\ufe0f":
+        return False
+    return unicodedata.category(character) in ("Mn", "Mc")
 
 
 def cut_at_terms(text: str, terms: Sequence[Term]) -> list[str]:
