@@ -58,6 +58,9 @@ class Work:
     eos_id: int
     label_smoothing: float
     learning_rate: float
+    device: torch.device
+    compile: bool
+    """Whether Dragoman's blocks are compiled."""
 
 
 class Subject(Protocol):
@@ -72,7 +75,7 @@ class Subject(Protocol):
     def configuration(self) -> str:
         """How it computes, for the table."""
 
-    def update(self, batch: Update) -> float:
+    def update(self, batch: Update) -> float | Tensor:
         """Change the weights once and return the loss of a token."""
 
 
@@ -88,7 +91,7 @@ class HuggingFace:
             raise MissingError("not installed: pip install transformers") from None
         self.version = f"transformers {version('transformers')}"
         self.work = work
-        self.dtype = choose_precision(precision, torch.device("cpu"))
+        self.dtype = choose_precision(precision, work.device)
         sizes = work.model
         self.model: nn.Module = MarianMTModel(
             MarianConfig(
@@ -113,6 +116,7 @@ class HuggingFace:
                 max_position_embeddings=512,
             )
         ).train()
+        self.model.to(work.device)
         self.optimizer = torch.optim.AdamW(
             self.model.parameters(), lr=work.learning_rate, fused=True
         )
@@ -127,9 +131,12 @@ class HuggingFace:
         return _update(self.model, self.optimizer, batch, self._loss)
 
     def _loss(self, batch: Batch) -> Tensor:
-        source, target = torch.from_numpy(batch.source), torch.from_numpy(batch.target)
+        device = self.work.device
+        source, target = (
+            torch.from_numpy(tokens).to(device) for tokens in (batch.source, batch.target)
+        )
         labels = target[:, 1:].masked_fill(target[:, 1:] == self.work.pad_id, IGNORED)
-        with autocast(torch.device("cpu"), self.dtype):
+        with autocast(device, self.dtype):
             logits = self.model(
                 input_ids=source,
                 attention_mask=(source != self.work.pad_id).long(),
@@ -158,6 +165,8 @@ class JoeyNMT:
         except ImportError as error:
             raise MissingError(f"not installed ({error})") from None
         self.version = version("joeynmt")
+        if work.device.type != "cpu":
+            raise MissingError("compared on CPUs only")
         if (work.pad_id, work.bos_id, work.eos_id) != (0, 2, 3):
             raise MissingError("our special tokens are not where this adapter expects them")
         words = Vocabulary([f"piece {i}" for i in range(work.vocab_size - 4)], JOEYNMT_SPECIAL)

@@ -17,7 +17,7 @@ from small_runs import Bench
 
 from dragoman.pipeline.run import train_model
 from dragoman.recipe import load_recipe
-from dragoman.training.progress import Silence
+from dragoman.training.display import Silence
 
 SAMPLED_EVERY = 10  # updates
 SPLITS = ("train", "validation", "test")

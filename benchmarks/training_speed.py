@@ -1,6 +1,7 @@
 """Measure how fast training is, for us and for every installed peer, in one run.
 
     python benchmarks/training_speed.py [--pairs FILE.tsv] [--size small|base] [--json]
+    python benchmarks/training_speed.py --device cuda --compile --size base --tokens 25000
 
 All subjects train the same architecture on the same batches, one after the other, each in a process
 of its own that also measures what the machine can do at best. Only real target tokens count, not
@@ -29,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from training_peers import PEERS, MissingError, Subject, Work
 
 from dragoman.corpora.batching import Batches, Update
@@ -38,10 +39,12 @@ from dragoman.corpora.preparation import TextPreparation
 from dragoman.corpora.prepared_text import PreparedText
 from dragoman.corpora.primer.corpus import generate
 from dragoman.corpora.shapes import choose_shapes, length_histogram
+from dragoman.device import choose_device, device_name
 from dragoman.model.config import PRESETS, TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.planning.machine import matrix_rate
 from dragoman.recipe import Recipe, recipe_from_table
+from dragoman.training.compilation import compile_blocks
 from dragoman.training.config import TrainingConfig
 from dragoman.training.optimizer import build_optimizers
 from dragoman.training.precision import choose_precision
@@ -51,6 +54,7 @@ WARM_UP = 5  # updates before the clock starts
 DROPOUT = 0.2
 LABEL_SMOOTHING = 0.1
 TOKENS_PER_UPDATE = 4096
+PAPER_UPDATES, PAPER_TOKENS = 100_000, 25_000  # of its base model, in each update (section 5)
 TOKENIZER_SIZE = 8000
 VOCAB_SIZES = {"small": TOKENIZER_SIZE, "base": 32_000}  # rows of the table; the text needs 8,000
 PRIMER_PAIRS = 29_000  # as many as Multi30k has
@@ -90,25 +94,27 @@ class Dragoman:
             target_vocab_size=work.vocab_size,
             padding_id=work.pad_id,
         ).train()
-        self.dtype = choose_precision(precision, torch.device("cpu"))
+        self.device = work.device
+        self.is_compiled = work.compile
+        self.dtype = choose_precision(precision, self.device)
         self.objective = Objective(model, label_smoothing=LABEL_SMOOTHING, dtype=self.dtype)
+        self.objective.to(self.device)
+        if self.is_compiled:
+            compile_blocks(model)
         self.optimizers = build_optimizers(model, TrainingConfig())
         self.model: nn.Module = model
 
     @property
     def configuration(self) -> str:
         """Say how it computes."""
-        return f"{str(self.dtype).removeprefix('torch.')}, fused AdamW"
+        dtype = str(self.dtype).removeprefix("torch.")
+        return f"{dtype}, fused AdamW" + (", compiled blocks" if self.is_compiled else "")
 
-    def update(self, batch: Update) -> float:
+    def update(self, batch: Update) -> Tensor:
         """Change the weights once and return the loss of a token."""
-        micro_batches = [
-            MicroBatch(source=torch.from_numpy(part.source), target=torch.from_numpy(part.target))
-            for part in batch.micro_batches
-        ]
         return update(
             self.objective,
-            micro_batches,
+            [MicroBatch.on(self.device, part) for part in batch.micro_batches],
             self.optimizers,
             num_target_tokens=batch.num_target_tokens,
             learning_rate=LEARNING_RATE,
@@ -124,6 +130,7 @@ def measure(subject: Subject, batches: Batches, seconds: float) -> Measurement:
     updates: Iterator[Update] = batches.updates()
     for _ in range(WARM_UP):
         loss = subject.update(next(updates))
+    float(loss)  # waits for a GPU
     tokens = count = real = padded = 0
     began = time.perf_counter()
     while time.perf_counter() - began < seconds:
@@ -134,10 +141,16 @@ def measure(subject: Subject, batches: Batches, seconds: float) -> Measurement:
         for part in batch.micro_batches:
             real += int((part.source != part.pad_id).sum()) + part.num_target_tokens
             padded += part.source.size + part.target[:, 1:].size
+    last_loss = float(loss)
     rate = tokens / (time.perf_counter() - began)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    device = next(subject.model.parameters()).device
+    peak = (
+        torch.cuda.max_memory_allocated(device) / 1024**2
+        if device.type == "cuda"
+        else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    )
     parameters = sum(parameter.numel() for parameter in subject.model.parameters())
-    best = matrix_rate(subject.dtype)
+    best = matrix_rate(subject.dtype, device=device)
     return Measurement(
         subject=subject.name,
         version=subject.version,
@@ -149,7 +162,7 @@ def measure(subject: Subject, batches: Batches, seconds: float) -> Measurement:
         batch_fill=round(real / padded, 4),
         parameters=parameters,
         updates=count,
-        loss=round(loss, 4),
+        loss=round(last_loss, 4),
     )
 
 
@@ -165,15 +178,19 @@ def prepare(recipe: Recipe, directory: Path) -> PreparedText:
     ).prepare(lambda message: print(message, file=sys.stderr), replace_other=True)
 
 
-def build_recipe(pairs: Path, size: str) -> Recipe:
-    """Describe the work: lower-cased text, joint BPE, batches of 4,096 target tokens."""
+def build_recipe(pairs: Path, size: str, tokens: int) -> Recipe:
+    """Describe the work: lower-cased text, joint BPE, and so many target tokens an update."""
     return recipe_from_table(
         {
             "source_language": "xx",
             "target_language": "yy",
             "corpora": {"train": [{"path": str(pairs)}]},
             "tokenizer": {"kind": "bpe", "vocab_size": TOKENIZER_SIZE, "lowercase": True},
-            "batching": {"tokens_per_update": TOKENS_PER_UPDATE, "max_length": 120},
+            "batching": {
+                "tokens_per_update": tokens,
+                "max_tokens_per_micro_batch": tokens,
+                "max_length": 120,
+            },
             "model": {**PRESETS[size], "dropout": DROPOUT},
         }
     )
@@ -203,7 +220,7 @@ def run_one(name: str, pairs: Path, directory: Path, options: argparse.Namespace
     """Measure one subject in this process, and write JSON."""
     torch.set_num_threads(options.threads)
     torch.manual_seed(1)
-    recipe = build_recipe(pairs, options.size)
+    recipe = build_recipe(pairs, options.size, options.tokens)
     text = prepare(recipe, directory)
     special = text.tokenizers.target.special_ids
     work = Work(
@@ -214,6 +231,8 @@ def run_one(name: str, pairs: Path, directory: Path, options: argparse.Namespace
         eos_id=special.eos,
         label_smoothing=LABEL_SMOOTHING,
         learning_rate=LEARNING_RATE,
+        device=choose_device(options.device),
+        compile=options.compile,
     )
     try:
         subject = SUBJECTS[name](work, options.precision)
@@ -231,13 +250,14 @@ def run_all(options: argparse.Namespace) -> dict[str, Any]:
         if pairs is None:
             pairs = Path(scratch) / "primer.tsv"
             write_primer(pairs)
-        prepare(build_recipe(pairs, options.size), Path(scratch) / "data")
+        prepare(build_recipe(pairs, options.size, options.tokens), Path(scratch) / "data")
         results = []
         for name in options.subjects:
             command = [sys.executable, __file__, "--subject", name, "--pairs", str(pairs)]
             command += ["--data", str(Path(scratch) / "data"), "--size", options.size]
             command += ["--seconds", str(options.seconds), "--threads", str(options.threads)]
-            command += ["--precision", options.precision]
+            command += ["--precision", options.precision, "--tokens", str(options.tokens)]
+            command += ["--device", options.device, *(["--compile"] if options.compile else [])]
             environment = {**os.environ, "OMP_NUM_THREADS": str(options.threads)}
             done = subprocess.run(
                 command, stdout=subprocess.PIPE, text=True, check=True, env=environment
@@ -247,7 +267,8 @@ def run_all(options: argparse.Namespace) -> dict[str, Any]:
         "text": "embedded corpus" if options.pairs is None else options.pairs.name,
         "size": options.size,
         "dropout": DROPOUT,
-        "tokens_per_update": TOKENS_PER_UPDATE,
+        "tokens_per_update": options.tokens,
+        "device": device_name(choose_device(options.device)),
         "threads": options.threads,
         "python": platform.python_version(),
         "torch": torch.__version__,
@@ -259,8 +280,8 @@ def show(report: dict[str, Any]) -> None:
     """Print a table for people."""
     print(
         f"{report['text']}, size {report['size']}, dropout {report['dropout']}, "
-        f"{report['tokens_per_update']} target tokens an update, {report['threads']} threads, "
-        f"torch {report['torch']}"
+        f"{report['tokens_per_update']} target tokens an update, "
+        f"{report['device']}, {report['threads']} threads, torch {report['torch']}"
     )
     print("| subject | target tokens/s | share of the matrix rate | peak MiB | fill | loss |")
     print("|---|---|---|---|---|---|")
@@ -275,6 +296,9 @@ def show(report: dict[str, Any]) -> None:
             f"GFLOP/s | {found['peak_memory_mib']:,.0f} | {100 * found['batch_fill']:.0f} % "
             f"| {found['loss']} |"
         )
+        if found["subject"] == "dragoman" and report["size"] == "base":
+            seconds = PAPER_UPDATES * PAPER_TOKENS / found["target_tokens_per_second"]
+            print(f"The base schedule of the paper would take {seconds / 3600:,.0f} hours.")
 
 
 def main() -> None:
@@ -287,6 +311,9 @@ def main() -> None:
     parser.add_argument("--subjects", nargs="+", choices=list(SUBJECTS), default=list(SUBJECTS))
     parser.add_argument("--seconds", type=float, default=40.0, help="for each subject")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument("--tokens", type=int, default=TOKENS_PER_UPDATE, help="of each update")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--compile", action="store_true", help="our blocks, for GPUs")
     parser.add_argument("--precision", choices=["auto", "fp32", "bf16"], default="auto")
     parser.add_argument("--json", action="store_true", help="write JSON, for programs")
     parser.add_argument("--subject", choices=list(SUBJECTS), help=argparse.SUPPRESS)

@@ -37,6 +37,11 @@ def test_a_preset_is_a_start_that_other_keys_change() -> None:
     ("section", "message"),
     [
         ({"model": {"preset": "smal"}}, "unknown model.preset 'smal'; did you mean 'small'?"),
+        ({"model": {"preset": ["tiny"]}}, "unknown model.preset ['tiny']; did you mean 'tiny'?"),
+        ({"seed": 2**63}, f"seed = {2**63} is not between 0 and {2**63 - 1}"),
+        ({"source_language": " "}, "source_language is empty; name it by its code, as en"),
+        ({"tokenizer": {"vocab_size": 3}}, "vocab_size=3 is less than 5"),
+        ({"training": {"learning_rate": float("inf")}}, "inf should be above zero and finite"),
         ({"model": {"dropuot": 0.1}}, "unknown key model.dropuot; did you mean model.dropout?"),
         ({"tokenizer": {"joint": False}}, "tokenizer.joint = false does not go with"),
         ({"training": {"metric": "BLEU", "search_every": 2}}, "needs search_every = 1"),

@@ -14,6 +14,8 @@ from dragoman.model.config import PRESETS, STUDENTS, TransformerConfig
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.training.config import TrainingConfig
 
+LARGEST_SEED = 2**63 - 1
+
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
@@ -49,8 +51,11 @@ class Recipe:
                 f"model.tied_embeddings = {self.model.tied_embeddings!r}: one vocabulary goes "
                 "with 'all', two with 'target' or 'none'"
             )
-        if self.seed < 0:
-            raise ValueError(f"seed = {self.seed} should not be negative")
+        if not 0 <= self.seed <= LARGEST_SEED:
+            raise ValueError(f"seed = {self.seed} is not between 0 and {LARGEST_SEED}")
+        for name in ("source_language", "target_language"):
+            if not getattr(self, name).strip():
+                raise ValueError(f"{name} is empty; name it by its code, as en")
 
     @property
     def languages(self) -> tuple[str, str]:
@@ -83,7 +88,7 @@ def recipe_from_table(table: dict[str, Any]) -> Recipe:
     model = table.get("model", {})
     if isinstance(model, dict) and "preset" in model:
         name, presets = model["preset"], PRESETS | STUDENTS
-        if name not in presets:
+        if not isinstance(name, str) or name not in presets:
             close = nearest(str(name), list(presets))
             hint = f"did you mean {close!r}?" if close else f"there is {', '.join(presets)}"
             raise RecipeError(f"unknown model.preset {name!r}; {hint}")

@@ -141,6 +141,17 @@ def test_a_recorded_evaluation_that_makes_no_sense_names_the_file(
     assert f"dragoman: {model / 'model.toml'}: " in capsys.readouterr().err
 
 
+def test_a_comparison_without_samples_is_refused_before_anything_is_translated(
+    model: Path, test_set: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["evaluate", str(model), str(test_set), "--compare", str(model)]
+
+    assert main([*command, "--bootstrap-samples", "0"]) == 2
+
+    (error,) = capsys.readouterr().err.splitlines()  # nothing says which engine translates
+    assert "leaves nothing to compare the systems on; give --bootstrap-samples" in error
+
+
 def test_evaluate_refuses_a_file_of_another_length(
     test_set: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,7 +13,7 @@ from dragoman.bulk.job import Job
 from dragoman.bulk.kept import KeptParts
 from dragoman.pipeline.run import train_model
 from dragoman.recipe import recipe_from_table
-from dragoman.training.progress import Silence
+from dragoman.training.display import Silence
 
 NUMBERS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 NUMERI = ["nulla", "uno", "due", "tre", "quattro", "cinque", "sei", "sette", "otto", "nove"]

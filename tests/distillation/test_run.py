@@ -15,7 +15,7 @@ from dragoman.model_directory import ModelDirectory
 from dragoman.pipeline.claim import RunError
 from dragoman.pipeline.run import train_model
 from dragoman.recipe import load_recipe
-from dragoman.training.progress import Silence
+from dragoman.training.display import Silence
 
 from .conftest import Counting, Listener, sentences, write_lines
 
@@ -137,11 +137,15 @@ def test_a_finished_translation_is_not_made_again(
     assert (run / "finished").exists()
 
 
-def test_translations_of_another_text_are_not_taught(start: Distil) -> None:
+def test_translations_of_another_text_are_not_taught(start: Distil, run: Path) -> None:
     start(sentences(100, 140))
+    before = sorted((path.name, path.read_bytes()) for path in (run / "distillation").iterdir())
 
     with pytest.raises(DistillationError, match="sources changed since"):
         start(sentences(100, 141))
+
+    after = sorted((path.name, path.read_bytes()) for path in (run / "distillation").iterdir())
+    assert after == before
 
 
 def test_the_directory_of_another_run_is_refused_before_anything_is_translated(
@@ -155,6 +159,7 @@ def test_the_directory_of_another_run_is_refused_before_anything_is_translated(
 
     assert counting.lines == 0
     assert weights(teacher) == before
+    assert not (teacher / "distillation").exists()
 
 
 def test_sentences_of_the_test_text_are_refused_before_anything_is_translated(

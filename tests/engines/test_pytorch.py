@@ -209,6 +209,19 @@ def test_the_ways_to_go_on_begin_with_the_most_probable_tokens(transformer: Tran
         assert again.score == pytest.approx(way.score, abs=1e-5)
 
 
+def test_there_are_no_more_ways_to_go_on_than_tokens(transformer: Transformer) -> None:
+    engine = PyTorchEngine(transformer, SPECIAL)
+
+    ways = engine.continue_in_ways([9, 10], (33,), SEARCHES[0], count=10_000)
+
+    assert (
+        1
+        < len({way.ids[1] for way in ways})
+        == len(ways)
+        < len(transformer.target_embeddings.table.weight)
+    )
+
+
 @pytest.mark.parametrize("config", SEARCHES)
 def test_the_reported_probability_is_that_of_the_whole_model_at_once(
     transformer: Transformer, config: SearchConfig

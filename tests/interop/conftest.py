@@ -126,6 +126,7 @@ def save_random(
     *,
     end: float = 0.0,
     tokenizer: str = "joint",
+    max_length: int = 256,
     **changes: Any,
 ) -> ModelDirectory:
     """Save a random model whose probabilities are wide apart."""
@@ -163,6 +164,7 @@ def save_random(
         model=model,
         tokenizer=TokenizerDescription.of(pair, config),
         special_ids=SPECIAL,
+        max_length=max_length,
         search={"beam_size": 2, "max_length_ratio": 0.5, "max_length_extra": 6},
     )
     save_model(path, description, pair, dict(transformer.named_parameters()))

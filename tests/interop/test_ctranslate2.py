@@ -19,6 +19,7 @@ from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.interop import ctranslate2 as exporting
 from dragoman.interop.ctranslate2 import export_ctranslate2
 from dragoman.interop.export import ExportError
+from dragoman.interop.staging import OutputError
 from dragoman.model.positional_encoding import sinusoids
 from dragoman.model_directory import ModelDirectory
 from dragoman.tokenizers.tokenizer import SpecialIds
@@ -242,8 +243,21 @@ def test_what_ctranslate2_cannot_do_is_refused(save: Save) -> None:
         ct2.search([[5]], SearchConfig(sampling_temperature=1.0))
     with pytest.raises(EngineError, match=r"20000 positions may be needed, but .* has only 2048"):
         ct2.search([[5]], SearchConfig(max_length_ratio=0.0, max_length_extra=20_000))
+    with pytest.raises(EngineError, match=r"2049 positions may be needed, but .* has only 2048"):
+        ct2.log_probabilities([[5]], [[5] * 2048])
     with pytest.raises(EngineError, match="used on the CPU here, not on cuda"):
         Translator(directory.path, engine="ctranslate2", device="cuda")
+
+
+def test_a_copy_has_all_positions_that_its_model_asks_for(save: Save) -> None:
+    directory = save(max_length=3000)
+    ct2, pytorch = engines(directory)
+    long = [5, 6, 7] * 900
+
+    (found,), (expected,) = (engine.log_probabilities([long], [long]) for engine in (ct2, pytorch))
+
+    assert len(found) == len(long) + 1
+    assert found == pytest.approx(expected, abs=1e-3)
 
 
 def test_a_layer_norm_that_ctranslate2_lacks_is_refused(save: Save) -> None:
@@ -297,7 +311,7 @@ def test_a_directory_of_something_else_is_not_replaced(save: Save, tmp_path: Pat
     (tmp_path / "precious").mkdir()
     (tmp_path / "precious" / "file").touch()
 
-    with pytest.raises(ExportError, match="precious: there is something else; name another"):
+    with pytest.raises(OutputError, match="precious: there is something else; name another"):
         export_ctranslate2(directory.path, tmp_path / "precious")
 
     assert (tmp_path / "precious" / "file").exists()

@@ -1,13 +1,18 @@
 """`dragoman import marian`: what it prints and returns."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from dragoman.cli.import_model import app
 from dragoman.config import RecipeError
+from dragoman.interop.marian_config import MarianError
+from dragoman.interop.staging import OutputError
+from dragoman.tokenizers.marian import MarianTokenizer
 from dragoman.translator import Translator
 
 
@@ -24,15 +29,121 @@ def test_it_imports_proves_and_says_so(
     save_marian()
     monkeypatch.setattr("dragoman.interop.proof.NUM_SENTENCES", 3)
 
-    code = run(tmp_path, "-o", tmp_path / "imported", "--languages", "en-it")
+    run(tmp_path, "-o", tmp_path / "imported", "--languages", "en-it")
 
-    assert code == 0
     assert "proved: 3 of 3 translations equal those of transformers" in capsys.readouterr().out
     translations = Translator(tmp_path / "imported", device="cpu")(["the cat", "", "the old dog"])
     assert len(translations) == 3
     assert translations[1] == ""
 
 
-def test_languages_are_two_codes(tmp_path: Path) -> None:
-    with pytest.raises(RecipeError, match="--languages italian: write two codes, as en-it"):
-        run(tmp_path, "-o", tmp_path / "imported", "--languages", "italian")
+@pytest.mark.parametrize("languages", ["italian", "en-", "pt-BR-en"])
+def test_languages_are_two_codes(languages: str, tmp_path: Path) -> None:
+    with pytest.raises(RecipeError, match=f"--languages {languages}: write two codes, as en-it"):
+        run(tmp_path, "-o", tmp_path / "imported", "--languages", languages)
+
+
+def test_nothing_is_written_over_the_original_or_another_model(
+    save_marian: Callable[..., Any], tmp_path: Path
+) -> None:
+    save_marian()
+    before = (tmp_path / "model.safetensors").read_bytes()
+
+    with pytest.raises(OutputError, match="there is something else; name another output"):
+        run(tmp_path, "-o", tmp_path, "--languages", "en-it")
+
+    assert (tmp_path / "model.safetensors").read_bytes() == before
+
+
+def test_what_cannot_be_proved_is_not_written(
+    save_marian: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_marian()
+    monkeypatch.setattr("dragoman.interop.proof.TOLERANCE", 0.0)
+
+    with pytest.raises(MarianError, match=r"computes something else: .* nothing was written"):
+        run(tmp_path, "-o", tmp_path / "imported", "--languages", "en-it")
+
+    assert not [path for path in tmp_path.iterdir() if "imported" in path.name]
+
+
+def test_a_tokenizer_that_cuts_otherwise_is_found(
+    save_marian: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_marian()
+    number = MarianTokenizer._number
+    monkeypatch.setattr(MarianTokenizer, "_number", lambda self, pieces: number(self, pieces)[:5])
+
+    with pytest.raises(MarianError, match=r"MarianTokenizer cuts .* into other tokens"):
+        run(tmp_path, "-o", tmp_path / "imported", "--languages", "en-it")
+
+
+def test_how_the_original_likes_to_search_does_not_matter(
+    save_marian: Callable[..., Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save_marian()
+    path = tmp_path / "generation_config.json"
+    habits = {
+        "num_beams": 4,
+        "num_return_sequences": 4,
+        "no_repeat_ngram_size": 1,
+        "repetition_penalty": 1.5,
+        "return_dict_in_generate": True,
+        "forced_eos_token_id": 0,
+    }
+    path.write_text(json.dumps(json.loads(path.read_text()) | habits))
+
+    run(tmp_path, "-o", tmp_path / "imported", "--languages", "en-it")
+
+    assert "proved: 20 of 20" in capsys.readouterr().out
+
+
+def test_one_of_several_languages_must_be_chosen(
+    save_marian: Callable[..., Any], tmp_path: Path
+) -> None:
+    save_marian()
+    vocabulary = json.loads((tmp_path / "vocab.json").read_text())
+    renamed = {(">>deu<<" if i == 7 else piece): i for piece, i in vocabulary.items()}
+    (tmp_path / "vocab.json").write_text(json.dumps(renamed))
+
+    with pytest.raises(MarianError, match=r"choose one by --language-token: .*>>deu<<"):
+        run(tmp_path, "-o", tmp_path / "imported", "--languages", "en-it")
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "message"),
+    [
+        ("config.json", {"decoder_start_token_id": None}, "special token is None, not a number"),
+        ("config.json", {"eos_token_id": [0]}, r"special token is \[0\], not a number"),
+        ("config.json", {"d_model": 12.0}, "d_model is no whole number"),
+        ("vocab.json", {"<unk>": "1"}, "special token is '1', not a number"),
+        ("vocab.json", {"an extra one": "5"}, r"ids of its .* pieces are not 0, 1, 2"),
+    ],
+)
+def test_values_of_another_type_are_named(
+    save_marian: Callable[..., Any],
+    tmp_path: Path,
+    file: str,
+    change: dict[str, Any],
+    message: str,
+) -> None:
+    save_marian()
+    path = tmp_path / file
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+
+    with pytest.raises(MarianError, match=message):
+        run(tmp_path, "-o", tmp_path / "imported", "--languages", "en-it")
+
+
+def test_weights_that_are_not_numbers_are_named(
+    save_marian: Callable[..., Any], tmp_path: Path
+) -> None:
+    model = save_marian()
+    with torch.no_grad():
+        model.model.encoder.layers[0].fc1.bias[0] = float("nan")
+    model.save_pretrained(tmp_path)
+
+    with pytest.raises(MarianError, match=r"widen\.bias holds values that are not numbers"):
+        run(tmp_path, "-o", tmp_path / "imported", "--languages", "en-it")
+
+    assert not (tmp_path / "imported").exists()

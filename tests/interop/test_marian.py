@@ -128,10 +128,13 @@ def test_separate_vocabularies_are_read(save_marian: SaveMarian, tmp_path: Path)
     pieces[5], pieces[6] = pieces[6], pieces[5]
     target = {piece: i for i, piece in enumerate(pieces)}
     (tmp_path / "target_vocab.json").write_text(json.dumps(target))
+    as_one = load_marian(tmp_path).tokenizers
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"separate_vocabs": True}))
 
     tokenizers = load_marian(tmp_path).tokenizers
 
     assert tokenizers.source.pieces([5, 6]) == tokenizers.target.pieces([6, 5])
+    assert as_one.source.pieces([5, 6]) == as_one.target.pieces([5, 6])  # as transformers does
 
 
 @pytest.mark.parametrize(

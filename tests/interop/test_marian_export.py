@@ -20,6 +20,7 @@ from dragoman.interop import marian_proof as proving
 from dragoman.interop.export import ExportError
 from dragoman.interop.marian_config import FIXED
 from dragoman.interop.marian_export import export_marian
+from dragoman.interop.staging import OutputError
 from dragoman.interop.weight_names import marian_block_names
 from dragoman.model_directory import ModelDirectory
 from dragoman.tokenizers.normalisation import normalise
@@ -240,7 +241,7 @@ def test_an_earlier_export_is_replaced_and_nothing_else_is(save: Save, tmp_path:
     del config["dragoman_weights_sha256"]  # as if somebody else had made it
     (output / "config.json").write_text(json.dumps(config))
     for place in (output, directory.path, directory.path / "model.toml"):
-        with pytest.raises(ExportError, match="there is something else; name another output"):
+        with pytest.raises(OutputError, match="there is something else; name another output"):
             export_marian(directory.path, place)
 
 

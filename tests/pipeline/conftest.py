@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dragoman.recipe import Recipe, recipe_from_table
-from dragoman.training.progress import Silence
+from dragoman.training.display import Silence
 
 NUMBERS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 NUMERI = ["uno", "due", "tre", "quattro", "cinque", "sei", "sette", "otto", "nove", "dieci"]

@@ -18,8 +18,9 @@ from dragoman.pipeline.run import _prepare_text
 from dragoman.pipeline.validation import Validator
 from dragoman.recipe import Recipe
 from dragoman.training.averaging import Weights
-from dragoman.training.loop import Progress, Trainer
-from dragoman.training.progress import Validation
+from dragoman.training.display import Display, Validation
+from dragoman.training.loop import Trainer
+from dragoman.training.progress import Progress
 from dragoman.training.step import with_weights
 
 from .conftest import Listener, MakeRecipe
@@ -37,7 +38,7 @@ def stand_in(
         with with_weights(objective, weights) as judged:
             return validator(judged, search)
 
-    def iterate() -> Iterator[tuple[str, Weights]]:
+    def iterate(display: Display) -> Iterator[tuple[str, Weights]]:
         yield from candidates
 
     return cast(

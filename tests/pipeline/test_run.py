@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.overlap import OverlapError
 from dragoman.corpora.preparation import PreparationError
 from dragoman.evaluation.statistics import EvaluationError
+from dragoman.model_directory import ModelDirectory
+from dragoman.pipeline.claim import RunError
 from dragoman.pipeline.publication import unique_names
 from dragoman.pipeline.run import train_model
 from dragoman.training.journal import read_journal
@@ -171,3 +174,29 @@ def test_training_text_with_a_flipped_bit_is_refused(
 
     with pytest.raises(DragomanError, match=r"source\.tokens: changed since it was written"):
         train_model(make_recipe(), tmp_path / "run", display)
+
+
+def test_an_epoch_without_a_pair_is_refused(
+    make_recipe: MakeRecipe, tmp_path: Path, display: Listener
+) -> None:
+    recipe = make_recipe()
+    (corpus,) = recipe.corpora.train
+    light = replace(recipe.corpora, train=(replace(corpus, weight=1e-6),))
+
+    with pytest.raises(RunError, match=r"weights of corpora\.train leave no pair in an epoch"):
+        train_model(replace(recipe, corpora=light), tmp_path / "run", display)
+
+
+def test_another_licence_of_a_finished_run_reaches_the_model(
+    make_recipe: MakeRecipe, tmp_path: Path, display: Listener
+) -> None:
+    train_model(make_recipe(), tmp_path / "run", display)
+    before = ModelDirectory(tmp_path / "run").description
+
+    train_model(make_recipe(licence="CC0-1.0"), tmp_path / "run", display)
+
+    after = ModelDirectory(tmp_path / "run").description
+    assert after.training["recipe"].pop("licence") == "CC0-1.0"
+    assert before.training["recipe"].pop("licence") == ""
+    assert after == before
+    assert 'license: "CC0-1.0"' in (tmp_path / "run" / "README.md").read_text(encoding="utf-8")

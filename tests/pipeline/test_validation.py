@@ -10,7 +10,7 @@ from dragoman.pipeline.run import _prepare_text, _validator
 from dragoman.pipeline.validation import Validator
 from dragoman.recipe import Recipe
 from dragoman.tokenizers.tokenizer import BOS_ID, EOS_ID, PAD_ID, UNK_ID
-from dragoman.training.progress import Silence
+from dragoman.training.display import Silence
 from dragoman.training.step import Objective
 
 from .conftest import MakeRecipe

@@ -10,6 +10,7 @@ from dragoman.planning.text import TextMeasure
 from dragoman.recipe import recipe_from_table
 
 TEXT = TextMeasure(
+    share_too_long=0.0,
     pairs=30_000,
     target_tokens=500_000,
     max_length=48,

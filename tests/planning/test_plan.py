@@ -128,11 +128,33 @@ def test_a_rehearsal_that_fails_says_why(pairs: Path, tmp_path: Path) -> None:
         rehearse(table, pairs, tmp_path, updates=2)
 
 
+def test_the_text_is_not_written_over(pairs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = pairs.read_bytes()
+
+    assert main(["plan", str(pairs), "--languages", "en-it", "-o", str(pairs)]) == 2
+
+    assert "it is read already; name another file to write" in capsys.readouterr().err
+    assert pairs.read_bytes() == before
+
+
+def test_an_update_holds_an_epoch_at_most(
+    planned: Callable[[float], plan.Plan], pairs: Path
+) -> None:
+    pairs.write_text("".join(pairs.read_text().splitlines(keepends=True)[:20]))
+
+    made = planned(6000.0)
+
+    text, *_, length = made.reasons
+    tokens = text.partition("about ")[2].partition(" ")[0]
+    assert length.startswith(f"length: 100 updates of {tokens} target tokens, 100.0 epochs")
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
         (["--languages", "en-it"], 2, "name the text to plan for"),
         (["x.tsv", "--languages", "english"], 2, "write two language codes"),
+        (["x.tsv", "--languages", "en-it", "--minutes", "inf"], 2, "< inf"),
         (["x.tsv", "--languages", "en-it"], 1, "x.tsv: there is no such file"),
         (["x.tsv", "--languages", "en-it", "-o", "no/where.toml"], 1, "no/where.toml: cannot be"),
     ],

@@ -77,3 +77,19 @@ def test_a_script_of_many_characters_gets_the_vocabulary_that_it_needs(tmp_path:
     corpus = write(tmp_path / "a.tsv", pairs)
 
     assert measure_text([corpus], ("en", "zh"), tmp_path).vocab_size > 2000
+
+
+def test_pairs_that_are_too_long_are_not_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short, long = numbered(100), [(f"and {n} " * 90, f"e {n} " * 90) for n in range(20, 40)]
+    alone = measure_text([write(tmp_path / "a.tsv", short)], ("en", "it"), tmp_path)
+    monkeypatch.setattr(text, "LONGEST", 64)
+
+    measured = measure_text([write(tmp_path / "b.tsv", [*short, *long])], ("en", "it"), tmp_path)
+
+    assert measured.pairs == alone.pairs == 100
+    assert measured.share_too_long == pytest.approx(20 / 120)
+    assert measured.target_tokens < 100 * 15
+    with pytest.raises(PlanError, match="every pair has more than 64 tokens"):
+        measure_text([write(tmp_path / "c.tsv", long)], ("en", "it"), tmp_path)

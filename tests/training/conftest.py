@@ -16,8 +16,8 @@ from dragoman.corpora.token_store_writer import TokenStoreWriter
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.training.config import TrainingConfig
+from dragoman.training.display import Validation
 from dragoman.training.loop import Trainer
-from dragoman.training.progress import Validation
 from dragoman.training.step import Objective
 
 VOCAB = 20

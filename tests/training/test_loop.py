@@ -18,9 +18,9 @@ from torch import nn
 
 from dragoman.training.averaging import weights_of
 from dragoman.training.checkpoint import CheckpointError
+from dragoman.training.display import Silence
 from dragoman.training.journal import read_journal
 from dragoman.training.loop import Trainer
-from dragoman.training.progress import Silence
 from dragoman.training.step import TrainingError
 
 from .conftest import SMALL
@@ -323,7 +323,7 @@ def test_stops_do_not_change_what_is_averaged(make_trainer: Any) -> None:
     resumed.resume()
     resumed.run(Silence())
 
-    ours, theirs = dict(resumed.candidates()), dict(straight.candidates())
+    ours, theirs = dict(resumed.candidates(Silence())), dict(straight.candidates(Silence()))
 
     assert list(ours) == list(theirs)
     for name, candidate in ours.items():
@@ -411,7 +411,7 @@ def test_the_best_checkpoint_and_the_mean_of_the_last_are_candidates(make_traine
     trainer = make_trainer("run", average_checkpoints=2, keep_checkpoints=2, ema_decay=0.0)
     trainer.run(Silence())
 
-    candidates = dict(trainer.candidates())
+    candidates = dict(trainer.candidates(Silence()))
 
     assert list(candidates) == [
         f"update {trainer.progress.best_update}",
@@ -428,3 +428,86 @@ def restored_signals() -> Iterator[None]:
     handlers = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     yield
     assert handlers == {n: signal.getsignal(n) for n in handlers}
+
+
+def damage(trainer: Trainer, update: int) -> None:
+    path = trainer.checkpoints.path(update) / "weights.safetensors"
+    path.write_bytes(path.read_bytes()[:-1] + b"?")
+
+
+def test_a_damaged_checkpoint_is_no_candidate_and_another_takes_its_place(
+    make_trainer: Any,
+) -> None:
+    trainer = make_trainer("run", average_checkpoints=2, keep_checkpoints=3, ema_decay=0.0)
+    trainer.run(Silence())
+    best = trainer.progress.best_update
+    assert best == 4  # the judge likes small weights
+    said: list[str] = []
+
+    class Listen(Silence):
+        def message(self, text: str) -> None:
+            said.append(text)
+
+    damage(trainer, best)
+
+    assert [name for name, _ in trainer.candidates(Listen())] == [
+        "update 12",
+        "mean of updates 8, 12",
+    ]
+    (warning,) = said
+    assert "update-00000004: weights.safetensors is damaged; it is left out" in warning
+    damage(trainer, 8)
+    assert [name for name, _ in trainer.candidates(Silence())] == ["update 12"]
+    damage(trainer, 12)
+    with pytest.raises(CheckpointError, match="no checkpoint can be read"):
+        list(trainer.candidates(Silence()))
+
+
+def test_an_update_ahead_changes_neither_the_weights_nor_what_is_told(
+    make_trainer: Any, tmp_path: Path
+) -> None:
+    straight, ahead = make_trainer("straight"), make_trainer("ahead")
+    ahead.updates_ahead = 1  # as on a GPU
+
+    straight.run(Silence())
+    ahead.run(Silence())
+
+    assert_same(ahead, straight)
+    told, told_ahead = (
+        read_journal(tmp_path / name / "journal.jsonl") for name in ("straight", "ahead")
+    )
+    for event in (*told, *told_ahead):
+        event.pop("time")
+        event.pop("tokens_per_second", None)
+    assert told_ahead == told
+
+
+def test_a_stop_waits_for_the_update_ahead(make_trainer: Any, tmp_path: Path) -> None:
+    trainer = make_trainer("run")
+    trainer.updates_ahead = 1
+
+    trainer.run(StopAfter(5))
+
+    events = read_journal(tmp_path / "run" / "journal.jsonl")
+    assert [(event["event"], event["update"]) for event in events[-2:]] == [
+        ("update", 6),
+        ("stop", 6),
+    ]
+
+
+def test_a_broken_update_ahead_is_found_before_it_is_saved(
+    make_trainer: Any, tmp_path: Path
+) -> None:
+    trainer = make_trainer("run")
+    trainer.updates_ahead = 1
+
+    class Break(Silence):
+        def progress(self, update: int, total: int, loss: float, tokens_per_second: float) -> None:
+            if update == 6:  # while update 7 is under way
+                with torch.no_grad():
+                    next(trainer.transformer.decoder.parameters()).fill_(float("nan"))
+
+    with pytest.raises(TrainingError, match="update 8 "):
+        trainer.run(Break())
+
+    assert trainer.checkpoints.updates() == [4]

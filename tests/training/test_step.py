@@ -50,7 +50,7 @@ def apply(
         learning_rate=0.1,
         **{"max_gradient_norm": 1.0, **settings},
     )
-    assert report.loss > 0
+    assert report.read()[0] > 0
     return {name: tensor.clone() for name, tensor in weights_of(model).items()}
 
 
@@ -120,7 +120,7 @@ def test_clipping_bounds_the_gradient() -> None:
     )
 
     moved = torch.cat([(t - before[n]).flatten() for n, t in weights_of(model).items()])
-    assert report.gradient_norm > 1.0
+    assert report.read()[1] > 1.0
     torch.testing.assert_close(moved.norm(), torch.tensor(0.5), rtol=1e-3, atol=0)
 
 

@@ -24,9 +24,9 @@ from torch.distributed.tensor import DTensor
 
 from dragoman.corpora.batching import Batches, Update
 from dragoman.corpora.token_store import TokenStore
+from dragoman.training.display import Silence
 from dragoman.training.distributed import rank, world_size
 from dragoman.training.loop import Trainer
-from dragoman.training.progress import Silence
 
 from .conftest import SMALL, build_trainer
 from .test_loop import StopAfter

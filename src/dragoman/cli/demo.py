@@ -32,15 +32,13 @@ def demo(*, output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("
     output
         The model directory.
     """
-    from rich.console import Console
-
     from dragoman.pipeline.run import train_model
     from dragoman.recipe import recipe_from_table
-    from dragoman.training.progress import ConsoleDisplay
+    from dragoman.training.display import ConsoleDisplay, LastingConsole
 
     text = _write_text(output / "text")
     table = {**_settings(), "corpora": {name: [{"path": str(p)}] for name, p in text.items()}}
-    display = ConsoleDisplay(Console(stderr=True))
+    display = ConsoleDisplay(LastingConsole(stderr=True))
     if (stopped_by := train_model(recipe_from_table(table), output, display)) is not None:
         return STOPPED + stopped_by
     _show(output, text["test"])

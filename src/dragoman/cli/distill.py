@@ -51,12 +51,10 @@ def distill(
     jobs
         Translate with so many processes, which share the processors.
     """
-    from rich.console import Console
-
     from dragoman.config import RecipeError
     from dragoman.corpora.config import CorpusConfig
     from dragoman.distillation.run import Distillation, distil
-    from dragoman.training.progress import ConsoleDisplay
+    from dragoman.training.display import ConsoleDisplay, LastingConsole
 
     if not pairs:
         raise RecipeError("name the text that the model translates: PAIRS")
@@ -71,6 +69,6 @@ def distill(
         order,
         distribute(BulkOptions(jobs=jobs)),
         Report(),
-        ConsoleDisplay(Console(stderr=True)),
+        ConsoleDisplay(LastingConsole(stderr=True)),
     )
     return 0 if stopped_by is None else STOPPED + stopped_by

@@ -100,6 +100,7 @@ def evaluate(
     """
     from json import dumps
 
+    from dragoman.config import RecipeError
     from dragoman.evaluation import report
     from dragoman.evaluation.metrics import exact_match, score
     from dragoman.evaluation.significance import compare as compare_systems
@@ -107,6 +108,11 @@ def evaluate(
 
     settings = scoring.settings(model)
     require_packages(settings)
+    if compare is not None and not settings.bootstrap_samples:
+        raise RecipeError(
+            "bootstrap_samples = 0 leaves nothing to compare the systems on; "
+            "give --bootstrap-samples"
+        )
     sources, references = _read_test_set(pairs, test_set, model)
     systems = [_system(path, sources, translation) for path in (model, compare) if path]
     ours, *others = [system.translate() for system in systems]

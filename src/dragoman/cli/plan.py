@@ -9,13 +9,13 @@ from typing import Annotated
 from cyclopts import Parameter, validators
 
 from dragoman.cli.corpus import Languages
-from dragoman.durable import open_whole
+from dragoman.durable import check_apart, open_whole
 
 
 def plan(
     *pairs: str,
     languages: Languages,
-    minutes: Annotated[float, Parameter(validator=validators.Number(gt=0))] = 60,
+    minutes: Annotated[float, Parameter(validator=validators.Number(gt=0, lt=float("inf")))] = 60,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:
@@ -49,6 +49,8 @@ def plan(
 
     if not pairs:
         raise RecipeError("name the text to plan for: PAIRS")
+    if output is not None:
+        check_apart([output], read=[Path(path) for path in pairs])
     # A place that cannot be written, or a signal that ends us, must not wait for the end.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     with contextlib.nullcontext() if output is None else open_whole(output) as file:

@@ -34,14 +34,12 @@ def train(
     set_
         Change a setting of the recipe, as section.key=value; may be given several times.
     """
-    from rich.console import Console
-
     from dragoman.pipeline.run import train_model
     from dragoman.recipe import load_recipe
-    from dragoman.training.progress import ConsoleDisplay
+    from dragoman.training.display import ConsoleDisplay, LastingConsole
 
     directory = output or Path("runs") / recipe.stem
     stopped_by = train_model(
-        load_recipe(recipe, set_), directory, ConsoleDisplay(Console(stderr=True))
+        load_recipe(recipe, set_), directory, ConsoleDisplay(LastingConsole(stderr=True))
     )
     return 0 if stopped_by is None else STOPPED + stopped_by

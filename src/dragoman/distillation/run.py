@@ -19,7 +19,7 @@ from dragoman.model_directory import ModelDirectory
 from dragoman.pipeline.claim import claim, only_one
 from dragoman.pipeline.run import train_model
 from dragoman.recipe import Recipe
-from dragoman.training.progress import Display
+from dragoman.training.display import Display
 from dragoman.translator import default_search
 
 FOLDER = "distillation"
@@ -112,9 +112,10 @@ def distil(
     recipe = student_recipe(
         ModelDirectory(order.teacher), order.student, folder / PAIRS, order.assignments
     )
-    folder.mkdir(parents=True, exist_ok=True)
+    order.directory.mkdir(parents=True, exist_ok=True)
     with only_one(order.directory):
         claim(recipe, order.directory)
+        folder.mkdir(exist_ok=True)
         _translate(order, recipe, distribute, tell, display)
     return train_model(recipe, order.directory, display)
 
@@ -130,11 +131,14 @@ def _translate(
     teacher = ModelDirectory(order.teacher)
     folder = order.directory / FOLDER
     corpora = replace(recipe.corpora, train=order.corpora)
-    write_sources(folder / SOURCES, teacher, corpora, recipe.cleaning, display.message)
-    of = _Origin(sources=fingerprint(folder / SOURCES), teacher=teacher.description.weights_sha256)
+    newest = folder / f"{SOURCES}.new"
+    write_sources(newest, teacher, corpora, recipe.cleaning, display.message)
+    of = _Origin(sources=fingerprint(newest), teacher=teacher.description.weights_sha256)
     if (folder / TRANSLATIONS).exists():  # it appears when it is complete
+        newest.unlink()
         of.compare(folder)
     else:
+        newest.replace(folder / SOURCES)
         of.write(folder)
         display.message(f"{order.teacher} translates them")
         job = Job(

@@ -122,7 +122,7 @@ class CTranslate2Engine:
     def continue_in_ways(
         self, source: Sequence[int], prefix: Sequence[int], config: SearchConfig, *, count: int
     ) -> list[Hypothesis]:
-        """Translate a sentence in `count` ways that part right after a prefix."""
+        """Translate a sentence in up to `count` ways that part right after a prefix."""
         if not source:
             return [EMPTY]
         task = _Task(source, prefix)
@@ -134,7 +134,13 @@ class CTranslate2Engine:
     def log_probabilities(
         self, sources: Sequence[Sequence[int]], translations: Sequence[Sequence[int]]
     ) -> list[tuple[float, ...]]:
-        """Judge translations that are given: one value for each token, and one for the end."""
+        """Judge translations that are given: one value for each token, and one for the end.
+
+        Raises:
+            EngineError: one is too long for the copy.
+        """
+        longest = 1 + max(map(len, (*sources, *translations)), default=0)
+        self._check_positions(longest)
         results = self._translator.score_batch(
             [self._write_source(source) for source in sources],
             [self._write(translation) for translation in translations],
@@ -148,11 +154,7 @@ class CTranslate2Engine:
         """Begin to translate a batch; its longest sentence decides how long others may get."""
         limit = max(_limit(task, config) for task in tasks)
         longest = max(limit, *(len(task.source) + 1 for task in tasks))
-        if longest > self._num_positions:
-            raise EngineError(
-                f"{longest} positions may be needed, but the CTranslate2 copy has only "
-                f"{self._num_positions}; take engine pytorch"
-            )
+        self._check_positions(longest)
         options: dict[str, Any] = {
             "beam_size": config.beam_size,
             "patience": PATIENCE,
@@ -172,6 +174,13 @@ class CTranslate2Engine:
             **(options | changed),
         )
         return found
+
+    def _check_positions(self, needed: int) -> None:
+        if needed > self._num_positions:
+            raise EngineError(
+                f"{needed} positions may be needed, but the CTranslate2 copy has only "
+                f"{self._num_positions}; take engine pytorch"
+            )
 
     def _rank(self, task: "_Task", result: Any, config: SearchConfig) -> list[Hypothesis]:
         """Score what was found as we do; search again if a shorter limit is the sentence's own."""

@@ -46,7 +46,7 @@ class Engine(Protocol):
     def continue_in_ways(
         self, source: Sequence[int], prefix: Sequence[int], config: SearchConfig, *, count: int
     ) -> list[Hypothesis]:
-        """Translate a sentence in `count` ways that part right after a prefix.
+        """Translate a sentence in up to `count` ways that part right after a prefix.
 
         Each continues one of the tokens that are most probable there, in this order, with what a
         search finds best. To end there is not among the ways.

@@ -119,7 +119,7 @@ class PyTorchEngine:
     def continue_in_ways(
         self, source: Sequence[int], prefix: Sequence[int], config: SearchConfig, *, count: int
     ) -> list[Hypothesis]:
-        """Translate a sentence in `count` ways that part right after a prefix."""
+        """Translate a sentence in up to `count` ways that part right after a prefix."""
         if not source:
             return [EMPTY]
         with torch.inference_mode(), _evaluating(self._transformer):
@@ -128,6 +128,7 @@ class PyTorchEngine:
             logits, _ = problem.step(beginning.tokens[..., -1], beginning.state)
             log_probabilities = problem.log_probabilities(logits)[0, 0]
             log_probabilities[problem.eos] = -math.inf
+            count = min(count, int(log_probabilities.isfinite().sum()))
             _, tokens = top_tokens(log_probabilities, count)
         best = replace(config, n_best=1, sampling_temperature=0.0, top_k=0, top_p=1.0, seed=0)
         found = self.search(

@@ -11,8 +11,9 @@ from ctranslate2.specs import Activation, TransformerSpec
 from torch import Tensor, nn
 
 from dragoman.engines.ctranslate2 import CHECKSUMS, COPY_NAME, NUM_POSITIONS, CTranslate2Engine
-from dragoman.interop.export import CONFIG_NAME, ExportError, Proof, prove, staging, write_json
+from dragoman.interop.export import ExportError, Proof, count_positions, prove, write_json
 from dragoman.interop.proof import GREEDY, LoadedModel, Pair, compare
+from dragoman.interop.staging import CONFIG_NAME, staging
 from dragoman.model.attention import MultiHeadAttention
 from dragoman.model.decoder import DecoderBlock
 from dragoman.model.encoder import EncoderBlock
@@ -24,8 +25,8 @@ from dragoman.tokenizers.pair import TokenizerPair
 
 Quantization = Literal["int8", "float32"]
 
-POSITIONS = 2048
-"""For how many positions a copy has encodings: CTranslate2 cannot compute further ones."""
+FEWEST_POSITIONS = 2048
+"""For how many positions a copy has encodings at least: CTranslate2 cannot compute further ones."""
 
 _ACTIVATIONS = {"relu": Activation.RELU, "gelu": Activation.GELU, "silu": Activation.SWISH}
 
@@ -79,7 +80,10 @@ class CTranslate2Copy:
 
 def _write(copy: Path, model: LoadedModel, quantization: str | None) -> None:
     """Write a copy that nobody has compared yet."""
-    spec = build_spec(model.directory.description, model.transformer, model.tokenizers)
+    positions = max(FEWEST_POSITIONS, count_positions(model.directory))
+    spec = build_spec(
+        model.directory.description, model.transformer, model.tokenizers, positions=positions
+    )
     spec.validate()
     spec.optimize(quantization=quantization)
     spec.save(str(copy))
@@ -90,7 +94,11 @@ def _write(copy: Path, model: LoadedModel, quantization: str | None) -> None:
 
 
 def build_spec(
-    description: ModelDescription, transformer: Transformer, tokenizers: TokenizerPair
+    description: ModelDescription,
+    transformer: Transformer,
+    tokenizers: TokenizerPair,
+    *,
+    positions: int = FEWEST_POSITIONS,
 ) -> TransformerSpec:
     """Describe a model as CTranslate2 does; its weights are copied.
 
@@ -111,7 +119,7 @@ def build_spec(
     _fill_encoder(spec.encoder, transformer)
     _fill_decoder(spec.decoder, transformer)
     for side in (spec.encoder, spec.decoder):
-        table = sinusoids(POSITIONS, config.d_model, config.positional_encoding)
+        table = sinusoids(positions, config.d_model, config.positional_encoding)
         side.position_encodings.encodings = table.numpy()
     pieces = tokenizers.target.pieces(range(tokenizers.target.vocab_size))
     spec.register_source_vocabulary(tokenizers.source.pieces(range(tokenizers.source.vocab_size)))
@@ -121,7 +129,7 @@ def build_spec(
     spec.config.add_source_eos = True
     spec.config.layer_norm_epsilon = config.layer_norm_epsilon
     spec.config.add_attribute(WEIGHTS_OF_ORIGIN, description.weights_sha256)
-    spec.config.add_attribute(NUM_POSITIONS, POSITIONS)
+    spec.config.add_attribute(NUM_POSITIONS, positions)
     return spec
 
 

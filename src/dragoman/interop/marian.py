@@ -20,7 +20,7 @@ from dragoman.interop.weight_names import LOGITS_BIAS, marian_block_names, maria
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.model_directory import ModelDescription, TokenizerDescription, save_model
-from dragoman.tokenizers.marian import MarianTokenizer
+from dragoman.tokenizers.marian import MarianTokenizer, language_tokens
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.tokenizer import SpecialIds, TokenizerError
 
@@ -82,11 +82,18 @@ def import_marian(
         language_token: What `load_marian` takes.
 
     Raises:
-        MarianError: the model cannot be imported, or nothing says which languages it is for.
+        MarianError: the model cannot be imported, or nothing says which languages it is for, or
+            one of several has to be chosen.
     """
     source, target = languages or _read_languages(directory)
     model = load_marian(directory, language_token=language_token)
     pair = model.tokenizers
+    tokens = language_tokens(pair.source.pieces(range(pair.source.vocab_size)))
+    if language_token is None and len(tokens) > 1:
+        raise MarianError(
+            f"{directory}: it writes several languages; choose one by --language-token: "
+            f"{', '.join(tokens)}"
+        )
     description = ModelDescription(
         source_language=source,
         target_language=target,
@@ -116,8 +123,7 @@ def load_tokenizers(
         MarianError: a file is missing or damaged, or special tokens of the languages differ.
     """
     source = _read_json(directory / "vocab.json")
-    separate = directory / "target_vocab.json"
-    target = _read_json(separate) if separate.exists() else source
+    target = _read_json(directory / "target_vocab.json") if _is_separate(directory) else source
     special_ids = _special_ids(table, directory, source, target)
     try:
         return TokenizerPair(
@@ -168,12 +174,13 @@ def _special_ids(
 
     The decoder starts from padding, so padding and beginning are one id.
     """
+    begins = "decoder_start_token_id"
     try:
         ids = SpecialIds(
-            pad=table["pad_token_id"],
-            unk=target["<unk>"],
-            bos=table.get("decoder_start_token_id", table["pad_token_id"]),
-            eos=table["eos_token_id"],
+            pad=_id(table["pad_token_id"], directory),
+            unk=_id(target["<unk>"], directory),
+            bos=_id(table[begins if begins in table else "pad_token_id"], directory),
+            eos=_id(table["eos_token_id"], directory),
         )
         for vocabulary in (source, target):
             in_vocabulary = (vocabulary["<pad>"], vocabulary["<unk>"], vocabulary["</s>"])
@@ -189,10 +196,19 @@ def _special_ids(
     return ids
 
 
+def _id(value: object, directory: Path) -> int:
+    """Return the id of a special token, which JSON may have as anything."""
+    if type(value) is not int:
+        raise MarianError(f"{directory}: the id of a special token is {value!r}, not a number")
+    return value
+
+
 def _fill(transformer: Transformer, weights: Mapping[str, Tensor], directory: Path) -> None:
     """Copy the weights into the model."""
     expected = transformer.state_dict()
     for name, value in weights.items():
+        if not value.isfinite().all():
+            raise MarianError(f"{directory}: {name} holds values that are not numbers")
         if value.shape != expected[name].shape:
             raise MarianError(
                 f"{directory}: {name} should be {tuple(expected[name].shape)}, "
@@ -201,10 +217,19 @@ def _fill(transformer: Transformer, weights: Mapping[str, Tensor], directory: Pa
     transformer.load_state_dict(weights)
 
 
+def _read_tokenizer_config(directory: Path) -> dict[str, Any]:
+    path = directory / "tokenizer_config.json"
+    return _read_json(path) if path.exists() else {}
+
+
+def _is_separate(directory: Path) -> bool:
+    """Tell whether the languages have a vocabulary each, as transformers decides it."""
+    return bool(_read_tokenizer_config(directory).get("separate_vocabs", False))
+
+
 def _read_languages(directory: Path) -> tuple[str, str]:
     """Read the languages that the tokenizer is for."""
-    path = directory / "tokenizer_config.json"
-    table = _read_json(path) if path.exists() else {}
+    table = _read_tokenizer_config(directory)
     source, target = table.get("source_lang"), table.get("target_lang")
     if not isinstance(source, str) or not isinstance(target, str):
         raise MarianError(

@@ -28,6 +28,14 @@ FIXED = {
 DEFAULTS = {"scale_embedding": False, "model_type": None}
 """What a missing setting means, where that is not the value in `FIXED`."""
 
+SIZES = (
+    "d_model",
+    "encoder_ffn_dim",
+    "encoder_attention_heads",
+    "encoder_layers",
+    "decoder_layers",
+)
+
 TWINS = (
     ("encoder_ffn_dim", "decoder_ffn_dim"),
     ("encoder_attention_heads", "decoder_attention_heads"),
@@ -49,6 +57,9 @@ def read_config(
     """
     if obstacles := _obstacles(table):
         raise MarianError(f"{directory}: cannot be imported: {'; '.join(obstacles)}")
+    for key in SIZES:
+        if type(table.get(key, 0)) is not int:
+            raise MarianError(f"{directory / 'config.json'}: {key} is no whole number")
     tied: Literal["all", "target", "none"] = "none"
     if table.get("tie_word_embeddings", True):
         tied = "all" if table.get("share_encoder_decoder_embeddings", True) else "target"

@@ -10,23 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import save_file
 from torch import Tensor
 
-from dragoman.interop.export import (
-    CONFIG_NAME,
-    ExportError,
-    Proof,
-    count_positions,
-    prove,
-    staging,
-    write_json,
-)
+from dragoman.interop.export import ExportError, Proof, count_positions, prove, write_json
 from dragoman.interop.marian import load_marian
 from dragoman.interop.marian_config import ACTIVATIONS, FIXED, LAYER_NORM_EPSILON
 from dragoman.interop.marian_proof import HuggingFaceCopy, find_other_tokens
 from dragoman.interop.proof import LoadedModel
 from dragoman.interop.residual_stream import reorder, sines_first
+from dragoman.interop.staging import CONFIG_NAME, staging
 from dragoman.interop.weight_names import LOGITS_BIAS, marian_block_names, marian_table_names
 from dragoman.model_directory import WEIGHTS_OF_ORIGIN, ModelDescription
 from dragoman.tokenizers.marian import MarianTokenizer
@@ -94,7 +88,10 @@ def _write(directory: Path, model: LoadedModel) -> None:
     write_json(directory / "generation_config.json", _generation_config(model))
     write_json(directory / "tokenizer_config.json", _tokenizer_config(model))
     # Other readers ask for the format, which says who wrote the tensors.
-    save_file(_weights(model), directory / WEIGHTS_NAME, metadata={"format": "pt"})
+    try:
+        save_file(_weights(model), directory / WEIGHTS_NAME, metadata={"format": "pt"})
+    except SafetensorError as error:  # a full disk
+        raise ExportError(f"{directory / WEIGHTS_NAME}: cannot be written: {error}") from error
     usual_mode = stat.S_IMODE((directory / CONFIG_NAME).stat().st_mode)
     (directory / WEIGHTS_NAME).chmod(usual_mode)  # safetensors lets only the owner read
     source, target = model.tokenizers.source, model.tokenizers.target

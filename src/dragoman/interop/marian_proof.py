@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
+from dragoman.interop.marian_config import MarianError
 from dragoman.interop.proof import (
     LENGTH_LIMIT,
     Agreement,
@@ -18,12 +19,38 @@ from dragoman.interop.proof import (
     draw_texts,
     pick,
 )
+from dragoman.model_directory import ModelDirectory
 from dragoman.tokenizers.marian import MarianTokenizer
 from dragoman.tokenizers.pair import TokenizerPair
 
 
+def prove_import(marian: Path, imported: Path) -> Agreement | None:
+    """Compare translations and tokens of sentences, which are made of random pieces.
+
+    Returns:
+        What came out, or None if transformers is not installed.
+
+    Raises:
+        MarianError: they differ.
+    """
+    agreement = compare_with_transformers(marian, imported)
+    if agreement is None:
+        return None
+    if not agreement.holds:
+        raise MarianError(
+            f"{marian}: what was read computes something else: {agreement.num_equal} of "
+            f"{agreement.num_sentences} translations equal those of transformers, logits differ "
+            f"by up to {agreement.largest_difference:.1e}; nothing was written"
+        )
+    if other := find_other_tokens(marian, ModelDirectory(imported).load_tokenizers()):
+        raise MarianError(
+            f"{marian}: MarianTokenizer cuts {other[0]!r} into other tokens; nothing was written"
+        )
+    return agreement
+
+
 def compare_with_transformers(marian: Path, imported: Path) -> Agreement | None:
-    """Translate sentences with both, which are made of random pieces of the vocabulary.
+    """Translate sentences with both, and let both judge translations.
 
     Returns:
         What came out, or None if transformers is not installed.
@@ -53,7 +80,16 @@ class HuggingFaceCopy:
         self._model: Any = transformers.MarianMTModel.from_pretrained(
             directory, dtype=torch.float32, local_files_only=True
         ).eval()
-        self._forbidden = sorted(set(forbidden_ids))
+        model, start = self._model.config, self._model.generation_config.decoder_start_token_id
+        # Of how they like to search, such as never to repeat three tokens, nothing is left.
+        self._greedy = transformers.GenerationConfig(
+            decoder_start_token_id=model.pad_token_id if start is None else start,
+            eos_token_id=model.eos_token_id,
+            pad_token_id=model.pad_token_id,
+            max_new_tokens=LENGTH_LIMIT,
+            suppress_tokens=sorted(set(forbidden_ids)),
+        )
+        self._model.generation_config = self._greedy
 
     def translate(self, sources: Sequence[Sequence[int]]) -> list[list[int]]:
         """Search greedily, without the tokens that our search never produces either."""
@@ -65,13 +101,7 @@ class HuggingFaceCopy:
                 attention_mask=pad_sequence(
                     [torch.ones_like(row) for row in rows], batch_first=True
                 ),
-                num_beams=1,
-                do_sample=False,
-                length_penalty=1.0,
-                max_length=None,
-                max_new_tokens=LENGTH_LIMIT,
-                forced_eos_token_id=None,
-                suppress_tokens=self._forbidden,
+                generation_config=self._greedy,
             )
         return [
             list(takewhile(lambda token: token != config.eos_token_id, row))
@@ -80,7 +110,7 @@ class HuggingFaceCopy:
 
     def score(self, pairs: Sequence[Pair]) -> list[list[float]]:
         """Ask for one pair after the other, so that nothing is padded."""
-        config, start = self._model.config, self._model.generation_config.decoder_start_token_id
+        config, start = self._model.config, self._greedy.decoder_start_token_id
         scores = []
         for source, target in pairs:
             with torch.inference_mode():

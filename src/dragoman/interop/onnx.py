@@ -7,11 +7,12 @@ import onnx
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from onnxruntime.quantization.quant_utils import add_pre_process_metadata
 
-from dragoman.interop.export import CONFIG_NAME, Proof, count_positions, prove, staging, write_json
+from dragoman.interop.export import Proof, count_positions, prove, write_json
 from dragoman.interop.onnx_description import describe, explain
 from dragoman.interop.onnx_graphs import DECODER_NAME, ENCODER_NAME, write_graphs
 from dragoman.interop.onnx_proof import OnnxCopy
 from dragoman.interop.proof import LoadedModel, compare
+from dragoman.interop.staging import CONFIG_NAME, staging
 
 COPY_NAME = "onnx"
 

@@ -10,9 +10,9 @@ import numpy as np
 import onnxruntime
 
 from dragoman.device import num_cpus
-from dragoman.interop.export import CONFIG_NAME
 from dragoman.interop.onnx_graphs import DECODER_NAME, ENCODER_NAME
 from dragoman.interop.proof import LENGTH_LIMIT, Pair, pick
+from dragoman.interop.staging import CONFIG_NAME
 
 Array = np.ndarray[Any, Any]
 

@@ -31,6 +31,7 @@ WRITTEN = ("data", "model.toml", "model.safetensors", CARD, "checkpoints", JOURN
 
 MAY_CHANGE: tuple[str, ...] = (
     "licence:",
+    "training.compile:",
     "training.device:",
     "training.keep_checkpoints:",
     "training.parallelism:",

@@ -1,10 +1,11 @@
 """Write the model directory of a run: weights, description and model card."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path, PurePath
 from typing import Any
 
+import tomli_w
 import torch
 
 from dragoman.config import to_table
@@ -15,12 +16,19 @@ from dragoman.device import choose_device, device_name
 from dragoman.durable import write_atomically
 from dragoman.evaluation.metrics import score
 from dragoman.evaluation.report import scores_to_table, scores_to_text
-from dragoman.model_directory import ModelDescription, TokenizerDescription, save_model
+from dragoman.model_directory import (
+    DESCRIPTION_NAME,
+    ModelDescription,
+    ModelDirectory,
+    TokenizerDescription,
+    save_model,
+)
 from dragoman.pipeline.model_card import model_card
 from dragoman.recipe import Recipe
 from dragoman.training.averaging import Weights
-from dragoman.training.loop import Progress, Trainer, judge
-from dragoman.training.progress import Display
+from dragoman.training.display import Display
+from dragoman.training.loop import Trainer, judge
+from dragoman.training.progress import Progress
 from dragoman.translator import Translator
 
 CARD = "README.md"
@@ -95,7 +103,7 @@ class Publisher:
     def _best(self, trainer: Trainer, display: Display) -> tuple[str, Weights]:
         """Validate the candidates and take the best one."""
         judged = []
-        for name, weights in trainer.candidates():
+        for name, weights in trainer.candidates(display):
             validation = trainer.judge(weights, search=True)
             display.message(f"candidate {name}: {validation.summary()}")
             judged.append((judge(validation, self.recipe.training.metric), name, weights))
@@ -115,6 +123,17 @@ class Publisher:
             translations = translator([pair.source for pair in pairs])
             scores = score(translations, [pair.target for pair in pairs], self.recipe.evaluation)
             yield name, _without_none(scores_to_table(scores)), scores_to_text(scores)
+
+
+def relicense(directory: Path, licence: str) -> None:
+    """Name another licence in the description and the card of a model, if it is another."""
+    description = ModelDirectory(directory).description
+    recipe = description.training["recipe"]
+    if recipe["licence"] != licence:
+        training = {**description.training, "recipe": {**recipe, "licence": licence}}
+        changed = replace(description, training=training)
+        write_atomically(directory / DESCRIPTION_NAME, tomli_w.dumps(to_table(changed)))
+        write_atomically(directory / CARD, model_card(changed, licence))
 
 
 def unique_names(corpora: Sequence[CorpusConfig]) -> list[str]:

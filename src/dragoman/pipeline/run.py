@@ -15,19 +15,20 @@ from dragoman.evaluation.statistics import require_packages
 from dragoman.model.transformer import Transformer
 from dragoman.pipeline.claim import (
     FINISHED_FILE,
+    RunError,
     claim,
     has_trained,
     named_when_unwritable,
     only_one,
 )
-from dragoman.pipeline.publication import Publisher
+from dragoman.pipeline.publication import Publisher, relicense
 from dragoman.pipeline.report import REPORT, write_report
 from dragoman.pipeline.validation import Validator, validation_metrics
 from dragoman.recipe import Recipe
+from dragoman.training.display import Display, Silence
 from dragoman.training.distributed import barrier, process_group, rank, world_size
 from dragoman.training.loop import Trainer
 from dragoman.training.precision import device_of_process
-from dragoman.training.progress import Display, Silence
 
 
 def train_model(recipe: Recipe, directory: Path, display: Display) -> int | None:
@@ -52,6 +53,8 @@ def train_model(recipe: Recipe, directory: Path, display: Display) -> int | None
             claim(recipe, directory)
         barrier()
         if (directory / FINISHED_FILE).exists():
+            if rank() == 0:
+                relicense(directory, recipe.licence)
             display.message(f"{directory}: this run is finished; nothing is left to do")
             return None
         text = _prepare_text(recipe, directory, display)
@@ -180,6 +183,8 @@ def _announce(recipe: Recipe, trainer: Trainer, text: PreparedText, display: Dis
     parameters = sum(p.numel() for p in trainer.transformer.parameters())
     dtype = str(trainer.objective.dtype).removeprefix("torch.")
     plan = trainer.batches.epoch(0)
+    if not plan.num_updates:
+        raise RunError("the weights of corpora.train leave no pair in an epoch; raise them")
     display.message(
         f"{parameters:,} parameters, {len(text.store):,} training pairs, "
         f"{plan.num_updates:,} updates an epoch, batches {100 * plan.fill():.0f} % full; "

@@ -12,7 +12,7 @@ from dragoman.evaluation.config import EvaluationConfig
 from dragoman.evaluation.metrics import score
 from dragoman.recipe import Recipe
 from dragoman.tokenizers.tokenizer import forbidden_ids
-from dragoman.training.progress import Sample, Validation
+from dragoman.training.display import Sample, Validation
 from dragoman.training.step import Objective
 from dragoman.translator import Translator
 

@@ -152,7 +152,8 @@ def _updates_in(seconds: float, rehearsal: Rehearsal, text: TextMeasure, update_
     """Count the updates that the time has room for, and that do not repeat the text too often."""
     left = seconds * (1 - SPARE) - _seconds_besides(rehearsal, text)
     in_time = int(left / rehearsal.seconds_per_update)
-    useful = max(FEWEST_UPDATES, round(MOST_EPOCHS * text.target_tokens / update_tokens))
+    in_an_update = min(update_tokens, text.target_tokens)  # an update has an epoch at most
+    useful = max(FEWEST_UPDATES, round(MOST_EPOCHS * text.target_tokens / in_an_update))
     return min(in_time, useful)
 
 
@@ -171,13 +172,13 @@ def _seconds_besides(rehearsal: Rehearsal, text: TextMeasure) -> float:
 def _reasons(chosen: _Choice, text: TextMeasure) -> tuple[str, ...]:
     """Say why the plan is as it is, a line each."""
     candidate, rehearsal, updates = chosen.candidate, chosen.rehearsal, chosen.updates
-    update_tokens = chosen.update_tokens
+    update_tokens = min(chosen.update_tokens, text.target_tokens)
     device = device_of_process("auto")
     dtype = str(choose_precision("auto", device)).removeprefix("torch.")
     seen = updates * update_tokens
     return (
         f"text: {text.pairs:,} pairs, about {text.target_tokens:,} target tokens; "
-        f"999 of 1,000 pairs have at most {text.max_length}",
+        f"pairs with more than {text.max_length} are left out, {100 * text.share_too_long:.1f} %",
         f"machine: {device}, {torch.get_num_threads()} threads, {dtype}; rehearsed at "
         f"{rehearsal.tokens_per_second:,.0f} target tokens a second, "
         f"{rehearsal.seconds_per_validation:.0f} s for a validation with translations",
@@ -187,5 +188,6 @@ def _reasons(chosen: _Choice, text: TextMeasure) -> tuple[str, ...]:
         f"({TOKENS_SEEN_PER_PARAMETER:g} tokens seen for each parameter; here "
         f"{seen / candidate.parameters:.1f})",
         f"length: {updates:,} updates of {update_tokens:,} target tokens, "
-        f"{seen / text.target_tokens:.1f} epochs of at most {MOST_EPOCHS}",
+        f"{seen / text.target_tokens:.1f} epochs of at most {MOST_EPOCHS}, "
+        f"but {FEWEST_UPDATES} updates at least",
     )

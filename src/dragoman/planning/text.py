@@ -32,6 +32,10 @@ LONGEST_SHARE = 0.999
 """Pairs that should fit into a batch; the rest is left out of training and counted."""
 
 
+SHORTEST, LONGEST = 32, 256
+"""Between these the longest sentence of a plan is: attention to long ones takes time and memory."""
+
+
 class PlanError(DragomanError):
     """There is nothing to plan, or no plan that fits."""
 
@@ -41,11 +45,17 @@ class TextMeasure:
     """Sizes of a text, after cleaning."""
 
     pairs: int
+    """That can be learnt from."""
+
     target_tokens: int
-    """Of all pairs, ends of sentences included; estimated from the sample."""
+    """Of all of them, ends of sentences included; estimated from the sample."""
 
     max_length: int
-    """Tokens that the longer side of all but one pair in a thousand has at most."""
+    """Tokens that the longer side of all but one pair in a thousand has, or `LONGEST` if that is
+    less; pairs with more are left out."""
+
+    share_too_long: float
+    """Of the pairs that cleaning keeps, those that have more tokens."""
 
     vocab_size: int
     sample: Path
@@ -66,7 +76,7 @@ def measure_text(
 
     Raises:
         CorpusError: a corpus cannot be read.
-        PlanError: no pair is worth learning from.
+        PlanError: no pair is worth learning from, or all are too long.
     """
     began = time.perf_counter()
     sample, pairs, characters = _sample(corpora, languages)
@@ -86,11 +96,19 @@ def measure_text(
             (tokenizers.source, tokenizers.target), zip(*sample, strict=True), strict=True
         )
     )
-    longest = float(np.quantile(np.maximum(sources, targets), LONGEST_SHARE))
+    longer = np.maximum(sources, targets)
+    longest = float(np.quantile(longer, LONGEST_SHARE))
+    max_length = int(np.clip(-(-longest // 8) * 8, SHORTEST, LONGEST))
+    fits = longer - 1 <= max_length  # the end is not counted
+    if not fits.any():
+        raise PlanError(
+            f"every pair has more than {max_length} tokens; cut the text into sentences"
+        )
     return TextMeasure(
-        pairs=pairs,
-        target_tokens=round(float(targets.mean()) * pairs),
-        max_length=int(np.clip(-(-longest // 8) * 8, 32, 256)),
+        pairs=max(1, round(float(fits.mean()) * pairs)),
+        target_tokens=round(float((targets * fits).mean()) * pairs),
+        max_length=max_length,
+        share_too_long=1 - float(fits.mean()),
         vocab_size=tokenizers.target.vocab_size,
         sample=path,
         cleaning_seconds=cleaning_seconds,

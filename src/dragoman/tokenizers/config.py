@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal
 
+FEWEST_ENTRIES = 5
+"""Padding, unknown, beginning, end, and one that is a token of text."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class TokenizerConfig:
@@ -40,8 +43,8 @@ class TokenizerConfig:
     """`words` only: a word seen fewer times in the training text is unknown."""
 
     def __post_init__(self) -> None:
-        if self.vocab_size is not None and self.vocab_size < 1:
-            raise ValueError(f"vocab_size={self.vocab_size} is not positive")
+        if self.vocab_size is not None and self.vocab_size < FEWEST_ENTRIES:
+            raise ValueError(f"vocab_size={self.vocab_size} is less than {FEWEST_ENTRIES}")
         if self.vocab_size is not None and self.from_model is not None:
             raise ValueError(
                 f"vocab_size={self.vocab_size} does not go with from_model={self.from_model!r}, "

@@ -3,7 +3,7 @@
 import base64
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -52,7 +52,8 @@ class MarianTokenizer:
             self._processor.LoadFromSerializedProto(model)
         except (RuntimeError, OSError):
             raise TokenizerError("not a SentencePiece model, or a damaged one") from None
-        if sorted(vocabulary.values()) != list(range(len(vocabulary))):
+        ids = list(vocabulary.values())
+        if any(type(i) is not int for i in ids) or sorted(ids) != list(range(len(ids))):
             raise TokenizerError(f"the ids of its {len(vocabulary)} pieces are not 0, 1, 2, ...")
         if max(asdict(special_ids).values()) >= len(vocabulary):
             raise TokenizerError(f"{special_ids} are not all in its {len(vocabulary)} pieces")
@@ -161,8 +162,13 @@ class MarianTokenizer:
         return [self._ids[self._prefix], *ids] if ids and self._prefix is not None else ids
 
 
+def language_tokens(vocabulary: Iterable[str]) -> list[str]:
+    """List the pieces that choose a target language, such as `>>ita<<`."""
+    return [piece for piece in vocabulary if piece.startswith(">>") and piece.endswith("<<")]
+
+
 def _unknown_prefix(prefix: str, vocabulary: Mapping[str, int]) -> str:
     """Say which language tokens there are."""
-    known = [piece for piece in vocabulary if piece.startswith(">>") and piece.endswith("<<")]
+    known = language_tokens(vocabulary)
     there_is = f"there is {', '.join(known)}" if known else "the model knows only one language"
     return f"unknown language token {prefix}; {there_is}"

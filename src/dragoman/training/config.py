@@ -1,5 +1,6 @@
 """Settings of training."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -7,7 +8,7 @@ from typing import Literal
 _AT_LEAST_ONE = (lambda value: value >= 1, "at least 1")
 _NOT_NEGATIVE = (lambda value: value >= 0, "zero or more")
 _SHARE = (lambda value: 0 <= value < 1, "in [0, 1)")
-_POSITIVE = (lambda value: value > 0, "above zero")
+_POSITIVE = (lambda value: 0 < value < math.inf, "above zero and finite")
 _CONDITIONS: dict[str, tuple[Callable[[float], bool], str]] = {
     "updates": _AT_LEAST_ONE,
     "validate_every": _AT_LEAST_ONE,
@@ -87,6 +88,9 @@ class TrainingConfig:
 
     precision: Literal["auto", "fp32", "bf16"] = "auto"
     """Of matrix products; `auto` is bf16 where the hardware has it."""
+
+    compile: bool = False
+    """Compile the blocks with `torch.compile`, for GPUs; it takes a minute and a C++ compiler."""
 
     parallelism: Literal["ddp", "fsdp"] = "ddp"
     """What each of several processes holds: all of the model, or a part of every layer, for models

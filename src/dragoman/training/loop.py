@@ -3,16 +3,16 @@
 import math
 import signal
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 
-from dragoman.corpora.batch import Batch, Part
-from dragoman.corpora.batching import Batches, Position, Resample, Update
+from dragoman.corpora.batch import Part
+from dragoman.corpora.batching import Batches, Resample, Update
 from dragoman.model.transformer import Transformer
 from dragoman.training.averaging import (
     ExponentialMovingAverage,
@@ -21,8 +21,10 @@ from dragoman.training.averaging import (
     mean_weights,
     weights_of,
 )
-from dragoman.training.checkpoint import Checkpoint, Checkpoints, misfit
+from dragoman.training.checkpoint import Checkpoint, CheckpointError, Checkpoints, misfit
+from dragoman.training.compilation import compile_blocks
 from dragoman.training.config import TrainingConfig
+from dragoman.training.display import Display, Validation
 from dragoman.training.distributed import (
     agree,
     barrier,
@@ -34,7 +36,7 @@ from dragoman.training.journal import Journal, NoJournal
 from dragoman.training.optimizer import build_optimizers
 from dragoman.training.parallelism import gathered, spread
 from dragoman.training.precision import choose_precision
-from dragoman.training.progress import Display, Validation
+from dragoman.training.progress import Outcome, Progress
 from dragoman.training.schedule import learning_rate
 from dragoman.training.step import (
     MicroBatch,
@@ -54,44 +56,21 @@ Validate = Callable[[Objective, bool], Validation]
 """Judges the model, by translations too if the flag says so. It is handed in, so that training
 knows of no search."""
 
-Publish = Callable[[Weights, "Progress"], None]
+Publish = Callable[[Weights, Progress], None]
 """Is given the weights that are the best so far."""
 
 
-@dataclass
-class Progress:
-    """How far a run is: all its state besides tensors."""
-
-    update: int = 0
-    position: Position = field(default_factory=lambda: Position(0, 0))
-    tokens: int = 0
-    seconds: float = 0.0
-    """Spent on updates, without validations."""
-
-    best: float | None = None
-    best_update: int | None = None
-    validated_update: int = 0
-    validations_without_improvement: int = 0
-    journal_size: int = 0
-
-    @classmethod
-    def from_values(cls, values: dict[str, Any]) -> "Progress":
-        """Read what `asdict` wrote."""
-        return cls(**{**values, "position": Position(**values["position"])})
-
-
 @dataclass(frozen=True)
-class Outcome:
-    """How a call of `run` ended."""
+class _UnderWay:
+    """An update that was begun, and what the journal will say of it."""
 
-    progress: Progress
-    stopped_by: int | None = None
-    """The signal that ended it early, if one did."""
+    number: int
+    batch: Update
+    learning_rate: float
+    tokens: int
+    """Of all updates up to this one."""
 
-    @property
-    def finished(self) -> bool:
-        """Whether it came to its end."""
-        return self.stopped_by is None
+    report: UpdateReport
 
 
 class Trainer:
@@ -120,6 +99,8 @@ class Trainer:
             label_smoothing=config.label_smoothing,
             dtype=choose_precision(config.precision, self.device),
         )
+        if config.compile:
+            compile_blocks(transformer)
         # What is called for the loss; from here on, a process may hold parts of the parameters.
         self.model = spread(
             self.objective, transformer, config.parallelism, dtype=self.objective.dtype
@@ -128,6 +109,14 @@ class Trainer:
         self.average = (
             ExponentialMovingAverage(transformer, config.ema_decay) if config.ema_decay else None
         )
+        self.updates_ahead = 1 if self.device.type == "cuda" else 0
+        """Updates that may be under way when the next one begins: a GPU computes one while Python
+        makes the next batch, a CPU has other things to do then."""
+
+        self._under_way: deque[_UnderWay] = deque()
+        self._clock = 0.0
+        """When the oldest update that is under way began to be computed."""
+
         self.checkpoints = Checkpoints(directory / "checkpoints")
         self.journal_path = directory / "journal.jsonl"
         self.progress = Progress()
@@ -197,6 +186,7 @@ class Trainer:
             journal.write(event, update=self.progress.update, processes=world_size())
             while True:
                 if agree(bool(stop), self.device):
+                    self._await_updates(journal, display)
                     self._save(self._state(), journal, "stop")
                     # A process that has no signal of its own follows one that has.
                     return Outcome(self.progress, stop[0] if stop else signal.SIGTERM)
@@ -208,64 +198,91 @@ class Trainer:
             journal.write("finish", update=self.progress.update)
         return Outcome(self.progress)
 
-    def candidates(self) -> Iterator[tuple[str, Weights]]:
-        """Yield what could become the model: the best checkpoint, and the mean of the last ones."""
+    def candidates(self, display: Display) -> Iterator[tuple[str, Weights]]:
+        """Yield what could become the model: the best checkpoint, and the mean of the last ones.
+
+        A checkpoint that is damaged is left out, with a warning, and the newest takes the place of
+        the best.
+
+        Raises:
+            CheckpointError: all of them are damaged.
+        """
         group = "average" if self.average else "weights"
-        if self.progress.best_update is not None:
-            best = self.checkpoints.load(self.progress.best_update, groups=[group])
-            yield f"update {self.progress.best_update}", best.tensors[group]
-        last = self._validated()[-self.config.average_checkpoints :]
+        intact = [
+            update for update in self.checkpoints.updates() if self._is_intact(update, display)
+        ]
+        if not intact:
+            raise CheckpointError(f"{self.checkpoints.directory}: no checkpoint can be read")
+        best = self.progress.best_update
+        update = best if best in intact else intact[-1]
+        yield f"update {update}", self.checkpoints.load(update, groups=[group]).tensors[group]
+        last = [update for update in intact if self._validates(update)]
+        last = last[-self.config.average_checkpoints :]
         if len(last) > 1:
             loaded = (self.checkpoints.load(update, groups=["weights"]) for update in last)
             mean = mean_weights([checkpoint.tensors["weights"] for checkpoint in loaded])
             yield f"mean of updates {', '.join(map(str, last))}", mean
 
+    def _is_intact(self, update: int, display: Display) -> bool:
+        """Read a checkpoint, and warn where that fails."""
+        try:
+            self.checkpoints.load(update, groups=[])
+        except CheckpointError as error:
+            display.message(f"warning: {error}; it is left out")
+            return False
+        return True
+
     def _one_update(self, batch: Update, journal: AnyJournal, display: Display) -> None:
-        """Change the weights once and say so."""
+        """Change the weights once, and tell of the updates that have come to an end."""
         progress = self.progress
-        began = time.perf_counter()
+        if not self._under_way:
+            self._clock = time.perf_counter()
         number = progress.update + 1
         # All randomness of an update follows from its number, so a resumed run needs no more.
         torch.manual_seed(_mixed_seed(self.batches.seed, number, rank()))
         rate = learning_rate(number, self.config, self.transformer.config.d_model)
-        try:
-            report = update(
-                self.model,
-                [self._on_device(micro_batch) for micro_batch in batch.micro_batches],
-                self.optimizers,
-                num_target_tokens=batch.num_target_tokens,
-                learning_rate=rate,
-                max_gradient_norm=self.config.max_gradient_norm,
-            )
-        except TrainingError as error:
-            raise TrainingError(_blame(error, number, batch)) from None
+        report = update(
+            self.model,
+            [MicroBatch.on(self.device, micro_batch) for micro_batch in batch.micro_batches],
+            self.optimizers,
+            num_target_tokens=batch.num_target_tokens,
+            learning_rate=rate,
+            max_gradient_norm=self.config.max_gradient_norm,
+        )
         if self.average:
             self.average.update(self.transformer, number)
         progress.update, progress.position = number, batch.next_position
         progress.tokens += batch.num_target_tokens
-        seconds = time.perf_counter() - began
-        progress.seconds += seconds
-        self._report(journal, display, report, rate, batch.num_target_tokens / seconds)
+        self._under_way.append(_UnderWay(number, batch, rate, progress.tokens, report))
+        self._await_updates(journal, display, but=self.updates_ahead)
 
-    def _report(
-        self,
-        journal: AnyJournal,
-        display: Display,
-        report: UpdateReport,
-        rate: float,
-        tokens_per_second: float,
-    ) -> None:
-        journal.write(
-            "update",
-            update=self.progress.update,
-            epoch=self.progress.position.epoch,
-            loss=round(report.loss, 5),
-            gradient_norm=round(report.gradient_norm, 4),
-            learning_rate=rate,
-            tokens=self.progress.tokens,
-            tokens_per_second=round(tokens_per_second),
-        )
-        display.progress(self.progress.update, self.config.updates, report.loss, tokens_per_second)
+    def _await_updates(self, journal: AnyJournal, display: Display, *, but: int = 0) -> None:
+        """Wait until all updates but a few have come to their ends, and tell of each.
+
+        Raises:
+            TrainingError: the loss or gradient of one is not finite.
+        """
+        while len(self._under_way) > but:
+            done = self._under_way.popleft()
+            try:
+                loss, norm = done.report.read()
+            except TrainingError as error:
+                raise TrainingError(_blame(error, done)) from None
+            now = time.perf_counter()
+            seconds, self._clock = now - self._clock, now
+            self.progress.seconds += seconds
+            tokens_per_second = done.batch.num_target_tokens / seconds
+            journal.write(
+                "update",
+                update=done.number,
+                epoch=done.batch.next_position.epoch,
+                loss=round(loss, 5),
+                gradient_norm=round(norm, 4),
+                learning_rate=done.learning_rate,
+                tokens=done.tokens,
+                tokens_per_second=round(tokens_per_second),
+            )
+            display.progress(done.number, self.config.updates, loss, tokens_per_second)
 
     def _validate(self, journal: AnyJournal, display: Display, stop: Sequence[int]) -> bool:
         """Judge the weights, remember whether they are the best, and save.
@@ -273,6 +290,7 @@ class Trainer:
         Returns:
             Whether it came to its end; a signal ends it before, and then it leaves no trace.
         """
+        self._await_updates(journal, display)
         progress = self.progress
         state = self._state()
         validation: Validation | None = Validation({})
@@ -293,7 +311,6 @@ class Trainer:
             progress.validations_without_improvement = 0
         else:
             progress.validations_without_improvement += 1
-        display.validation(progress.update, validation, best=best)
         samples = [asdict(sample) for sample in validation.samples]
         journal.write(
             "validation",
@@ -305,6 +322,7 @@ class Trainer:
         self._save(state, journal, "checkpoint")
         if best and rank() == 0:
             self.publish(_judged(state), progress)
+        display.validation(progress.update, validation, best=best)
         return True
 
     def _judge_unless_stopped(self, weights: Weights, stop: Sequence[int]) -> Validation | None:
@@ -373,12 +391,6 @@ class Trainer:
         """List the checkpoints of validations, without those of stops: these depend on chance."""
         return [update for update in self.checkpoints.updates() if self._validates(update)]
 
-    def _on_device(self, batch: Batch) -> MicroBatch:
-        return MicroBatch(
-            source=torch.from_numpy(np.ascontiguousarray(batch.source)).to(self.device),
-            target=torch.from_numpy(np.ascontiguousarray(batch.target)).to(self.device),
-        )
-
 
 def _judged(state: State) -> Weights:
     """Choose the weights that validation and users see: the average, where there is one."""
@@ -391,14 +403,14 @@ def judge(validation: Validation, metric: str) -> float:
     return -value if metric == "loss" else value
 
 
-def _blame(error: TrainingError, number: int, batch: Update) -> str:
+def _blame(error: TrainingError, done: _UnderWay) -> str:
     """Say which batch made the numbers overflow."""
-    pairs = batch.pairs
+    batch, pairs = done.batch, done.batch.pairs
     shown = ", ".join(map(str, pairs[:8])) + (", ..." if len(pairs) > 8 else "")  # noqa: PLR2004
     return (
-        f"update {number} (epoch {batch.position.epoch}, update {batch.position.update} of it, "
-        f"{len(pairs)} pairs of the token store: {shown}) gave {error}; the weights are those "
-        "before it; train in another directory (-o) with a lower training.learning_rate "
+        f"update {done.number} (epoch {batch.position.epoch}, update {batch.position.update} of "
+        f"it, {len(pairs)} pairs of the token store: {shown}) gave {error}; the checkpoints are "
+        "those before it; train in another directory (-o) with a lower training.learning_rate "
         "or more training.warmup_updates"
     )
 

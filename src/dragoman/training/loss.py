@@ -8,7 +8,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 CHUNK_ROWS = 256
-"""Positions whose logits exist at one time: few enough to stay in the cache of a CPU."""
+"""Positions whose logits exist at one time on a CPU: few enough to stay in its cache."""
+
+CHUNK_ROWS_ON_GPU = 4096
+"""There, enough to keep it busy."""
 
 
 def label_smoothed_cross_entropy(
@@ -55,13 +58,16 @@ def projected_cross_entropy(
     return loss
 
 
+def _chunk_rows(device: str) -> int:
+    return CHUNK_ROWS if device == "cpu" else CHUNK_ROWS_ON_GPU
+
+
 def _without_gradients(
     states: Tensor, projection: nn.Linear, labels: Tensor, smoothing: float, padding_id: int
 ) -> Tensor:
     """Sum the loss of one chunk after the other."""
-    chunks = zip(
-        states.flatten(0, 1).split(CHUNK_ROWS), labels.flatten().split(CHUNK_ROWS), strict=True
-    )
+    rows = _chunk_rows(states.device.type)
+    chunks = zip(states.flatten(0, 1).split(rows), labels.flatten().split(rows), strict=True)
     losses = [
         label_smoothed_cross_entropy(
             projection(chunk).float(), chunk_labels, smoothing=smoothing, padding_id=padding_id
@@ -93,8 +99,9 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         states_gradient = torch.empty_like(states)
         weight_gradient = torch.zeros_like(weight)
         bias_gradient = None if bias is None else torch.zeros_like(bias)
-        for first in range(0, labels.numel(), CHUNK_ROWS):
-            rows = slice(first, first + CHUNK_ROWS)
+        chunk_rows = _chunk_rows(device)
+        for first in range(0, labels.numel(), chunk_rows):
+            rows = slice(first, first + chunk_rows)
             chunk = states[rows].to(dtype)
             logits = (chunk @ matrix.t()).float()
             if bias is not None:

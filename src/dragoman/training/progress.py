@@ -1,125 +1,42 @@
-"""What a person sees of a training run: a bar on a terminal, plain lines elsewhere."""
+"""How far a training run is."""
 
-import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol, Self
+from dataclasses import dataclass, field
+from typing import Any
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from dragoman.corpora.batching import Position
+
+
+@dataclass
+class Progress:
+    """How far a run is: all its state besides tensors."""
+
+    update: int = 0
+    position: Position = field(default_factory=lambda: Position(0, 0))
+    tokens: int = 0
+    seconds: float = 0.0
+    """Spent on updates, without validations."""
+
+    best: float | None = None
+    best_update: int | None = None
+    validated_update: int = 0
+    validations_without_improvement: int = 0
+    journal_size: int = 0
+
+    @classmethod
+    def from_values(cls, values: dict[str, Any]) -> "Progress":
+        """Read what `asdict` wrote."""
+        return cls(**{**values, "position": Position(**values["position"])})
 
 
 @dataclass(frozen=True)
-class Sample:
-    """One live translation."""
+class Outcome:
+    """How a call of `run` ended."""
 
-    source: str
-    reference: str
-    translation: str
+    progress: Progress
+    stopped_by: int | None = None
+    """The signal that ended it early, if one did."""
 
-
-@dataclass(frozen=True)
-class Validation:
-    """How good the model is just now."""
-
-    metrics: Mapping[str, float]
-    """`loss` (cross-entropy of a target token in nats) and, where it translated, BLEU and chrF."""
-
-    samples: Sequence[Sample] = ()
-
-    def summary(self) -> str:
-        """Write the metrics in a line."""
-        return "  ".join(
-            f"{name} {value:.3f}" if name == "loss" else f"{name} {value:.1f}"
-            for name, value in self.metrics.items()
-        )
-
-
-class Display(Protocol):
-    """Shows a run as it goes."""
-
-    def __enter__(self) -> Self: ...
-    def __exit__(self, *exception: object) -> None: ...
-    def message(self, text: str) -> None:
-        """Say something once."""
-
-    def progress(self, update: int, total: int, loss: float, tokens_per_second: float) -> None:
-        """Say how far the run is."""
-
-    def validation(self, update: int, validation: Validation, *, best: bool) -> None:
-        """Show a validation."""
-
-
-class Silence:
-    """Shows nothing; for processes that are not the first, and for programs."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        pass
-
-    def message(self, text: str) -> None:
-        """Say nothing."""
-
-    def progress(self, update: int, total: int, loss: float, tokens_per_second: float) -> None:
-        """Say nothing."""
-
-    def validation(self, update: int, validation: Validation, *, best: bool) -> None:
-        """Say nothing."""
-
-
-class ConsoleDisplay:
-    """A progress bar with the validations scrolling above it, or a line now and then."""
-
-    SECONDS_BETWEEN_LINES = 30.0
-    """Between two progress lines where there is no terminal."""
-
-    def __init__(self, console: Console) -> None:
-        self.console = console
-        self._progress = Progress(
-            TextColumn("[bold]update {task.completed}/{task.total}"),
-            BarColumn(),
-            TextColumn("loss {task.fields[loss]:.3f}  {task.fields[speed]:,.0f} tokens/s"),
-            TimeRemainingColumn(),
-            console=console,
-            disable=not console.is_terminal,
-        )
-        self._task = self._progress.add_task("training", loss=0.0, speed=0.0, visible=False)
-        self._last_line = time.monotonic()
-
-    def __enter__(self) -> Self:
-        self._progress.start()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._progress.stop()
-
-    def message(self, text: str) -> None:
-        """Print a line above the bar."""
-        self.console.print(text, markup=False, highlight=False, soft_wrap=True)
-
-    def progress(self, update: int, total: int, loss: float, tokens_per_second: float) -> None:
-        """Move the bar; without a terminal, print a line if the last one is old."""
-        self._progress.update(
-            self._task,
-            completed=update,
-            total=total,
-            loss=loss,
-            speed=tokens_per_second,
-            visible=True,
-        )
-        now = time.monotonic()
-        if self.console.is_terminal or now - self._last_line < self.SECONDS_BETWEEN_LINES:
-            return
-        self._last_line = now
-        self.message(f"update {update}/{total}  loss {loss:.3f}  {tokens_per_second:,.0f} tokens/s")
-
-    def validation(self, update: int, validation: Validation, *, best: bool) -> None:
-        """Print the metrics and the sample translations."""
-        mark = "  (best)" if best else ""
-        self.message(f"validation after update {update}: {validation.summary()}{mark}")
-        for sample in validation.samples:
-            self.message(f"    source      {sample.source}")
-            self.message(f"    reference   {sample.reference}")
-            self.message(f"    translation {sample.translation}")
+    @property
+    def finished(self) -> bool:
+        """Whether it came to its end."""
+        return self.stopped_by is None

@@ -4,13 +4,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from dragoman.config import DragomanError
+from dragoman.corpora.batch import Batch
 from dragoman.model.transformer import Transformer
 from dragoman.training.averaging import Weights, borrowed_weights, copy_weights
+from dragoman.training.compilation import not_compiled
 from dragoman.training.distributed import sum_over_ranks, world_size
 from dragoman.training.loss import projected_cross_entropy
 from dragoman.training.optimizer import Optimizers
@@ -24,6 +27,18 @@ class MicroBatch:
 
     source: Int[Tensor, "batch source"]
     target: Int[Tensor, "batch target"]
+
+    @classmethod
+    def on(cls, device: torch.device, batch: Batch) -> "MicroBatch":
+        """Send a batch to the device, without waiting until it is there."""
+        return cls(source=_sent(batch.source, device), target=_sent(batch.target, device))
+
+
+def _sent(tokens: Int[np.ndarray, "batch length"], device: torch.device) -> Tensor:
+    tensor = torch.from_numpy(np.ascontiguousarray(tokens))
+    if device.type == "cuda":  # a GPU fetches by itself only what is never moved to disk
+        tensor = tensor.pin_memory()
+    return tensor.to(device, non_blocking=True)
 
 
 class TrainingError(DragomanError):
@@ -75,7 +90,7 @@ def with_weights(objective: Objective, weights: Weights) -> Iterator[Objective]:
     compute while the others wait.
     """
     if not is_sharded(objective):
-        with borrowed_weights(objective.transformer, weights):
+        with borrowed_weights(objective.transformer, weights), not_compiled():
             yield objective
         return
     device = next(objective.parameters()).device
@@ -92,13 +107,29 @@ def with_weights(objective: Objective, weights: Weights) -> Iterator[Objective]:
 
 @dataclass(frozen=True)
 class UpdateReport:
-    """What happened in one update."""
+    """What happened in one update, or on a GPU is still happening."""
 
-    loss: float
+    loss: Float[Tensor, ""]
     """Mean over the target tokens of the update, on all processes; label-smoothed."""
 
-    gradient_norm: float
+    gradient_norm: Float[Tensor, ""]
     """Norm before clipping."""
+
+    @property
+    def is_finite(self) -> bool:
+        """Wait for the update and tell whether its numbers are numbers."""
+        return bool(torch.isfinite(self.loss) & torch.isfinite(self.gradient_norm))
+
+    def read(self) -> tuple[float, float]:
+        """Wait for the update and return its loss and gradient norm.
+
+        Raises:
+            TrainingError: one of them is not finite.
+        """
+        loss, norm = torch.stack([self.loss, self.gradient_norm]).tolist()
+        if not self.is_finite:
+            raise TrainingError(f"loss {loss}, gradient norm {norm}")
+        return loss, norm
 
 
 def update(
@@ -116,8 +147,9 @@ def update(
     processes: the change is the same however those tokens are cut into micro-batches and spread
     over processes.
 
-    Raises:
-        TrainingError: the loss or a gradient is not finite; the weights are not changed.
+    Nothing here waits for a GPU: it computes while the next batch is made. So where the loss or a
+    gradient is not finite, a GPU's weights are spoilt, and others are not changed; whoever saves
+    weights reads the report first, which says so.
     """
     losses = []
     for number, micro_batch in enumerate(micro_batches, start=1):
@@ -129,11 +161,11 @@ def update(
     loss = sum_over_ranks(torch.stack(losses).sum()) / num_target_tokens
     limit = max_gradient_norm or float("inf")
     norm = whole(nn.utils.clip_grad_norm_(objective.parameters(), limit))
-    report = UpdateReport(*torch.stack([loss, norm]).tolist())
-    if not (torch.isfinite(loss) and torch.isfinite(norm)):
+    report = UpdateReport(loss, norm)
+    if loss.device.type == "cuda" or report.is_finite:
+        optimizers.step(learning_rate)
+    else:
         optimizers.forget_gradients()
-        raise TrainingError(f"loss {report.loss}, gradient norm {report.gradient_norm}")
-    optimizers.step(learning_rate)
     return report
 
 

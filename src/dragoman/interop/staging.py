@@ -1,0 +1,76 @@
+"""What is converted is written beside its place, proved, and only then put in it."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from dragoman.config import DragomanError
+from dragoman.model_directory import WEIGHTS_OF_ORIGIN
+
+CONFIG_NAME = "config.json"
+
+
+class OutputError(DragomanError):
+    """There is no room for a conversion where it should go."""
+
+
+@contextmanager
+def staging(output: Path, *, weights_name: str | None = None) -> Iterator[Path]:
+    """Give an empty directory to write into, which becomes `output` when the block ends well.
+
+    Args:
+        output: If it is there, it is empty or an earlier export of the same format, which is
+            replaced; until then, and if anything fails, it stays as it is.
+        weights_name: The file by which such an export is known, beside a `config.json` that says
+            which weights it was made from; without it nothing is replaced.
+
+    Raises:
+        OutputError: the output holds something else, or cannot be replaced as a whole.
+    """
+    output = output.resolve()
+    unfinished = output.with_name(f".{output.name}.writing")
+    earlier = output.with_name(f".{output.name}.earlier")
+    if earlier.exists() and not output.exists():  # an interruption between two renames
+        earlier.rename(output)
+    if output.exists():
+        _check_replaceable(output, weights_name)
+    shutil.rmtree(unfinished, ignore_errors=True)  # left by an interruption
+    shutil.rmtree(earlier, ignore_errors=True)
+    try:
+        unfinished.mkdir(parents=True)
+        yield unfinished
+        if output.exists():
+            output.rename(earlier)
+        unfinished.rename(output)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        if earlier.exists() and not output.exists():
+            earlier.rename(output)
+        shutil.rmtree(earlier, ignore_errors=True)
+
+
+def _check_replaceable(output: Path, weights_name: str | None) -> None:
+    """Raise an error if there is something that is not to be lost, or not to be renamed."""
+    is_empty = output.is_dir() and not any(output.iterdir())
+    if not is_empty and not (weights_name and _is_earlier_export(output, weights_name)):
+        raise OutputError(f"{output}: there is something else; name another output")
+    if output == Path.cwd() or output.is_mount():
+        raise OutputError(
+            f"{output}: this directory cannot be replaced by another, because "
+            f"{'it is a mount point' if output.is_mount() else 'you are in it'}; "
+            "name one that is in it"
+        )
+
+
+def _is_earlier_export(output: Path, weights_name: str) -> bool:
+    try:
+        config = json.loads((output / CONFIG_NAME).read_bytes())
+    except (OSError, ValueError):
+        return False
+    return (
+        isinstance(config, dict)
+        and WEIGHTS_OF_ORIGIN in config
+        and (output / weights_name).is_file()
+    )

@@ -1,0 +1,31 @@
+"""Compiled blocks, for GPUs: what stands between matrix products becomes a few kernels.
+
+Norms, dropout, residuals and activations do little with each number that they read and write, and
+on a GPU memory is what they wait for. Compiled together they read and write once. The blocks are
+compiled and not the model: all blocks of a kind share the compiled code, and embeddings, the loss
+and the search stay what they are.
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+import torch
+
+from dragoman.model.transformer import Transformer
+
+
+def compile_blocks(
+    transformer: Transformer, *, backend: str | Callable[..., Any] = "inductor"
+) -> None:
+    """Compile all blocks in place, for batches of any shape, when each is called first.
+
+    Names and weights stay as they are.
+    """
+    for block in (*transformer.encoder.blocks, *transformer.decoder.blocks):
+        block.compile(dynamic=True, backend=backend)
+
+
+def not_compiled() -> AbstractContextManager[None]:
+    """Call compiled blocks as they were written: a search would compile for each of its shapes."""
+    return torch.compiler.set_stance("force_eager")

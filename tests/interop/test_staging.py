@@ -1,0 +1,93 @@
+"""Whatever happens to a conversion, what stood in its place is not lost."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dragoman.interop.staging import OutputError, staging
+from dragoman.model_directory import WEIGHTS_OF_ORIGIN
+
+WEIGHTS = "model.bin"
+
+
+def export(output: Path, weights: str) -> None:
+    with staging(output, weights_name=WEIGHTS) as directory:
+        (directory / "config.json").write_text(json.dumps({WEIGHTS_OF_ORIGIN: "0"}))
+        (directory / WEIGHTS).write_text(weights)
+
+
+@pytest.fixture
+def output(tmp_path: Path) -> Path:
+    export(tmp_path / "out", "earlier")
+    return tmp_path / "out"
+
+
+def names(directory: Path) -> list[str]:
+    return sorted(path.name for path in directory.iterdir())
+
+
+def test_an_earlier_export_is_replaced(output: Path) -> None:
+    export(output, "newer")
+
+    assert (output / WEIGHTS).read_text() == "newer"
+    assert names(output.parent) == ["out"]
+
+
+def test_an_export_that_fails_leaves_the_earlier_one(output: Path) -> None:
+    def fail_half_way() -> None:
+        with staging(output, weights_name=WEIGHTS) as directory:
+            (directory / WEIGHTS).write_text("half")
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail_half_way()
+
+    assert (output / WEIGHTS).read_text() == "earlier"
+    assert names(output.parent) == ["out"]
+
+
+def test_a_directory_that_cannot_take_its_place_leaves_the_earlier_one(
+    output: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rename = Path.rename
+
+    def refuse(self: Path, target: Path) -> Path:
+        if self.name.endswith(".writing"):
+            raise OSError(16, "Device or resource busy")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", refuse)
+
+    with pytest.raises(OSError, match="busy"):
+        export(output, "newer")
+
+    assert (output / WEIGHTS).read_text() == "earlier"
+    assert names(output.parent) == ["out"]
+
+
+def test_an_interruption_between_two_renames_is_mended(output: Path) -> None:
+    output.rename(output.with_name(".out.earlier"))
+
+    with pytest.raises(OutputError, match="there is something else"), staging(output):
+        pass
+
+    assert (output / WEIGHTS).read_text() == "earlier"
+
+
+def test_a_mount_point_is_refused_before_anything_is_computed(
+    output: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Path, "is_mount", lambda self: self == output)
+
+    with pytest.raises(OutputError, match=r"out: this directory .* is a mount point; name one"):
+        export(output, "newer")
+
+
+def test_the_directory_that_one_is_in_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(OutputError, match=r"this directory .* you are in it; name one"):
+        export(Path(), "newer")

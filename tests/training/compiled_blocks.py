@@ -1,0 +1,82 @@
+"""A process of its own for `test_compilation.py`: PyTorch compiles no code that checks its types.
+
+It writes what it saw as JSON.
+"""
+
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, fx
+
+from dragoman.model.config import TransformerConfig
+from dragoman.model.transformer import Transformer
+from dragoman.training.averaging import weights_of
+from dragoman.training.compilation import compile_blocks
+from dragoman.training.step import Objective, with_weights
+
+VOCAB, PAD = 13, 0
+
+
+class Counter:
+    """A backend that runs what it is given, and counts how often that is."""
+
+    def __init__(self) -> None:
+        self.graphs = 0
+
+    def __call__(self, graph: fx.GraphModule, inputs: list[Tensor]) -> Callable[..., Any]:
+        self.graphs += 1
+        return graph.forward
+
+
+def objective() -> Objective:
+    """Build a model of three and three blocks, the same each time."""
+    torch.manual_seed(2)
+    config = TransformerConfig(
+        d_model=8, d_ff=10, num_heads=2, num_encoder_layers=3, num_decoder_layers=3, dropout=0.0
+    )
+    model = Transformer(config, source_vocab_size=VOCAB, target_vocab_size=VOCAB, padding_id=PAD)
+    return Objective(model, label_smoothing=0.1, dtype=torch.float32)
+
+
+def batch(rows: int, columns: int) -> tuple[Tensor, Tensor]:
+    """Make up sentences, one of them padded."""
+    torch.manual_seed(rows)
+    tokens = torch.randint(4, VOCAB, (rows, columns))
+    tokens[0, columns - 2 :] = PAD
+    return tokens, tokens.flip(1)
+
+
+def main() -> None:
+    """Validate and train with and without compilation."""
+    plain, compiled, counter = objective(), objective(), Counter()
+    compile_blocks(compiled.transformer, backend=counter)
+    with with_weights(compiled, weights_of(compiled.transformer)) as judged:
+        judged.eval()(*batch(4, 6))
+    graphs_of_validation = counter.graphs
+    compiled.train()
+    losses = []
+    for shape in ((4, 6), (5, 9), (3, 7)):
+        pair = [one(*batch(*shape)) for one in (plain, compiled)]
+        losses.append([loss.item() for loss in pair])
+        for loss in pair:
+            loss.backward()
+    gradients = zip(plain.parameters(), compiled.parameters(), strict=True)
+    report = {
+        "graphs of a validation": graphs_of_validation,
+        "graphs": counter.graphs,
+        "losses": losses,
+        "largest difference of gradients": max(
+            float((one.grad - other.grad).abs().max())
+            for one, other in gradients
+            if one.grad is not None and other.grad is not None
+        ),
+        "same names": list(weights_of(plain)) == list(weights_of(compiled)),
+    }
+    json.dump(report, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,34 @@
+"""Compiled blocks compute what was written, and are compiled once."""
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def report() -> dict[str, Any]:
+    """Compare both ways in a process of its own."""
+    command = [sys.executable, "-m", "tests.training.compiled_blocks"]
+    found = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
+    answer: dict[str, Any] = json.loads(found.stdout)
+    return answer
+
+
+def test_losses_and_gradients_are_those_of_the_blocks_as_written(report: dict[str, Any]) -> None:
+    assert len(report["losses"]) == 3
+    for plain, compiled in report["losses"]:
+        assert compiled == pytest.approx(plain, rel=1e-6)
+    assert report["largest difference of gradients"] < 1e-4
+    assert report["same names"]
+
+
+def test_neither_each_block_nor_each_shape_is_compiled(report: dict[str, Any]) -> None:
+    # Of six blocks of two kinds and three shapes; the second shape may say what varies.
+    assert 2 <= report["graphs"] <= 4
+
+
+def test_a_validation_compiles_nothing(report: dict[str, Any]) -> None:
+    assert report["graphs of a validation"] == 0
