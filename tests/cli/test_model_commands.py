@@ -69,6 +69,20 @@ def test_inspect_is_readable(model: Path, capsys: pytest.CaptureFixture[str]) ->
     shown = capsys.readouterr().out
     assert shown.startswith("en to it\n")
     assert "num_decoder_layers   2" in shown
+    assert "\nshortlist\n" not in shown
+
+
+def test_inspect_shows_what_was_learnt_besides(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("".join(f"{source}\t{target}\n" for source, target in PAIRS * 2))
+    assert main(["shortlist", str(model), str(pairs)]) == 0
+    capsys.readouterr()
+
+    main(["inspect", str(model)])
+
+    assert "\nshortlist\n  sha256 " in capsys.readouterr().out
 
 
 def test_evaluate_scores_a_file_of_translations(

@@ -73,5 +73,6 @@ def test_the_sections_are_a_recipe(preset: str, epochs: int, dropout: float) -> 
     assert recipe.training.updates == updates
     if recipe.training.optimizer == "adamw":
         assert recipe.training.learning_rate == pytest.approx(0.4 / recipe.model.d_model, rel=0.05)
-    assert (recipe.training.optimizer == "muon") == (preset == "tiny")
+    assert (recipe.training.optimizer == "muon") == (preset in ("tiny", "small"))
+    assert recipe.search.length_penalty == 1.0
     assert recipe.training.updates // recipe.training.validate_every == 10

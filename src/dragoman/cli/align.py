@@ -51,14 +51,14 @@ def align(
     """
     from dragoman.alignment.aligner import Aligner
     from dragoman.alignment.choice import choose, measure
-    from dragoman.model_directory import save_alignment
+    from dragoman.model_directory import describe
 
     aligner = Aligner(model)
     description = aligner.directory.description
     text = _text((description.source_language, description.target_language), pairs, gold)
     candidates = measure(aligner.attention(text.pairs), text)
     chosen = choose(candidates, text)
-    save_alignment(model, chosen)
+    describe(model, alignment=chosen)
     if json:
         _print_json(candidates, chosen)
     else:

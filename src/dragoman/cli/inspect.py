@@ -39,7 +39,9 @@ def _print_sections(table: dict[str, Any], parameters: dict[str, int]) -> None:
     for part in PARTS:
         if count := parameters.get(part):
             print(f"  {part:<20} {count:>12,}")
-    for section in ("model", "tokenizer", "search", "software"):
+    for section in ("model", "tokenizer", "search", "alignment", "shortlist", "software"):
+        if section not in table:  # nothing to align by, or no shortlist, was learnt
+            continue
         print(f"\n{section}")
         for key, value in table[section].items():
             print(_plain(f"  {key:<20} {value}"))

@@ -22,8 +22,7 @@ from dragoman.model_directory.description import (
 from dragoman.model_directory.directory import (
     ModelDirectory,
     checksum,
-    describe_shortlist,
-    save_alignment,
+    describe,
     save_model,
 )
 from dragoman.model_directory.weights import WEIGHTS_NAME, count_parameters
@@ -41,7 +40,6 @@ __all__ = [
     "TokenizerDescription",
     "checksum",
     "count_parameters",
-    "describe_shortlist",
-    "save_alignment",
+    "describe",
     "save_model",
 ]

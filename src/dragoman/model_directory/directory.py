@@ -7,7 +7,7 @@ import stat
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import tomli_w
 
@@ -16,10 +16,8 @@ from dragoman.config import to_table
 from dragoman.durable import flush, write_atomically
 from dragoman.model_directory.description import (
     DESCRIPTION_NAME,
-    AlignmentDescription,
     ModelDescription,
     ModelError,
-    ShortlistDescription,
     read_description,
 )
 from dragoman.model_directory.weights import WEIGHTS_NAME, assemble
@@ -158,18 +156,12 @@ def save_model(
     return description
 
 
-def save_alignment(directory: Path, alignment: AlignmentDescription) -> None:
-    """Write into a model's description by which attention words are aligned."""
+def describe(directory: Path, **changes: Any) -> ModelDescription:
+    """Change fields of a model's description, and nothing else of the model."""
     path = directory / DESCRIPTION_NAME
-    description = replace(read_description(path), alignment=alignment)
+    description = replace(read_description(path), **changes)
     write_atomically(path, tomli_w.dumps(to_table(description)))
-
-
-def describe_shortlist(directory: Path, shortlist: ShortlistDescription) -> None:
-    """Write into a model's description which shortlist stands beside the weights."""
-    path = directory / DESCRIPTION_NAME
-    description = replace(read_description(path), shortlist=shortlist)
-    write_atomically(path, tomli_w.dumps(to_table(description)))
+    return description
 
 
 def _software() -> dict[str, str]:

@@ -1,11 +1,10 @@
 """Write the model directory of a run: weights, description and model card."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path, PurePath
 from typing import Any
 
-import tomli_w
 import torch
 
 from dragoman.config import to_table
@@ -17,10 +16,10 @@ from dragoman.durable import write_atomically
 from dragoman.evaluation.metrics import score
 from dragoman.evaluation.report import scores_to_table, scores_to_text
 from dragoman.model_directory import (
-    DESCRIPTION_NAME,
     ModelDescription,
     ModelDirectory,
     TokenizerDescription,
+    describe,
     save_model,
 )
 from dragoman.pipeline.model_card import model_card
@@ -127,12 +126,10 @@ class Publisher:
 
 def relicense(directory: Path, licence: str) -> None:
     """Name another licence in the description and the card of a model, if it is another."""
-    description = ModelDirectory(directory).description
-    recipe = description.training["recipe"]
-    if recipe["licence"] != licence:
-        training = {**description.training, "recipe": {**recipe, "licence": licence}}
-        changed = replace(description, training=training)
-        write_atomically(directory / DESCRIPTION_NAME, tomli_w.dumps(to_table(changed)))
+    training = ModelDirectory(directory).description.training
+    if training["recipe"]["licence"] != licence:
+        recipe = {**training["recipe"], "licence": licence}
+        changed = describe(directory, training={**training, "recipe": recipe})
         write_atomically(directory / CARD, model_card(changed, licence))
 
 

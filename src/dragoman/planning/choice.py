@@ -24,8 +24,11 @@ target tokens for each was still learning fast."""
 LEARNING_RATE_TIMES_WIDTH = 0.4
 """Of AdamW: 3e-3 for a width of 128 and 1.5e-3 for one of 256 are what the recipes use."""
 
-MUON_LEARNING_RATES = {128: 6e-3}
-"""By width, where Muon was measured and found to learn faster (`benchmarks/ablations.md`)."""
+MUON_LEARNING_RATES = {128: 6e-3, 256: 4e-3}
+"""By width, where Muon was measured and found to learn faster (`docs/experiments.md`)."""
+
+LENGTH_PENALTY = 1.0
+"""With 0.6, the paper's, the translations of the models here are too short (the same log)."""
 
 MOST_EPOCHS = 60
 UPDATES = 6000
@@ -85,7 +88,7 @@ def sections(
     candidate: Candidate, text: TextMeasure, *, update_tokens: int, updates: int
 ) -> dict[str, dict[str, Any]]:
     """Write the sections of a recipe that a plan decides."""
-    epochs = updates * update_tokens / text.target_tokens
+    epochs = updates * min(update_tokens, text.target_tokens) / text.target_tokens
     width = int(PRESETS[candidate.preset].get("d_model", TransformerConfig.d_model))
     validate_every = max(1, updates // VALIDATIONS)
     return {
@@ -113,4 +116,5 @@ def sections(
             "keep_checkpoints": 3,
             "patience": 0,
         },
+        "search": {"length_penalty": LENGTH_PENALTY},
     }

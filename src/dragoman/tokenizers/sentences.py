@@ -23,7 +23,8 @@ PICTURE = rf"(?:[0-9#*]\ufe0f?\u20e3|[{_PICTURES}][{_VARIANTS}]*)"
 
 _CLOSING = r"[.,;:!?\u2026)\]\u00bb\u201d\"']*"
 _INVISIBLE = r"\s\x00-\x1f\x7f-\x9f\xad\u200b\u200e\u200f\u2060-\u2064\ufeff"
-"""White space, control characters and others of no width."""
+"""White space, control characters and others of no width; but for the pairs of marks that isolate
+a value within a sentence (U+2066 to U+2069), one of which may be its first character."""
 
 _BEHIND_PICTURE = re.compile(rf"{PICTURE}{_CLOSING}\s+")
 _BEGINNING = re.compile(rf"(?:{PICTURE}|[{_INVISIBLE}])*")
