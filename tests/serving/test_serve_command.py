@@ -4,8 +4,11 @@ import sys
 from pathlib import Path
 
 import pytest
+import requests
 
 from dragoman.cli import main
+
+from .live_process import process, serve
 
 
 def outcome(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
@@ -58,3 +61,18 @@ def test_two_models_for_the_same_languages_are_refused(
 
     assert code == 2
     assert "both translate from en to it; serve one of them" in printed
+
+
+def test_keys_may_come_from_the_environment(
+    english_italian: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRAGOMAN_API_KEY", "sesame other")
+
+    with process(serve(english_italian)) as (_, url):
+
+        def status(**key: str) -> int:
+            fields = {"q": "the cat", "source": "en", "target": "it", **key}
+            return requests.post(f"{url}/translate", data=fields, timeout=60).status_code
+
+        assert [status(api_key=key) for key in ("sesame", "other")] == [200, 200]
+        assert [status(), status(api_key="sesame other")] == [403, 403]

@@ -18,7 +18,7 @@ def serve(
     *models: Path,
     host: str = "127.0.0.1",
     port: int = 5000,
-    api_key: Annotated[tuple[str, ...], Parameter(negative=())] = (),
+    api_key: Annotated[tuple[str, ...], Parameter(negative=(), env_var="DRAGOMAN_API_KEY")] = (),
     max_characters: int = 200_000,
     translation: TranslationOptions = TranslationOptions(),
 ) -> None:
@@ -30,7 +30,7 @@ def serve(
 
     A page and all protocols: dragoman serve runs/en-it runs/it-en
 
-    For the whole network: dragoman serve runs/en-it --host 0.0.0.0 --api-key "$KEY"
+    For the whole network: DRAGOMAN_API_KEY=... dragoman serve runs/en-it --host 0.0.0.0
 
     Parameters
     ----------
@@ -41,7 +41,8 @@ def serve(
     port
         Port to listen on; 0 is any that is free.
     api_key
-        Answer only who names this key; may be given several times.
+        Answer only who names this key; may be given several times. In the environment variable,
+        keys are separated by spaces, and other users of the machine do not see them.
     max_characters
         Most that is translated for one request, or of one file.
     translation
