@@ -96,6 +96,12 @@ PAGES = {
 """Of the tour, for each part."""
 
 PECULIARITIES = [
+    together(
+        "positions-alone",
+        "PositionalEncoding",
+        "assembled",
+        ("x + self.pe[:, : x.shape[1]]", "self.pe[:, : x.shape[1]]"),
+    ),
     together("positions-longest", "PositionalEncoding", "assembled"),
     together("positions-odd-width", "PositionalEncoding", "assembled"),
     together("residual-norm-first", "ResidualConnection", "assembled"),

@@ -53,6 +53,10 @@ VARIANTS: dict[str, tuple[str, tuple[Exchange, ...]]] = {
             ("        x = x.transpose(1, 2)\n", "        x = x.permute(0, 2, 3, 1)\n"),
         ),
     ),
+    "padding is 1": (
+        "sized",
+        (("src == self.src_pad_idx", "src == 1"), ("trg == self.trg_pad_idx", "trg == 1")),
+    ),
     "queries are divided": (
         "assembled",
         (

@@ -7,7 +7,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-REFUSED = (RuntimeError, TypeError, IndexError, ValueError)
+REFUSED = (RuntimeError, TypeError, IndexError, ValueError, AssertionError)
 """What a module raises that does not understand a mask."""
 
 Meaning = Literal["visible", "hidden", "added"]

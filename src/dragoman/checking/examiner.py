@@ -4,13 +4,20 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import torch
+
 from dragoman.checking.arguments import NotCheckableError
 from dragoman.checking.cells import Cell
 from dragoman.checking.demonstrations import Demonstrations
 from dragoman.checking.examinations import EXAMINATIONS
 from dragoman.checking.examinations.check import Check, Examination
-from dragoman.checking.examinations.every_part import OF_EVERY_PART, OF_WHAT_FAILS, OUTSIDE
-from dragoman.checking.examinations.probe import run
+from dragoman.checking.examinations.every_part import (
+    OF_EVERY_PART,
+    OF_WHAT_FAILS,
+    OF_WHAT_IS_RANDOM,
+    OUTSIDE,
+)
+from dragoman.checking.examinations.probe import give, run
 from dragoman.checking.limits import OutOfTime, time_limit
 from dragoman.checking.mending import mend
 from dragoman.checking.parts import find_parts, looked_for
@@ -26,7 +33,7 @@ MOST_FAILURES_TOLD = 12
 RUNS = Check(
     name="does-not-run",
     finding="The code stops with an error.",
-    why="Nothing after it is reached, so mistakes that would run are hidden behind it.",
+    why="What it should define is missing, and mistakes that would run are hidden behind it.",
     section="-",
 )
 """What every part has to do first."""
@@ -92,7 +99,7 @@ class Examiner:
         running = [part for part in there if self._runs(part, findings[part])]
         workshop = self._workshop()
         for part in running:
-            for examination in (*EXAMINATIONS[part], *OF_EVERY_PART):
+            for examination in self._examinations(part, workshop, findings[part]):
                 self._let(examination, part, workshop, findings[part])
         reports = [self._of_file(of_file)]
         for part in parts:
@@ -181,6 +188,19 @@ class Examiner:
         findings.add(RUNS, sentence)
         for examination in OF_WHAT_FAILS:
             self._let(examination, part, self._workshop(), findings)
+
+    def _examinations(
+        self, part: str, workshop: Workshop, findings: "_Findings"
+    ) -> tuple[Examination, ...]:
+        """Choose what can be examined: of an output that is random, not what it depends on."""
+        with time_limit(SECONDS_AN_EXAMINATION):
+            module, output = run(workshop, part)
+            again = give(workshop, part, module)
+            is_random = not torch.equal(again.nan_to_num(), output.nan_to_num())
+        if not is_random:
+            return (*EXAMINATIONS[part], *OF_EVERY_PART)
+        findings.not_checked.append("what its output depends on, because the output is random")
+        return OF_WHAT_IS_RANDOM
 
     def _let(
         self, examination: Examination, part: str, workshop: Workshop, findings: "_Findings"

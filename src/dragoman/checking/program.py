@@ -1,6 +1,9 @@
 """A learner's program, run statement by statement, so that what fails does not end it."""
 
+import __future__
+
 import ast
+import re
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
@@ -57,6 +60,7 @@ class Program:
         sys.modules["learner"] = self.module
         self.failures: list[Failure] = []
         self.statements: list[Statement] = []
+        self._flags = 0  # of the compiler, as `from __future__ import annotations` sets them
         for index, cell in enumerate(cells):
             file = _FILE.format(index)
             trees = self._parse(cell)
@@ -69,9 +73,13 @@ class Program:
 
     def execute(self, statement: Statement) -> None:
         """Run one statement; what it raises comes through."""
+        if isinstance(statement.tree, ast.ImportFrom) and statement.tree.module == "__future__":
+            for alias in statement.tree.names:
+                self._flags |= getattr(__future__, alias.name).compiler_flag
         tree = ast.Module(body=[statement.tree], type_ignores=[])
+        code = compile(tree, statement.file, "exec", flags=self._flags, dont_inherit=True)
         with time_limit(SECONDS_A_STATEMENT):
-            exec(compile(tree, statement.file, "exec"), self.names)
+            exec(code, self.names)
 
     def fail(self, statement: Statement, error: BaseException) -> None:
         """Note that a statement did not run."""
@@ -79,7 +87,7 @@ class Program:
         place = line[0].place(line[1]) if line else statement.place()
         definition = isinstance(
             statement.tree, ast.ClassDef | ast.FunctionDef | ast.Import | ast.ImportFrom
-        )
+        ) and not isinstance(error, ModuleNotFoundError)
         self.failures.append(Failure(place, sentence_of(error), definition))
 
     def line_of(self, error: BaseException) -> tuple[Statement, int, FrameType] | None:
@@ -97,19 +105,53 @@ class Program:
         return f"{found[0].place(found[1])}: " if found else ""
 
     def _parse(self, cell: Cell) -> Iterator[ast.stmt]:
-        """Parse a cell; a line that is not Python is left out, and said."""
+        """Parse a cell; a line that is not Python is said, and put right or left out."""
         lines = cell.source.split("\n")
         for _ in range(MOST_SYNTAX_ERRORS):
             try:
                 return iter(ast.parse("\n".join(lines)).body)
             except (SyntaxError, ValueError) as error:
                 at = min(getattr(error, "lineno", 1) or 1, len(lines))
-                self.failures.append(
-                    Failure(cell.place(at), f"is not Python ({_message(error)})", True)
-                )
-                written = lines[at - 1]
-                lines[at - 1] = written[: len(written) - len(written.lstrip())] + "pass"
+                failure = Failure(cell.place(at), f"is not Python ({_message(error)})", True)
+                if failure not in self.failures:  # else what was tried was no help
+                    self.failures.append(failure)
+                    lines = _put_right(lines, at, error) or _left_out(lines, at, error)
+                else:
+                    lines = _left_out(lines, at, error)
         return iter(())
+
+
+def _put_right(lines: list[str], at: int, error: SyntaxError | ValueError) -> list[str] | None:
+    """Mend what can be meant in one way only; None is nothing of that kind."""
+    message = _message(error)
+    if isinstance(error, TabError):
+        return [line.expandtabs() for line in lines]
+    if message == "expected ':'":
+        return [*lines[: at - 1], f"{lines[at - 1].rstrip()}:", *lines[at:]]
+    if empty := re.search(r"expected an indented block after .* on line (\d+)$", message):
+        opening = int(empty[1])
+        return [*lines[: opening - 1], f"{lines[opening - 1].rstrip()} pass", *lines[opening:]]
+    return None
+
+
+def _left_out(lines: list[str], at: int, error: SyntaxError | ValueError) -> list[str]:
+    """Put `pass` in the place of a line, and nothing in that of the block that it opens.
+
+    A line that stands too deep goes with all of the block that it stands in.
+    """
+    depth = _depth(lines[at - 1])
+    if "unexpected indent" in _message(error):
+        depth = next((_depth(line) for line in reversed(lines[: at - 1]) if line.strip()), 0)
+    end = at
+    while end < len(lines) and (not lines[end].strip() or _depth(lines[end]) > depth):
+        end += 1
+    return [*lines[: at - 1], " " * depth + "pass", *[""] * (end - at), *lines[end:]]
+
+
+def _depth(line: str) -> int:
+    """Count the columns that a line is indented by."""
+    expanded = line.expandtabs()
+    return len(expanded) - len(expanded.lstrip())
 
 
 _SENTENCES: tuple[tuple[type[BaseException], str], ...] = (

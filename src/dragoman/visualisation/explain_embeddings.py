@@ -60,11 +60,11 @@ def _positions(positions: Array, *, is_interleaved: bool) -> str:
     sines = positions[:, ::2] if is_interleaved else positions[:, : positions.shape[1] // 2]
     step = -(-sines.shape[1] // MOST_DIMENSIONS)
     shown = sines[:, ::step]
-    which = "Every sine" if step == 1 else f"Every {step}th sine"
+    which = "Every sine" if step == 1 else f"One in {step} sines"
     caption = (
         f"{which} of the positional encodings; a row a position, from 0 at the top. At the left a "
-        "wave is 2π positions long, at the right 10000 · 2π: nearby positions differ at the left, "
-        "far ones at the right."
+        "wave is 2π positions long, at the right almost 10000 · 2π: nearby positions differ at "
+        "the left, far ones at the right."
     )
     cell = 12  # pixels
     picture = drawing(

@@ -105,12 +105,13 @@ def _pieces(tokens: Tokens) -> str:
 def _how_to_read(trace: Trace) -> str:
     """Explain the table of what sublayers add."""
     rule = (
-        "x + Sublayer(LayerNorm(x)), with one more norm at the end of the stack"
+        "x + Sublayer(LayerNorm(x)), with one more norm at the end of the stack, where section 3.1 "
+        "has LayerNorm(x + Sublayer(x))"
         if trace.model.norm == "before"
-        else "LayerNorm(x + Sublayer(x))"
+        else "LayerNorm(x + Sublayer(x)) (section 3.1)"
     )
     return (
-        f"Around every sublayer the stream x is carried past and added: {rule} (section 3.1). "
+        f"Around every sublayer the stream x is carried past and added: {rule}. "
         "“adds” is the length of Sublayer’s result divided by the length of x, and the cosine "
         "says whether it points along the stream (1), across (0) or against it (−1)."
     )

@@ -155,6 +155,13 @@ MODELS = [
         "Transformer",
         "sized",
         ("self.positions(self.src_embedding(src))", "self.src_embedding(src)"),
+        ("self.positions(self.trg_embedding(trg))", "self.trg_embedding(trg)"),
+    ),
+    *each(
+        "projection-probabilities",
+        "Transformer",
+        "sized",
+        ("return self.fc_out(x)", "return self.fc_out(x).softmax(dim=-1)"),
     ),
     *each(
         "past-is-visible",

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.nn.modules.module import register_module_forward_pre_hook
 
-from dragoman.checking.arguments import parameters_of
+from dragoman.checking.arguments import NotCheckableError, parameters_of
 from dragoman.checking.examinations.check import Check, Verdict, distance, random, same
 from dragoman.checking.examinations.probe import give, run
 from dragoman.checking.workshop import SIZES, Workshop
@@ -73,7 +73,7 @@ def evaluation_is_not_random(workshop: Workshop, part: str) -> Iterator[Verdict]
     if part == "causal_mask":
         return
     module, first = run(workshop, part, dropout=0.5)
-    apart = distance(give(workshop, part, module), first)
+    apart = distance(give(workshop, part, module).nan_to_num(), first.nan_to_num())
     yield (
         RANDOM_EVALUATION,
         f"two outputs for the same input differ by up to {apart:.2g}" if apart else None,
@@ -189,13 +189,28 @@ def sentences_are_independent(workshop: Workshop, part: str) -> Iterator[Verdict
         return
     module, together = run(workshop, part)
     alone = give(workshop, part, module, slice(0, 1))
-    apart = distance(alone, together[:1]) if alone.shape == together[:1].shape else float("inf")
+    if alone.shape == together.shape:
+        raise NotCheckableError("whether sentences are independent: its output has none apart")
+    if alone.shape != together[:1].shape:
+        yield BATCH, f"of two sentences and of one come {together.shape} and {alone.shape}"
+        return
+    apart = distance(alone, together[:1])
     wrong = f"a sentence alone gives another output: they differ by up to {apart:.2g}"
     yield BATCH, None if same(alone, together[:1]) else wrong
 
 
 OF_WHAT_FAILS = (all_weights_are_its_own, width_has_an_effect)
 """May say why a part does not run."""
+
+OF_WHAT_IS_RANDOM = (
+    evaluation_is_not_random,
+    all_weights_learn,
+    all_weights_are_its_own,
+    width_has_an_effect,
+    arguments_are_known,
+    layers_are_independent,
+)
+"""What can be told of a part whose output is random."""
 
 OF_EVERY_PART = (
     evaluation_is_not_random,

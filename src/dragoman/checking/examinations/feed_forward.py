@@ -42,13 +42,15 @@ def activation(workshop: Workshop, part: str) -> Iterator[Verdict]:
     """Compare with the formula, with the learner's own weights."""
     module = workshop.build(part)
     x = random(2, 5, SIZES.d_model, scale=3.0)
+    y = random(2, 5, SIZES.d_model, seed=2, scale=3.0)
     with torch.no_grad():
-        output = call(module, {}, {"states": x})
-        zero = call(module, {}, {"states": torch.zeros_like(x)})
-        doubled = call(module, {}, {"states": 2 * x})
-    apart = distance(doubled - zero, 2 * (output - zero))
+        output, zero, other, together = (
+            call(module, {}, {"states": states}) for states in (x, torch.zeros_like(x), y, x + y)
+        )
+    # A ReLU without biases keeps f(2x) = 2 f(x), but no sums.
+    apart = distance(together - zero, (output - zero) + (other - zero))
     if apart < 1e-4:  # noqa: PLR2004
-        yield ACTIVATION, "f(2x) - f(0) is 2 (f(x) - f(0)) but for rounding: it is one linear map"
+        yield ACTIVATION, "f(x + y) + f(0) is f(x) + f(y) but for rounding: it is one linear map"
         return
     layers = [child for child in module.modules() if isinstance(child, nn.Linear)]
     if len(layers) != 2:  # noqa: PLR2004

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor
 
+from dragoman.checking.arguments import NotCheckableError
 from dragoman.checking.calls import call
 from dragoman.checking.examinations.check import Check, Verdict, distance, random, same
 from dragoman.checking.workshop import SIZES, Workshop
@@ -16,6 +17,13 @@ ADDED = Check(
     finding="The positions are not added to the vectors.",
     why="The layers above expect the sum: a vector of the same width that has both.",
     section="3.5",
+)
+ALONE = Check(
+    name="positions-alone",
+    finding="It gives the positions and does not add them.",
+    why="Whoever calls it has to add them to the vectors.",
+    section="3.5",
+    kind="note",
 )
 FORMULA = Check(
     name="positions-formula",
@@ -66,6 +74,9 @@ BUFFER = Check(
 )
 
 LENGTH = 9
+_BATCH_FIRST = {"MultiHeadAttention", "EncoderBlock", "Encoder"}
+"""Where one of these is a part of its own, the sentences of a batch come first, or it is said."""
+
 _ALONG_THE_BATCH = "; they are counted along the first dimension, which is the batch"
 
 
@@ -137,13 +148,17 @@ def formula(workshop: Workshop, part: str) -> Iterator[Verdict]:
     if not of_zeros.any():
         yield ADDED, "a zero vector stays zero wherever it stands"
         return
-    if same(of_zeros, of_zeros[:, :1].expand_as(of_zeros)):
-        counted = "" if same(of_zeros, of_zeros[:1].expand_as(of_zeros)) else _ALONG_THE_BATCH
-        yield FORMULA, f"all words of a sentence get the same vector{counted}"
+    if of_zeros.shape == x.shape and same(of_zeros, of_zeros[:, :1].expand_as(of_zeros)):
+        yield _of_words_alike(workshop, of_zeros)
         return
     table = of_zeros.reshape(-1, LENGTH, SIZES.d_model)[0]
-    if same(output, table.expand_as(x)):
-        yield ADDED, "what comes out are the positions alone, whatever goes in"
+    if same(output, of_zeros):
+        alone = "what comes out are the positions alone, whatever goes in"
+        if output.shape == x.shape:
+            yield ADDED, alone
+            return
+        yield ALONE, alone
+        yield from _compare(table, trained=any(p.requires_grad for p in module.parameters()))
         return
     factor = 1.0 if same(output - table, x) else math.sqrt(SIZES.d_model)
     if not same(output - table, factor * x):
@@ -152,6 +167,18 @@ def formula(workshop: Workshop, part: str) -> Iterator[Verdict]:
     yield ADDED, None
     yield SCALED, None if factor == 1.0 else f"they are multiplied by {factor:.4g}"
     yield from _compare(table, trained=any(p.requires_grad for p in module.parameters()))
+
+
+def _of_words_alike(workshop: Workshop, of_zeros: Tensor) -> Verdict:
+    """Say why all words of a sentence get the same vector."""
+    if same(of_zeros, of_zeros[:1].expand_as(of_zeros)):
+        return FORMULA, "all words of a sentence get the same vector"
+    if workshop.found.keys() & _BATCH_FIRST:
+        return FORMULA, f"all words of a sentence get the same vector{_ALONG_THE_BATCH}"
+    raise NotCheckableError(
+        "its formula: it counts positions along the first dimension, which is right where that is "
+        "the length, as in (length, batch, d_model)"
+    )
 
 
 def _compare(table: Tensor, *, trained: bool) -> Iterator[Verdict]:

@@ -1,14 +1,16 @@
 """Gives a part something to work on, whatever part it is."""
 
 from collections.abc import Callable
+from contextlib import suppress
+from itertools import product
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from dragoman.checking.arguments import DECODER, ENCODER, RESIDUAL
+from dragoman.checking.arguments import DECODER, ENCODER, RESIDUAL, NotCheckableError
 from dragoman.checking.calls import attend, call
-from dragoman.checking.convention import USUAL
+from dragoman.checking.convention import REFUSED, USUAL, Convention, conventions
 from dragoman.checking.examinations.check import random, tokens
 from dragoman.checking.examinations.masks import future_mask
 from dragoman.checking.examinations.whole import run_transformer
@@ -28,15 +30,33 @@ def run(workshop: Workshop, part: str, **changes: Any) -> tuple[Any, Tensor]:
 
 def give(workshop: Workshop, part: str, module: Any, rows: slice = ALL) -> Tensor:
     """Give a part some of two sentences; a mask hides nothing, or the future for a decoder."""
-    return _GIVEN.get(part, _states)(workshop, module, rows)
+    try:
+        return _GIVEN.get(part, _states)(workshop, module, rows)
+    except REFUSED as error:
+        if part in _OF_VECTORS and _reads_words(workshop, part, module, error):
+            raise NotCheckableError(
+                "it takes words, not vectors, and is looked at where a whole model has it"
+            ) from None
+        raise
+
+
+def _reads_words(workshop: Workshop, part: str, module: Any, error: Exception) -> bool:
+    """Tell whether a part looks its vectors up itself."""
+    if "'indices'" in str(error):  # of an embedding, which got vectors
+        return True
+    try:
+        _OF_VECTORS[part](workshop, module, ALL, tokens(2, T, SIZES.source_vocab))
+    except REFUSED:
+        return False
+    return True
 
 
 def _x(rows: slice) -> Tensor:
     return random(2, T, SIZES.d_model)[rows]
 
 
-def _states(workshop: Workshop, module: Any, rows: slice) -> Tensor:
-    return call(module, {}, {"states": _x(rows)})
+def _states(workshop: Workshop, module: Any, rows: slice, given: Tensor | None = None) -> Tensor:
+    return call(module, {}, {"states": _x(rows) if given is None else given})
 
 
 def _words(workshop: Workshop, module: Any, rows: slice) -> Tensor:
@@ -55,26 +75,41 @@ def _sublayer(workshop: Workshop, module: Any, rows: slice) -> Tensor:
     return call(module, RESIDUAL, {"states": _x(rows), "sublayer": torch.sin})
 
 
-def _source(workshop: Workshop, module: Any, rows: slice) -> Tensor:
-    x = _x(rows)
-    mask = torch.ones(x.size(0), 1, T, dtype=torch.bool)
-    told = (workshop.known_convention or USUAL).mask(mask)
-    return call(module, ENCODER, {"states": x, "mask": told})
+def _source(workshop: Workshop, module: Any, rows: slice, given: Tensor | None = None) -> Tensor:
+    x = _x(rows) if given is None else given
+
+    def attend_to(queries: int, convention: Convention) -> Tensor:
+        mask = torch.ones(x.size(0), queries, T, dtype=torch.bool)
+        return call(module, ENCODER, {"states": x, "mask": convention.mask(mask)})
+
+    try:
+        return attend_to(1, workshop.known_convention or USUAL)
+    except REFUSED:
+        if workshop.has("MultiHeadAttention"):
+            raise
+        for queries, convention in product((1, T), conventions()):
+            with suppress(*REFUSED):
+                output = attend_to(queries, convention)
+                if output.isfinite().all():  # else it was all hidden
+                    return output
+        raise
 
 
-def _source_and_target(workshop: Workshop, module: Any, rows: slice) -> Tensor:
+def _source_and_target(
+    workshop: Workshop, module: Any, rows: slice, given: Tensor | None = None
+) -> Tensor:
     """Give a decoder a source of another length or, if it cannot have that, of the same.
 
     An examination of its own says what is wrong then.
     """
     convention = workshop.known_convention or USUAL
-    x = _x(rows)
+    x = _x(rows) if given is None else given
     target_mask = convention.mask(torch.ones(x.size(0), T, T, dtype=torch.bool).tril())
 
     def look_at(memory: Tensor) -> Tensor:
         mask = torch.ones(x.size(0), 1, memory.size(1), dtype=torch.bool)
-        given = {"states": x, "memory": memory, "source_mask": convention.mask(mask)}
-        return call(module, DECODER, {**given, "target_mask": target_mask})
+        masks = {"source_mask": convention.mask(mask), "target_mask": target_mask}
+        return call(module, DECODER, {"states": x, "memory": memory, **masks})
 
     memory = random(2, S, SIZES.d_model, seed=2)[rows]
     try:
@@ -87,6 +122,12 @@ def _sentences(workshop: Workshop, module: Any, rows: slice) -> Tensor:
     source, target = tokens(2, S, SIZES.source_vocab), tokens(2, T, SIZES.target_vocab)
     return run_transformer(workshop, module, source[rows], target[rows])
 
+
+_OF_VECTORS: dict[str, Callable[[Workshop, Any, slice, Tensor], Tensor]] = {
+    "PositionalEncoding": _states,
+    "Encoder": _source,
+    "Decoder": _source_and_target,
+}
 
 _GIVEN: dict[str, Callable[[Workshop, Any, slice], Tensor]] = {
     "InputEmbeddings": _words,

@@ -53,7 +53,7 @@ LAST_NORM = Check(
     name="stack-last-norm",
     finding="With the norm before each sublayer, there is none at the end of the stack.",
     why="The sum of all sublayers goes to the next part at whatever size it has grown to.",
-    section="5.4",
+    section="-",
 )
 
 S, T = 7, 5

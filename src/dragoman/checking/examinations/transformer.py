@@ -7,9 +7,9 @@ import torch
 from torch.nn import functional as F
 
 from dragoman.checking.examinations.check import Check, Verdict, distance, same, tokens
+from dragoman.checking.examinations.projection import PROBABILITIES
 from dragoman.checking.examinations.stacks import FUTURE, PADDING, PAST, SOURCE
-from dragoman.checking.examinations.whole import PADDING as PADDING_ID
-from dragoman.checking.examinations.whole import run_transformer
+from dragoman.checking.examinations.whole import PADDING_IDS, run_transformer
 from dragoman.checking.workshop import SIZES, Workshop
 
 START = Check(
@@ -20,7 +20,7 @@ START = Check(
 )
 ORDER = Check(
     name="order-is-visible",
-    finding="The order of the source's words makes no difference.",
+    finding="The order of the words makes no difference.",
     why="Attention does not know what stands where; the positions have to tell it.",
     section="3.5",
 )
@@ -46,8 +46,13 @@ def information(workshop: Workshop, part: str) -> Iterator[Verdict]:
         earlier = run_transformer(workshop, model, source, other(target, 0))
         elsewhere = run_transformer(workshop, model, other(source, 0), target)
         reversed_ = run_transformer(workshop, model, source.flip(1), target)
-        padded = F.pad(source, (0, 3), value=PADDING_ID)
-        longer = run_transformer(workshop, model, padded, target)
+        longer = min(
+            (
+                run_transformer(workshop, model, F.pad(source, (0, 3), value=padding), target)
+                for padding in PADDING_IDS
+            ),
+            key=lambda output: distance(output, before),
+        )
     leak = distance(later[:, :-1], before[:, :-1])
     seen = f"the last word is exchanged, and earlier outputs change by up to {leak:.2g}"
     yield FUTURE, None if same(later[:, :-1], before[:, :-1]) else seen
@@ -62,6 +67,25 @@ def information(workshop: Workshop, part: str) -> Iterator[Verdict]:
     yield PADDING, None if same(longer, before) else moved
 
 
+def order_of_the_target(workshop: Workshop, part: str) -> Iterator[Verdict]:
+    """Exchange two words of the target, before a decoder of one layer.
+
+    A second layer could tell: the first one shows each position the words before it only.
+    """
+    if "layers" not in workshop.roles(part).values():
+        return
+    model = workshop.build(part, layers=1)
+    source, target = tokens(2, S, SIZES.source_vocab), tokens(2, T, SIZES.target_vocab, seed=2)
+    target[:, :2] = torch.tensor([4, 5])
+    with torch.no_grad():
+        before = run_transformer(workshop, model, source, target)
+        after = run_transformer(workshop, model, source, target[:, [1, 0, 2, 3, 4]])
+        other = run_transformer(workshop, model, source, target[:, [2, 0, 2, 3, 4]])
+    if not same(other[:, 2:], before[:, 2:], 1e-6):  # else the past is forgotten
+        told = "the first two words of the target change places, and nothing changes after them"
+        yield ORDER, told if same(after[:, 2:], before[:, 2:], 1e-4) else None
+
+
 def start(workshop: Workshop, part: str) -> Iterator[Verdict]:
     """Measure the loss before any training."""
     model = workshop.build(part)
@@ -70,6 +94,8 @@ def start(workshop: Workshop, part: str) -> Iterator[Verdict]:
         logits = run_transformer(workshop, model, source, target)
     if logits.size(-1) != SIZES.target_vocab:
         return
+    are = bool((logits >= 0).all()) and same(logits.sum(-1), torch.ones(logits.shape[:-1]))
+    yield PROBABILITIES, "the numbers of a position sum to one" if are else None
     labels = tokens(8, T, SIZES.target_vocab, seed=3)
     loss = F.cross_entropy(logits.flatten(0, 1), labels.flatten()).item()
     guess = math.log(SIZES.target_vocab)
@@ -77,4 +103,4 @@ def start(workshop: Workshop, part: str) -> Iterator[Verdict]:
     yield START, worse if loss > WORST_START * guess else None
 
 
-EXAMINATIONS = (information, start)
+EXAMINATIONS = (information, order_of_the_target, start)

@@ -11,6 +11,8 @@ from dragoman.checking.workshop import SIZES, Workshop
 
 _PROJECTIONS = ("project", "generator", "projection", "projection_layer", "proj", "fc_out")
 PADDING = 0
+PADDING_IDS = (0, 1, 2, 3)
+"""What is padding to a model that makes its masks itself; no other id of these is ever a word."""
 
 
 def run_transformer(workshop: Workshop, model: nn.Module, source: Tensor, target: Tensor) -> Tensor:

@@ -1,0 +1,211 @@
+"""Right code of other styles is not blamed, and one mistake is not told as many."""
+
+from dragoman.checking.cells import Cell
+from dragoman.checking.examiner import Examiner, Wishes
+from dragoman.checking.report import PartReport
+
+HEAD = """
+import math
+import torch
+from torch import nn
+"""
+
+FEED_FORWARD = """
+class FeedForward(nn.Module):
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.w1 = nn.Linear(d_model, d_ff{0})
+        self.w2 = nn.Linear(d_ff, d_model{0})
+    def forward(self, x):
+        return self.w2(torch.relu(self.w1(x)))
+"""
+
+POSITIONS = """
+class PositionalEncoding(nn.Module):
+    def __init__(self, d_model, max_len=500):
+        super().__init__()
+        position = torch.arange(max_len)[:, None]
+        term = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model))
+        table = torch.zeros(max_len, d_model)
+        table[:, 0::2], table[:, 1::2] = torch.sin(position * term), torch.cos(position * term)
+        self.register_buffer("table", table)
+    def forward(self, x):
+        return {}
+"""
+
+ENCODER_BLOCK = """
+class EncoderBlock(nn.Module):
+    def __init__(self, d_model, nhead, d_ff, dropout=0.1):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=True)
+        self.w1, self.w2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+        self.norm1, self.norm2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+    def forward(self, src, src_mask=None):
+        seen = self.attention(src, src, src, attn_mask=src_mask)[0]
+        x = self.norm1(src + self.dropout(seen))
+        return self.norm2(x + self.dropout(self.w2(torch.relu(self.w1(x)))))
+"""
+
+
+def report(source: str, part: str) -> tuple[PartReport, PartReport]:
+    """Examine one part; return what concerns the file, and what concerns the part."""
+    parts = Examiner([Cell(source=source)], Wishes()).report("learner.py", (part,)).parts
+    return parts[0], parts[1]
+
+
+def mistakes(*parts: PartReport) -> list[str]:
+    return [finding.name for part in parts for finding in part.mistakes]
+
+
+def notes(part: PartReport) -> list[str]:
+    return [finding.name for finding in part.notes]
+
+
+def test_a_relu_without_biases_is_a_relu() -> None:
+    part = report(HEAD + FEED_FORWARD.format(", bias=False"), "FeedForward")[1]
+
+    assert mistakes(part) == []
+    assert "feed-forward-activation" in part.passed
+
+
+def test_a_stack_that_reads_words_is_not_told_that_it_does_not_run() -> None:
+    encoder = """
+class Encoder(nn.Module):
+    def __init__(self, input_dim, d_model):
+        super().__init__()
+        self.embedding, self.out = nn.Embedding(input_dim, d_model), nn.Linear(d_model, d_model)
+    def forward(self, src, src_mask):
+        batch, length = src.shape
+        return self.out(self.embedding(src))
+"""
+    part = report(HEAD + encoder, "Encoder")[1]
+
+    assert mistakes(part) == []
+    assert part.not_checked[0].startswith("it takes words, not vectors")
+
+
+def test_positions_of_a_length_first_program_are_no_mistake() -> None:
+    positions = POSITIONS.format("x + self.table[: x.size(0), None]")
+    attention = """
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, heads):
+        super().__init__()
+    def forward(self, q, k, v, mask=None):
+        return q
+"""
+    alone = report(HEAD + positions, "PositionalEncoding")[1]
+    beside_batch_first = report(HEAD + positions + attention, "PositionalEncoding")[1]
+
+    assert "positions-formula" not in mistakes(alone)
+    assert any("it counts positions along the first dimension" in why for why in alone.not_checked)
+    assert "positions-formula" in mistakes(beside_batch_first)
+
+
+def test_positions_that_somebody_else_adds_are_a_note() -> None:
+    part = report(HEAD + POSITIONS.format("self.table[: x.size(1)]"), "PositionalEncoding")[1]
+
+    assert mistakes(part) == []
+    assert "positions-alone" in notes(part)
+    assert "positions-formula" in part.passed
+
+
+def test_a_block_of_pytorch_s_attention_runs() -> None:
+    part = report(HEAD + ENCODER_BLOCK, "EncoderBlock")[1]
+
+    assert mistakes(part) == []
+    assert "evaluation-is-random" in part.passed
+
+
+def test_an_attention_without_masks_is_not_told_that_they_have_no_effect() -> None:
+    attention = """
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, heads):
+        super().__init__()
+        self.h, self.d_k = heads, d_model // heads
+        self.q, self.k, self.v, self.o = (nn.Linear(d_model, d_model) for _ in range(4))
+    def forward(self, query, key, value):
+        q, k, v = (
+            layer(x).unflatten(-1, (self.h, self.d_k)).transpose(1, 2)
+            for layer, x in ((self.q, query), (self.k, key), (self.v, value))
+        )
+        weights = (q @ k.transpose(-1, -2) / math.sqrt(self.d_k)).softmax(-1)
+        return self.o((weights @ v).transpose(1, 2).flatten(2))
+"""
+    part = report(HEAD + attention, "MultiHeadAttention")[1]
+
+    assert mistakes(part) == []
+    assert "what it does with masks: it takes none" in part.not_checked
+
+
+def test_annotations_may_be_of_later_names() -> None:
+    source = "from __future__ import annotations\n" + HEAD + FEED_FORWARD.format("")
+    source = source.replace("def forward(self, x):", "def forward(self, x: Unknown) -> Later:")
+
+    assert mistakes(*report(source, "FeedForward")) == []
+
+
+def test_a_package_that_is_not_here_is_no_mistake() -> None:
+    source = "import a_package_of_elsewhere\n" + HEAD + FEED_FORWARD.format("")
+    of_file, part = report(source, "FeedForward")
+
+    assert mistakes(of_file, part) == []
+    assert "imports a_package_of_elsewhere, which is not installed here" in of_file.not_checked[0]
+
+
+def test_a_forgotten_colon_is_one_mistake_and_the_rest_is_examined() -> None:
+    source = HEAD + FEED_FORWARD.format("").replace("def forward(self, x):", "def forward(self, x)")
+    of_file, part = report(source, "FeedForward")
+
+    (mistake,) = of_file.mistakes
+    assert mistake.measured.endswith("is not Python (expected ':')")
+    assert "feed-forward-activation" in part.passed
+
+
+def test_a_block_that_stands_too_deep_is_one_mistake() -> None:
+    source = (
+        HEAD + "x = 1\n    y = 2\n    z = 3\n    if z:\n        y = 3\n" + FEED_FORWARD.format("")
+    )
+    of_file, part = report(source, "FeedForward")
+
+    assert [finding.name for finding in of_file.mistakes] == ["does-not-run"]
+    assert "feed-forward-activation" in part.passed
+
+
+def test_a_function_without_a_body_is_one_mistake() -> None:
+    source = HEAD + "def later():\n\nx = 1\n" + FEED_FORWARD.format("")
+    of_file, part = report(source, "FeedForward")
+
+    assert [finding.name for finding in of_file.mistakes] == ["does-not-run"]
+    assert "feed-forward-activation" in part.passed
+
+
+def test_tabs_among_spaces_are_one_mistake() -> None:
+    source = HEAD + FEED_FORWARD.format("").replace("        return", "\treturn")
+    of_file, part = report(source, "FeedForward")
+
+    assert [finding.name for finding in of_file.mistakes] == ["does-not-run"]
+    assert "feed-forward-activation" in part.passed
+
+
+def test_of_an_output_that_is_random_nothing_else_is_said() -> None:
+    block = ENCODER_BLOCK.replace("self.norm2(x +", "self.norm2(nn.functional.dropout(x, 0.3) +")
+    part = report(HEAD + block, "EncoderBlock")[1]
+
+    assert mistakes(part) == ["evaluation-is-random"]
+    assert "what its output depends on, because the output is random" in part.not_checked
+
+
+def test_a_norm_over_the_words_is_not_said_to_divide_by_nan() -> None:
+    norm = """
+class LayerNormalization(nn.Module):
+    def __init__(self, features):
+        super().__init__()
+        self.a, self.b = nn.Parameter(torch.ones(features)), nn.Parameter(torch.zeros(features))
+    def forward(self, x):
+        return self.a * (x - x.mean(1, keepdim=True)) / (x.std(1, keepdim=True) + 1e-6) + self.b
+"""
+    part = report(HEAD + norm, "LayerNormalization")[1]
+
+    assert mistakes(part) == ["norm-formula"]
+    assert "norm-epsilon" not in notes(part)
