@@ -126,7 +126,7 @@ def save_random(
     *,
     end: float = 0.0,
     tokenizer: str = "joint",
-    max_length: int = 256,
+    max_length: int = ModelDescription.max_length,
     **changes: Any,
 ) -> ModelDirectory:
     """Save a random model whose probabilities are wide apart."""

@@ -10,7 +10,7 @@ from dragoman.tokenizers.config import TokenizerConfig
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"vocab_size": 0}, "vocab_size=0 is not positive"),
+        ({"vocab_size": 0}, "vocab_size=0 is less than 5"),
         ({"vocab_size": 9, "from_model": "runs/en-it"}, "does not go with from_model"),
         ({"sampling": 1.5}, r"sampling=1.5 is not in \[0, 1\]"),
         ({"sampling": 0.1, "kind": "words"}, "sampling=0.1 needs subwords"),
