@@ -209,3 +209,12 @@ class LayerNormalization(nn.Module):
 
     assert mistakes(part) == ["norm-formula"]
     assert "norm-epsilon" not in notes(part)
+
+
+def test_a_part_that_runs_once_only_does_not_end_the_examination() -> None:
+    once = FEED_FORWARD.format("").replace("        return", "        self.count()\n        return")
+    once += "    calls = 0\n    def count(self):\n        FeedForward.calls += 1\n"
+    once += "        if FeedForward.calls > 1:\n            raise OSError('only once')\n"
+    part = report(HEAD + once, "FeedForward")[1]
+
+    assert any("only once" in why for why in part.not_checked)

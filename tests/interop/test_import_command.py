@@ -12,6 +12,7 @@ from dragoman.cli.import_model import app
 from dragoman.config import RecipeError
 from dragoman.interop.marian_config import MarianError
 from dragoman.interop.staging import OutputError
+from dragoman.model_directory import ModelDirectory
 from dragoman.tokenizers.marian import MarianTokenizer
 from dragoman.translator import Translator
 
@@ -31,7 +32,9 @@ def test_it_imports_proves_and_says_so(
 
     run(tmp_path, "-o", tmp_path / "imported", "--languages", "en-it")
 
-    assert "proved: 3 of 3 translations equal those of transformers" in capsys.readouterr().out
+    said = capsys.readouterr()
+    assert "proved: 3 of 3 translations equal those of transformers" in said.out
+    assert "warning" not in said.err
     translations = Translator(tmp_path / "imported", device="cpu")(["the cat", "", "the old dog"])
     assert len(translations) == 3
     assert translations[1] == ""
@@ -67,15 +70,19 @@ def test_what_cannot_be_proved_is_not_written(
     assert not [path for path in tmp_path.iterdir() if "imported" in path.name]
 
 
-def test_a_tokenizer_that_cuts_otherwise_is_found(
-    save_marian: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_tokenizer_that_cuts_otherwise_is_told(
+    save_marian: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     save_marian()
     number = MarianTokenizer._number
     monkeypatch.setattr(MarianTokenizer, "_number", lambda self, pieces: number(self, pieces)[:5])
 
-    with pytest.raises(MarianError, match=r"MarianTokenizer cuts .* into other tokens"):
-        run(tmp_path, "-o", tmp_path / "imported", "--languages", "en-it")
+    run(tmp_path, "-o", tmp_path / "imported", "--languages", "en-it")
+
+    assert "warning: MarianTokenizer cuts or joins" in capsys.readouterr().err
 
 
 def test_how_the_original_likes_to_search_does_not_matter(
@@ -108,6 +115,10 @@ def test_one_of_several_languages_must_be_chosen(
 
     with pytest.raises(MarianError, match=r"choose one by --language-token: .*>>deu<<"):
         run(tmp_path, "-o", tmp_path / "imported", "--languages", "en-it")
+
+    run(tmp_path, "-o", tmp_path / "imported", "--languages", "en-it", "--language-token", "")
+    source = ModelDirectory(tmp_path / "imported").load_tokenizers().source
+    assert not source.pieces(source.encode("the cat"))[0].startswith(">>")
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """`dragoman import`: other people's models, turned into model directories."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -35,12 +36,13 @@ def marian(
     languages
         The codes of source and target, as en-it; left out, tokenizer_config.json says them.
     language_token
-        Which language a model with several writes, as its vocabulary calls it.
+        Which language a model with several writes, as its vocabulary calls it; "" is none.
     """
     from dragoman.config import RecipeError
     from dragoman.interop.marian import import_marian
-    from dragoman.interop.marian_proof import prove_import
+    from dragoman.interop.marian_proof import find_other_tokens, prove_import
     from dragoman.interop.staging import staging
+    from dragoman.model_directory import ModelDirectory
 
     source, dash, target = (languages or "").partition("-")
     if languages is not None and not (source and dash and target and "-" not in target):
@@ -53,12 +55,20 @@ def marian(
             language_token=language_token,
         )
         agreement = prove_import(directory, unfinished)
+        tokenizers = ModelDirectory(unfinished).load_tokenizers()
+        others = find_other_tokens(directory, tokenizers) if agreement else []
     if agreement is None:
         print("not proved: install transformers")
     else:
         print(
             f"proved: {agreement.num_equal} of {agreement.num_sentences} translations equal those "
             "of transformers, logits differ by at most "
-            f"{agreement.largest_difference:.1e}; texts are cut into the same tokens"
+            f"{agreement.largest_difference:.1e}"
+        )
+    if others:
+        print(
+            f"warning: MarianTokenizer cuts or joins {len(others)} of the texts otherwise, "
+            f"as {others[0]!r}",
+            file=sys.stderr,
         )
     print(f"imported {directory} into {output}")

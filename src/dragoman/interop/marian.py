@@ -79,14 +79,14 @@ def import_marian(
         directory: What `load_marian` reads.
         output: The model directory to write.
         languages: The codes of source and target; if not given, tokenizer_config.json says them.
-        language_token: What `load_marian` takes.
+        language_token: What `load_marian` takes, or nothing but quotes for none of several.
 
     Raises:
         MarianError: the model cannot be imported, or nothing says which languages it is for, or
             one of several has to be chosen.
     """
     source, target = languages or _read_languages(directory)
-    model = load_marian(directory, language_token=language_token)
+    model = load_marian(directory, language_token=language_token or None)
     pair = model.tokenizers
     tokens = language_tokens(pair.source.pieces(range(pair.source.vocab_size)))
     if language_token is None and len(tokens) > 1:

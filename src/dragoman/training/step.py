@@ -1,5 +1,6 @@
 """One update of the weights."""
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -127,7 +128,7 @@ class UpdateReport:
             TrainingError: one of them is not finite.
         """
         loss, norm = torch.stack([self.loss, self.gradient_norm]).tolist()
-        if not self.is_finite:
+        if not (math.isfinite(loss) and math.isfinite(norm)):
             raise TrainingError(f"loss {loss}, gradient norm {norm}")
         return loss, norm
 

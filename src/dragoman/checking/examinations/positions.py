@@ -75,7 +75,7 @@ BUFFER = Check(
 
 LENGTH = 9
 _BATCH_FIRST = {"MultiHeadAttention", "EncoderBlock", "Encoder"}
-"""Where one of these is a part of its own, the sentences of a batch come first, or it is said."""
+"""Examined with the sentences first: a program that has one of them is taken to be written so."""
 
 _ALONG_THE_BATCH = "; they are counted along the first dimension, which is the batch"
 
