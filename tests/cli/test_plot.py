@@ -6,6 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from tests.visualisation.small_model import save_small_model
 
 from dragoman.cli import main
 
@@ -103,6 +104,17 @@ def test_positions_of_a_model_have_its_width(
     outcome(capsys, "plot", "positions", model, "--length", 5, "-o", path)
 
     assert "interleaved, d_model = 8" in path.read_text(encoding="utf-8")
+
+
+def test_rotary_positions_have_the_width_of_a_head(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = save_small_model(tmp_path / "model", positional_encoding="rotary")
+    path = tmp_path / "p.svg"
+
+    outcome(capsys, "plot", "positions", directory.path, "--length", 5, "-o", path)
+
+    assert "rotary, d_head = 4" in path.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("ending", ["svg", "html"])

@@ -195,16 +195,31 @@ class Exported:
 def exported(
     tokenizers: dict[str, TokenizerPair], tmp_path_factory: pytest.TempPathFactory
 ) -> Exported:
-    """Export a model to ONNX, once, in a process whose tensors nobody checks: tracing is slow."""
+    """Export a model with sinusoids to ONNX."""
+    return export_to_onnx(tmp_path_factory.mktemp("traced"), tokenizers, "tensor2tensor")
+
+
+@pytest.fixture(scope="session")
+def exported_rotary(
+    tokenizers: dict[str, TokenizerPair], tmp_path_factory: pytest.TempPathFactory
+) -> Exported:
+    """Export a model with rotary positions to ONNX."""
+    return export_to_onnx(tmp_path_factory.mktemp("turned"), tokenizers, "rotary")
+
+
+def export_to_onnx(
+    path: Path, tokenizers: dict[str, TokenizerPair], positional_encoding: str
+) -> Exported:
+    """Export a model to ONNX, in a process whose tensors nobody checks: tracing is slow."""
     torch.manual_seed(1)
     model = save_random(
-        tmp_path_factory.mktemp("traced"),
+        path,
         tokenizers,
         end=1.0,
         num_encoder_layers=1,
         num_decoder_layers=2,
         tied_embeddings="all",
-        positional_encoding="tensor2tensor",
+        positional_encoding=positional_encoding,
     )
     command = [sys.executable, "-m", "dragoman", "export", str(model.path), "--to", "onnx"]
     run = subprocess.run(command, check=True, capture_output=True, text=True)

@@ -50,6 +50,8 @@ ARCHITECTURES: list[dict[str, Any]] = [
     {"norm": "before", "activation": "relu", "positional_encoding": "interleaved"},
     {"norm": "after", "activation": "silu", "positional_encoding": "marian"},
     {"norm": "before", "activation": "gelu", "positional_encoding": "tensor2tensor"},
+    {"norm": "before", "positional_encoding": "rotary"},
+    {"norm": "after", "positional_encoding": "rotary", "num_heads": 4},
     {"norm": "after", "layer_norm_epsilon": 0.1, "num_heads": 4},
     {"tied_embeddings": "target", "projection_bias": False, "tokenizer": "separate"},
     {"tied_embeddings": "all", "tokenizer": "words"},

@@ -124,6 +124,7 @@ def test_what_the_page_on_formats_names_is_cut_otherwise(
         ({"norm": "after", "layer_norm": "scalar"}, "its layer norm is of the kind 'scalar'"),
         ({"norm": "after", "layer_norm_epsilon": 1e-6}, "layer_norm_epsilon is 1e-06, not 1e-05"),
         ({"norm": "after", "positional_encoding": "tensor2tensor"}, "is 'tensor2tensor', whose"),
+        ({"norm": "after", "positional_encoding": "rotary"}, "so no position is added"),
         ({"norm": "after", "tokenizer": "words"}, "its tokenizer has whole words"),
     ],
 )

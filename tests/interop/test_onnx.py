@@ -70,13 +70,15 @@ def test_the_command_says_what_was_proved_and_nothing_else(exported: Exported) -
     assert exported.errors == ""
 
 
+@pytest.mark.parametrize("positions", ["exported", "exported_rotary"])
 @pytest.mark.parametrize(
     ("lengths", "steps"),
     [([1], [1]), ([4, 1, 9], [3, 1, 1, 2]), ([2, 2, 2, 2, 2], [11]), ([260], [1, 1])],
 )
 def test_any_batch_and_lengths_give_the_log_probabilities_of_the_model(
-    exported: Exported, lengths: list[int], steps: list[int]
+    request: pytest.FixtureRequest, positions: str, lengths: list[int], steps: list[int]
 ) -> None:
+    exported = request.getfixturevalue(positions)
     directory = exported.model
     graphs, model = Graphs(exported.path), directory.load_transformer()
     source = torch.full((len(lengths), max(lengths)), PADDING)

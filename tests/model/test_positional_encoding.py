@@ -108,7 +108,7 @@ def test_the_table_is_neither_learnt_nor_saved_but_moves_with_the_module() -> No
 
     assert list(positions.parameters()) == []
     assert positions.state_dict() == {}
-    assert positions.to(torch.bfloat16).table.dtype == torch.bfloat16
+    assert positions.to(torch.bfloat16).sinusoids.table.dtype == torch.bfloat16
 
 
 def test_an_odd_width_is_refused() -> None:

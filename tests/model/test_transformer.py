@@ -99,7 +99,9 @@ def test_a_sentence_does_not_depend_on_its_batch_mates(model: Transformer) -> No
         close(together[row : row + 1, : len(target)], alone)
 
 
-@pytest.mark.parametrize("positional_encoding", ["interleaved", "marian", "tensor2tensor"])
+@pytest.mark.parametrize(
+    "positional_encoding", ["interleaved", "marian", "tensor2tensor", "rotary"]
+)
 def test_token_by_token_equals_all_at_once(build: Build, positional_encoding: str) -> None:
     model = build(positional_encoding=positional_encoding)
     target = TARGET[:, :].masked_fill(TARGET == PADDING, 11)

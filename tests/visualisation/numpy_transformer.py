@@ -49,7 +49,7 @@ class NumpyTransformer:
         return logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
 
     def embed(self, name: str, tokens: list[int]) -> Seen:
-        """Section 3.4: the table, times sqrt(d_model). Section 3.5: plus the sinusoids."""
+        """Section 3.4: the table, times sqrt(d_model). Section 3.5: plus the sinusoids, if any."""
         width = self.settings["d_model"]
         table = self.weights[f"{name}.table.weight"] * math.sqrt(width)
         positions = [
@@ -61,6 +61,8 @@ class NumpyTransformer:
     def sinusoid(self, position: int, dimension: int) -> float:
         half = self.settings["d_model"] // 2
         convention = self.settings["positional_encoding"]
+        if convention == "rotary":
+            return 0.0
         if convention == "interleaved":
             pair, is_sine = dimension // 2, dimension % 2 == 0
         else:
@@ -125,12 +127,25 @@ class NumpyTransformer:
         heads, weights = [], []
         for head in range(self.settings["num_heads"]):
             own = slice(head * width, (head + 1) * width)
-            scores = queries[:, own] @ keys[:, own].T / math.sqrt(width)
+            scores = self.turn(name, queries[:, own]) @ self.turn(name, keys[:, own]).T
+            scores = scores / math.sqrt(width)
             exponentials = np.where(mask, np.exp(scores), 0.0)
             weights.append(exponentials / exponentials.sum(axis=1, keepdims=True))
             heads.append(weights[-1] @ values[:, own])
         kept.append(np.array(weights))
         return self.linear(f"{name}.output_projection", np.concatenate(heads, axis=1))
+
+    def turn(self, name: str, rows: Array) -> Array:
+        """Su et al. 2021, equation 15: each pair of a row times a matrix of its position."""
+        if self.settings["positional_encoding"] != "rotary" or "self_attention" not in name:
+            return rows
+        turned = np.empty_like(rows)
+        for position, row in enumerate(rows):
+            for i in range(0, len(row), 2):
+                angle = position * 10000 ** (-i / len(row))
+                sine, cosine = math.sin(angle), math.cos(angle)
+                turned[position, i : i + 2] = [[cosine, -sine], [sine, cosine]] @ row[i : i + 2]
+        return turned
 
     def feed_forward(self, name: str, x: Array) -> Array:
         """Section 3.3, equation 2."""

@@ -85,6 +85,21 @@ def test_the_paper_has_its_norm_after_and_none_at_the_end() -> None:
     assert [box.title for box in decoder.last] == ["Linear", "Softmax"]
 
 
+def test_rotary_positions_stand_where_they_work() -> None:
+    config = TransformerConfig(d_model=8, num_heads=2, positional_encoding="rotary")
+
+    encoder, decoder = stacks(architecture_of(config, source_vocab_size=9, target_vocab_size=9))
+
+    assert [box.title for box in encoder.first] == ["Input Embedding"]
+    attentions = [
+        box
+        for sublayer in (*encoder.sublayers, *decoder.sublayers)
+        for box in sublayer
+        if box.kind == "attention"
+    ]
+    assert ["rotary" in box.detail for box in attentions] == [True, True, False]
+
+
 Box = tuple[float, float, float, float]
 
 

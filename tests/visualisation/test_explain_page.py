@@ -248,3 +248,18 @@ def test_a_greedy_search_says_that_it_has_no_tree(directory: ModelDirectory) -> 
     greedy = trace_translation(directory, SENTENCE, SearchConfig(beam_size=1))
 
     assert "greedy search takes the most probable token" in explain_page(greedy)
+
+
+def test_rotary_positions_are_told_and_nothing_is_said_to_be_added(tmp_path: Path) -> None:
+    directory = save_small_model(tmp_path, end_bias=2.0, positional_encoding="rotary")
+    trace = trace_translation(directory, SENTENCE, SEARCH)
+
+    page = ElementTree.fromstring(explain_page(trace).partition("\n")[2])
+
+    for place, seen in zip(("source", "target"), seen_in_numpy(directory, trace), strict=True):
+        lengths = np.linalg.norm(seen.embedded, axis=1)
+        printed = numbers(rows_of(page, f"embeddings-{place}"), slice(1, None))
+        np.testing.assert_allclose(printed, lengths[:, None], atol=0.0051)
+    text = "".join(page.itertext())
+    assert "turns its queries and keys" in text
+    assert "of the angles by which a pair is turned; a row a position" in text

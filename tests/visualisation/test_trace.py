@@ -49,7 +49,7 @@ def assert_equal_stacks(traced: StackTrace, expected: Seen) -> None:
             assert_close(of_layer, expected_weights)
 
 
-@pytest.mark.parametrize("positions", ["interleaved", "marian", "tensor2tensor"])
+@pytest.mark.parametrize("positions", ["interleaved", "marian", "tensor2tensor", "rotary"])
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
 @pytest.mark.parametrize("norm", ["before", "after"])
 def test_streams_maps_and_logits_equal_those_of_numpy(

@@ -125,14 +125,19 @@ def positions(
     if model is not None and (d_model, convention) != (None, None):
         raise RecipeError("a model has a --d-model and a --convention of its own; leave them out")
     config = TransformerConfig() if model is None else ModelDirectory(model).description.model
-    d_model = config.d_model if d_model is None else d_model
-    convention = convention or config.positional_encoding
-    tables = position_tables(length, d_model, convention)
+    if config.positional_encoding == "rotary":
+        tables = position_tables(length, config.d_head)
+        name = f"rotary, d_head = {config.d_head}: queries and keys are turned by these angles"
+    else:
+        d_model = config.d_model if d_model is None else d_model
+        convention = convention or config.positional_encoding
+        tables = position_tables(length, d_model, convention)
+        name = f"{convention}, d_model = {d_model}"
 
     def draw() -> "Figure":
         from dragoman.visualisation.position_figure import position_figure
 
-        return position_figure(tables, f"{convention}, d_model = {d_model}")
+        return position_figure(tables, name)
 
     write_figure_file(output, ending, draw)
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import ctranslate2
 import torch
 from ctranslate2.specs import Activation, TransformerSpec
+from ctranslate2.specs.transformer_spec import TransformerDecoderSpec, TransformerEncoderSpec
 from torch import Tensor, nn
 
 from dragoman.engines.ctranslate2 import CHECKSUMS, COPY_NAME, NUM_POSITIONS, CTranslate2Engine
@@ -15,6 +16,7 @@ from dragoman.interop.export import ExportError, Proof, count_positions, prove, 
 from dragoman.interop.proof import GREEDY, LoadedModel, Pair, compare
 from dragoman.interop.staging import CONFIG_NAME, staging
 from dragoman.model.attention import MultiHeadAttention
+from dragoman.model.config import TransformerConfig
 from dragoman.model.decoder import DecoderBlock
 from dragoman.model.encoder import EncoderBlock
 from dragoman.model.layer_norm import LayerNormalization
@@ -110,17 +112,9 @@ def build_spec(
         raise ExportError(
             f"CTranslate2 has no layer norm of the kind {config.layer_norm!r}; take --to onnx"
         )
-    spec = TransformerSpec.from_config(
-        (config.num_encoder_layers, config.num_decoder_layers),
-        config.num_heads,
-        pre_norm=config.norm == "before",
-        activation=_ACTIVATIONS[config.activation],
-    )
+    spec = _build_stacks(config, positions)
     _fill_encoder(spec.encoder, transformer)
     _fill_decoder(spec.decoder, transformer)
-    for side in (spec.encoder, spec.decoder):
-        table = sinusoids(positions, config.d_model, config.positional_encoding)
-        side.position_encodings.encodings = table.numpy()
     pieces = tokenizers.target.pieces(range(tokenizers.target.vocab_size))
     spec.register_source_vocabulary(tokenizers.source.pieces(range(tokenizers.source.vocab_size)))
     spec.register_target_vocabulary(pieces)
@@ -131,6 +125,25 @@ def build_spec(
     spec.config.add_attribute(WEIGHTS_OF_ORIGIN, description.weights_sha256)
     spec.config.add_attribute(NUM_POSITIONS, positions)
     return spec
+
+
+def _build_stacks(config: TransformerConfig, positions: int) -> TransformerSpec:
+    """Describe both stacks, and how they tell positions."""
+    shape: dict[str, Any] = {
+        "num_heads": config.num_heads,
+        "pre_norm": config.norm == "before",
+        "activation": _ACTIVATIONS[config.activation],
+    }
+    if config.positional_encoding == "rotary":
+        shape["rotary_dim"] = config.d_head
+    encoder = TransformerEncoderSpec(config.num_encoder_layers, **shape)
+    decoder = TransformerDecoderSpec(config.num_decoder_layers, **shape)
+    if config.positional_encoding == "rotary":
+        del encoder.position_encodings  # it does not drop them itself, as the decoder does
+    else:
+        table = sinusoids(positions, config.d_model, config.positional_encoding).numpy()
+        encoder.position_encodings.encodings = decoder.position_encodings.encodings = table
+    return TransformerSpec(encoder, decoder)
 
 
 def _fill_encoder(spec: Any, transformer: Transformer) -> None:

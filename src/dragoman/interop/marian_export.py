@@ -77,6 +77,8 @@ def _obstacles(description: ModelDescription) -> list[str]:
         found.append(f"layer_norm_epsilon is {config.layer_norm_epsilon}, not {LAYER_NORM_EPSILON}")
     if config.positional_encoding == "tensor2tensor":
         found.append("positional_encoding is 'tensor2tensor', whose wavelengths are others")
+    if config.positional_encoding == "rotary":
+        found.append("positional_encoding is 'rotary', so no position is added")
     if description.tokenizer.kind == "words":
         found.append("its tokenizer has whole words, not SentencePiece's")
     return found

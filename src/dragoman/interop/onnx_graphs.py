@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from dragoman.model.attention import KeysAndValues
 from dragoman.model.decoder import BlockState, DecoderBlock, DecoderState
 from dragoman.model.masks import padding_mask
-from dragoman.model.positional_encoding import PositionalEncoding, sinusoids
+from dragoman.model.positional_encoding import SinusoidTable, sinusoids
 from dragoman.model.transformer import Transformer
 
 Cache = Float[Tensor, "layer batch heads positions d_head"]
@@ -102,31 +102,29 @@ class DecoderGraph(nn.Module):
         state = DecoderState(
             blocks, padding_mask(source, model.padding_id), lineage=tokens[:, None, :0]
         )
-        states, state = model.decoder(x, state, target_mask)
+        rotate = model.positions.rotation(tokens.size(1), first_position=num_past)
+        states, state = model.decoder(x, state, target_mask, rotate)
         seen = [block.target for block in state.blocks if block.target is not None]
         return model.project(states).log_softmax(dim=-1), *_stack(seen)
 
 
-class FixedPositions(PositionalEncoding):
+class FixedTable(SinusoidTable):
     """A table that does not grow: to run past its end is an error of whoever runs the graph."""
 
-    def __init__(self, num_positions: int, like: PositionalEncoding) -> None:
-        d_model = like.table.size(1)
-        super().__init__(d_model, convention=like.convention)
-        self.table = sinusoids(num_positions, d_model, like.convention)
+    def __init__(self, num_positions: int, like: SinusoidTable) -> None:
+        super().__init__(like.width, like.convention)
+        self.table = sinusoids(num_positions, like.width, like.convention)
 
-    def forward(
-        self, x: Float[Tensor, "batch length d_model"], *, first_position: int = 0
-    ) -> Float[Tensor, "batch length d_model"]:
+    def forward(self, length: int, *, first_position: int = 0) -> Float[Tensor, "length width"]:
         """Look each position up, which the graph checks, where a slice would be cut."""
-        return x + self.table[torch.arange(x.size(1)) + first_position]
+        return self.table[torch.arange(length) + first_position]
 
 
 def write_graphs(transformer: Transformer, directory: Path, *, num_positions: int) -> None:
     """Trace a model and write `encoder.onnx` and `decoder.onnx`."""
     config = transformer.config
     fixed = copy.deepcopy(transformer)
-    fixed.positions = FixedPositions(num_positions, like=transformer.positions)
+    fixed.positions.sinusoids = FixedTable(num_positions, like=transformer.positions.sinusoids)
     sizes = {
         **TRACED_SIZES,
         "layer": config.num_decoder_layers,

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from dragoman.model.dropout import Dropout
+from dragoman.model.rotation import Rotate, unrotated
 
 Mask = Bool[Tensor, "#batch #heads #query memory"]
 
@@ -101,10 +102,12 @@ class MultiHeadAttention(nn.Module):
         self.output_projection = nn.Linear(d_model, d_model)
         self.attention = ScaledDotProductAttention(dropout)
 
-    def project(self, sequence: Float[Tensor, "batch memory d_model"]) -> KeysAndValues:
-        """Prepare a sequence to be attended to."""
+    def project(
+        self, sequence: Float[Tensor, "batch memory d_model"], rotate: Rotate = unrotated
+    ) -> KeysAndValues:
+        """Prepare a sequence to be attended to; `rotate` is that of its positions."""
         return KeysAndValues(
-            keys=self._split_heads(self.key_projection(sequence)),
+            keys=rotate(self._split_heads(self.key_projection(sequence))),
             values=self._split_heads(self.value_projection(sequence)),
         )
 
@@ -113,8 +116,9 @@ class MultiHeadAttention(nn.Module):
         sequence: Float[Tensor, "batch query d_model"],
         memory: KeysAndValues,
         mask: Mask | None = None,
+        rotate: Rotate = unrotated,
     ) -> Float[Tensor, "batch query d_model"]:
-        queries = self._split_heads(self.query_projection(sequence))
+        queries = rotate(self._split_heads(self.query_projection(sequence)))
         heads = self.attention(queries, memory.keys, memory.values, mask)
         concatenated = heads.transpose(1, 2).flatten(start_dim=2)  # batch query d_model
         return self.output_projection(concatenated)

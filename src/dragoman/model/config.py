@@ -58,8 +58,9 @@ class TransformerConfig:
     activation: Literal["relu", "gelu", "silu"] = "relu"
     """Between the two matrices of the feed-forward network; ReLU in the paper."""
 
-    positional_encoding: Literal["interleaved", "marian", "tensor2tensor"] = "interleaved"
-    """Which of the three conventions for sinusoids; interleaved is the paper's."""
+    positional_encoding: Literal["interleaved", "marian", "tensor2tensor", "rotary"] = "interleaved"
+    """Which of three conventions for sinusoids that are added to the embeddings, interleaved being
+    the paper's; or rotary, which turns queries and keys of self-attention instead."""
 
     tied_embeddings: Literal["all", "target", "none"] = "all"
     """One table for source, target and projection (section 3.4), for the last two, or none."""
@@ -71,17 +72,22 @@ class TransformerConfig:
         for name, largest in LARGEST.items():
             if not 1 <= getattr(self, name) <= largest:
                 raise ValueError(f"{name}={getattr(self, name)} is not between 1 and {largest}")
+        self._check_widths()
+        for name in ("dropout", "attention_dropout", "feed_forward_dropout"):
+            if not 0.0 <= getattr(self, name) < 1.0:
+                raise ValueError(f"{name}={getattr(self, name)} is not in [0, 1)")
+        if not self.layer_norm_epsilon > 0.0:
+            raise ValueError(f"layer_norm_epsilon={self.layer_norm_epsilon} is not positive")
+
+    def _check_widths(self) -> None:
         if self.d_model % self.num_heads != 0:
             raise ValueError(
                 f"d_model={self.d_model} is not a multiple of num_heads={self.num_heads}"
             )
         if self.d_model % 2 != 0:
             raise ValueError(f"d_model={self.d_model} is odd; sinusoids come in pairs")
-        for name in ("dropout", "attention_dropout", "feed_forward_dropout"):
-            if not 0.0 <= getattr(self, name) < 1.0:
-                raise ValueError(f"{name}={getattr(self, name)} is not in [0, 1)")
-        if not self.layer_norm_epsilon > 0.0:
-            raise ValueError(f"layer_norm_epsilon={self.layer_norm_epsilon} is not positive")
+        if self.positional_encoding == "rotary" and self.d_head % 2 != 0:
+            raise ValueError(f"heads of {self.d_head} dimensions cannot be turned in pairs")
 
     @property
     def d_head(self) -> int:

@@ -10,6 +10,7 @@ from dragoman.model.attention import KeysAndValues, MultiHeadAttention
 from dragoman.model.config import TransformerConfig
 from dragoman.model.feed_forward import FeedForward
 from dragoman.model.residual import ResidualConnection, build_norm
+from dragoman.model.rotation import Rotate, unrotated
 
 SourceMask = Bool[Tensor, "#batch 1 1 source"]
 TargetMask = Bool[Tensor, "#batch 1 target seen"]
@@ -96,15 +97,16 @@ class DecoderBlock(nn.Module):
         state: BlockState,
         target_mask: TargetMask | None,
         source_mask: SourceMask | None,
+        rotate: Rotate = unrotated,
     ) -> tuple[Float[Tensor, "batch target d_model"], BlockState]:
         """Advance by the positions in x; the state covers those before them."""
         target = state.target
 
         def attend_to_target(x: Tensor) -> Tensor:
             nonlocal target
-            newer = self.self_attention.project(x)
+            newer = self.self_attention.project(x, rotate)
             target = newer if target is None else target.append(newer)
-            return self.self_attention(x, target, target_mask)
+            return self.self_attention(x, target, target_mask, rotate)
 
         def attend_to_source(x: Tensor) -> Tensor:
             return self.cross_attention(x, state.source, source_mask)
@@ -142,9 +144,10 @@ class Decoder(nn.Module):
         x: Float[Tensor, "batch target d_model"],
         state: DecoderState,
         target_mask: TargetMask | None,
+        rotate: Rotate = unrotated,
     ) -> tuple[Float[Tensor, "batch target d_model"], DecoderState]:
         states = []
         for block, block_state in zip(self.blocks, state.blocks, strict=True):
-            x, newer = block(x, block_state, target_mask, state.source_mask)
+            x, newer = block(x, block_state, target_mask, state.source_mask, rotate)
             states.append(newer)
         return self.norm(x), replace(state, blocks=tuple(states))

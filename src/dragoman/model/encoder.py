@@ -7,6 +7,7 @@ from dragoman.model.attention import Mask, MultiHeadAttention
 from dragoman.model.config import TransformerConfig
 from dragoman.model.feed_forward import FeedForward
 from dragoman.model.residual import ResidualConnection, build_norm
+from dragoman.model.rotation import Rotate, unrotated
 
 
 class EncoderBlock(nn.Module):
@@ -27,10 +28,13 @@ class EncoderBlock(nn.Module):
         self.around_feed_forward = ResidualConnection(config)
 
     def forward(
-        self, x: Float[Tensor, "batch source d_model"], mask: Mask | None
+        self,
+        x: Float[Tensor, "batch source d_model"],
+        mask: Mask | None,
+        rotate: Rotate = unrotated,
     ) -> Float[Tensor, "batch source d_model"]:
         def attend(x: Tensor) -> Tensor:
-            return self.self_attention(x, self.self_attention.project(x), mask)
+            return self.self_attention(x, self.self_attention.project(x, rotate), mask, rotate)
 
         x = self.around_self_attention(x, attend)
         return self.around_feed_forward(x, self.feed_forward)
@@ -45,8 +49,11 @@ class Encoder(nn.Module):
         self.norm = build_norm(config) if config.norm == "before" else nn.Identity()
 
     def forward(
-        self, x: Float[Tensor, "batch source d_model"], mask: Mask | None
+        self,
+        x: Float[Tensor, "batch source d_model"],
+        mask: Mask | None,
+        rotate: Rotate = unrotated,
     ) -> Float[Tensor, "batch source d_model"]:
         for block in self.blocks:
-            x = block(x, mask)
+            x = block(x, mask, rotate)
         return self.norm(x)

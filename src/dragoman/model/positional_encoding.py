@@ -1,4 +1,4 @@
-"""Sinusoidal positional encoding (section 3.5)."""
+"""Positional encoding (section 3.5): sinusoids, which are added or turn queries and keys."""
 
 import math
 from typing import Literal
@@ -6,6 +6,9 @@ from typing import Literal
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+
+from dragoman.model.config import TransformerConfig
+from dragoman.model.rotation import Rotate, Rotation, unrotated
 
 Convention = Literal["interleaved", "marian", "tensor2tensor"]
 
@@ -51,8 +54,8 @@ def sinusoids(
     return table.float()
 
 
-class PositionalEncoding(nn.Module):
-    """Add the encoding of its position to each vector.
+class SinusoidTable(nn.Module):
+    """Rows of sinusoids for the positions of a sequence.
 
     The table is a buffer: it moves with the module, it is not a parameter, and it is not saved,
     because it can always be computed again. It grows when a longer sequence comes.
@@ -60,17 +63,65 @@ class PositionalEncoding(nn.Module):
 
     table: Tensor
 
+    def __init__(self, width: int, convention: Convention) -> None:
+        super().__init__()
+        self.width = width
+        self.convention = convention
+        self.register_buffer("table", sinusoids(256, width, convention), persistent=False)
+
+    def forward(self, length: int, *, first_position: int = 0) -> Float[Tensor, "length width"]:
+        """Give the rows of `length` positions from the first one on."""
+        end = first_position + length
+        if end > self.table.size(0):
+            with torch.inference_mode(False):  # training may use the longer table, too
+                self.table = sinusoids(2 * end, self.width, self.convention).to(self.table)
+        return self.table[first_position:end]
+
+
+class PositionalEncoding(nn.Module):
+    """Add the encoding of its position to each vector, as the paper does."""
+
     def __init__(self, d_model: int, *, convention: Convention = "interleaved") -> None:
         super().__init__()
-        self.convention = convention
-        self.register_buffer("table", sinusoids(256, d_model, convention), persistent=False)
+        self.sinusoids = SinusoidTable(d_model, convention)
 
     def forward(
         self, x: Float[Tensor, "batch length d_model"], *, first_position: int = 0
     ) -> Float[Tensor, "batch length d_model"]:
         """Encode x, whose first vector stands at `first_position` of its sequence."""
-        end = first_position + x.size(1)
-        if end > self.table.size(0):
-            with torch.inference_mode(False):  # training may use the longer table, too
-                self.table = sinusoids(2 * end, x.size(2), self.convention).to(self.table)
-        return x + self.table[first_position:end]
+        return x + self.sinusoids(x.size(1), first_position=first_position)
+
+    def rotation(self, length: int, *, first_position: int = 0) -> Rotate:
+        """Tell how self-attention turns queries and keys of these positions: not at all."""
+        return unrotated
+
+
+class RotaryEncoding(nn.Module):
+    """Add nothing, and turn queries and keys by the angles whose sines `PositionalEncoding` adds.
+
+    Raises:
+        ValueError: d_head is odd.
+    """
+
+    def __init__(self, d_head: int) -> None:
+        super().__init__()
+        self.sinusoids = SinusoidTable(d_head, "interleaved")
+
+    def forward(
+        self, x: Float[Tensor, "batch length d_model"], *, first_position: int = 0
+    ) -> Float[Tensor, "batch length d_model"]:
+        """Leave embeddings as they are."""
+        return x
+
+    def rotation(self, length: int, *, first_position: int = 0) -> Rotate:
+        """Tell how self-attention turns queries and keys of these positions."""
+        rows = self.sinusoids(length, first_position=first_position).float()
+        sines, cosines = rows.unflatten(-1, (-1, 2)).unbind(dim=-1)
+        return Rotation(torch.complex(cosines, sines))
+
+
+def build_positions(config: TransformerConfig) -> PositionalEncoding | RotaryEncoding:
+    """Build the way of telling positions that the config names."""
+    if config.positional_encoding == "rotary":
+        return RotaryEncoding(config.d_head)
+    return PositionalEncoding(config.d_model, convention=config.positional_encoding)

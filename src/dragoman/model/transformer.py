@@ -10,7 +10,7 @@ from dragoman.model.embeddings import InputEmbeddings
 from dragoman.model.encoder import Encoder
 from dragoman.model.initialization import initialize
 from dragoman.model.masks import causal_mask, padding_mask
-from dragoman.model.positional_encoding import PositionalEncoding
+from dragoman.model.positional_encoding import build_positions
 from dragoman.model.projection import Project, Projection
 
 
@@ -45,7 +45,7 @@ class Transformer(nn.Module):
             if config.tied_embeddings == "all"
             else InputEmbeddings(target_vocab_size, config.d_model, padding_id=padding_id)
         )
-        self.positions = PositionalEncoding(config.d_model, convention=config.positional_encoding)
+        self.positions = build_positions(config)
         self.dropout = Dropout(config.dropout)
         self.encoder = Encoder(config)
         self.decoder = Decoder(config)
@@ -59,7 +59,7 @@ class Transformer(nn.Module):
     ) -> Float[Tensor, "batch source d_model"]:
         """Read the source."""
         x = self.dropout(self.positions(self.source_embeddings(source)))
-        return self.encoder(x, source_mask)
+        return self.encoder(x, source_mask, self.positions.rotation(source.size(1)))
 
     def decode(
         self,
@@ -70,7 +70,8 @@ class Transformer(nn.Module):
     ) -> Float[Tensor, "batch target d_model"]:
         """Compute the state at every target position, each from the positions up to it."""
         x = self.dropout(self.positions(self.target_embeddings(target)))
-        states, _ = self.decoder(x, self.decoder.start(memory, source_mask), target_mask)
+        rotate = self.positions.rotation(target.size(1))
+        states, _ = self.decoder(x, self.decoder.start(memory, source_mask), target_mask, rotate)
         return states
 
     def project(
@@ -118,6 +119,7 @@ class Transformer(nn.Module):
         embedded = self.target_embeddings(tokens)
         position = state.lineage.size(2)
         x = self.positions(embedded.flatten(end_dim=1)[:, None], first_position=position)
+        x, rotate = self.dropout(x), self.positions.rotation(1, first_position=position)
         state = state.extend()
-        states, state = self.decoder(self.dropout(x).view_as(embedded), state, state.mask)
+        states, state = self.decoder(x.view_as(embedded), state, state.mask, rotate)
         return (project or self.project)(states), state

@@ -74,8 +74,11 @@ def _embedding(model: Architecture, side: Literal["source", "target"]) -> tuple[
     shape = f"{vocab_size:,} × {model.config.d_model:,}"
     detail = f"{shape}, shared with the source" if count is None else f"{shape} · {count:,}"
     title = "Input Embedding" if side == "source" else "Output Embedding"
+    embedding = Box("embedding", title, detail)
+    if model.config.positional_encoding == "rotary":
+        return (embedding,)
     convention = f"sinusoids, {model.config.positional_encoding} · 0"
-    return Box("embedding", title, detail), Box("add", "+ Positional Encoding", convention)
+    return embedding, Box("add", "+ Positional Encoding", convention)
 
 
 def _sublayer(
@@ -88,6 +91,8 @@ def _sublayer(
         box = Box("feeding", title, f"{shape} · {parameters}")
     else:
         heads = f"{config.num_heads} heads of {config.d_head}"
+        if part == "self_attention" and config.positional_encoding == "rotary":
+            heads += ", rotary"
         box = Box("attention", title, f"{heads} · {parameters}")
     norm = f"{model.in_a_block(f'{stack}.around_{part}'):,}"
     if config.norm == "before":

@@ -2,43 +2,63 @@
 
 from collections.abc import Sequence
 
+from dragoman.model.config import TransformerConfig
+from dragoman.model.positional_encoding import sinusoids
 from dragoman.visualisation.attention_grid import shaded_cells
 from dragoman.visualisation.markup import element, escape
 from dragoman.visualisation.page import table
-from dragoman.visualisation.stream_trace import Array, StackTrace, cosines, norms
+from dragoman.visualisation.stream_trace import StackTrace, cosines, norms
 from dragoman.visualisation.svg import drawing
 from dragoman.visualisation.trace import Trace
 
 MOST_DIMENSIONS = 64
-"""Of the positional encodings that are drawn."""
+"""Of the sines that are drawn."""
 
 
 def embeddings_section(trace: Trace) -> str:
     """Write how long the vectors are that enter both stacks, and draw the positions."""
     d_model = trace.model.d_model
+    is_rotary = trace.model.positional_encoding == "rotary"
     words = (
         f"Each id picks a row of {d_model} learned numbers, which is multiplied by √d_model = "
-        f"{d_model**0.5:.2f} (section 3.4). Attention does not know what stands where, so a vector "
-        "of sines and cosines of the position is added (section 3.5), whose length is always "
-        f"√(d_model / 2) = {(d_model / 2) ** 0.5:.2f}. The sum enters the first layer."
+        f"{d_model**0.5:.2f} (section 3.4). Attention does not know what stands where, so "
+        + (_TURNED if is_rotary else _ADDED.format(length=(d_model / 2) ** 0.5))
     )
-    encoder, decoder = trace.streams.encoder, trace.streams.decoder
+    lengths = _embedding_lengths if is_rotary else _sum_lengths
     sides = [
-        element("div", {"id": f"embeddings-{name}"}, element("h3", {}, name), _lengths(*side))
+        element("div", {"id": f"embeddings-{name}"}, element("h3", {}, name), lengths(*side))
         for name, side in (
-            ("source", (encoder, trace.source.pieces)),
-            ("target", (decoder, trace.target.pieces)),
+            ("source", (trace.streams.encoder, trace.source.pieces)),
+            ("target", (trace.streams.decoder, trace.target.pieces)),
         )
     ]
-    longer = max(encoder.positions, decoder.positions, key=len)
     return (
         element("p", {}, escape(words))
         + element("div", {"class": "side"}, *sides)
-        + _positions(longer, is_interleaved=trace.model.positional_encoding == "interleaved")
+        + _draw_sines(max(len(trace.source.ids), len(trace.target.ids)), trace.model)
     )
 
 
-def _lengths(stack: StackTrace, pieces: Sequence[str]) -> str:
+_ADDED = (
+    "a vector of sines and cosines of the position is added (section 3.5), whose length is always "
+    "√(d_model / 2) = {length:.2f}. The sum enters the first layer."
+)
+
+_TURNED = (
+    "each self-attention turns its queries and keys, pair by pair of their dimensions, by angles "
+    "that grow with the position (Su et al. 2021). Nothing is added: the embeddings alone enter "
+    "the first layer."
+)
+
+
+def _embedding_lengths(stack: StackTrace, pieces: Sequence[str]) -> str:
+    """Write how long the vectors are to which nothing is added."""
+    lengths = (f"{value:.2f}" for value in norms(stack.embedded))
+    rows = list(map(list, zip(pieces, lengths, strict=True)))
+    return table(["piece", "embedding"], rows, numbers=frozenset({1}))
+
+
+def _sum_lengths(stack: StackTrace, pieces: Sequence[str]) -> str:
     """Write how long the vectors are, and how embedding and position lie to each other."""
     rows = [
         [piece, *(f"{value:.2f}" for value in values)]
@@ -55,14 +75,21 @@ def _lengths(stack: StackTrace, pieces: Sequence[str]) -> str:
     return table(head, rows, numbers=frozenset({1, 2, 3, 4}))
 
 
-def _positions(positions: Array, *, is_interleaved: bool) -> str:
-    """Draw the sines of the positional encodings, from -1 to 1."""
-    sines = positions[:, ::2] if is_interleaved else positions[:, : positions.shape[1] // 2]
+def _draw_sines(num_positions: int, config: TransformerConfig) -> str:
+    """Draw the sines of the encodings, or of the angles, of positions, from -1 to 1."""
+    if config.positional_encoding == "rotary":
+        whose, width = "angles by which a pair is turned", config.d_head
+        sines = sinusoids(num_positions, width).numpy()[:, ::2]
+    else:
+        whose, width = "positional encodings", config.d_model
+        encodings = sinusoids(num_positions, width, config.positional_encoding).numpy()
+        is_interleaved = config.positional_encoding == "interleaved"
+        sines = encodings[:, ::2] if is_interleaved else encodings[:, : width // 2]
     step = -(-sines.shape[1] // MOST_DIMENSIONS)
     shown = sines[:, ::step]
     which = "Every sine" if step == 1 else f"One in {step} sines"
     caption = (
-        f"{which} of the positional encodings; a row a position, from 0 at the top. At the left a "
+        f"{which} of the {whose}; a row a position, from 0 at the top. At the left a "
         "wave is 2π positions long, at the right almost 10000 · 2π: nearby positions differ at "
         "the left, far ones at the right."
     )
@@ -70,7 +97,7 @@ def _positions(positions: Array, *, is_interleaved: bool) -> str:
     picture = drawing(
         cell * shown.shape[1],
         cell * len(shown),
-        "Sines of the positional encodings",
+        f"Sines of the {whose}",
         element(
             "g",
             {"class": "grid-of-weights", "transform": f"scale({cell})"},
@@ -80,7 +107,7 @@ def _positions(positions: Array, *, is_interleaved: bool) -> str:
     return element(
         "figure",
         {},
-        element("h3", {}, "The encodings of the positions"),
+        element("h3", {}, "The positions"),
         element("figcaption", {}, escape(caption)),
         element("div", {"class": "wide"}, picture),
     )

@@ -23,7 +23,7 @@ def position_figure(tables: PositionTables, name: str) -> Figure:
     encodings, similarities, wavelengths = figure.subplots(1, 3)
     _draw_map(encodings, tables.encodings, "value")
     _label(encodings, "Encodings", "dimension", "position")
-    _draw_map(similarities, tables.similarities, "dot product / (d_model / 2)")
+    _draw_map(similarities, tables.similarities, "dot product / that with itself")
     _label(similarities, "Likeness of positions", "position", "position")
     wavelengths.semilogy(tables.wavelengths, color=SERIES[0])
     wavelengths.grid(color="#d5dbe2", linewidth=0.6)

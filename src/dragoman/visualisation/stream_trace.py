@@ -54,7 +54,7 @@ class StackTrace:
     """Embeddings times sqrt(d_model), of shape (positions, d_model)."""
 
     positions: Array
-    """The positional encodings that are added to them."""
+    """The positional encodings that are added to them; zeros if they are rotary."""
 
     layers: tuple[tuple[SublayerTrace, ...], ...]
 
@@ -105,17 +105,16 @@ def trace_streams(
     ((_, memory),) = calls[transformer.encoder]
     ((states, _),) = calls[transformer.projection]
     (embedded_source, _), (embedded_target, _) = calls[transformer.positions]
-    encodings: Array = transformer.positions.table.cpu().numpy()
     return StreamTrace(
         encoder=StackTrace(
             embedded=_array(embedded_source),
-            positions=encodings[: len(source)],
+            positions=_array(transformer.positions(torch.zeros_like(embedded_source))),
             layers=_layers(transformer.encoder.blocks, {"self_attention": maps.encoder}, calls),
             output=_array(memory),
         ),
         decoder=StackTrace(
             embedded=_array(embedded_target),
-            positions=encodings[: len(target)],
+            positions=_array(transformer.positions(torch.zeros_like(embedded_target))),
             layers=_layers(
                 transformer.decoder.blocks,
                 {"self_attention": maps.decoder, "cross_attention": maps.cross},

@@ -52,7 +52,7 @@ def any_option(self: Encoder, config: TransformerConfig, **_: Any) -> None:
 
 
 def attend_to_the_target_twice(
-    self: DecoderBlock, x: Tensor, state: Any, target_mask: Any, source_mask: Any
+    self: DecoderBlock, x: Tensor, state: Any, target_mask: Any, *_: Any
 ) -> tuple[Tensor, Any]:
     def attend(x: Tensor) -> Tensor:
         return self.cross_attention(x, self.cross_attention.project(x), target_mask)
