@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from dragoman.corpora.clean_text import write_clean_text
 from dragoman.corpora.config import CleaningConfig, CorporaConfig, CorpusConfig
 from dragoman.corpora.held_out import choose
 from dragoman.corpora.overlap import OverlapError
@@ -114,6 +115,30 @@ def test_duplicates_are_found_across_corpora(prepare: Prepare) -> None:
         (0, 50, 1.0),
         (50, 60, 2.0),
     ]
+
+
+def test_text_in_small_letters_gets_the_case_of_the_text_before_it(tmp_path: Path) -> None:
+    cased, small, written = (tmp_path / f"{name}.tsv" for name in ("cased", "small", "written"))
+    cased.write_text("".join(f"{n} cats in Rome.\tA Roma ci sono {n} gatti.\n" for n in NUMBERS))
+    small.write_text("".join(f"{n} dogs in rome.\ta roma ci sono {n} cani.\n" for n in NUMBERS))
+    corpora = (CorpusConfig(path=str(cased)), CorpusConfig(path=str(small), truecase=True))
+
+    write_clean_text(
+        written, CorporaConfig(train=corpora), CleaningConfig(), languages=("en", "it"), say=print
+    )
+
+    pairs = written.read_text().splitlines()
+    assert pairs[0] == "one cats in Rome.\tA Roma ci sono one gatti."
+    assert pairs[10] == "One dogs in Rome.\tA Roma ci sono one cani."
+
+
+def test_case_is_learnt_from_text_before_and_only_for_training() -> None:
+    plain, small = CorpusConfig(path="a.tsv"), CorpusConfig(path="b.tsv", truecase=True)
+
+    with pytest.raises(ValueError, match=r"truecase = true of b: .* it is the first"):
+        CorporaConfig(train=(small, plain))
+    with pytest.raises(ValueError, match="truecase = true of b: only training text"):
+        CorporaConfig(train=(plain,), test=(small,))
 
 
 def test_evaluation_sentences_in_the_training_text_are_refused(prepare: Prepare) -> None:

@@ -31,11 +31,17 @@ class Counter:
         return graph.forward
 
 
-def objective() -> Objective:
+def objective(positional_encoding: Any) -> Objective:
     """Build a model of three and three blocks, the same each time."""
     torch.manual_seed(2)
     config = TransformerConfig(
-        d_model=8, d_ff=10, num_heads=2, num_encoder_layers=3, num_decoder_layers=3, dropout=0.0
+        d_model=8,
+        d_ff=10,
+        num_heads=2,
+        num_encoder_layers=3,
+        num_decoder_layers=3,
+        dropout=0.0,
+        positional_encoding=positional_encoding,
     )
     model = Transformer(config, source_vocab_size=VOCAB, target_vocab_size=VOCAB, padding_id=PAD)
     return Objective(model, label_smoothing=0.1, dtype=torch.float32)
@@ -49,9 +55,10 @@ def batch(rows: int, columns: int) -> tuple[Tensor, Tensor]:
     return tokens, tokens.flip(1)
 
 
-def main() -> None:
+def main(positional_encoding: str) -> None:
     """Validate and train with and without compilation."""
-    plain, compiled, counter = objective(), objective(), Counter()
+    plain, compiled = objective(positional_encoding), objective(positional_encoding)
+    counter = Counter()
     compile_blocks(compiled.transformer, backend=counter)
     with with_weights(compiled, weights_of(compiled.transformer)) as judged:
         judged.eval()(*batch(4, 6))
@@ -79,4 +86,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1])

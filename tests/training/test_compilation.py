@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 
-@pytest.fixture(scope="module")
-def report() -> dict[str, Any]:
+@pytest.fixture(scope="module", params=["interleaved", "rotary"])
+def report(request: pytest.FixtureRequest) -> dict[str, Any]:
     """Compare both ways in a process of its own."""
-    command = [sys.executable, "-m", "tests.training.compiled_blocks"]
+    command = [sys.executable, "-m", "tests.training.compiled_blocks", request.param]
     found = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
     answer: dict[str, Any] = json.loads(found.stdout)
     return answer

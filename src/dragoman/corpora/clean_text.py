@@ -4,12 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from dragoman.corpora.cleaning import CleaningReport, clean
-from dragoman.corpora.config import CleaningConfig, CorporaConfig
+from dragoman.corpora.config import CleaningConfig, CorporaConfig, CorpusConfig
 from dragoman.corpora.overlap import EvaluationSentences, OverlapReport, check
 from dragoman.corpora.parallel_text import read_pairs
 from dragoman.corpora.prepared_text import CorpusSummary
 from dragoman.corpora.seen import SeenPairs
 from dragoman.corpora.text_file import CorpusError
+from dragoman.corpora.truecasing import Truecaser
 from dragoman.tokenizers.normalisation import normalise
 
 Say = Callable[[str], None]
@@ -42,6 +43,7 @@ def write_clean_text(
         for pair in read_pairs(corpus, languages=languages)
     )
     seen = SeenPairs()
+    casing = _Casing(needed=any(corpus.truecase for corpus in corpora.train))
     summaries = []
     with text.open("w", encoding="utf-8", newline="\n") as file:
         for corpus in corpora.train:
@@ -51,7 +53,8 @@ def write_clean_text(
             pairs = clean(pairs, cleaning, cleaned, languages=languages, seen=seen)
             written = 0
             for pair in check(pairs, evaluation, corpora.overlap, overlap):
-                file.write(f"{normalise(pair.source)}\t{normalise(pair.target)}\n")
+                sides = casing.of(corpus, (normalise(pair.source), normalise(pair.target)))
+                file.write("\t".join(sides) + "\n")
                 written += 1
             summary = CorpusSummary(
                 name=corpus.name,
@@ -70,3 +73,21 @@ def write_clean_text(
     if not any(summary.kept for summary in summaries):
         raise CorpusError("cleaning leaves no training pair; loosen the thresholds of cleaning")
     return summaries
+
+
+class _Casing:
+    """The case of the words of both languages, learnt from the corpora that have one."""
+
+    def __init__(self, *, needed: bool) -> None:
+        self._needed = needed
+        self._truecasers = (Truecaser(), Truecaser())
+
+    def of(self, corpus: CorpusConfig, sides: tuple[str, str]) -> tuple[str, str]:
+        """Learn from a pair, or give it back with its case restored."""
+        source, target = self._truecasers
+        if corpus.truecase:
+            return source.restore(sides[0]), target.restore(sides[1])
+        if self._needed:
+            source.learn(sides[0])
+            target.learn(sides[1])
+        return sides

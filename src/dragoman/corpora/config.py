@@ -34,6 +34,10 @@ class CorpusConfig:
     weight: float = 1.0
     """How many times an epoch sees the corpus; 0.5 is a random half in each epoch."""
 
+    truecase: bool = False
+    """The corpus is in small letters: its words get the case that they mostly have in the training
+    corpora before it, and its sentences begin with a capital."""
+
     def __post_init__(self) -> None:
         given = [value is not None for value in (self.path, self.source, self.target)]
         if given not in ([True, False, False], [False, True, True]):
@@ -76,11 +80,17 @@ class CorporaConfig:
     def __post_init__(self) -> None:
         if not self.train:
             raise ValueError("train = () should name at least one corpus")
+        if self.train[0].truecase:
+            raise ValueError(
+                f"truecase = true of {self.train[0].name}: the case of its words is learnt from "
+                "the training corpora before it, and it is the first"
+            )
         for corpus in (*self.validation, *self.test):
-            if corpus.weight != 1.0:
+            if corpus.weight != 1.0 or corpus.truecase:
+                setting = "truecase = true" if corpus.truecase else f"weight = {corpus.weight}"
                 raise ValueError(
-                    f"weight = {corpus.weight} of {corpus.name}: only training text is weighted; "
-                    "validation and test text is read once and whole"
+                    f"{setting} of {corpus.name}: only training text is weighted and truecased; "
+                    "validation and test text is read once, as it is"
                 )
 
 

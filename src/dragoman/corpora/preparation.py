@@ -72,7 +72,11 @@ class TextPreparation:
             PreparationError: other text stands there, and must not be replaced.
         """
         files = fingerprint_files(self.corpora) | fingerprint_taken(self.tokenizer)
-        settings = [to_table(self.corpora), to_table(self.cleaning), to_table(self.tokenizer)]
+        corpora = to_table(self.corpora)
+        for corpus in corpora["train"] + corpora["validation"] + corpora["test"]:
+            if not corpus["truecase"]:  # text that was prepared before there was this setting
+                del corpus["truecase"]
+        settings = [corpora, to_table(self.cleaning), to_table(self.tokenizer)]
         decisive = [settings, files, self.languages, self.max_length]
         fingerprint = hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
         try:

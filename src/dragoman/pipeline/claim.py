@@ -10,7 +10,7 @@ from typing import Any
 import tomli_w
 from filelock import FileLock, Timeout
 
-from dragoman.config import DragomanError, read_table, to_table
+from dragoman.config import DragomanError, RecipeError, from_table, read_table, to_table
 from dragoman.durable import write_atomically
 from dragoman.pipeline.publication import CARD
 from dragoman.pipeline.report import JOURNAL, REPORT
@@ -97,12 +97,21 @@ def claim(recipe: Recipe, directory: Path) -> None:
                 f"{directory}: no run has made {taken[0]}, which training would write over; "
                 "name an empty directory with -o"
             )
-    elif has_trained(directory) and (changed := _refused_changes(read_table(path), table)):
+    elif has_trained(directory) and (changed := _refused_changes(_read_recipe(path), table)):
         raise RunError(
             f"{directory}: it holds the run of another recipe ({'; '.join(changed)}); "
             "undo the change, or name another directory with -o"
         )
     write_atomically(path, MARK + tomli_w.dumps(table))
+
+
+def _read_recipe(path: Path) -> dict[str, Any]:
+    """Read the recipe of a run; settings that are newer than the run have what they are without."""
+    table = read_table(path)
+    try:
+        return to_table(from_table(Recipe, table))
+    except RecipeError:  # of a version that knew other settings
+        return table
 
 
 def _is_of_a_run(path: Path) -> bool:

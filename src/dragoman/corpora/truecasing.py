@@ -1,0 +1,52 @@
+"""Give text in small letters its capitals back.
+
+Some corpora come in small letters only. Mixed with others, they teach a model to write capitals at
+random. Here each word gets the case that it mostly has in text that kept its own (as in Lita et
+al. 2003, "tRuEcasIng", but without a look at its neighbours), and each sentence begins with a
+capital.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+_WORD = re.compile(r"[^\W\d_]+")
+_NOTHING_YET = re.compile(r"^\W*$")
+_SENTENCE_END = re.compile(r"[.!?…]\W*\s\W*$")
+
+
+class Truecaser:
+    """Learns the case of words from text of one language, and restores it in other text."""
+
+    def __init__(self) -> None:
+        self._forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
+
+    def learn(self, text: str) -> None:
+        """Count how the words within sentences are written; titles are in capitals throughout."""
+        within = [word[0] for word, begins in _words(text) if not begins]
+        if 2 * sum(not word.islower() for word in within) <= len(within):
+            for word in within:
+                self._forms[word.lower()][word] += 1
+
+    def restore(self, text: str) -> str:
+        """Write words in small letters as they mostly are; capitals that are there stay."""
+        restored, end = [], 0
+        for word, begins in _words(text):
+            restored += [text[end : word.start()], self._cased(word[0], begins=begins)]
+            end = word.end()
+        return "".join(restored) + text[end:]
+
+    def _cased(self, word: str, *, begins: bool) -> str:
+        if not word.islower():
+            return word
+        forms = self._forms.get(word)
+        cased = forms.most_common(1)[0][0] if forms else word
+        return cased[0].title() + cased[1:] if begins else cased
+
+
+def _words(text: str) -> Iterator[tuple[re.Match[str], bool]]:
+    """Yield each word, and whether a sentence begins with it."""
+    end, begins = 0, _NOTHING_YET
+    for word in _WORD.finditer(text):
+        yield word, bool(begins.search(text[end : word.start()]))
+        end, begins = word.end(), _SENTENCE_END

@@ -1,0 +1,51 @@
+"""Case that is learnt and restored, by hand."""
+
+import pytest
+
+from dragoman.corpora.truecasing import Truecaser
+
+
+@pytest.fixture
+def truecaser() -> Truecaser:
+    learnt = Truecaser()
+    for text in (
+        "The old mayor of Rome met Tom's sister in May.",
+        "In May we may go to Rome, and I may stay with the NATO people.",
+        "May it be so. May you come. Who may speak for us?",
+        "We like the Rome of old.",
+        "Old Town Of Rome",  # a title
+    ):
+        learnt.learn(text)
+    return learnt
+
+
+@pytest.mark.parametrize(
+    ("small", "expected"),
+    [
+        ("we saw rome.", "We saw Rome."),
+        ("what nato may do", "What NATO may do"),  # twice small within, twice May
+        ("the old town of rome", "The old town of Rome"),
+        ("tom's sister", "Tom's sister"),
+        (
+            "he left. (so did i.) was it 5 p.m.? yes…  no",
+            "He left. (So did I.) Was it 5 p.m.? Yes…  No",
+        ),
+        ("no. 4 is old, l'europa unknown", "No. 4 is old, l'europa unknown"),
+        ("ROME is not rOme, nor Old", "ROME is not rOme, nor Old"),
+        ("  « nato »  ", "  « NATO »  "),
+        ("12 people, n. 49 people", "12 people, n. 49 people"),
+        ("", ""),
+    ],
+)
+def test_words_are_written_as_they_mostly_are(
+    truecaser: Truecaser, small: str, expected: str
+) -> None:
+    assert truecaser.restore(small) == expected
+
+
+def test_only_the_case_changes(truecaser: Truecaser) -> None:
+    text = "ǆ ﬁne straße ß i̇ ı\u200b 'tis o’clock e-mail x_y 3rd \u0301a"
+
+    restored = truecaser.restore(text)
+
+    assert restored.casefold() == text.casefold()
