@@ -467,7 +467,7 @@ def test_an_update_ahead_changes_neither_the_weights_nor_what_is_told(
     make_trainer: Any, tmp_path: Path
 ) -> None:
     straight, ahead = make_trainer("straight"), make_trainer("ahead")
-    ahead.updates_ahead = 1  # as on a GPU
+    ahead.under_way.ahead = 1  # as on a GPU
 
     straight.run(Silence())
     ahead.run(Silence())
@@ -484,7 +484,7 @@ def test_an_update_ahead_changes_neither_the_weights_nor_what_is_told(
 
 def test_a_stop_waits_for_the_update_ahead(make_trainer: Any, tmp_path: Path) -> None:
     trainer = make_trainer("run")
-    trainer.updates_ahead = 1
+    trainer.under_way.ahead = 1
 
     trainer.run(StopAfter(5))
 
@@ -499,7 +499,7 @@ def test_a_broken_update_ahead_is_found_before_it_is_saved(
     make_trainer: Any, tmp_path: Path
 ) -> None:
     trainer = make_trainer("run")
-    trainer.updates_ahead = 1
+    trainer.under_way.ahead = 1
 
     class Break(Silence):
         def progress(self, update: int, total: int, loss: float, tokens_per_second: float) -> None:

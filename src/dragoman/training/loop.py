@@ -2,10 +2,8 @@
 
 import math
 import signal
-import time
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -38,15 +36,9 @@ from dragoman.training.parallelism import gathered, spread
 from dragoman.training.precision import choose_precision
 from dragoman.training.progress import Outcome, Progress
 from dragoman.training.schedule import learning_rate
-from dragoman.training.step import (
-    MicroBatch,
-    Objective,
-    TrainingError,
-    UpdateReport,
-    update,
-    with_weights,
-)
+from dragoman.training.step import MicroBatch, Objective, update, with_weights
 from dragoman.training.stopping import StoppedError, left_when_stopped, stop_on_signals
+from dragoman.training.under_way import Begun, UpdatesUnderWay
 
 AnyJournal = Journal | NoJournal
 State = Mapping[str, Weights]
@@ -58,19 +50,6 @@ knows of no search."""
 
 Publish = Callable[[Weights, Progress], None]
 """Is given the weights that are the best so far."""
-
-
-@dataclass(frozen=True)
-class _UnderWay:
-    """An update that was begun, and what the journal will say of it."""
-
-    number: int
-    batch: Update
-    learning_rate: float
-    tokens: int
-    """Of all updates up to this one."""
-
-    report: UpdateReport
 
 
 class Trainer:
@@ -109,14 +88,8 @@ class Trainer:
         self.average = (
             ExponentialMovingAverage(transformer, config.ema_decay) if config.ema_decay else None
         )
-        self.updates_ahead = 1 if self.device.type == "cuda" else 0
-        """Updates that may be under way when the next one begins: a GPU computes one while Python
-        makes the next batch, a CPU has other things to do then."""
-
-        self._under_way: deque[_UnderWay] = deque()
-        self._clock = 0.0
-        """When the oldest update that is under way began to be computed."""
-
+        # A GPU computes one while Python makes the next batch; a CPU has other things to do then.
+        self.under_way = UpdatesUnderWay(ahead=1 if self.device.type == "cuda" else 0)
         self.checkpoints = Checkpoints(directory / "checkpoints")
         self.journal_path = directory / "journal.jsonl"
         self.progress = Progress()
@@ -186,7 +159,7 @@ class Trainer:
             journal.write(event, update=self.progress.update, processes=world_size())
             while True:
                 if agree(bool(stop), self.device):
-                    self._await_updates(journal, display)
+                    self._tell(journal, display)
                     self._save(self._state(), journal, "stop")
                     # A process that has no signal of its own follows one that has.
                     return Outcome(self.progress, stop[0] if stop else signal.SIGTERM)
@@ -235,8 +208,7 @@ class Trainer:
     def _one_update(self, batch: Update, journal: AnyJournal, display: Display) -> None:
         """Change the weights once, and tell of the updates that have come to an end."""
         progress = self.progress
-        if not self._under_way:
-            self._clock = time.perf_counter()
+        self.under_way.start_clock()
         number = progress.update + 1
         # All randomness of an update follows from its number, so a resumed run needs no more.
         torch.manual_seed(_mixed_seed(self.batches.seed, number, rank()))
@@ -253,36 +225,26 @@ class Trainer:
             self.average.update(self.transformer, number)
         progress.update, progress.position = number, batch.next_position
         progress.tokens += batch.num_target_tokens
-        self._under_way.append(_UnderWay(number, batch, rate, progress.tokens, report))
-        self._await_updates(journal, display, but=self.updates_ahead)
+        self.under_way.add(Begun(number, batch, rate, progress.tokens, report))
+        self._tell(journal, display, but=self.under_way.ahead)
 
-    def _await_updates(self, journal: AnyJournal, display: Display, *, but: int = 0) -> None:
-        """Wait until all updates but a few have come to their ends, and tell of each.
-
-        Raises:
-            TrainingError: the loss or gradient of one is not finite.
-        """
-        while len(self._under_way) > but:
-            done = self._under_way.popleft()
-            try:
-                loss, norm = done.report.read()
-            except TrainingError as error:
-                raise TrainingError(_blame(error, done)) from None
-            now = time.perf_counter()
-            seconds, self._clock = now - self._clock, now
-            self.progress.seconds += seconds
-            tokens_per_second = done.batch.num_target_tokens / seconds
+    def _tell(self, journal: AnyJournal, display: Display, *, but: int = 0) -> None:
+        """Wait until all updates but a few have come to their ends, and tell of each."""
+        for ended in self.under_way.ended(but=but):
+            begun = ended.begun
+            tokens_per_second = begun.batch.num_target_tokens / ended.seconds
+            self.progress.seconds += ended.seconds
             journal.write(
                 "update",
-                update=done.number,
-                epoch=done.batch.next_position.epoch,
-                loss=round(loss, 5),
-                gradient_norm=round(norm, 4),
-                learning_rate=done.learning_rate,
-                tokens=done.tokens,
+                update=begun.number,
+                epoch=begun.batch.next_position.epoch,
+                loss=round(ended.loss, 5),
+                gradient_norm=round(ended.gradient_norm, 4),
+                learning_rate=begun.learning_rate,
+                tokens=begun.tokens,
                 tokens_per_second=round(tokens_per_second),
             )
-            display.progress(done.number, self.config.updates, loss, tokens_per_second)
+            display.progress(begun.number, self.config.updates, ended.loss, tokens_per_second)
 
     def _validate(self, journal: AnyJournal, display: Display, stop: Sequence[int]) -> bool:
         """Judge the weights, remember whether they are the best, and save.
@@ -290,7 +252,7 @@ class Trainer:
         Returns:
             Whether it came to its end; a signal ends it before, and then it leaves no trace.
         """
-        self._await_updates(journal, display)
+        self._tell(journal, display)
         progress = self.progress
         state = self._state()
         validation: Validation | None = Validation({})
@@ -401,18 +363,6 @@ def judge(validation: Validation, metric: str) -> float:
     """Return the number that should grow."""
     value = validation.metrics[metric]
     return -value if metric == "loss" else value
-
-
-def _blame(error: TrainingError, done: _UnderWay) -> str:
-    """Say which batch made the numbers overflow."""
-    batch, pairs = done.batch, done.batch.pairs
-    shown = ", ".join(map(str, pairs[:8])) + (", ..." if len(pairs) > 8 else "")  # noqa: PLR2004
-    return (
-        f"update {done.number} (epoch {batch.position.epoch}, update {batch.position.update} of "
-        f"it, {len(pairs)} pairs of the token store: {shown}) gave {error}; the checkpoints are "
-        "those before it; train in another directory (-o) with a lower training.learning_rate "
-        "or more training.warmup_updates"
-    )
 
 
 def _num_bytes(shapes: dict[str, dict[str, tuple[int, ...]]]) -> int:

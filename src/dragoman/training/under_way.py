@@ -1,0 +1,80 @@
+"""Updates that were begun and have not been told of: a GPU computes one while Python goes on."""
+
+import time
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dragoman.corpora.batching import Update
+from dragoman.training.step import TrainingError, UpdateReport
+
+
+@dataclass(frozen=True)
+class Begun:
+    """An update, and what the journal will say of it."""
+
+    number: int
+    batch: Update
+    learning_rate: float
+    tokens: int
+    """Of all updates up to this one."""
+
+    report: UpdateReport
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What came of an update."""
+
+    begun: Begun
+    loss: float
+    gradient_norm: float
+    seconds: float
+    """From its beginning, or from the end of the one before it if that came later."""
+
+
+class UpdatesUnderWay:
+    """The updates that are being computed, the oldest first."""
+
+    def __init__(self, *, ahead: int) -> None:
+        """Begin with none; `ahead` of them may be under way when the next one begins."""
+        self.ahead = ahead
+        self._begun: deque[Begun] = deque()
+        self._clock = 0.0
+
+    def start_clock(self) -> None:
+        """Say that an update begins now, which nothing holds up if none is under way."""
+        if not self._begun:
+            self._clock = time.perf_counter()
+
+    def add(self, begun: Begun) -> None:
+        """Take in an update."""
+        self._begun.append(begun)
+
+    def ended(self, *, but: int = 0) -> Iterator[Ended]:
+        """Wait until all updates but the last few have come to their ends, and yield each.
+
+        Raises:
+            TrainingError: the loss or gradient of one is not finite.
+        """
+        while len(self._begun) > but:
+            begun = self._begun.popleft()
+            try:
+                loss, norm = begun.report.read()
+            except TrainingError as error:
+                raise TrainingError(_blame(error, begun)) from None
+            now = time.perf_counter()
+            seconds, self._clock = now - self._clock, now
+            yield Ended(begun, loss, norm, seconds)
+
+
+def _blame(error: TrainingError, begun: Begun) -> str:
+    """Say which batch made the numbers overflow."""
+    batch, pairs = begun.batch, begun.batch.pairs
+    shown = ", ".join(map(str, pairs[:8])) + (", ..." if len(pairs) > 8 else "")  # noqa: PLR2004
+    return (
+        f"update {begun.number} (epoch {batch.position.epoch}, update {batch.position.update} of "
+        f"it, {len(pairs)} pairs of the token store: {shown}) gave {error}; the checkpoints are "
+        "those before it; train in another directory (-o) with a lower training.learning_rate "
+        "or more training.warmup_updates"
+    )
