@@ -38,8 +38,10 @@ SECTIONS = {
 
 HEAD = """# What a recipe may say
 
-A recipe is a TOML file. Every setting below may also be given to one run of `dragoman train` as
-`--set section.key=value`. This page is written from the code by `make docs`.
+A recipe is a TOML file. Every setting may also be given to one run of `dragoman train` as
+`--set section.key=value`, one at the top as `--set key=value`, and corpora as a whole list:
+`--set 'corpora.train=[{path="a.tsv", weight=2}]'`. This page is written from the
+code by `make docs`.
 """
 
 

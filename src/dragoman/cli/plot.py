@@ -107,7 +107,8 @@ def positions(
     Parameters
     ----------
     model
-        A model directory, which decides width and convention.
+        A model directory, which decides width and convention; if its positions are rotary, the
+        sines and cosines of their angles are drawn.
     output
         Where to write it; the ending, .svg, .png or .pdf, chooses the format.
     length

@@ -24,9 +24,9 @@ def serve(
 ) -> None:
     """Serve translations over HTTP, with one or more models.
 
-    On one port there are a page for people, the protocols of LibreTranslate and of DeepL (version
-    2), so that programs that know these can be pointed here, and an interface that tells scores
-    and alternatives. Nothing is sent anywhere, and no text is kept or logged.
+    On one port there are a page for people, the protocols of LibreTranslate, of DeepL (version
+    2) and of Apertium, so that programs that know these can be pointed here, and an interface that
+    tells scores and alternatives. Nothing is sent anywhere, and no text is kept or logged.
 
     A page and all protocols: dragoman serve runs/en-it runs/it-en
 
@@ -82,5 +82,6 @@ def _announce(models: "Models", host: str, port: int) -> None:
     print(f"page            {address}/")
     print(f"LibreTranslate  {address}/translate")
     print(f"DeepL           {address}/v2/translate")
+    print(f"Apertium        {address}/translate")
     print(f"Dragoman        {address}/api/v1/translate, described at {address}/docs")
     sys.stdout.flush()

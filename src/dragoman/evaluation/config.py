@@ -18,8 +18,9 @@ class EvaluationConfig:
     """Compare without regard to case, in BLEU and chrF; TER always does, as sacreBLEU's."""
 
     tokenize: Tokenization = "13a"
-    """How BLEU splits text into words: `zh` for Chinese, `ja-mecab` for Japanese, `none` for
-    text that is split already."""
+    """How BLEU splits text into words: a recipe that leaves it out gets `zh` for Chinese,
+    `ja-mecab` (without MeCab `char`) for Japanese, and `13a` for others; `none` is for text that is
+    split already."""
 
     bootstrap_samples: int = 1000
     """Resampled test sets behind each confidence interval and each p-value; 0 leaves them out."""
