@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dragoman.config import DragomanError
-from dragoman.durable import open_whole, write_atomically
+from dragoman.durable import open_whole, remove_unfinished, write_atomically
 
 
 def full_disk(descriptor: int) -> None:
@@ -124,3 +124,18 @@ def test_what_a_device_leads_to_is_not_replaced(tmp_path: Path) -> None:
         subprocess.run([sys.executable, "-c", program], stdout=output, check=True)
 
     assert path.read_text().startswith("earlier\n")
+
+
+@pytest.mark.parametrize("name", ["x" * 255, "\u0436" * 127])
+def test_the_longest_name_that_the_system_allows_can_be_written(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+
+    with open_whole(path) as file:
+        file.write(b"whole")
+        (unfinished,) = tmp_path.glob(".*.unfinished")
+        left = unfinished.with_name(unfinished.name.replace(str(os.getpid()), "4711"))
+        left.touch()
+    remove_unfinished(path)
+
+    assert [found.name for found in tmp_path.iterdir()] == [name]
+    assert path.read_bytes() == b"whole"

@@ -2,6 +2,7 @@
 
 import contextlib
 import glob
+import hashlib
 import io
 import os
 import shutil
@@ -13,6 +14,9 @@ from dragoman.config import DragomanError, RecipeError
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
+
+_LONGEST_NAME = 220
+"""Bytes; most systems allow 255, of which an unfinished file takes some more."""
 
 
 def write_atomically(path: Path, text: str) -> None:
@@ -38,7 +42,7 @@ def open_whole(path: Path) -> Iterator[BinaryIO]:
             yield stream
         return
     place = path.resolve()
-    unfinished = place.with_name(f".{place.name}.{os.getpid()}.unfinished")
+    unfinished = place.with_name(f".{_short_name(place)}.{os.getpid()}.unfinished")
     try:
         stream = _open(unfinished, "wb", name=path)
     except FileNotFoundError:
@@ -82,8 +86,14 @@ def is_ordinary(path: Path) -> bool:
 def remove_unfinished(path: Path) -> None:
     """Delete what processes that were killed have left of a file; none may be at work on it."""
     place = path.resolve()
-    for unfinished in place.parent.glob(f".{glob.escape(place.name)}.*.unfinished"):
+    for unfinished in place.parent.glob(f".{glob.escape(_short_name(place))}.*.unfinished"):
         unfinished.unlink(missing_ok=True)
+
+
+def _short_name(place: Path) -> str:
+    """Give the name of a file, or a digest of one that leaves no room for more."""
+    name = os.fsencode(place.name)
+    return place.name if len(name) <= _LONGEST_NAME else hashlib.sha256(name).hexdigest()
 
 
 @contextlib.contextmanager

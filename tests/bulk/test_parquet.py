@@ -85,3 +85,16 @@ def test_another_file_is_no_table(tmp_path: Path) -> None:
 
     with pytest.raises(CorpusError, match=r"in\.parquet: not a Parquet file"):
         ParquetTable(path, "t", "it").cut(8)
+
+
+def test_a_group_of_more_than_a_million_rows_stays_one(tmp_path: Path) -> None:
+    path, output = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    num_rows = 2**20 + 1
+    column = pa.array([""]).take(pa.array([0] * num_rows))
+    parquet.write_table(pa.table({"t": column}), path, row_group_size=num_rows)
+
+    with output.open("wb") as stream:
+        ParquetTable(path, "t", "it").put_together(stream, ("null" for _ in range(num_rows)))
+
+    written = parquet.read_metadata(output)
+    assert (written.num_row_groups, written.num_rows) == (1, num_rows)

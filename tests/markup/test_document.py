@@ -142,6 +142,12 @@ def test_only_the_sentence_of_a_tag_pays_for_it() -> None:
             "<p>Per continuare premere <link>salva</link>.</p>",
         ),
         ("<?xml version='1.0'?><a>One</a>", "<?xml version='1.0'?><a>ONE</a>"),
+        # what a document declares is its own, and HTML's entities without an end are none
+        (
+            """<!DOCTYPE a [<!ENTITY b "<x>]>"> <!ENTITY c 'd'>\n]><a>&amp; now.</a>""",
+            """<!DOCTYPE a [<!ENTITY b "<x>]>"> <!ENTITY c 'd'>\n]><a>&amp; NOW.</a>""",
+        ),
+        ("<a>&B; &COPYB; &copy; &amp;c; 1</a>", "<a>&B; &COPYB; © &amp;C; 1</a>"),
     ],
 )
 def test_in_xml_what_has_text_beside_it_stands_within_a_sentence(xml: str, expected: str) -> None:
@@ -169,6 +175,9 @@ def test_in_xml_what_has_text_beside_it_stands_within_a_sentence(xml: str, expec
         # entities are written only where there are some
         ("R&D <b>and</b> <3", "R&D <b>e</b> <3"),
         ("R&amp;D <b>and</b> &lt;3", "R&amp;D <b>e</b> &lt;3"),
+        # an entity of the program's own says nothing about the others
+        ("R & D &BrandName; <b>and</b>", "R & D &BRANDNAME; <b>e</b>"),
+        ("R &amp; &B; <b>and</b>", "R &amp; &B; <b>e</b>"),
         # tags that nobody knows stand within a sentence, if there is text beside them
         ("Press <g id='1'>Save</g> to go on.", "Per continuare premere <g id='1'>salva</g>."),
         ("<p>Press the key.</p><p>key</p>", "<p>Premere il tasto.</p><p>chiave</p>"),
@@ -254,3 +263,15 @@ def test_a_document_that_never_ends_does_not_take_for_ever(scrap: str) -> None:
     markup = Markup(scrap * 10_000, Rules(), CUT)
 
     assert put_together(markup, markup.pieces) == scrap * 10_000
+
+
+@pytest.mark.timeout(30)  # seconds; in quadratic time it would be minutes
+@pytest.mark.parametrize("unit", [" ", "\n", r"\n", "🎉", "&a", "&amp;", "<!--", "<!DOCTYPE", "["])
+@pytest.mark.parametrize("rules", [STRING, XML])
+def test_what_is_repeated_without_end_is_read_in_reasonable_time(unit: str, rules: Rules) -> None:
+    text = "<b>a" + unit * 30_000 + "x"
+
+    markup = Markup(text, rules, CUT)
+
+    again = put_together(markup, markup.pieces)
+    assert "".join(unescape(again).split()) == "".join(unescape(text).split())

@@ -1,6 +1,7 @@
 """Batching: together, in turn, and none the wiser."""
 
 import asyncio
+import time
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -231,3 +232,32 @@ def test_others_fill_the_batches_of_whoever_listens(copying: tuple[Copier, Serve
 
     assert engine.asked[0] == TEXTS_AT_ONCE + 10
     assert sum(engine.asked) == 20
+
+
+class Sluggish(Picky):
+    """A translator that takes long for each character of a hard text."""
+
+    def translate(self, texts: Sequence[str], search: SearchConfig) -> Iterator[Translation]:
+        time.sleep(sum(map(len, texts)) * (4e-4 if "hard" in texts[0] else 1e-5))
+        yield from super().translate(texts, search)
+
+
+def test_one_hard_text_does_not_shut_others_out() -> None:
+    async def scenario(batcher: Batcher) -> list[bool]:
+        async def come() -> bool:
+            try:
+                with batcher.room_for(14):
+                    await batcher.translate(["Open the file."], SEARCH)
+            except RefusalError:
+                return False
+            return True
+
+        for _ in range(3):
+            await batcher.translate(["a hard text " * 160], SEARCH)
+        for _ in range(3):
+            await come()
+        return await asyncio.gather(*(come() for _ in range(40)))
+
+    let_in = run(Sluggish(), scenario, Settings(max_wait=0.18))  # type: ignore[arg-type]
+
+    assert let_in == [True] * 40

@@ -208,3 +208,66 @@ def test_headers_within_the_limit_are_taken(address: str) -> None:
     answer = requests.get(f"{address}/health", headers={"X": "y" * 16_000}, timeout=30)
 
     assert answer.status_code == 200
+
+
+def test_who_sends_nothing_whole_takes_no_place_from_others(
+    copying: tuple[Copier, ServedModel],
+) -> None:
+    unfinished = HEAD + b"Content-Length: 10\r\n\r\n"
+    elsewhere = unfinished.replace(b"/translate", b"/health")
+    with serving([copying[1]]) as url, ExitStack() as crowd:
+        for sent in [unfinished, elsewhere] * 100:
+            crowd.enter_context(connection(url, sent))
+        fields = {"q": "a cat", "source": "en", "target": "it"}
+        answers = [requests.post(f"{url}/translate", json=fields, timeout=30) for _ in range(5)]
+
+    assert [answer.status_code for answer in answers] == [200] * 5
+
+
+def test_those_who_were_answered_or_are_gone_are_not_counted(
+    copying: tuple[Copier, ServedModel],
+) -> None:
+    engine, model = copying
+    whole = HEAD + b"Content-Length: %d\r\n\r\n" % len(BODY) + BODY
+    fields = {"q": "a cat", "source": "en", "target": "it"}
+    with serving([model], Settings(max_wait=0.5)) as url:
+        session = requests.Session()
+        for _ in range(100):
+            assert session.post(f"{url}/translate", json=fields, timeout=30).status_code == 200
+            with connection(url, whole + whole) as client:  # one waits for the other
+                assert client.recv(10).startswith(b"HTTP/1.1 2")
+        engine.gate.clear()
+        with ExitStack() as crowd:
+            for _ in range(10):
+                crowd.enter_context(connection(url, whole))
+            time.sleep(0.5)
+        engine.gate.set()
+        time.sleep(0.5)
+        answer = requests.post(f"{url}/translate", json=fields, timeout=30)
+
+    assert answer.status_code == 200
+
+
+@pytest.mark.parametrize("name", [b"Upgrade", b"upgrade", b"UPGRADE "])
+@pytest.mark.parametrize("chunked", [False, True])
+def test_an_offer_of_another_protocol_is_passed_over(
+    copying: tuple[Copier, ServedModel], name: bytes, chunked: bool
+) -> None:
+    size = b"Content-Length: %d\r\n" % len(BODY)
+    body = BODY
+    if chunked:
+        size = b"Transfer-Encoding: chunked\r\n"
+        body = b"%x\r\n%s\r\n0\r\n\r\n" % (len(BODY), BODY)
+    offer = b"Connection: Upgrade, HTTP2-Settings\r\n%s: h2c\r\nHTTP2-Settings: AAMAAABk\r\n"
+    with serving([copying[1]]) as url:
+        for place in (0, 60, len(HEAD)):  # in one packet, or in several
+            head = HEAD + offer % name.strip() + size + b"\r\n"
+            with connection(url, head[:place]) as client:
+                time.sleep(0.1)
+                client.sendall(head[place:])
+                time.sleep(0.1)
+                client.sendall(body)
+                answer = client.recv(4096)
+                assert answer.startswith(b"HTTP/1.1 200 ")
+                client.sendall(HEAD + b"Content-Length: %d\r\n\r\n" % len(BODY) + BODY)
+                assert client.recv(4096).startswith(b"HTTP/1.1 200 ")

@@ -153,3 +153,78 @@ def test_a_hundred_files_are_kept_and_each_place_becomes_free(
     assert int(refused.headers["Retry-After"]) >= 1
     assert again.status_code == 404
     assert taken.status_code == 200
+
+
+def test_what_was_fetched_gives_way_to_others(copying: tuple[Copier, ServedModel]) -> None:
+    with serving([copying[1]]) as url:
+        for i in range(110):
+            answer = upload(url, "a.txt", f"cat {i}".encode())
+            assert answer.status_code == 200
+            last = answer.json()["translatedFileUrl"]
+            if i >= 50:  # those before are never fetched
+                assert requests.get(last, timeout=30).text == f"cat {i}"
+        again = requests.get(last, timeout=30)
+
+    assert again.text == "cat 109"
+
+
+def test_a_full_store_says_when_there_will_be_room(copying: tuple[Copier, ServedModel]) -> None:
+    with serving([copying[1]]) as url:
+        answers = [upload(url, "a.txt", b"7") for _ in range(101)]
+
+    assert [answer.status_code for answer in answers] == [200] * 100 + [429]
+    assert 1600 < int(answers[-1].headers["Retry-After"]) <= 1800
+
+
+def test_what_needs_a_key_is_not_opened_without(url: str) -> None:
+    sent = requests.post(
+        f"{url}/v2/document",
+        data={"target_lang": "IT", "source_lang": "EN"},
+        files={"file": ("a.txt", b"a secret")},
+        timeout=30,
+    ).json()
+
+    stolen = requests.get(f"{url}/download_file/{sent['document_id']}", timeout=30)
+    name = upload(url, "a.txt", b"7").json()["translatedFileUrl"].rsplit("/", 1)[1]
+    other = requests.post(f"{url}/v2/document/{name}", json={"document_key": "x"}, timeout=30)
+
+    assert (stolen.status_code, other.status_code) == (404, 404)
+
+
+@pytest.mark.parametrize(
+    ("path", "names"),
+    [
+        ("/translate_file", ["source", "target", "target"]),
+        ("/v2/document", ["source_lang", "target_lang", "target_lang"]),
+    ],
+)
+def test_a_field_that_stands_twice_is_refused(url: str, path: str, names: list[str]) -> None:
+    fields = list(zip(names, ["en", "it", "fr"], strict=True))
+
+    answer = requests.post(
+        f"{url}{path}", data=fields, files={"file": ("a.txt", b"a cat")}, timeout=30
+    )
+
+    assert answer.status_code == 400
+    assert "the form has a field twice" in answer.text
+
+
+@pytest.mark.parametrize("charset", ["undefined", "no-such"])
+def test_a_form_in_an_unknown_charset_is_refused(url: str, charset: str) -> None:
+    answer = requests.post(
+        f"{url}/translate",
+        data=b'--x\r\nContent-Disposition: form-data; name="q"\r\n\r\na cat\r\n--x--\r\n',
+        headers={"Content-Type": f"multipart/form-data; boundary=x; charset={charset}"},
+        timeout=30,
+    )
+
+    assert answer.status_code == 400
+
+
+def test_all_kinds_of_line_breaks_stay(url: str) -> None:
+    text = "one\rtwo\r\nthree\u2028four\x85\x85five\x0b six"
+    fields = {"q": text, "source": "en", "target": "it"}
+
+    answer = requests.post(f"{url}/translate", json=fields, timeout=30)
+
+    assert answer.json()["translatedText"] == text

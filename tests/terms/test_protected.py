@@ -29,7 +29,7 @@ def found_in(text: str) -> list[tuple[str, str]]:
             "%%",
         ),
         *("{0}", "{name}", "{percent:.2f}", "${x}", "{$a}", "#{record.name}", "%{count}", "$name"),
-        *("{{ object.name }}", "{{object.name or 'n/a'}}", "__name__", "%@"),
+        *("{{ object.name }}", "{{object.name or 'n/a'}}", "__name__", "%@", "&brandShortName;"),
     ],
 )
 def test_placeholders_are_found_whole(placeholder: str) -> None:

@@ -110,3 +110,17 @@ def test_a_million_characters_are_cut_in_reasonable_time(unit: str) -> None:
 
     assert "".join(pieces) == text
     assert max(map(len, pieces)) <= 2000
+
+
+@pytest.mark.timeout(30)  # seconds; in quadratic time it would be minutes
+@pytest.mark.parametrize("unit", ["🎉", "🎉.", "\ufe0f", "👩\u200d", " ", "\n", "!", "<!--", "a!"])
+def test_what_never_ends_is_cut_in_reasonable_time(unit: str) -> None:
+    text = unit * 50_000 + "x"
+
+    assert "".join(split_sentences(text, "en")) == text
+
+
+def test_a_long_text_is_cut_as_its_parts_are() -> None:
+    sentences = [f"Mr. Rossi has {i} cats, e.g. this one. " for i in range(1000)]
+
+    assert split_sentences("".join(sentences), "en") == sentences

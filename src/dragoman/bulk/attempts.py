@@ -88,7 +88,8 @@ class Attempts:
         return self._directory / f"{block.number:09}.attempt"
 
     def _read(self, block: Block) -> Attempt:
-        with contextlib.suppress(FileNotFoundError):
+        # None, or one that a power failure has left unfinished: it is of a run before this one.
+        with contextlib.suppress(FileNotFoundError, ValueError, TypeError):
             attempt = Attempt(**json.loads(self._place(block).read_bytes()))
             if attempt.run == self._run:
                 return attempt

@@ -73,7 +73,8 @@ class ParquetTable:
                 for group in range(table.num_row_groups):
                     rows = table.read_row_group(group)
                     added = pa.array(list(islice(values, rows.num_rows)), pa.string())
-                    writer.write_table(rows.append_column(self._into, added))
+                    rows = rows.append_column(self._into, added)
+                    writer.write_table(rows, row_group_size=max(1, rows.num_rows))
 
     def _rows_of_groups(self) -> list[int]:
         from pyarrow import parquet

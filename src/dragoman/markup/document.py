@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape, unescape
+from html.entities import html5
 from itertools import islice
 
 from dragoman.markup.escapes import ESCAPE, cut_at_escapes
@@ -89,19 +90,34 @@ class Markup:
 
 
 def _entities(text: str, rules: Rules) -> tuple[Write, Write]:
-    """Choose how the text of a document is read, and how it is written."""
-    if rules.is_string and not _ENTITY.search(text):
+    """Choose how the text of a document is read, and how it is written.
+
+    Entities that HTML does not know are the document's own, or a program's, and stay as they are.
+    """
+    entities = set(_ENTITY.findall(text))
+    own = {entity for entity in entities if not _is_of_html(entity)}
+    if rules.is_string and entities == own:
         return str, str
-    if "&nbsp;" in text:
-        return unescape, lambda text: _escape(text).replace("\u00a0", "&nbsp;")
-    return unescape, _escape
+
+    def read_strictly(text: str) -> str:
+        return _ENTITY.sub(lambda m: m[0] if m[0] in own else unescape(m[0]), text)
+
+    def write(text: str) -> str:
+        escaped = _ESCAPED.sub(
+            lambda m: f"&{m[1]}" if f"&{m[1]}" in own else m[0], escape(text, quote=False)
+        )
+        return escaped.replace("\u00a0", "&nbsp;") if "&nbsp;" in entities else escaped
+
+    # A browser also reads entities without their ends, as &copy, which is why &notify; is another.
+    return (read_strictly if rules.is_xml or rules.is_string else unescape), write
 
 
-_ENTITY = re.compile(r"&(?:#\d+|#x[\da-f]+|[a-z]\w*);", re.IGNORECASE)
+_ENTITY = re.compile(r"&(?:#\d+|#x[\da-f]+|[a-z][\w.-]*);", re.IGNORECASE)
+_ESCAPED = re.compile(r"&amp;([a-z][\w.-]*;)", re.IGNORECASE)
 
 
-def _escape(text: str) -> str:
-    return escape(text, quote=False)
+def _is_of_html(entity: str) -> bool:
+    return entity[1] == "#" or entity[1:] in html5
 
 
 STRING = Rules(mixed_is_inline=True, block=frozenset((*_BLOCK.split(), ESCAPE)), is_string=True)

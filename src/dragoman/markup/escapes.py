@@ -10,7 +10,7 @@ from dragoman.terms.protected import PATH
 ESCAPE = "escape"
 """The name of such a token."""
 
-_ESCAPE = re.compile(rf"{PATH} | (?P<escape> \s* (?: \\[nrt] \s* )+ )", re.VERBOSE)
+_ESCAPE = re.compile(rf"{PATH} | (?P<escape> (?<!\s)\s*+ (?: \\[nrt] \s*+ )+ )", re.VERBOSE)
 
 
 def cut_at_escapes(tokens: Sequence[Token]) -> list[Token]:

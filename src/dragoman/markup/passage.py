@@ -7,7 +7,8 @@ from typing import Protocol
 from dragoman.sentence_translator import Alternative, join
 from dragoman.tokenizers.sentences import join_translations, split_sentences
 
-_LINE = re.compile(r"(?<=\n)(?=[^\S\n]*\S)")
+_END = r"\n\r\v\f\x85\u2028\u2029"
+_LINE = re.compile(rf"(?<=[{_END}])(?=[^\S{_END}]*\S)")
 
 
 class Passage(Protocol):
@@ -34,10 +35,10 @@ class PlainText:
         """Take a text apart.
 
         Args:
-            text: Any text; its line breaks are line feeds, with carriage returns or not.
+            text: Any text, with line breaks of any kind.
             source: Its language.
             target: The language into which it is translated.
-            lines: Whether a line feed separates texts; else it is a space.
+            lines: Whether a line break separates texts; else it is a space.
             sentences: Whether to cut into sentences.
         """
         self._target = target
@@ -53,7 +54,7 @@ class PlainText:
 
 
 def _cut_lines(text: str) -> list[str]:
-    """Cut behind line feeds, and at nothing else; blank lines stay with the line before them."""
+    """Cut behind line breaks, and at nothing else; blank lines stay with the line before them."""
     first, *others = _LINE.split(text)
     if others and not first.strip():
         first += others.pop(0)

@@ -1,5 +1,6 @@
 """HTML and XML as a row of tokens that, put together, are the document."""
 
+import re
 from contextlib import suppress
 from html.parser import HTMLParser
 from itertools import accumulate, pairwise
@@ -35,7 +36,7 @@ def read_tokens(document: str, *, is_xml: bool = False) -> list[Token]:
     # Entities are no concern of tokens. The parser is not told that this is the end, as it would
     # then look for the end of each thing that has none, which takes a minute for 100,000 letters.
     with suppress(AssertionError):  # which is what it thinks of "<![x["
-        reader.feed(document.replace("&", "."))
+        reader.feed((_hide_subset(document) if is_xml else document).replace("&", "."))
     reader.mark("other")
     tokens: list[Token] = []
     for (start, token), (end, _) in pairwise([*reader.marks, (len(document), Token("other", ""))]):
@@ -45,6 +46,22 @@ def read_tokens(document: str, *, is_xml: bool = False) -> list[Token]:
         elif raw:
             tokens.append(token._replace(raw=raw))
     return tokens
+
+
+_SUBSET = re.compile(
+    r"""<!DOCTYPE\b[^\[>]*+ (?P<subset> \[ (?: [^\]"']++ | "[^"]*+" | '[^']*+' )*+ \] ) \s*+ >""",
+    re.VERBOSE,
+)
+"""A declaration of XML that has others within, whose `>` are not its end."""
+
+
+def _hide_subset(document: str) -> str:
+    """Write spaces for what is declared within the first declaration, lines kept."""
+    found = _SUBSET.match(document, max(0, document.find("<!DOCTYPE")))
+    if found is None:
+        return document
+    blank = "".join("\n" if character == "\n" else " " for character in found["subset"])
+    return document[: found.start("subset")] + blank + document[found.end("subset") :]
 
 
 class _Reader(HTMLParser):

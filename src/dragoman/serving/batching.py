@@ -31,7 +31,13 @@ CHARACTERS_PER_TURN = 100
 """About a sentence: what each of those who wait has translated at least when it is their turn."""
 
 MOST_WEIGHT = 0.2
-"""Of a full batch in the estimate of how long a character takes."""
+"""Of a full batch that took longer, in the estimate of how long a character takes."""
+
+MOST_TIMES = 4.0
+"""As long as estimated is one batch believed to show: one hard text is not all texts."""
+
+WEIGHT_OF_FASTER = 0.5
+"""Of a batch that took less time: a full one would have taken no more for each character."""
 
 MOST_ASKING = 8
 """Questions about single sentences that may wait for a thread."""
@@ -247,10 +253,17 @@ class Batcher:
                 job.answer.set_result([job.found[i] for i in range(len(job.texts))])
 
     def _learn_speed(self, seconds: float, num_characters: int) -> None:
-        """Note how long a batch took; a small one tells little of how long a crowd takes."""
-        found = seconds / max(1, num_characters) / self._num_threads
+        """Note how long a batch took.
+
+        A small batch takes longer for each character than a full one: that it was slow tells little
+        of how long a crowd takes, that it was fast tells much.
+        """
+        known = self._seconds_per_character
+        found = min(seconds / max(1, num_characters) / self._num_threads, MOST_TIMES * known)
         weight = MOST_WEIGHT * min(1.0, num_characters / CHARACTERS_PER_BATCH)
-        self._seconds_per_character += weight * (found - self._seconds_per_character)
+        if found < known:
+            weight = WEIGHT_OF_FASTER
+        self._seconds_per_character += weight * (found - known)
 
     def _run(self, texts: list[str], search: SearchConfig) -> list[Translation]:
         return list(self._translator.translate(texts, search))

@@ -1,11 +1,12 @@
 """A connection, and how long it waits for its client."""
 
 import asyncio
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from uvicorn import Config
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
 from dragoman.serving.door import Door
@@ -44,8 +45,13 @@ class Connection(HttpToolsProtocol):
         self._door = door
         self._bytes_of_head = 0
         """Of a request whose head is not complete."""
+        self._reads_body = False
         self._skips = False
         """Whether what comes is the body of a request that the door has refused."""
+        self._asks_model = False
+        """Whether the request that is being read is for a translation."""
+        self._coming: list[RequestResponseCycle] = []
+        """Requests for translations that have come whole and were not answered."""
         self._to_send = _Deadline(self.loop, settings.head_timeout)
         self._to_read = _Deadline(self.loop, settings.read_timeout)
 
@@ -62,6 +68,8 @@ class Connection(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         """Read on, unless this is a head without an end."""
         self._bytes_of_head += len(data)
+        if not self._reads_body:
+            data = _without_upgrade(data)
         super().data_received(data)  # which begins to count anew with each head that is complete
         if self._bytes_of_head > MOST_BYTES_OF_HEAD and not self.transport.is_closing():
             self.send_400_response("The head of the request is too long.")
@@ -70,11 +78,14 @@ class Connection(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Hand a request over, or refuse it at the door."""
         self._bytes_of_head = 0
+        self._reads_body = True
         others_wait = self.cycle is not None and not self.cycle.response_complete
         refusal = None
+        method = self.parser.get_method()
         if not others_wait:  # else it has to wait for them, and the door would answer at once
-            refusal = self._door.refuse(self.parser.get_method(), self.url, len(self.tasks))
+            refusal = self._door.refuse(method, self.url)
         if refusal is None:
+            self._asks_model = self._door.is_for_translation(method, self.url)
             super().on_headers_complete()
             return
         self._skips = True
@@ -90,8 +101,12 @@ class Connection(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """Take the end of a request."""
         self._bytes_of_head = 0
+        self._reads_body = False
         if not self._skips:
             super().on_message_complete()
+            if self._asks_model and self.cycle is not None and not self.cycle.response_complete:
+                self._coming.append(self.cycle)
+                self._door.num_coming += 1
             return
         self._skips = False
         if not self.parser.should_keep_alive():
@@ -99,6 +114,7 @@ class Connection(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """Wait for the next request."""
+        self._forget([cycle for cycle in self._coming if cycle.response_complete])
         super().on_response_complete()
         self._watch_sender()
 
@@ -114,9 +130,15 @@ class Connection(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait for nothing any more."""
+        self._forget(self._coming)
         super().connection_lost(exc)
         self._to_send.stop()
         self._to_read.stop()
+
+    def _forget(self, cycles: Sequence[RequestResponseCycle]) -> None:
+        """Count requests no more that were answered, or whose client is gone."""
+        self._door.num_coming -= len(cycles)
+        self._coming = [cycle for cycle in self._coming if cycle not in cycles]
 
     def _watch_sender(self) -> None:
         """Let the time run while there is no request to be answered; a few bytes do not stop it."""
@@ -124,6 +146,19 @@ class Connection(HttpToolsProtocol):
             self._to_send.stop()
         elif not self.transport.is_closing():
             self._to_send.start(self.transport.close)
+
+
+def _without_upgrade(data: bytes) -> bytes:
+    """Make the offer of another protocol, as HTTP/2, one that nobody reads.
+
+    A server may pass it over (RFC 9110, 7.8). The parser would take what follows for that protocol,
+    and lose the body.
+    """
+    head, end, rest = data.partition(b"\r\n\r\n")
+    return _UPGRADE.sub(b"x-upgrd", head) + end + rest
+
+
+_UPGRADE = re.compile(rb"(?<![^\n])upgrade(?=[ \t]*:)", re.IGNORECASE)
 
 
 class _Deadline:

@@ -14,7 +14,7 @@ from dragoman.markup.passage import Passage, PlainText
 from dragoman.serving.access import check_key
 from dragoman.serving.dependencies import Service, Store
 from dragoman.serving.documents import Document
-from dragoman.serving.fields import read_fields
+from dragoman.serving.fields import read_fields, refuse_repeated_fields
 from dragoman.serving.glossaries import check_glossary
 from dragoman.serving.languages import base_language, language_name
 from dragoman.serving.models import ServedModel
@@ -202,11 +202,12 @@ async def upload_document(
 ) -> dict[str, str]:
     """Begin to translate a file of text or HTML."""
     check_key(request, service.settings.api_keys)
+    await refuse_repeated_fields(request)
     _refuse_formality(wanted.formality)
     if wanted.glossary_id:
         check_glossary(service.models, wanted.glossary_id, wanted.source_lang, wanted.target_lang)
     order = Order(texts=[], source=wanted.source_lang or None, target=wanted.target_lang)
-    document = store.start(file.filename, await file.read(), order)
+    document = store.start(file.filename, await file.read(), order, needs_key=True)
     return {"document_id": document.id, "document_key": document.key}
 
 

@@ -1,6 +1,7 @@
 """Files that are translated as a whole, and wait to be fetched."""
 
 import asyncio
+import math
 import secrets
 import time
 from dataclasses import dataclass, field, replace
@@ -19,7 +20,7 @@ _SECONDS_KEPT = 30 * 60.0
 _LONGEST_STEM = 100
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(kw_only=True, eq=False)
 class Document:
     """A file, its translation, and the words by which its owner gets it."""
 
@@ -28,13 +29,28 @@ class Document:
 
     num_characters: int
     translation: "asyncio.Task[str]"
+    needs_key: bool
+    """Whether its identifier alone does not open it."""
+
+    is_fetched: bool = False
+    """Whether its owner has it; it gives way to others then."""
+
     id: str = field(default_factory=lambda: secrets.token_hex(16).upper())
     key: str = field(default_factory=lambda: secrets.token_hex(32).upper())
     made: float = field(default_factory=time.monotonic)
 
-    def is_opened_by(self, key: str) -> bool:
+    def is_opened_by(self, key: str | None) -> bool:
         """Compare a key in a time that says nothing of where it differs."""
-        return secrets.compare_digest(key.encode(), self.key.encode())
+        if not self.needs_key:
+            return key is None
+        return key is not None and secrets.compare_digest(key.encode(), self.key.encode())
+
+    @property
+    def gives_way(self) -> bool:
+        """Whether nobody waits for it any more: it was fetched, or could not be translated."""
+        task = self.translation
+        failed = task.done() and (task.cancelled() or task.exception() is not None)
+        return self.is_fetched or failed
 
     @property
     def media_type(self) -> str:
@@ -49,13 +65,14 @@ class Documents:
         self._service = service
         self._documents: dict[str, Document] = {}
 
-    def start(self, name: str | None, content: bytes, order: Order) -> Document:
+    def start(self, name: str | None, content: bytes, order: Order, *, needs_key: bool) -> Document:
         """Begin to translate a file.
 
         Args:
             name: Its end says of what kind the file is.
             content: UTF-8.
             order: The languages; texts and reader are filled in.
+            needs_key: Whether whoever fetches it must have its key, besides its identifier.
 
         Raises:
             RefusalError: the file is of another kind, a language is not served, or a limit is met.
@@ -65,13 +82,12 @@ class Documents:
             raise RefusalError(400, f"only files whose names end in {', '.join(READERS)} are read")
         order = replace(order, texts=[_decode(content)], reader=READERS[suffix])
         self._service.check_room(order)
-        self._forget_the_old()
-        if len(self._documents) >= _MOST_DOCUMENTS:
-            raise RefusalError(429, "too many files are waiting to be fetched", retry_after=60)
+        self._make_room()
         document = Document(
             name=f"{PureWindowsPath(name or '').stem[:_LONGEST_STEM]}.{order.target}{suffix}",
             num_characters=len(order.texts[0]),
             translation=asyncio.create_task(self._translate(order)),
+            needs_key=needs_key,
         )
         self._documents[document.id] = document
         return document
@@ -84,11 +100,11 @@ class Documents:
         """Find a file, if its owner asks for it.
 
         Raises:
-            RefusalError: there is none, or no longer, or the key is another's.
+            RefusalError: there is none, or no longer, or it needs another key, or one at all.
         """
         self._forget_the_old()
         document = self._documents.get(identifier)
-        if document is None or (key is not None and not document.is_opened_by(key)):
+        if document is None or not document.is_opened_by(key):
             raise RefusalError(404, "there is no such document, or no longer")
         return document
 
@@ -101,6 +117,25 @@ class Documents:
         """Give up all files."""
         for document in list(self._documents.values()):
             self.forget(document)
+
+    def _make_room(self) -> None:
+        """Forget what nobody waits for, the oldest first, if there is no room for one more.
+
+        Raises:
+            RefusalError: all wait to be fetched.
+        """
+        self._forget_the_old()
+        if len(self._documents) < _MOST_DOCUMENTS:
+            return
+        free = next((d for d in self._documents.values() if d.gives_way), None)
+        if free is None:
+            oldest = min(document.made for document in self._documents.values())
+            raise RefusalError(
+                429,
+                "too many files are waiting to be fetched",
+                retry_after=math.ceil(oldest + _SECONDS_KEPT - time.monotonic()),
+            )
+        self.forget(free)
 
     def _forget_the_old(self) -> None:
         oldest = time.monotonic() - _SECONDS_KEPT

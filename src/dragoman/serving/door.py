@@ -26,32 +26,39 @@ class Door:
     def __init__(self, app: FastAPI, metrics: Metrics) -> None:
         self._state = app.state
         self._metrics = metrics
+        self.num_coming = 0
+        """Requests for translations that have come whole and were not answered; those that have no
+        place in a queue yet may want one."""
+
         self._closed_until = 0.0
         self._answer_of: dict[bool, bytes] = {}
         """What is said to all, by whether they speak DeepL's protocol."""
 
-    def refuse(self, method: bytes, address: bytes, num_requests: int) -> bytes | None:
+    @staticmethod
+    def is_for_translation(method: bytes, address: bytes) -> bool:
+        """Tell by method and path whether a request may ask a model."""
+        return method in (b"POST", b"GET") and _TRANSLATES in address.partition(b"?")[0]
+
+    def refuse(self, method: bytes, address: bytes) -> bytes | None:
         """Write the answer, head and body, to a request that cannot be served now; else None.
 
         Args:
             method: Of HTTP.
             address: Path and query.
-            num_requests: That the application is working at.
         """
-        path = address.partition(b"?")[0]
-        if method not in (b"POST", b"GET") or _TRANSLATES not in path:
+        if not self.is_for_translation(method, address):
             return None
         now = time.monotonic()
         if now >= self._closed_until:
             try:
-                self._state.service.check_crowd(num_requests)
+                self._state.service.check_crowd(self.num_coming)
             except RefusalError as error:
                 self._closed_until = now + SECONDS_BEFORE_LOOKING_AGAIN
                 self._answer_of = {True: _write(error, "/v2/"), False: _write(error, "/")}
             else:
                 return None
         self._metrics.count_refusal()
-        return self._answer_of[path.startswith(b"/v2/")]
+        return self._answer_of[address.startswith(b"/v2/")]
 
 
 def _write(error: RefusalError, path: str) -> bytes:

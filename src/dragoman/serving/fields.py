@@ -88,7 +88,20 @@ async def _read_form(request: Request) -> dict[str, Any]:
         )
     except HTTPException as error:
         raise RefusalError(400, f"the form cannot be read: {error.detail}") from None
+    except (LookupError, UnicodeError):
+        raise RefusalError(400, "the form cannot be read: its charset is unknown") from None
     return _collect(form.multi_items())
+
+
+async def refuse_repeated_fields(request: Request) -> None:
+    """Refuse a form with a field twice, of which programs take now this value and now that.
+
+    Raises:
+        RefusalError: there is one.
+    """
+    names = [name for name, _ in (await request.form()).multi_items()]
+    if len(set(names)) < len(names):
+        raise RefusalError(400, "the form has a field twice")
 
 
 def _collect(items: list[tuple[str, Any]]) -> dict[str, Any]:

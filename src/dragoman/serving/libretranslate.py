@@ -11,7 +11,7 @@ from dragoman.serving.access import check_key
 from dragoman.serving.dependencies import Service, Store
 from dragoman.serving.detection import Detection
 from dragoman.serving.documents import READERS
-from dragoman.serving.fields import read_fields
+from dragoman.serving.fields import read_fields, refuse_repeated_fields
 from dragoman.serving.languages import language_name
 from dragoman.serving.openapi import FILE, accepts, refuses
 from dragoman.serving.readers import read_html, read_plain_text
@@ -113,7 +113,8 @@ async def translate_file(
     """Translate a file of text or HTML, and say where the translation is for half an hour."""
     check_key(request, service.settings.api_keys, api_key=api_key)
     order = Order(texts=[], source=None if source == AUTO else source, target=target)
-    document = store.start(file.filename, await file.read(), order)
+    await refuse_repeated_fields(request)
+    document = store.start(file.filename, await file.read(), order, needs_key=False)
     try:
         await document.translation
     except BaseException:
@@ -129,8 +130,10 @@ async def download_file(name: str, store: Store) -> Response:
     document = store.find(name)
     if not document.translation.done():
         raise RefusalError(503, "the translation is not ready", retry_after=1)
+    content = document.translation.result()
+    document.is_fetched = True
     return Response(
-        document.translation.result(),
+        content,
         media_type=document.media_type,
         headers={"Content-Disposition": f"attachment; filename*=UTF-8''{quote(document.name)}"},
     )

@@ -136,7 +136,7 @@ class TranslationService:
         """Refuse whatever comes while no model can take even a sentence more.
 
         Args:
-            num_requests: That are being served; those without a place in a queue may want one.
+            num_requests: That are being served; those without a place in a queue want one.
 
         Raises:
             RefusalError: all queues are full, or will be.

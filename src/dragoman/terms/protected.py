@@ -32,6 +32,7 @@ _PLACEHOLDER = r"""
   | %L?\d+(?!\w)                                     # %1
   | \$[A-Za-z_]\w*                                   # $name
   | (?<!\w)__\w+__(?!\w)                             # __name__
+  | &[A-Za-z][\w.-]*;                                # &name; of XML, but for those that HTML knows
 """
 
 _NUMBER = r"""

@@ -26,11 +26,16 @@ _INVISIBLE = r"\s\x00-\x1f\x7f-\x9f\xad\u200b\u200e\u200f\u2060-\u2064\ufeff"
 """White space, control characters and others of no width; but for the pairs of marks that isolate
 a value within a sentence (U+2066 to U+2069), one of which may be its first character."""
 
-_BEHIND_PICTURE = re.compile(rf"{PICTURE}{_CLOSING}\s+")
+_PICTURES_AND_END = re.compile(rf"{PICTURE}(?P<end>{_CLOSING}\s+)?")
+"""The end may be missing, so that pictures in a row are read once, and not from each of them on."""
+
 _BEGINNING = re.compile(rf"(?:{PICTURE}|[{_INVISIBLE}])*")
 _REVERSED_END = re.compile(
     rf"(?:[{_INVISIBLE}]|{_CLOSING}(?:\u20e3\ufe0f?[0-9#*]|[{_VARIANTS}]*[{_PICTURES}]))*"
 )
+
+_SEGMENTED_AT_ONCE = 4000
+"""Characters; longer sentences are cut in any case."""
 
 _WITHOUT_SPACES = ("zh", "zho", "ja", "jpn", "yue")
 """Languages that put no space between sentences."""
@@ -61,18 +66,26 @@ def split_sentences(text: str, language: str) -> list[str]:
 
 
 def _segment(text: str, language: str) -> Iterator[str]:
-    """Ask the library, which knows abbreviations but stumbles over uncommon white space."""
+    """Ask the library, which knows abbreviations but stumbles over uncommon white space.
+
+    It takes quadratic time for words without end, so it is never shown much at once.
+    """
     import sentencex
 
-    end = 0
-    for sentence in sentencex.segment(_base(language), _SPACE.sub(" ", text)):
-        start, end = end, end + len(sentence)
-        yield text[start:end]
+    plain, start = _SPACE.sub(" ", text), 0
+    while start < len(text):
+        end = start + _SEGMENTED_AT_ONCE
+        sentences = sentencex.segment(_base(language), plain[start:end])
+        if end < len(text) and len(sentences) > 1:
+            sentences.pop()  # it may go on
+        for sentence in sentences:
+            yield text[start : start + len(sentence)]
+            start += len(sentence)
 
 
 def _cut_behind_pictures(text: str) -> list[str]:
-    ends = [0, *(found.end() for found in _BEHIND_PICTURE.finditer(text)), len(text)]
-    return [text[start:end] for start, end in pairwise(ends)]
+    ends = (found.end() for found in _PICTURES_AND_END.finditer(text) if found["end"])
+    return [text[start:end] for start, end in pairwise([0, *ends, len(text)])]
 
 
 def cut_margins(text: str) -> tuple[str, str, str]:
