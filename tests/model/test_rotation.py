@@ -9,6 +9,7 @@ from torch import Tensor
 
 from dragoman.model.config import TransformerConfig
 from dragoman.model.positional_encoding import RotaryEncoding
+from dragoman.model.rotation import Rotation
 from dragoman.model.transformer import Transformer
 
 Build = Callable[..., Transformer]
@@ -35,6 +36,14 @@ def test_each_pair_is_turned_by_the_angle_of_its_position() -> None:
     turned = RotaryEncoding(D_HEAD).rotation(LENGTH, first_position=5)(x)
 
     torch.testing.assert_close(turned, expected, atol=1e-5, rtol=0)
+
+
+def test_complex_numbers_compute_what_is_written() -> None:
+    rotate, x = RotaryEncoding(D_HEAD).rotation(LENGTH, first_position=3), heads()
+    assert isinstance(rotate, Rotation)
+
+    torch.testing.assert_close(rotate(x), rotate.equation(x))
+    assert rotate.equation(x.bfloat16()).dtype == torch.bfloat16
 
 
 def test_the_gradient_is_turned_back() -> None:

@@ -30,5 +30,9 @@ def test_neither_each_block_nor_each_shape_is_compiled(report: dict[str, Any]) -
     assert 2 <= report["graphs"] <= 4
 
 
+def test_dropout_can_be_compiled(report: dict[str, Any]) -> None:
+    assert report["loss with dropout"] == pytest.approx(report["losses"][0][0], rel=0.5)
+
+
 def test_a_validation_compiles_nothing(report: dict[str, Any]) -> None:
     assert report["graphs of a validation"] == 0

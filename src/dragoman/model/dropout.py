@@ -13,7 +13,8 @@ class Dropout(nn.Module):
 
     On a CPU the rate is rounded to the nearest 1/256, because one random byte an element is drawn
     instead of one float: the plain form, `torch.nn.functional.dropout`, takes longer there than
-    the matrix products of a small model. What is kept is divided by the rounded probability, so
+    the matrix products of a small model. (Not so where blocks are compiled, which makes the plain
+    form fast.) What is kept is divided by the rounded probability, so
     the expectation is exact.
     """
 
@@ -24,7 +25,7 @@ class Dropout(nn.Module):
     def forward(self, x: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
         if not self.training or self.rate == 0.0:
             return x
-        if x.device.type != "cpu":
+        if x.device.type != "cpu" or torch.compiler.is_compiling():
             return F.dropout(x, self.rate)
         dropped_levels = min(round(self.rate * LEVELS), LEVELS - 1)
         keep = LEVELS / (LEVELS - dropped_levels)

@@ -117,7 +117,7 @@ class RotaryEncoding(nn.Module):
         """Tell how self-attention turns queries and keys of these positions."""
         rows = self.sinusoids(length, first_position=first_position).float()
         sines, cosines = rows.unflatten(-1, (-1, 2)).unbind(dim=-1)
-        return Rotation(torch.complex(cosines, sines))
+        return Rotation(sines, cosines)
 
 
 def build_positions(config: TransformerConfig) -> PositionalEncoding | RotaryEncoding:
