@@ -71,8 +71,8 @@ def test_all_else_is_as_the_teacher_was_trained(teacher: ModelDirectory) -> None
     after = to_table(student_recipe(teacher, "small-6-1", PAIRS, ()))
 
     assert differences(before, after) == [
-        "corpora.train: [{'path': 'train.tsv', 'weight': 2.0}] became "
-        "[{'path': 'run/distillation/distilled.tsv', 'weight': 1.0}]",
+        "corpora.train: [{'path': 'train.tsv', 'weight': 2.0, 'truecase': False}] became "
+        "[{'path': 'run/distillation/distilled.tsv', 'weight': 1.0, 'truecase': False}]",
         "model.num_decoder_layers: 3 became 1",
         "model.num_encoder_layers: 3 became 6",
         f"tokenizer.from_model: None became {str(teacher.path)!r}",

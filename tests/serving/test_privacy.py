@@ -76,7 +76,7 @@ def test_it_never_connects_to_anybody_and_logs_no_text(shipped: Path, tmp_path: 
 
     assert {200, 400, 404} <= statuses
     assert max(statuses) < 500 or statuses & {503} == {max(statuses)}
-    assert said.count("\n") == 3  # LibreTranslate, DeepL, Dragoman: where they are
+    assert said.count("\n") == 4  # LibreTranslate, DeepL, Apertium, Dragoman: where they are
     assert SECRET not in said
     assert "forged" not in said
     # The one look-up is of the address that it listens on.

@@ -2,7 +2,7 @@
 
 import re
 from itertools import product
-from typing import Literal
+from typing import Any, Literal
 from xml.etree import ElementTree
 
 import pytest
@@ -116,8 +116,12 @@ def extent(text: ElementTree.Element) -> Box:
 @pytest.mark.parametrize("preset", ["tiny", "big"])
 @pytest.mark.parametrize("norm", ["before", "after"])
 @pytest.mark.parametrize("tied", ["all", "none"])
-def test_no_text_leaves_its_box_or_the_picture(preset: str, norm: Norm, tied: Tied) -> None:
-    config = TransformerConfig(**{**PRESETS[preset], "norm": norm, "tied_embeddings": tied})  # type: ignore[arg-type]
+@pytest.mark.parametrize("positions", ["interleaved", "rotary"])
+def test_no_text_leaves_its_box_or_the_picture(
+    preset: str, norm: Norm, tied: Tied, positions: str
+) -> None:
+    changes = {"norm": norm, "tied_embeddings": tied, "positional_encoding": positions}
+    config = TransformerConfig(**{**PRESETS[preset], **changes})  # type: ignore[arg-type]
     model = architecture_of(config, source_vocab_size=128_000, target_vocab_size=128_000)
 
     root = ElementTree.fromstring(draw_architecture(model))
@@ -139,8 +143,10 @@ def test_no_text_leaves_its_box_or_the_picture(preset: str, norm: Norm, tied: Ti
             assert y <= top < bottom <= y + h, text.text
 
 
-def test_lines_of_text_do_not_overlap() -> None:
-    model = architecture_of(TransformerConfig(), source_vocab_size=37_000, target_vocab_size=37_000)
+@pytest.mark.parametrize("positions", ["interleaved", "rotary"])
+def test_lines_of_text_do_not_overlap(positions: Any) -> None:
+    config = TransformerConfig(positional_encoding=positions)
+    model = architecture_of(config, source_vocab_size=37_000, target_vocab_size=37_000)
 
     texts = list(ElementTree.fromstring(draw_architecture(model)).iter(f"{SVG}text"))
 
