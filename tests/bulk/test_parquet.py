@@ -70,6 +70,14 @@ def test_columns_that_do_not_fit_are_refused(
     assert str(error.value) == f"{table}: {reason}"
 
 
+def test_columns_of_one_name_are_not_guessed_at(tmp_path: Path) -> None:
+    path = tmp_path / "in.parquet"
+    parquet.write_table(pa.Table.from_arrays([pa.array(["a"]), pa.array(["b"])], ["t", "t"]), path)
+
+    with pytest.raises(CorpusError, match="several columns are called 't'"):
+        ParquetTable(path, "t", "it").cut(8)
+
+
 def test_a_text_that_is_not_utf_8_is_named_by_its_row(tmp_path: Path) -> None:
     path = tmp_path / "in.parquet"
     texts = pa.array([b"a cat", None, b"caf\xe9"], pa.binary()).view(pa.string())

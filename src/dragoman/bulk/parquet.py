@@ -122,6 +122,8 @@ class ParquetTable:
             raise CorpusError(
                 f"{self._path}: no column {self._field!r}; there is {', '.join(schema.names)}"
             )
+        if schema.names.count(self._field) > 1:
+            raise CorpusError(f"{self._path}: several columns are called {self._field!r}")
         kind = schema.field(self._field).type
         if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
             raise CorpusError(f"{self._path}: the column {self._field!r} is not text but {kind}")
