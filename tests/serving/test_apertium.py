@@ -46,6 +46,12 @@ def test_a_pair_that_is_none_is_refused(address: str, pair: str) -> None:
     assert set(problem) == {"error"}
 
 
+def test_a_query_that_is_not_utf8_is_refused(address: str) -> None:
+    status, problem = get(address, "/translate?q=caff%E8&langpair=it|en")
+
+    assert (status, problem) == (b"400", {"error": "the query is not UTF-8"})
+
+
 def test_the_key_is_asked_for(english_italian: Path) -> None:
     with serving([loaded(english_italian)], Settings(api_keys=("sesame",))) as url:
         assert get(url, "/translate?q=x&langpair=en|it&key=sesame")[0] == b"200"

@@ -128,6 +128,16 @@ def test_a_path_or_a_method_that_is_not_there_is_refused_in_the_form_of_the_prot
         assert requests.get(f"{address}{path}", timeout=30).status_code == 404
 
 
+@pytest.mark.parametrize("path", ["/", "/health", "/languages", "/static/main.js", "/nowhere"])
+def test_the_head_of_an_answer_can_be_asked_for_alone(address: str, path: str) -> None:
+    whole = requests.get(address + path, timeout=30)
+    head = requests.head(address + path, timeout=30)
+
+    assert head.status_code == whole.status_code
+    assert head.headers["Content-Length"] == whole.headers["Content-Length"]
+    assert head.content == b""
+
+
 def test_pages_of_any_origin_may_ask(address: str) -> None:
     response = requests.options(
         f"{address}/translate",

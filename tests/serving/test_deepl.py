@@ -119,6 +119,55 @@ def test_what_cannot_be_done_is_refused(
         client.translate_text(TEXT, **options)
 
 
+@pytest.mark.parametrize(
+    ("fields", "status", "error"),
+    [
+        ({"style_id": "abc"}, 400, "style_id is not supported here"),
+        ({"translation_memory_id": "abc"}, 400, "translation_memory_id is not supported here"),
+        ({"glossary_ids": "nope"}, 404, "there is no such glossary"),
+        ({"output_format": "html"}, 400, "output_format is not supported here"),
+        ({"formality": "more"}, 400, "formality is not supported"),
+    ],
+)
+def test_what_cannot_be_done_for_a_document_is_refused(
+    address: str, fields: dict[str, str], status: int, error: str
+) -> None:
+    languages = {"source_lang": "EN", "target_lang": "IT"}
+    files = {"file": ("letter.txt", b"The cat.")}
+
+    answer = requests.post(
+        f"{address}/v2/document", data=languages | fields, files=files, timeout=30
+    )
+
+    assert answer.status_code == status
+    assert error in answer.json()["message"]
+
+
+def test_a_document_may_name_the_format_that_it_has(address: str) -> None:
+    fields = {"source_lang": "EN", "target_lang": "IT", "output_format": "TXT"}
+
+    answer = requests.post(
+        f"{address}/v2/document", data=fields, files={"file": ("a.txt", b"The cat.")}, timeout=30
+    )
+
+    assert answer.status_code == 200
+
+
+def test_fields_that_are_null_or_empty_are_as_if_they_were_not_there(
+    address: str, expected: str
+) -> None:
+    fields = {"text": [TEXT], "target_lang": "IT", "source_lang": "EN"}
+    unset = {"formality": None, "split_sentences": "", "tag_handling": None, "glossary_id": ""}
+
+    answer = requests.post(f"{address}/v2/translate", json=fields | unset, timeout=30)
+
+    assert answer.json()["translations"][0]["text"] == expected
+
+
+def test_other_versions_are_refused_in_words_that_the_client_reads(address: str) -> None:
+    assert requests.get(f"{address}/v3/glossaries", timeout=30).json() == {"message": "Not Found"}
+
+
 def test_what_changes_nothing_is_accepted(client: deepl.Translator, expected: str) -> None:
     options: dict[str, Any] = {
         "formality": "prefer_less",

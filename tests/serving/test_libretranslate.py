@@ -118,6 +118,37 @@ def test_a_wrong_field_is_named(address: str, fields: dict[str, Any], problem: s
     assert len(answer["error"]) < 200
 
 
+@pytest.mark.parametrize("charset", ["", "; charset=ISO-8859-1"])
+@pytest.mark.parametrize("text", [b"caff%E8", b"caff\xe8"])
+def test_a_form_that_is_not_utf8_is_refused(address: str, text: bytes, charset: str) -> None:
+    headers = {"Content-Type": f"application/x-www-form-urlencoded{charset}"}
+
+    status, answer = post(
+        f"{address}/translate", data=b"source=it&target=en&q=" + text, headers=headers
+    )
+
+    assert (status, answer) == (400, {"error": "the form is not UTF-8"})
+
+
+def test_a_form_in_parts_may_have_percent_signs(copying: tuple[Copier, ServedModel]) -> None:
+    with serving([copying[1]]) as url:
+        fields = {"q": (None, "a cat, 50%E8"), "source": (None, "en"), "target": (None, "it")}
+        status, answer = post(f"{url}/translate", files=fields)
+
+    assert (status, answer["translatedText"]) == (200, "a cat, 50%E8")
+
+
+@pytest.mark.parametrize("unset", [None, ""])
+def test_optional_fields_may_be_null_or_empty(
+    address: str, expected: str, unset: str | None
+) -> None:
+    fields = {"q": TEXT, "source": "en", "target": "it", "format": unset, "alternatives": unset}
+
+    status, answer = post(f"{address}/translate", json=fields)
+
+    assert (status, answer) == (200, {"translatedText": expected})
+
+
 @pytest.mark.parametrize(
     "body",
     [b"{", b"[1]", b'"x"', b"\xff\xfe\xfa", b"[" * 100_000, b'{"q":' * 100_000, b"null", b"NaN"],

@@ -164,3 +164,26 @@ def test_a_port_that_is_taken_is_named() -> None:
 def test_an_address_that_is_none_is_named(host: str, port: int, problem: str) -> None:
     with pytest.raises(DragomanError, match=problem):
         open_socket(host, port)
+
+
+def test_a_second_signal_ends_in_words_what_was_accepted(shipped: Path) -> None:
+    def ask(number: int) -> requests.Response:
+        fields = {"text": [f"cat {number}"], "source_lang": "EN", "target_lang": "IT"}
+        return requests.post(f"{url}/v2/translate", json=fields, timeout=60)
+
+    command = [sys.executable, "-m", "tests.serving.sleeping_server", str(shipped), "5"]
+    with process(command) as (server, url), ThreadPoolExecutor(3) as clients:
+        answers = [clients.submit(ask, number) for number in range(3)]
+        while "dragoman_requests_in_progress 4.0" not in requests.get(f"{url}/metrics").text:
+            time.sleep(0.01)
+        for _ in range(2):
+            server.send_signal(signal.SIGINT)
+            time.sleep(0.5)
+        for answer in answers:
+            refused = answer.result()
+            assert refused.status_code == 503
+            assert refused.headers["Retry-After"] == "1"
+            assert refused.json() == {"message": "the server is about to stop"}
+        server.wait(timeout=60)
+        assert server.stderr is not None
+        assert "ERROR" not in server.stderr.read()  # of uvicorn

@@ -1,9 +1,10 @@
 """All protocols, and the page, on one port."""
 
+import asyncio
 import logging
 import secrets
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -47,7 +48,8 @@ def build_application(models: Models, settings: Settings) -> FastAPI:
         app.state.stops = False
         app.state.service = TranslationService(models, settings, metrics)
         app.state.documents = Documents(app.state.service)
-        yield
+        with suppress(asyncio.CancelledError):  # it was told twice to stop
+            yield
         app.state.documents.close()
         await app.state.service.close()
 

@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import dataclass
 from functools import partial
+from pathlib import PurePath
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Form, Request, UploadFile
@@ -80,6 +81,10 @@ class DocumentForm:
     source_lang: Annotated[str | None, Form()] = None
     formality: Annotated[Formality, Form()] = "default"
     glossary_id: Annotated[str | None, Form()] = None
+    glossary_ids: Annotated[str, Form()] = ""
+    style_id: Annotated[str | None, Form()] = None
+    translation_memory_id: Annotated[str | None, Form()] = None
+    output_format: Annotated[str | None, Form()] = None
 
 
 class DocumentKey(BaseModel):
@@ -93,7 +98,12 @@ async def translate(request: Request, service: Service) -> dict[str, Any]:
     """Translate texts."""
     question = await read_fields(request, Question)
     check_key(request, service.settings.api_keys, api_key=question.auth_key)
-    _refuse_what_is_missing(question)
+    _refuse_what_is_missing(
+        question.formality,
+        style_id=question.style_id,
+        translation_memory_id=question.translation_memory_id,
+        custom_instructions=question.custom_instructions,
+    )
     for glossary in filter(None, (question.glossary_id, *question.glossary_ids)):
         check_glossary(service.models, glossary, question.source_lang, question.target_lang)
     answers = await service.translate(
@@ -115,17 +125,13 @@ async def translate(request: Request, service: Service) -> dict[str, Any]:
     return {"translations": translations}
 
 
-def _refuse_what_is_missing(question: Question) -> None:
+def _refuse_what_is_missing(formality: Formality, **unknown: object) -> None:
     """Refuse what would change the translation, and cannot be done."""
-    _refuse_formality(question.formality)
-    for name in ("style_id", "translation_memory_id", "custom_instructions"):
-        if getattr(question, name):
-            raise RefusalError(400, f"{name} is not supported here")
-
-
-def _refuse_formality(formality: Formality) -> None:
     if formality in ("more", "less"):
         raise RefusalError(400, "formality is not supported for these languages; write prefer_more")
+    for name, value in unknown.items():
+        if value:
+            raise RefusalError(400, f"{name} is not supported here")
 
 
 def _read(text: str, model: ServedModel, question: Question) -> Passage:
@@ -203,9 +209,16 @@ async def upload_document(
     """Begin to translate a file of text or HTML."""
     check_key(request, service.settings.api_keys)
     await refuse_repeated_fields(request)
-    _refuse_formality(wanted.formality)
-    if wanted.glossary_id:
-        check_glossary(service.models, wanted.glossary_id, wanted.source_lang, wanted.target_lang)
+    kind = PurePath(file.filename or "").suffix.removeprefix(".")
+    other = wanted.output_format if (wanted.output_format or kind).lower() != kind.lower() else None
+    _refuse_what_is_missing(
+        wanted.formality,
+        style_id=wanted.style_id,
+        translation_memory_id=wanted.translation_memory_id,
+        output_format=other,
+    )
+    for glossary in filter(None, (wanted.glossary_id, *_listed(wanted.glossary_ids))):
+        check_glossary(service.models, glossary, wanted.source_lang, wanted.target_lang)
     order = Order(texts=[], source=wanted.source_lang or None, target=wanted.target_lang)
     document = store.start(file.filename, await file.read(), order, needs_key=True)
     return {"document_id": document.id, "document_key": document.key}

@@ -2,6 +2,7 @@
 
 import json
 from typing import Any, TypeVar
+from urllib.parse import unquote_to_bytes
 
 from pydantic import BaseModel, ValidationError
 from starlette.exceptions import HTTPException
@@ -21,11 +22,15 @@ MOST_ITEMS = 10_000
 async def read_fields(request: Request, model: type[Fields]) -> Fields:
     """Read the fields of a request, from its query and, with precedence, from its body.
 
+    One that need not be there may as well be null or empty, as some clients write it.
+
     Raises:
         RefusalError: the body cannot be read, or a field is missing or has a wrong value.
     """
     table = {**_collect(request.query_params.multi_items()), **await _read_body(request)}
     _check_size(table)
+    optional = {name for name, field in model.model_fields.items() if not field.is_required()}
+    table = {name: v for name, v in table.items() if name not in optional or v not in (None, "")}
     _refuse_truth_as_number(table, model)
     try:
         return model.model_validate({name: _clean(value) for name, value in table.items()})
@@ -38,6 +43,8 @@ async def _read_body(request: Request) -> dict[str, Any]:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     body = (await request.body()).strip()
     if kind in _FORMS and not body.startswith(b"{"):  # curl -d '{…}' says that it is a form
+        if kind == _FORMS[0] and not is_utf8(body):
+            raise RefusalError(400, "the form is not UTF-8")
         return await _read_form(request)
     if not body:
         return {}
@@ -91,6 +98,15 @@ async def _read_form(request: Request) -> dict[str, Any]:
     except (LookupError, UnicodeError):
         raise RefusalError(400, "the form cannot be read: its charset is unknown") from None
     return _collect(form.multi_items())
+
+
+def is_utf8(quoted: bytes) -> bool:
+    """Tell whether a query, or a form that is written like one, is text throughout."""
+    try:
+        unquote_to_bytes(quoted).decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 async def refuse_repeated_fields(request: Request) -> None:

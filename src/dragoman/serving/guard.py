@@ -8,6 +8,7 @@ from itertools import chain
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from dragoman.serving.fields import is_utf8
 from dragoman.serving.metrics import Metrics
 from dragoman.serving.refusal import RefusalError, as_response
 from dragoman.serving.settings import Settings
@@ -15,6 +16,9 @@ from dragoman.serving.turnstile import Turnstile
 
 MOST_BYTES_OF_HEAD = 2**14
 """The address and the headers of a request."""
+
+_NOBODY_THERE = 499
+"""The status of a request whose client went away before the answer."""
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
@@ -41,33 +45,17 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        began, counted = time.monotonic(), False
-        status = 499  # nobody was there to be answered
-
-        def count() -> None:
-            nonlocal counted
-            if not counted:
-                counted = True
-                route = scope.get("route")
-                path = route.path if route is not None else "other"
-                self._metrics.end_request(path, status, time.monotonic() - began)
-
-        async def note_status(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers.setdefault(name, value)
-            elif not message.get("more_body", False):
-                count()  # before whoever gets the answer can look at the numbers
-            await send(message)
-
-        self._metrics.begin_request()
+        if scope["method"] == "HEAD":  # the answer of GET, of which the server sends the head only
+            scope = {**scope, "method": "GET"}
+        answer = _Answer(scope, send, self._metrics)
         try:
-            await self._serve(scope, receive, note_status)
+            await self._serve(scope, receive, answer.send)
+        except asyncio.CancelledError:  # the server was told twice to stop, or has waited too long
+            if not answer.is_begun:
+                stopping = RefusalError(503, "the server is about to stop", retry_after=1)
+                await as_response(stopping, scope["path"])(scope, receive, answer.send)
         finally:
-            count()
+            answer.count()
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Read the body, then let the application work until its client goes."""
@@ -105,15 +93,55 @@ class Guard:
                 return bytes(body)
 
 
+class _Answer:
+    """Sends the answer to a request, and sees to it that the request is counted once."""
+
+    def __init__(self, scope: Scope, send: Send, metrics: Metrics) -> None:
+        self._scope = scope
+        self._send = send
+        self._metrics = metrics
+        self._began = time.monotonic()
+        self._status = _NOBODY_THERE
+        self._is_counted = False
+        metrics.begin_request()
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether its head was sent."""
+        return self._status != _NOBODY_THERE
+
+    async def send(self, message: Message) -> None:
+        """Send a part of it."""
+        if message["type"] == "http.response.start":
+            self._status = message["status"]
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers.setdefault(name, value)
+        elif not message.get("more_body", False):
+            self.count()  # before whoever gets the answer can look at the numbers
+        await self._send(message)
+
+    def count(self) -> None:
+        """Count the request, which is over."""
+        if self._is_counted:
+            return
+        self._is_counted = True
+        route = self._scope.get("route")
+        path = route.path if route is not None else "other"
+        self._metrics.end_request(path, self._status, time.monotonic() - self._began)
+
+
 def _refuse_by_its_head(scope: Scope) -> None:
     """Refuse what needs no reading, as quickly as it can be.
 
     Raises:
-        RefusalError: the head is too long, or the body is compressed.
+        RefusalError: the head is too long, the query no text, or the body compressed.
     """
     fields = [scope["raw_path"], scope["query_string"], *chain.from_iterable(scope["headers"])]
     if sum(map(len, fields)) > MOST_BYTES_OF_HEAD:
         raise RefusalError(431, "the address and the headers of the request are too long")
+    if not is_utf8(scope["query_string"]):
+        raise RefusalError(400, "the query is not UTF-8")
     headers = Headers(scope=scope)
     if headers.get("content-encoding", "identity").lower() != "identity":
         raise RefusalError(415, "send the body as it is, not compressed")

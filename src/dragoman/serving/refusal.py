@@ -1,5 +1,7 @@
 """What a client is told when it does not get a translation."""
 
+import re
+
 from starlette.responses import JSONResponse
 
 from dragoman.config import DragomanError
@@ -21,6 +23,6 @@ class RefusalError(DragomanError):
 
 def as_response(error: RefusalError, path: str) -> JSONResponse:
     """Write a refusal in the words of the protocol to which a path belongs."""
-    field = "message" if path.startswith("/v2/") else "error"
+    field = "message" if re.match(r"/v\d+/", path) else "error"  # DeepL's, in any version
     headers = {} if error.retry_after is None else {"Retry-After": str(max(1, error.retry_after))}
     return JSONResponse({field: str(error)}, status_code=error.status, headers=headers)

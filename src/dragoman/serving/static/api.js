@@ -1,5 +1,7 @@
 // Ask the server. A problem becomes an Error whose message is a sentence for the reader.
 
+const SILENCE = "the server does not answer";
+
 let key = "";
 
 export function useKey(value) {
@@ -51,8 +53,7 @@ function written(fields, signal) {
 }
 
 async function ask(path, options) {
-  const response = await send(path, options);
-  return response.json();
+  return listen((await send(path, options)).json());
 }
 
 async function send(path, options = {}) {
@@ -60,7 +61,9 @@ async function send(path, options = {}) {
   const response = await listen(fetch(path, { ...options, headers }));
   if (response.ok) return response;
   const problem = await response.json().catch(() => ({}));
-  throw new Error(problem.error ?? `the server answers ${response.status}`);
+  const error = new Error(problem.error ?? `the server answers ${response.status}`);
+  error.retryAfter = Number(response.headers.get("Retry-After")); // seconds, or 0
+  throw error;
 }
 
 async function* readLines(response) {
@@ -71,7 +74,16 @@ async function* readLines(response) {
     if (done) return;
     const lines = (begun + value).split("\n");
     begun = lines.pop();
-    for (const line of lines) yield JSON.parse(line);
+    for (const line of lines) yield parse(line);
+  }
+}
+
+// Between the page and the server others may answer, such as one who asks to log in.
+function parse(line) {
+  try {
+    return JSON.parse(line);
+  } catch {
+    throw new Error(SILENCE);
   }
 }
 
@@ -80,6 +92,6 @@ async function listen(answer) {
     return await answer;
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Error("the server does not answer");
+    throw new Error(SILENCE);
   }
 }

@@ -17,6 +17,12 @@ export class Latest {
     this.#timer = setTimeout(() => this.now(task), Math.min(PAUSE, left));
   }
 
+  // What could not be done is tried once more, unless there is a newer run before.
+  after(seconds, task) {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.now(task), 1000 * seconds);
+  }
+
   now(task) {
     this.cancel();
     this.#running = new AbortController();

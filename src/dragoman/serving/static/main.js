@@ -6,14 +6,16 @@ import { listenToFiles } from "./files.js";
 import { lookInside, listenToInside } from "./inside.js";
 import { Languages } from "./languages.js";
 import { Latest } from "./latest.js";
+import { recall, remember } from "./memory.js";
 import {
   clear,
-  currentText,
   listenToCopy,
   showBusy,
+  showFailure,
   showPiece,
   showProblem,
   showTranslation,
+  translationOf,
 } from "./result.js";
 import { forgetSource } from "./shown.js";
 import { listenToTheme } from "./theme.js";
@@ -36,7 +38,8 @@ async function start() {
       latest.now((signal) => run(languages, signal));
     },
     onSwap: () => {
-      source.value = currentText();
+      // Without its whole translation a text stays, so that nothing is lost that was typed.
+      source.value = translationOf(source.value) ?? source.value;
       showCount(settings.charLimit);
       showEngine(languages);
       latest.now((signal) => run(languages, signal));
@@ -83,7 +86,10 @@ async function run(languages, signal) {
     showTranslation(answer, { text, notes, model });
     lookInside(model && answer);
   } catch (error) {
-    if (!signal.aborted) showProblem(error.message);
+    if (signal.aborted) return;
+    showFailure(error.message);
+    lookInside(null);
+    if (error.retryAfter) latest.after(error.retryAfter, (newer) => run(languages, newer));
   }
 }
 
@@ -100,12 +106,11 @@ function showEngine(languages) {
 function askForKey(required) {
   const input = document.getElementById("key");
   document.getElementById("key-row").hidden = !required;
-  const remember = () => {
-    sessionStorage.setItem("key", input.value);
+  input.addEventListener("input", () => {
+    remember("sessionStorage", "key", input.value);
     useKey(input.value);
-  };
-  input.addEventListener("input", remember);
-  input.value = sessionStorage.getItem("key") ?? "";
+  });
+  input.value = recall("sessionStorage", "key") ?? "";
   useKey(input.value);
 }
 

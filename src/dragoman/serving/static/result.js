@@ -10,10 +10,13 @@ const section = document.getElementById("alternatives-section");
 const list = document.getElementById("alternatives");
 const copy = document.getElementById("copy");
 
+let translated = null; // the text whose whole translation is shown
+
 // The beginning of a translation that is being made.
 export function showPiece(piece, language) {
   if (!("growing" in translation.dataset)) {
     showText("", language);
+    section.hidden = true; // these are of another text
     showBusy();
     translation.dataset.growing = "";
   }
@@ -31,36 +34,48 @@ export function showTranslation(answer, { text, notes, model }) {
   const passage = { source: text, parts: answer.parts, model };
   showCandidate(best, passage, answer.target_language);
   showAlternatives(best, others, passage);
+  translated = text;
   showStatus([...notes, ...answer.faults.map((fault) => `the translation ${fault}`)].join("; "), {
     problem: answer.faults.length > 0,
   });
 }
 
 export function showBusy() {
+  translated = null;
   delete translation.dataset.growing;
   translation.setAttribute("aria-busy", "true");
+  showStatus("");
+}
+
+// There is no translation of the text: what is left of an older one is not offered as if it were.
+export function showFailure(message) {
+  showText(translation.textContent, translation.lang);
+  translation.dataset.stale = "";
+  copy.disabled = true;
+  section.hidden = true;
+  showProblem(message);
 }
 
 export function showProblem(message) {
-  translation.removeAttribute("aria-busy");
-  delete translation.dataset.growing;
   showStatus(message, { problem: true });
 }
 
 export function clear() {
   showText("", "");
+  translated = null;
   section.hidden = true;
   showStatus("");
 }
 
-export function currentText() {
-  return translation.textContent;
+// The translation of a text, if it is the one that is shown, and whole.
+export function translationOf(text) {
+  return text === translated ? translation.textContent : null;
 }
 
 export function listenToCopy() {
   copy.addEventListener("click", async () => {
     try {
-      await navigator.clipboard.writeText(currentText());
+      await navigator.clipboard.writeText(translation.textContent);
       showStatus("copied");
     } catch {
       // Browsers give the clipboard to pages on https or localhost only: let the reader copy.
@@ -74,6 +89,7 @@ function showText(text, language) {
   forget();
   translation.removeAttribute("aria-busy");
   delete translation.dataset.growing;
+  delete translation.dataset.stale;
   translation.textContent = text;
   translation.lang = language;
   copy.disabled = text === "";

@@ -30,6 +30,7 @@ export function forgetSource() {
 }
 
 // Take the translation apart; each of its words becomes a button, each of the text a span behind it.
+// Within an element that is called <button>, browsers let nobody select text.
 export function show(candidate, { source: text, parts, model }) {
   const places = locate(text, parts);
   const targets = locate(candidate.text, candidate.parts);
@@ -51,11 +52,11 @@ export function show(candidate, { source: text, parts, model }) {
   }
   translation.replaceChildren(
     ...split(candidate.text, candidate.parts, targets, "words", () => {
-      const button = element("button");
-      button.type = "button";
-      button.className = "word";
-      button.tabIndex = -1;
-      return button;
+      const word = element("span");
+      word.setAttribute("role", "button");
+      word.className = "word";
+      word.tabIndex = -1;
+      return word;
     }),
   );
   const first = translation.querySelector(".word");

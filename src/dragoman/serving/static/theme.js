@@ -1,5 +1,7 @@
 // Light or dark: as the system says, until the reader chooses.
 
+import { recall, remember } from "./memory.js";
+
 const root = document.documentElement;
 const button = document.getElementById("theme");
 const system = matchMedia("(prefers-color-scheme: dark)");
@@ -8,13 +10,13 @@ const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : syste
 const show = () => button.setAttribute("aria-pressed", String(isDark()));
 
 export function listenToTheme() {
-  const chosen = localStorage.getItem("theme");
+  const chosen = recall("localStorage", "theme");
   if (chosen) root.dataset.theme = chosen;
   show();
   system.addEventListener("change", show);
   button.addEventListener("click", () => {
     root.dataset.theme = isDark() ? "light" : "dark";
-    localStorage.setItem("theme", root.dataset.theme);
+    remember("localStorage", "theme", root.dataset.theme);
     show();
   });
 }

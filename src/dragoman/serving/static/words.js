@@ -35,7 +35,7 @@ async function ask(word) {
     list.lang = translation.lang;
     list.replaceChildren(...ways.map((way) => choice(way, place)));
     section.hidden = ways.length === 0;
-    list.querySelector("button")?.focus();
+    if (document.activeElement === word) list.querySelector("button")?.focus();
   } catch (error) {
     if (mine === asked) report(error.message);
   }
@@ -65,7 +65,13 @@ function percent(share) {
 
 translation.addEventListener("click", (event) => {
   const word = event.target.closest(".word");
-  if (word) ask(word);
+  const selects = !getSelection().isCollapsed;
+  if (word && !selects) ask(word);
+});
+translation.addEventListener("keydown", (event) => {
+  if (!event.target.matches(".word") || !["Enter", " "].includes(event.key)) return;
+  event.preventDefault();
+  ask(event.target);
 });
 
 // The words are one stop of the Tab key; the arrows go from word to word.
