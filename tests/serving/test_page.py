@@ -89,7 +89,7 @@ def test_a_word_offers_others_and_the_translation_goes_on_from_the_chosen_one(
 def test_languages_are_chosen_detected_and_swapped(page: Page, address: str) -> None:
     page.goto(address)
     page.locator("#source").fill("The cat is on the table.")
-    expect(page.locator("#translation")).not_to_be_empty()
+    expect(page.locator("#alternatives li")).not_to_have_count(0)
     translated = page.locator("#translation").inner_text()
 
     page.get_by_label("Swap the languages").click()
@@ -130,6 +130,138 @@ def test_an_answer_that_comes_late_never_overwrites_a_newer_one(
             route.fulfill(body='{"source": "late", "text": "late"}\n')
         page.wait_for_timeout(200)
         expect(page.locator("#translation")).to_have_text("the second dog")
+
+
+def test_swapping_the_languages_keeps_a_text_that_is_not_translated_yet(
+    page: Page, address: str
+) -> None:
+    page.route("**/api/v1/translate/stream", lambda route: None)  # no answer comes
+    page.goto(address)
+    page.locator("#source").fill("My long and careful text.")
+    page.get_by_label("Swap the languages").click()
+
+    expect(page.locator("#source-language")).to_have_value("it")
+    expect(page.locator("#source")).to_have_value("My long and careful text.")
+
+
+@pytest.mark.parametrize(("start", "selected"), [(0, "the old cat is on"), (1, "old cat is on")])
+def test_part_of_a_translation_can_be_selected(
+    page: Page, copying: tuple[Copier, ServedModel], start: int, selected: str
+) -> None:
+    with serving([copying[1]]) as url:
+        page.goto(url)
+        page.locator("#source").fill("the old cat is on the table")
+        words = page.locator("#translation .word")
+        expect(words).to_have_count(7)
+        first, last = (words.nth(place).bounding_box() for place in (start, 4))
+        assert first is not None
+        assert last is not None
+        page.mouse.move(first["x"] + 1, first["y"] + 5)
+        page.mouse.down()
+        page.mouse.move(last["x"] + last["width"] - 1, last["y"] + 5)
+        page.mouse.up()
+
+        assert page.evaluate("getSelection().toString()") == selected
+        expect(page.locator("#ways-section")).to_be_hidden()
+
+
+def test_what_failed_leaves_no_older_translation_that_looks_like_its_own(
+    page: Page, copying: tuple[Copier, ServedModel]
+) -> None:
+    tries = []
+
+    def refuse(route: Any) -> None:
+        tries.append(route)
+        if len(tries) == 2:
+            later = {"Retry-After": "1"}
+            route.fulfill(status=429, headers=later, json={"error": "there is much to do"})
+        else:
+            route.continue_()
+
+    with serving([copying[1]]) as url:
+        page.route("**/api/v1/translate/stream", refuse)
+        page.goto(url)
+        page.locator("#source").fill("the first cat")
+        expect(page.locator("#translation .word")).to_have_count(3)
+        page.locator("#source").fill("the second dog")
+
+        expect(page.locator("#status")).to_have_text("There is much to do")
+        expect(page.locator("#translation")).to_have_attribute("data-stale", "")
+        expect(page.locator("#translation .word")).to_have_count(0)
+        expect(page.locator("#copy")).to_be_disabled()
+        expect(page.locator("#alternatives-section")).to_be_hidden()
+        # It comes again when the server said, and all is well.
+        expect(page.locator("#translation")).to_have_text("the second dog")
+        expect(page.locator("#translation .word")).to_have_count(3)
+        expect(page.locator("#status")).to_be_empty()
+        expect(page.locator("#copy")).to_be_enabled()
+
+
+def test_an_answer_that_is_none_of_ours_is_told_in_words(page: Page, address: str) -> None:
+    page.route(
+        "**/api/v1/translate/stream",
+        lambda route: route.fulfill(content_type="text/html", body="<html>log in</html>\n"),
+    )
+    page.goto(address)
+    page.locator("#source").fill("The cat")
+
+    expect(page.locator("#status")).to_have_text("The server does not answer")
+
+
+def test_a_browser_that_keeps_nothing_still_translates(page: Page, address: str) -> None:
+    page.add_init_script(
+        """for (const name of ["localStorage", "sessionStorage"])
+             Object.defineProperty(window, name, {
+               get() { throw new DOMException("denied", "SecurityError"); } });"""
+    )
+    page.goto(address)
+    page.locator("#source").fill("The cat")
+    expect(page.locator("#translation .word")).not_to_have_count(0)
+    page.get_by_label("Dark colours").click()
+
+    expect(page.get_by_label("Dark colours")).to_have_attribute("aria-pressed", "true")
+
+
+def test_words_that_are_offered_late_do_not_take_the_caret_away(page: Page, address: str) -> None:
+    held: list[Any] = []
+
+    def hold(route: Any) -> None:
+        held.append(route)
+
+    page.route("**/api/v1/ways", hold)
+    page.goto(address)
+    page.locator("#source").fill("The cat")
+    expect(page.locator("#translation .word")).not_to_have_count(0)
+    page.locator("#translation .word").first.click()
+    page.locator("#source").focus()
+    held[0].continue_()
+
+    expect(page.locator("#ways li")).not_to_have_count(0)
+    expect(page.locator("#source")).to_be_focused()
+
+
+def test_alternatives_of_an_older_text_are_gone_while_a_translation_grows(
+    page: Page, address: str
+) -> None:
+    page.goto(address)
+    page.locator("#source").fill("The cat")
+    expect(page.locator("#alternatives li")).not_to_have_count(0)
+    page.route(
+        "**/api/v1/translate/stream",
+        lambda route: route.fulfill(body='{"source": "The dog. ", "text": "Il cane. "}\n'),
+    )
+    page.evaluate(
+        """() => new MutationObserver(() => {
+             const translation = document.getElementById("translation");
+             window.offered ??= "growing" in translation.dataset
+               ? !document.getElementById("alternatives-section").hidden : undefined;
+           }).observe(document.getElementById("translation"), { childList: true })"""
+    )
+    page.locator("#source").fill("The dog. The cat.")
+
+    expect(page.locator("#translation")).to_have_text("Il cane.")
+    expect(page.locator("#status")).to_have_text("The server has stopped in the middle")
+    assert page.evaluate("window.offered") is False
 
 
 def test_a_translation_is_text_and_never_markup(
@@ -207,7 +339,7 @@ def test_everything_is_reached_by_keyboard_in_the_order_it_is_read(
         "target-language",
         "copy",
         "translation",
-        "BUTTON",
+        "SPAN",
         "BUTTON" if page.locator("#alternatives button").count() > 1 else "file",
         reached[8],
     ]

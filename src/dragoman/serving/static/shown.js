@@ -30,7 +30,7 @@ export function forgetSource() {
 }
 
 // Take the translation apart; each of its words becomes a button, each of the text a span behind it.
-// Within an element that is called <button>, browsers let nobody select text.
+// From within a <button>, or what else can have the focus, browsers let nobody select text.
 export function show(candidate, { source: text, parts, model }) {
   const places = locate(text, parts);
   const targets = locate(candidate.text, candidate.parts);
@@ -55,7 +55,6 @@ export function show(candidate, { source: text, parts, model }) {
       const word = element("span");
       word.setAttribute("role", "button");
       word.className = "word";
-      word.tabIndex = -1;
       return word;
     }),
   );

@@ -66,7 +66,9 @@ function percent(share) {
 translation.addEventListener("click", (event) => {
   const word = event.target.closest(".word");
   const selects = !getSelection().isCollapsed;
-  if (word && !selects) ask(word);
+  if (!word || selects) return;
+  moveTo(word);
+  ask(word);
 });
 translation.addEventListener("keydown", (event) => {
   if (!event.target.matches(".word") || !["Enter", " "].includes(event.key)) return;
@@ -75,6 +77,20 @@ translation.addEventListener("keydown", (event) => {
 });
 
 // The words are one stop of the Tab key; the arrows go from word to word.
+function moveTo(word) {
+  translation.querySelector(".word[tabindex]")?.removeAttribute("tabindex");
+  word.tabIndex = 0;
+  word.focus();
+}
+
+// The stop is none while the pointer is down on it, so that it can be selected like the others.
+translation.addEventListener("pointerdown", (event) => {
+  const word = event.target.closest(".word[tabindex]");
+  if (!word) return;
+  word.removeAttribute("tabindex");
+  addEventListener("pointerup", () => (word.tabIndex = 0), { once: true });
+});
+
 translation.addEventListener("keydown", (event) => {
   const words = [...translation.querySelectorAll(".word")];
   const from = words.indexOf(document.activeElement);
@@ -82,9 +98,7 @@ translation.addEventListener("keydown", (event) => {
   const next = words[steps[event.key]];
   if (from < 0 || !next) return;
   event.preventDefault();
-  words[from].tabIndex = -1;
-  next.tabIndex = 0;
-  next.focus();
+  moveTo(next);
 });
 
 section.addEventListener("keydown", (event) => {
