@@ -47,6 +47,16 @@ def test_check_says_sizes_and_suspicious_lines(
     assert ["empty", "1", "line", "3"] in lines
 
 
+def test_check_warns_of_a_heading(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    corpus.write_text("en\tit\n" + corpus.read_text())
+
+    run("check", corpus)
+
+    assert "\n  warning: line 1 (en, it) looks like a heading; remove it\n" in (
+        capsys.readouterr().out
+    )
+
+
 def test_check_says_what_files_share(
     corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

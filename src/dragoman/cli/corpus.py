@@ -225,6 +225,8 @@ def _print_statistics(statistics: "CorpusStatistics") -> None:
         more = ", …" if suspicion.count > len(suspicion.lines) else ""
         lines = ", ".join(map(str, suspicion.lines))
         print(f"    {reason:<20}{suspicion.count:9,}   line {lines}{more}")
+    for warning in statistics.warnings:
+        print(f"  warning: {warning}")
     print()
 
 
