@@ -47,6 +47,18 @@ def test_check_says_sizes_and_suspicious_lines(
     assert ["empty", "1", "line", "3"] in lines
 
 
+def test_check_keeps_the_columns_of_long_lines_apart(
+    corpus: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpus.write_text("a" * 3_000_000 + "\tb\nc\td\n")
+
+    run("check", corpus)
+
+    assert ["en", "3,000,001", "2", "1", *["3,000,000"] * 3] in [
+        line.split() for line in capsys.readouterr().out.splitlines()
+    ]
+
+
 def test_check_warns_of_a_heading(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
     corpus.write_text("en\tit\n" + corpus.read_text())
 

@@ -150,6 +150,7 @@ def test_too_little_memory_gives_a_sentence(
     ("arguments", "unbuffered"),
     [
         (["--version"], ""),
+        (["inspect", str(MODEL)], "1"),
         (["translate", str(MODEL), str(SENTENCES), "--engine", "pytorch"], "1"),
     ],
 )

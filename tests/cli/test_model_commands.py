@@ -270,6 +270,17 @@ def test_pairs_with_a_blank_side_are_told(
     assert warning in capsys.readouterr().err
 
 
+def test_a_command_that_is_recommended_can_be_pasted_into_a_shell(
+    tmp_path: Path, test_set: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "my models").mkdir()
+    model = build_model(tmp_path / "my models")
+
+    assert main(["evaluate", str(model), str(test_set), "--engine", "ctranslate2"]) == 1
+
+    assert f"\"dragoman export '{model}' --to ctranslate2\" makes one" in capsys.readouterr().err
+
+
 def test_a_model_on_the_gpu_needs_a_gpu(
     model: Path, test_set: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
