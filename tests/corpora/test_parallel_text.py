@@ -371,6 +371,7 @@ def test_there_is_something_to_train_on() -> None:
     ("corpus", "name"),
     [
         (CorpusConfig(path="/data/train.tsv.zst"), "train"),
+        (CorpusConfig(path="train.ndjson.gz"), "train"),
         (CorpusConfig(path="hf:Helsinki-NLP/opus_books:en-it"), "opus_books:en-it"),
         (CorpusConfig(source="x/Books.en-it.en", target="x/Books.en-it.it"), "Books.en-it"),
         (CorpusConfig(source="x/train.en.gz", target="x/train.it.gz"), "train"),
