@@ -1,8 +1,20 @@
-"""Run the command line as `python -m dragoman`, which is what `torchrun -m dragoman` calls."""
+"""Begin the command line: `dragoman`, `python -m dragoman`, and so `torchrun -m dragoman`."""
 
 import sys
 
-from dragoman.cli import main
+INTERRUPTED = 130
+"""What a shell reports of a program that Ctrl-C has ended."""
+
+
+def main() -> int:
+    """Run a command; an interrupt while modules are loaded ends it as quietly as a later one."""
+    try:
+        from dragoman.cli import main as run
+
+        return run()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -2,15 +2,19 @@
 
 from dataclasses import dataclass, field
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any
 
 from dragoman.config import RecipeError, from_table, nearest, read_table, set_key
 from dragoman.corpora.batching_config import BatchingConfig
 from dragoman.corpora.config import CleaningConfig, CorporaConfig
+from dragoman.corpora.languages import is_language_code
 from dragoman.decoding.config import SearchConfig
 from dragoman.evaluation.config import EvaluationConfig, Tokenization
 from dragoman.model.config import PRESETS, STUDENTS, TransformerConfig
+from dragoman.serving.languages import language_name, same_language
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.training.config import TrainingConfig
 
@@ -54,13 +58,28 @@ class Recipe:
         if not 0 <= self.seed <= LARGEST_SEED:
             raise ValueError(f"seed = {self.seed} is not between 0 and {LARGEST_SEED}")
         for name in ("source_language", "target_language"):
-            if not getattr(self, name).strip():
-                raise ValueError(f"{name} is empty; name it by its code, as en")
+            _check_language(name, getattr(self, name))
+        if same_language(self.source_language, self.target_language):
+            raise ValueError(
+                f"source_language and target_language are both {self.source_language!r}; "
+                "a translator has two languages"
+            )
 
     @property
     def languages(self) -> tuple[str, str]:
         """The codes of source and target."""
         return self.source_language, self.target_language
+
+
+def _check_language(name: str, code: str) -> None:
+    """Refuse what is no language code: scripts and tokenizations are chosen by it."""
+    if not code.strip():
+        raise ValueError(f"{name} is empty; name it by its code, as en")
+    codes = map("".join, product(ascii_lowercase, repeat=2))
+    if known := next((c for c in codes if language_name(c).lower() == code.lower()), None):
+        raise ValueError(f"{name} = {code!r} is the name of a language; write its code, {known}")
+    if not is_language_code(code):
+        raise ValueError(f"{name} = {code!r} is not a language code; write it as en or pt_BR")
 
 
 def load_recipe(path: Path, assignments: tuple[str, ...] = ()) -> Recipe:

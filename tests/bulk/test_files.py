@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -298,6 +299,19 @@ def test_a_block_that_is_damaged_is_named(job: Job) -> None:
 
     with pytest.raises(BulkError, match=r"0-\w+\.json: it is damaged; delete it and run"):
         run(job)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "\0\0"])
+def test_a_description_that_is_damaged_is_named(job: Job, content: str) -> None:
+    stop_after(job, 2)
+    kept = job.output.with_name("out.txt.part")
+    (kept / "job.json").write_text(content)
+
+    damage = f"{kept}/job.json: it is damaged; delete {kept} to begin anew"
+    with pytest.raises(BulkError, match=f"^{re.escape(damage)}$"):
+        run(job)
+
+    assert len(blocks_in(kept)) == 2
 
 
 @pytest.mark.parametrize(

@@ -79,6 +79,14 @@ def test_another_encoding_is_named(encoding: str, tmp_path: Path) -> None:
         PlainText((path,), "text").cut(1024)
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_another_encoding_without_a_mark_is_not_taken_for_text(encoding: str) -> None:
+    content = "the cat\n".encode(encoding)
+
+    with pytest.raises(CorpusError, match=r"standard input:1: a NUL character.* if it is UTF-16"):
+        list(read_stream(io.BytesIO(content), "standard input"))
+
+
 @pytest.mark.parametrize(
     "compress",
     [gzip.compress, zstandard.ZstdCompressor().compress, lzma.compress, zipped],

@@ -47,6 +47,28 @@ def test_check_says_sizes_and_suspicious_lines(
     assert ["empty", "1", "line", "3"] in lines
 
 
+def test_check_keeps_the_columns_of_long_lines_apart(
+    corpus: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpus.write_text("a" * 3_000_000 + "\tb\nc\td\n")
+
+    run("check", corpus)
+
+    assert ["en", "3,000,001", "2", "1", *["3,000,000"] * 3] in [
+        line.split() for line in capsys.readouterr().out.splitlines()
+    ]
+
+
+def test_check_warns_of_a_heading(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    corpus.write_text("en\tit\n" + corpus.read_text())
+
+    run("check", corpus)
+
+    assert "\n  warning: line 1 (en, it) looks like a heading; remove it\n" in (
+        capsys.readouterr().out
+    )
+
+
 def test_check_says_what_files_share(
     corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,6 +13,7 @@ import torch
 from dragoman.cli import main
 
 RELEASE = Path(__file__).parents[1] / "fixtures" / "release-0.1.0"
+SOURCE = Path(__file__).parents[2] / "src"
 MODEL, SENTENCES = RELEASE / "model", RELEASE / "sentences.txt"
 
 
@@ -149,6 +150,7 @@ def test_too_little_memory_gives_a_sentence(
     ("arguments", "unbuffered"),
     [
         (["--version"], ""),
+        (["inspect", str(MODEL)], "1"),
         (["translate", str(MODEL), str(SENTENCES), "--engine", "pytorch"], "1"),
     ],
 )
@@ -181,6 +183,46 @@ def test_a_reader_who_goes_ends_a_command_with_the_code_of_a_shell(tmp_path: Pat
     assert process.returncode == 141, said
     assert "Traceback" not in said
     assert "BrokenPipe" not in said  # which Python says when it ends
+
+
+@pytest.mark.parametrize(
+    ("arguments", "closed", "code", "said"),
+    [
+        (f"translate {MODEL}", "<&-", 1, "dragoman: standard input is closed; name a file\n"),
+        (f"translate {MODEL} {SENTENCES}", ">&-", 0, ""),
+        (f"inspect {MODEL}", ">&-", 0, ""),
+        ("--version", ">&-", 0, ""),
+        ("train missing.toml", "2>&-", 1, ""),
+    ],
+)
+def test_a_standard_stream_that_is_closed_does_no_harm(
+    arguments: str, closed: str, code: int, said: str
+) -> None:
+    done = subprocess.run(
+        f"exec {sys.executable} -m dragoman {arguments} {closed}",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stdout) == (code, "")
+    assert done.stderr.endswith(said)
+    assert "Traceback" not in done.stderr
+
+
+def test_an_interrupt_while_a_command_is_loaded_is_quiet(tmp_path: Path) -> None:
+    (tmp_path / "cyclopts.py").write_text("raise KeyboardInterrupt")
+
+    done = subprocess.run(
+        [sys.executable, "-m", "dragoman", "--version"],
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{SOURCE}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
 def test_a_mistake_of_ours_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:

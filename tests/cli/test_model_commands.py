@@ -25,14 +25,16 @@ def model(tmp_path: Path) -> Path:
     return build_model(tmp_path)
 
 
-def build_model(tmp_path: Path, *, training: dict[str, Any] | None = None) -> Path:
+def build_model(
+    tmp_path: Path, *, training: dict[str, Any] | None = None, target_language: str = "it"
+) -> Path:
     tokenizer = TokenizerConfig(kind="words", min_frequency=1)
     pair = train_tokenizers(tokenizer, lambda: iter(PAIRS), tmp_path / "tokenizer")
     size = pair.source.vocab_size
     transformer = Transformer(CONFIG, source_vocab_size=size, target_vocab_size=size, padding_id=0)
     description = ModelDescription(
         source_language="en",
-        target_language="it",
+        target_language=target_language,
         model=CONFIG,
         tokenizer=TokenizerDescription.of(pair, tokenizer),
         special_ids=pair.source.special_ids,
@@ -219,6 +221,64 @@ def test_the_other_system_is_looked_at_before_the_long_work(
     assert "short has 1 lines and the test set 3 sentences" in capsys.readouterr().err
     assert main([*command, str(tmp_path / "nothing")]) == 1
     assert "nothing: there is no such file" in capsys.readouterr().err
+
+
+def test_options_of_translation_are_refused_where_nothing_is_translated(
+    test_set: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "out").write_text("il gatto\nil cane\nun cane\n")
+    command = ["evaluate", str(tmp_path / "out"), str(test_set)]
+
+    for option in (["--glossary", "nowhere.tsv"], ["--shortlist"], ["--device", "cuda:7"]):
+        assert main([*command, *option]) == 2
+        assert "out: it has translations, and --engine, --device" in capsys.readouterr().err
+
+
+def test_models_of_other_languages_are_not_compared(
+    model: Path, test_set: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "fr").mkdir()
+    other = build_model(tmp_path / "fr", target_language="fr")
+
+    assert main(["evaluate", str(model), str(test_set), "--compare", str(other)]) == 2
+
+    expected = f"{other} translates en-fr and {model} en-it; compare models of the same languages"
+    assert expected in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("two_files", [True, False])
+def test_names_of_fields_need_fields(
+    two_files: bool, test_set: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = str(test_set)
+    given = ["--source", text, "--reference", text] if two_files else [text]
+
+    assert main(["evaluate", text, *given, "--languages", "it-en"]) == 2
+
+    assert "--languages it-en: it names the fields of JSON lines" in capsys.readouterr().err
+
+
+def test_pairs_with_a_blank_side_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "test.tsv").write_text("the cat\til gatto\n" + "a dog\t \n" * 6 + "\til cane\n")
+    (tmp_path / "out").write_text("il gatto\n" * 8)
+
+    assert main(["evaluate", str(tmp_path / "out"), str(tmp_path / "test.tsv")]) == 0
+
+    warning = "7 of 8 pairs have a blank side and are scored like any other (line 2, 3, 4, 5, 6, …)"
+    assert warning in capsys.readouterr().err
+
+
+def test_a_command_that_is_recommended_can_be_pasted_into_a_shell(
+    tmp_path: Path, test_set: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "my models").mkdir()
+    model = build_model(tmp_path / "my models")
+
+    assert main(["evaluate", str(model), str(test_set), "--engine", "ctranslate2"]) == 1
+
+    assert f"\"dragoman export '{model}' --to ctranslate2\" makes one" in capsys.readouterr().err
 
 
 def test_a_model_on_the_gpu_needs_a_gpu(

@@ -344,6 +344,22 @@ def test_a_model_that_is_not_there_is_named(tmp_path: Path) -> None:
         (["in.txt", "-o", "out", "--jobs", "0"], "--jobs 0: it takes at least one process"),
         (["-o", "out", "in.txt", "--cluster", "in.txt"], "--cluster in.txt: an address is HOST:"),
         (["in.jsonl", "-o", "out"], "in.jsonl: it has records, not lines of text; --field NAME"),
+        (["in.jsonl"], "in.jsonl: it has records, not lines of text; --field NAME"),
+        (["IN.NDJSON", "-o", "out"], "IN.NDJSON: it has records, not lines of text"),
+        (["IN.PARQUET"], "IN.PARQUET: it has records, not lines of text"),
+        (
+            ["memory.TMX"],
+            r"memory.TMX: \.tmx files are not translated; save the text in it, a line",
+        ),
+        (["in.txt", "de.po", "-o", "out"], r"de.po: \.po files are not translated"),
+        (["in.txt", "--scores", "--json"], "write the scores by themselves; leave out --scores"),
+        (["in.txt", "--scores", "--n-best", "2", "-o", "out"], "leave out --scores"),
+        (["in.txt", "-o", "out", "--into", "it"], "--into it: it names a field beside the one"),
+        (
+            ["in.txt", "--glossary", "terms", "-o", "terms"],
+            "terms: it is read already; name another",
+        ),
+        (["in.txt", "-o", "{model}/model.toml"], "model.toml: it is in .*, which is read; name a"),
         (["in.jsonl", "-o", "out", "--field", "t", "--json"], "records have one translation each"),
     ],
 )
@@ -355,10 +371,13 @@ def test_long_files_are_refused_where_the_options_make_no_sense(
     reason: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("in.txt", "in.jsonl"):
+    for name in ("in.txt", "in.jsonl", "terms"):
         Path(name).write_text("the cat\n")
+    described = (model / "model.toml").read_bytes()
 
     with pytest.raises(RecipeError, match=reason):
-        run(model, *arguments)
+        run(model, *(argument.format(model=model) for argument in arguments))
 
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl", "in.txt"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl", "in.txt", "terms"]
+    assert Path("terms").read_text() == "the cat\n"
+    assert (model / "model.toml").read_bytes() == described

@@ -1,5 +1,6 @@
 """Reading parallel text: every pair arrives, and what is no pair is named by file and line."""
 
+import bz2
 import gzip
 import json
 import os
@@ -316,10 +317,49 @@ def test_utf_16_is_named(encoding: str, tmp_path: Path) -> None:
         list(read_pairs(CorpusConfig(path=str(tmp_path / "pairs.tsv")), languages=("it", "en")))
 
 
-@pytest.mark.parametrize("name", ["memory.tmx", "pairs.CSV", "pairs.xlsx", "pairs.json"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("memory.tmx", "pairs.CSV", "pairs.xlsx", "pairs.json", "memory.tmx.gz", "de.po.GZ"),
+        *("pairs.csv.zst", "film.srt", "film.VTT", "a.sdlxliff", "a.mqxliff"),
+    ],
+)
 def test_other_formats_are_named(name: str) -> None:
     with pytest.raises(CorpusError, match=f"{name}: .* files are not read; save the pairs as TSV"):
         list(read_pairs(CorpusConfig(path=name), languages=("en", "it")))
+
+
+@pytest.mark.parametrize("name", ["pairs.tsv.xz", "pairs.tsv.BZ2", "en-it.txt.zip"])
+def test_other_compressions_are_named(name: str) -> None:
+    with pytest.raises(CorpusError, match=f"{name}: .* files are not read; unpack it, or compress"):
+        read(Path(name))
+
+
+def test_endings_may_be_in_capitals(tmp_path: Path) -> None:
+    record = b'{"en": "cat", "it": "gatto"}\n'
+
+    assert read(written(tmp_path / "a.NDJSON", record)) == [("cat", "gatto", 1)]
+    assert read(written(tmp_path / "a.JSONL.GZ", gzip.compress(record))) == [("cat", "gatto", 1)]
+    packed = zstandard.compress(b"cat\tgatto\n")
+    assert read(written(tmp_path / "A.TSV.ZST", packed)) == [("cat", "gatto", 1)]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (gzip.compress(b"cat\tgatto\n"), "a compressed file; unpack it first"),
+        (bz2.compress(b"cat\tgatto\n"), "a compressed file; unpack it first"),
+        (b'<?xml version="1.0"?>\n<tmx>\n', "XML, which is not read line by line; save the text"),
+        (b"cat\tgatto\rdog\tcane\r", "its lines end in carriage returns alone; convert it"),
+    ],
+)
+def test_what_a_file_is_instead_shows_in_its_beginning(
+    content: bytes, message: str, tmp_path: Path
+) -> None:
+    path = written(tmp_path / "a.tsv", content)
+
+    with pytest.raises(CorpusError, match=f"^{path}: {message}"):
+        read(path)
 
 
 def test_there_is_something_to_train_on() -> None:
@@ -331,6 +371,7 @@ def test_there_is_something_to_train_on() -> None:
     ("corpus", "name"),
     [
         (CorpusConfig(path="/data/train.tsv.zst"), "train"),
+        (CorpusConfig(path="train.ndjson.gz"), "train"),
         (CorpusConfig(path="hf:Helsinki-NLP/opus_books:en-it"), "opus_books:en-it"),
         (CorpusConfig(source="x/Books.en-it.en", target="x/Books.en-it.it"), "Books.en-it"),
         (CorpusConfig(source="x/train.en.gz", target="x/train.it.gz"), "train"),

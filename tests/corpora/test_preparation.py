@@ -107,6 +107,12 @@ def test_what_is_read_is_kept_or_counted(prepare: Prepare) -> None:
     assert summary.read == summary.kept + summary.overlap + sum(summary.dropped.values())
 
 
+def test_what_a_spreadsheet_has_written_is_warned_of(prepare: Prepare, said: list[str]) -> None:
+    prepare(["source\ttarget", *sentences(100, 160)])
+
+    assert "warning: train: line 1 (source, target) looks like a heading; remove it" in said
+
+
 def test_duplicates_are_found_across_corpora(prepare: Prepare) -> None:
     text = prepare(sentences(100, 150), more=sentences(140, 160), validation=sentences(200, 205))
 

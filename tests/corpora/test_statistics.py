@@ -48,6 +48,20 @@ def test_suspicious_pairs_are_counted_with_their_first_lines(tmp_path: Path) -> 
     assert (suspicious["duplicate"].count, suspicious["duplicate"].lines) == (1, [9])
 
 
+def test_what_a_spreadsheet_has_written_is_warned_of(tmp_path: Path) -> None:
+    rows = ["EN\tit", *[f'"cat {n} ""ok"""\tgatto {n}' for n in range(3)], '"dog"\tcane']
+    heading, quoted = measured(tmp_path / "a.tsv", "\n".join(rows)).warnings
+
+    assert heading == "line 1 (EN, it) looks like a heading; remove it"
+    assert quoted.startswith("3 of 5 texts of en stand in quotation marks")
+
+
+def test_quotation_marks_and_words_of_a_text_are_not_warned_of(tmp_path: Path) -> None:
+    rows = ["A cat\tUn gatto", '"Yes," he said, "it is."\t"Sì"', "en\tit", '"a ""b"""\tc']
+
+    assert measured(tmp_path / "a.tsv", "\n".join(rows)).warnings == ()
+
+
 def test_files_share_the_sources_that_look_the_same(tmp_path: Path) -> None:
     train = measured(tmp_path / "train.tsv", "The cat.\tx\nthe cat\ty\nA dog.\tz\n…\tw\n")
     test = measured(tmp_path / "test.tsv", "THE CAT!\tq\nA cow.\tz\n...\tw\n")

@@ -127,6 +127,16 @@ def test_equal_seeds_give_equal_intervals_and_other_seeds_others() -> None:
     assert (interval(7).low, interval(7).high) != (interval(8).low, interval(8).high)
 
 
+@pytest.mark.parametrize(
+    ("sentences", "samples", "has"), [(3, 40, True), (3, 39, False), (1, 40, False)]
+)
+def test_an_interval_needs_sentences_and_samples(sentences: int, samples: int, has: bool) -> None:
+    config = EvaluationConfig(metrics=("chrF",), bootstrap_samples=samples)
+    (only,) = score(SYSTEM[:sentences], REFERENCES[:sentences], config)
+
+    assert (only.low is not None, only.high is not None) == (has, has)
+
+
 def test_without_resampling_there_is_no_interval() -> None:
     (only,) = score(SYSTEM, REFERENCES, EvaluationConfig(metrics=("TER",), bootstrap_samples=0))
 

@@ -52,6 +52,14 @@ def test_a_metric_that_cannot_be_computed_is_missed_before_any_work(
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="there is no /proc")
+def test_a_place_where_no_directory_can_be_made_is_named(
+    make_recipe: MakeRecipe, display: Listener
+) -> None:
+    with pytest.raises(RunError, match=r"^/proc/runs/x: cannot be written: no directory can be"):
+        train_model(make_recipe(), Path("/proc/runs/x"), display)
+
+
 def test_validations_between_searches_compute_the_loss_only(
     make_recipe: MakeRecipe, tmp_path: Path, display: Listener
 ) -> None:

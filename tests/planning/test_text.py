@@ -41,6 +41,13 @@ def test_pairs_are_counted_after_cleaning_over_all_corpora(tmp_path: Path) -> No
     assert measured.max_length == 32
 
 
+def test_a_text_of_one_source_is_too_little_to_plan_for(tmp_path: Path) -> None:
+    corpus = write(tmp_path / "a.tsv", [("a cat", "un gatto"), ("A cat.", "una gatta")])
+
+    with pytest.raises(PlanError, match="1 source sentence after cleaning is too few to plan for"):
+        measure_text([corpus], ("en", "it"), tmp_path)
+
+
 def test_a_sample_stands_for_all_of_the_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from shlex import quote
 
 import torch
 from torch.nn.utils.rnn import pad_sequence
@@ -104,12 +105,12 @@ class Aligner:
         if chosen is None:
             raise AlignmentError(
                 f"{path}: it is not known yet which attention of this model aligns words; "
-                f'"dragoman align {path}" finds it'
+                f'"dragoman align {quote(str(path))}" finds it'
             )
         if chosen.layer > config.num_decoder_layers or (chosen.head or 1) > config.num_heads:
             raise AlignmentError(
                 f"{path / DESCRIPTION_NAME}: the model has no layer {chosen.layer} with head "
-                f'{chosen.head} to align by; "dragoman align {path}" chooses another'
+                f'{chosen.head} to align by; "dragoman align {quote(str(path))}" chooses another'
             )
         return chosen.layer - 1, None if chosen.head is None else chosen.head - 1
 

@@ -8,8 +8,8 @@ from dragoman.bulk.json_lines import JsonLines
 from dragoman.bulk.parquet import ParquetTable
 from dragoman.bulk.plain_text import PlainText
 from dragoman.config import RecipeError
+from dragoman.corpora.file_names import JSON_LINES, OTHER_FORMATS, ending
 
-JSON_LINES = (".jsonl", ".ndjson")
 PARQUET = ".parquet"
 
 
@@ -28,18 +28,33 @@ def choose_format(
         RecipeError: the files and the options do not go together.
     """
     if field is None:
-        if records := [path for path in paths if path.suffix in (*JSON_LINES, PARQUET)]:
-            raise RecipeError(
-                f"{records[0]}: it has records, not lines of text; --field NAME says which field "
-                "is translated"
-            )
+        check_lines(paths)
         return PlainText(paths, form)
     if form != "text":
         raise RecipeError(
             "records have one translation each: leave out --json, --scores and --n-best, or --field"
         )
-    if not any(path.suffix == PARQUET for path in paths):
+    if not any(path.suffix.lower() == PARQUET for path in paths):
         return JsonLines(paths, field, into)
     if len(paths) > 1:
         raise RecipeError("a Parquet file is translated alone; give one file")
     return ParquetTable(paths[0], field, into)
+
+
+def check_lines(paths: tuple[Path, ...]) -> None:
+    """Refuse files whose names say that they have something else than lines of text.
+
+    Raises:
+        RecipeError: there is one.
+    """
+    for path in paths:
+        if ending(path) in (*JSON_LINES, PARQUET):
+            raise RecipeError(
+                f"{path}: it has records, not lines of text; --field NAME says which field is "
+                "translated, from a file to a file (-o)"
+            )
+        if ending(path) in OTHER_FORMATS:
+            raise RecipeError(
+                f"{path}: {ending(path)} files are not translated; save the text in it, a line "
+                "each, or as JSON lines (.jsonl)"
+            )

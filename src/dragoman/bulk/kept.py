@@ -148,8 +148,21 @@ class KeptParts:
         return self.path.glob(f"*-{self._of_job}.json")
 
     def _is_ours(self) -> bool:
+        try:
+            return self._described() == self._identity
+        except (FileNotFoundError, BulkError):
+            return False
+
+    def _described(self) -> dict[str, str]:
+        """Read what the parts are of."""
         path = self.path / JOB
-        return path.exists() and json.loads(path.read_bytes()) == self._identity
+        try:
+            described = json.loads(path.read_bytes())
+        except ValueError:
+            described = None
+        if not isinstance(described, dict):
+            raise BulkError(f"{path}: it is damaged; delete {self.path} to begin anew")
+        return described
 
     def _recognise(self) -> None:
         """Compare the job with the one whose parts are kept, if there are any."""
@@ -163,7 +176,7 @@ class KeptParts:
                 )
             write_atomically(path, json.dumps(self._identity, indent=1))
             return
-        before = json.loads(path.read_bytes())
+        before = self._described()
         names = sorted({*before, *self._identity})
         if changed := [name for name in names if before.get(name) != self._identity.get(name)]:
             raise BulkError(

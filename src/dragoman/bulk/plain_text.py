@@ -8,19 +8,10 @@ from typing import BinaryIO
 
 from dragoman.bulk.file_format import BYTES_PER_BLOCK, Block, Line
 from dragoman.bulk.form import WRITERS, Form, Outcome
-from dragoman.corpora.text_file import (
-    BYTE_ORDER_MARK,
-    MAX_LINE_BYTES,
-    UTF_16_MARKS,
-    UTF_16_REFUSAL,
-    CorpusError,
-)
+from dragoman.corpora.text_file import MAX_LINE_BYTES, decode_line
 
 READ_AT_ONCE = 2**20
 """Most bytes that are read at once. A pipe gives what it has, so a slow writer is answered soon."""
-
-COMPRESSED_MARKS = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ", b"PK\x03\x04")
-"""How files of gzip, Zstandard, xz and zip begin."""
 
 
 @dataclass(frozen=True)
@@ -143,25 +134,7 @@ def read_stream(
 
 def decode(content: bytes, name: str, number: int) -> Line:
     """Turn the bytes of one line into text, and set its ending apart."""
-    if len(content) > MAX_LINE_BYTES:
-        raise CorpusError(
-            f"{name}:{number}: a line of more than {MAX_LINE_BYTES} bytes; is this text?"
-        )
-    if number == 1:
-        content = content.removeprefix(BYTE_ORDER_MARK)
-    try:
-        text = content.decode()
-    except UnicodeDecodeError as error:
-        if number == 1 and content.startswith(COMPRESSED_MARKS):
-            raise CorpusError(
-                f"{name}: a compressed file; unpack it first, as with gunzip or unzstd"
-            ) from None
-        if number == 1 and content.startswith(UTF_16_MARKS):
-            raise CorpusError(f"{name}: {UTF_16_REFUSAL}") from None
-        raise CorpusError(
-            f"{name}:{number}: not UTF-8 (byte 0x{content[error.start]:02x} at position "
-            f"{error.start}); convert the text to UTF-8"
-        ) from None
+    text = decode_line(content, name, number)
     ending = "\n" if text.endswith("\n") else ""
     text = text.removesuffix("\n")
     if text.endswith("\r"):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from dragoman.bulk.file_format import Line
+from dragoman.bulk.file_format import BulkError, Line
 from dragoman.bulk.form import Translated, Write, warnings_of
 from dragoman.bulk.plain_text import read_stream
 
@@ -18,8 +18,15 @@ Align = Callable[[Iterator["Translation"]], Iterator[Translated]]
 
 
 def read_chunks(paths: tuple[Path, ...]) -> Iterator[list[Line]]:
-    """Read the lines of files, or of standard input, as they become available."""
+    """Read the lines of files, or of standard input, as they become available.
+
+    Raises:
+        BulkError: there is no standard input.
+        CorpusError: a line is not text.
+    """
     if not paths:
+        if sys.stdin is None:  # closed by who has started us
+            raise BulkError("standard input is closed; name a file")
         yield from read_stream(sys.stdin.buffer, "standard input")
     for number, path in enumerate(paths, start=1):
         with path.open("rb") as stream:

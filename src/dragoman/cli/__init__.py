@@ -1,5 +1,6 @@
 """The command line: each command reads its options, calls the library once, and prints."""
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -7,11 +8,11 @@ from collections.abc import Sequence
 from cyclopts import App, CycloptsError
 
 from dragoman import __version__
+from dragoman.__main__ import INTERRUPTED
 from dragoman.config import DragomanError, RecipeError
 
 WRONG_USE = 2
 FAILED = 1
-INTERRUPTED = 130
 READER_GONE = 141
 """What a shell reports of a program whose output nobody reads any more."""
 
@@ -93,6 +94,7 @@ def build_app() -> App:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code: 0, 1 for failed work, 2 for wrong use."""
     tokens = list(sys.argv[1:] if arguments is None else arguments)
+    _replace_closed_outputs()
     debug = "--debug" in tokens
     tokens = [token for token in tokens if token != "--debug"]
     try:
@@ -112,6 +114,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"dragoman: {sentence}", file=sys.stderr)
         return WRONG_USE if isinstance(error, RecipeError) else FAILED
     return code if isinstance(code, int) else 0
+
+
+def _replace_closed_outputs() -> None:
+    """Let what is written to an output that is closed, as by `>&-`, go nowhere."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            nowhere = io.FileIO(os.devnull, "w")
+            setattr(sys, name, io.TextIOWrapper(nowhere, "utf-8", "backslashreplace"))
 
 
 def _one_sentence(error: Exception) -> str | None:

@@ -41,9 +41,14 @@ def bulk_output(files: tuple[Path, ...], output: Path | None, options: BulkOptio
     """Give the output if files are translated to a file, so that what is finished can be kept.
 
     Raises:
-        RecipeError: an option needs that, and something else was named.
+        RecipeError: an option needs that, and something else was named, or it has no effect.
         DragomanError: the folder of the output is not there.
     """
+    if options.field is None and options.into != BulkOptions.into:
+        raise RecipeError(
+            f"--into {options.into}: it names a field beside the one that is translated, which "
+            "--field names"
+        )
     if output is None or not files or not all(map(is_ordinary, (output, *files))):
         if options != BulkOptions():
             raise RecipeError(

@@ -216,8 +216,8 @@ def _print_statistics(statistics: "CorpusStatistics") -> None:
     )
     for side in statistics.sides:
         median, *others = side.character_percentiles.values()
-        tail = "".join(f"{length:7,}" for length in others)
-        print(f"  {side.language:<8}{side.characters:13,}{side.words:12,}{median:32,}{tail}")
+        tail = "".join(f" {length:6,}" for length in others)
+        print(f"  {side.language:<8}{side.characters:13,} {side.words:11,}{median:32,}{tail}")
     total = sum(suspicion.count for suspicion in statistics.suspicious.values())
     share = total / statistics.pairs
     print(f"  {total:,} pairs ({share:.1%}) that the default cleaning leaves out")
@@ -225,6 +225,8 @@ def _print_statistics(statistics: "CorpusStatistics") -> None:
         more = ", …" if suspicion.count > len(suspicion.lines) else ""
         lines = ", ".join(map(str, suspicion.lines))
         print(f"    {reason:<20}{suspicion.count:9,}   line {lines}{more}")
+    for warning in statistics.warnings:
+        print(f"  warning: {warning}")
     print()
 
 

@@ -1,6 +1,7 @@
 """`dragoman demo`: the whole path, from no text at all to a translator."""
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -42,7 +43,7 @@ def demo(*, output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("
     if (stopped_by := train_model(recipe_from_table(table), output, display)) is not None:
         return STOPPED + stopped_by
     _show(output, text["test"])
-    print(NEXT.format(directory=output))
+    print(NEXT.format(directory=quote(str(output))))
     return 0
 
 

@@ -1,5 +1,6 @@
 """`dragoman evaluate`: scores of translations, with signatures and confidence intervals."""
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from dragoman.cli.corpus import Languages
 from dragoman.cli.translation_options import TranslationOptions, announce
 
 if TYPE_CHECKING:
+    from dragoman.corpora.parallel_text import Pair
     from dragoman.evaluation.config import EvaluationConfig
 
 
@@ -26,7 +28,7 @@ class ScoringOptions:
     """How BLEU splits words: 13a, intl, zh, ja-mecab, char, or none for text that is split."""
 
     bootstrap_samples: int | None = None
-    """Resampled test sets behind intervals and p-values; 0 leaves them out."""
+    """Resampled test sets behind intervals, which take 40, and p-values; 0 leaves them out."""
 
     def settings(self, model: Path) -> "EvaluationConfig":
         """Complete the options with what the model's recipe says.
@@ -106,6 +108,7 @@ def evaluate(
     from dragoman.evaluation.significance import compare as compare_systems
     from dragoman.evaluation.statistics import require_packages
 
+    _check_systems([path for path in (model, compare) if path], translation)
     settings = scoring.settings(model)
     require_packages(settings)
     if compare is not None and not settings.bootstrap_samples:
@@ -148,6 +151,36 @@ def _recorded_settings(model: Path) -> "EvaluationConfig":
         raise DragomanError(f"{model / DESCRIPTION_NAME}: {error}") from error
 
 
+def _check_systems(paths: list[Path], translation: TranslationOptions) -> None:
+    """Refuse options that nothing takes up, and models that nobody can compare.
+
+    Raises:
+        RecipeError: translations are all there and are to be made, or languages differ.
+    """
+    from dragoman.config import RecipeError
+
+    if translation != TranslationOptions() and all(path.is_file() for path in paths):
+        raise RecipeError(
+            f"{paths[0]}: it has translations, and --engine, --device, --whole-lines, --glossary, "
+            "--no-protect and --shortlist say how to make them; leave these out, or name a model"
+        )
+    if len(models := [path for path in paths if path.is_dir()]) > 1:
+        ours, theirs = (_languages(path) for path in models)
+        if ours != theirs:
+            raise RecipeError(
+                f"{models[1]} translates {'-'.join(theirs)} and {models[0]} {'-'.join(ours)}; "
+                "compare models of the same languages"
+            )
+
+
+def _languages(model: Path) -> tuple[str, str]:
+    """Read between which languages a model translates."""
+    from dragoman.model_directory import ModelDirectory
+
+    description = ModelDirectory(model).description
+    return description.source_language, description.target_language
+
+
 def _read_test_set(
     pairs: Path | None, test_set: TestSet, model: Path
 ) -> tuple[list[str], list[str]]:
@@ -155,7 +188,7 @@ def _read_test_set(
     from dragoman.config import RecipeError
     from dragoman.corpora.config import CorpusConfig
     from dragoman.corpora.languages import parse_languages
-    from dragoman.corpora.parallel_text import read_pairs
+    from dragoman.corpora.parallel_text import has_named_sides, read_pairs
 
     given = [path is not None for path in (pairs, test_set.source, test_set.reference)]
     if given not in ([True, False, False], [False, True, True]):
@@ -167,14 +200,30 @@ def _read_test_set(
     )
     languages = ("source", "target")
     if test_set.languages is not None:
+        if not has_named_sides(corpus):
+            raise RecipeError(
+                f"--languages {test_set.languages}: it names the fields of JSON lines, and these "
+                "sides have no names, but their places; leave it out"
+            )
         languages = parse_languages(test_set.languages)
     elif model.is_dir():
-        from dragoman.model_directory import ModelDirectory
-
-        description = ModelDirectory(model).description
-        languages = (description.source_language, description.target_language)
+        languages = _languages(model)
     read = list(read_pairs(corpus, languages=languages))
+    _warn_of_blanks(read)
     return [pair.source for pair in read], [pair.target for pair in read]
+
+
+def _warn_of_blanks(pairs: "list[Pair]") -> None:
+    """Say which pairs lack a side: they are scored, and what they are worth is not quality."""
+    from dragoman.corpora.cleaning import MAX_EXAMPLES, is_empty
+
+    if blank := [str(pair.line) for pair in pairs if is_empty(pair)]:
+        lines = ", ".join(blank[:MAX_EXAMPLES]) + (", …" if len(blank) > MAX_EXAMPLES else "")
+        print(
+            f"warning: {len(blank)} of {len(pairs)} pairs have a blank side and are scored like "
+            f"any other (line {lines}); remove them if that is not wanted",
+            file=sys.stderr,
+        )
 
 
 def _system(path: Path, sources: list[str], translation: TranslationOptions) -> System:

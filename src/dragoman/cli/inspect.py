@@ -5,6 +5,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from dragoman.durable import naming
+
 PARTS = ("source_embeddings", "target_embeddings", "encoder", "decoder", "projection")
 
 
@@ -26,10 +28,11 @@ def inspect(model: Path, /, *, json: Annotated[bool, Parameter(negative=())] = F
     directory = ModelDirectory(model)
     parameters = count_parameters(directory.path)
     table = to_table(directory.description)
-    if json:
-        print(dumps({**table, "parameters": parameters}, ensure_ascii=False))
-        return
-    _print_sections(table, parameters)
+    with naming("standard output"):
+        if json:
+            print(dumps({**table, "parameters": parameters}, ensure_ascii=False))
+        else:
+            _print_sections(table, parameters)
 
 
 def _print_sections(table: dict[str, Any], parameters: dict[str, int]) -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
@@ -74,4 +75,4 @@ def _print(learnt: "Learnt", vocab_size: int, model: Path) -> None:
         f"it contains {coverage.tokens:.1%} of the tokens of the translations, and all tokens of "
         f"{coverage.sentences:.1%} of them"
     )
-    print(f'\n"dragoman translate {model} --shortlist" goes by it')
+    print(f'\n"dragoman translate {quote(str(model))} --shortlist" goes by it')

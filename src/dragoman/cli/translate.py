@@ -12,6 +12,7 @@ from cyclopts import Parameter
 from dragoman.cli.alignment_file import open_alignments
 from dragoman.cli.bulk_translation import BulkOptions, bulk_output, translate_in_bulk
 from dragoman.cli.translation_options import TranslationOptions, announce
+from dragoman.config import RecipeError
 from dragoman.durable import check_apart, naming, open_whole
 
 if TYPE_CHECKING:
@@ -118,9 +119,12 @@ def translate(
         Long files and records.
     """
     written = [path for path in (output.output, output.alignments) if path is not None]
-    check_apart(written, read=files)
+    check_apart(written, read=[*files, model, *filter(None, [translation.glossary])])
+    from dragoman.bulk.formats import check_lines, choose_format
+
+    if bulk.field is None:
+        check_lines(files)
     if (place := bulk_output(files, output.output, bulk)) is not None:
-        from dragoman.bulk.formats import choose_format
         from dragoman.bulk.job import Job
 
         settings = _configure(model, search)
@@ -139,16 +143,23 @@ def translate(
         from dragoman.bulk.form import WRITERS
         from dragoman.bulk.stream import read_chunks, translate_stream
 
-        translator = translation.load(model, _configure(model, search))
+        settings = _configure(model, search)
+        write = WRITERS[_form(output, settings)]
+        translator = translation.load(model, settings)
         announce(translator)
-        write = WRITERS[_form(output, translator.search)]
         for warning in translate_stream(translator, read_chunks(files), write, stream, align):
             print(f"warning: {warning}", file=sys.stderr)
     return 0
 
 
 def _form(output: OutputOptions, search: "SearchConfig") -> "Form":
-    """Choose what is written for a line."""
+    """Choose what is written for a line.
+
+    Raises:
+        RecipeError: --scores says nothing beside another option.
+    """
+    if output.scores and (output.json or search.n_best > 1):
+        raise RecipeError("--json and --n-best write the scores by themselves; leave out --scores")
     if output.json:
         return "json"
     if search.n_best > 1:
@@ -158,7 +169,6 @@ def _form(output: OutputOptions, search: "SearchConfig") -> "Form":
 
 def _configure(model: Path, options: SearchOptions) -> "SearchConfig":
     """Change the settings of the model's search that were given."""
-    from dragoman.config import RecipeError
     from dragoman.model_directory import ModelDirectory
     from dragoman.translator import default_search
 

@@ -9,6 +9,7 @@ from dragoman.corpora.overlap import EvaluationSentences, OverlapReport, check
 from dragoman.corpora.parallel_text import read_pairs
 from dragoman.corpora.prepared_text import CorpusSummary
 from dragoman.corpora.seen import SeenPairs
+from dragoman.corpora.spreadsheet import SpreadsheetSigns
 from dragoman.corpora.text_file import CorpusError
 from dragoman.corpora.truecasing import Truecaser
 from dragoman.tokenizers.normalisation import normalise
@@ -49,7 +50,8 @@ def write_clean_text(
         for corpus in corpora.train:
             cleaned = CleaningReport()
             overlap = OverlapReport(corpus.name)
-            pairs = read_pairs(corpus, languages=languages)
+            signs = SpreadsheetSigns(languages)
+            pairs = signs.watch(read_pairs(corpus, languages=languages))
             pairs = clean(pairs, cleaning, cleaned, languages=languages, seen=seen)
             written = 0
             for pair in check(pairs, evaluation, corpora.overlap, overlap):
@@ -69,6 +71,8 @@ def write_clean_text(
                 f"{summary.name}: {summary.read:,} pairs read, {summary.kept:,} kept"
                 + (f" ({notes})" if notes else "")
             )
+            for warning in signs.warnings():
+                say(f"warning: {corpus.name}: {warning}")
             summaries.append(summary)
     if not any(summary.kept for summary in summaries):
         raise CorpusError("cleaning leaves no training pair; loosen the thresholds of cleaning")

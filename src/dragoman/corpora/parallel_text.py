@@ -7,16 +7,11 @@ from typing import NamedTuple
 
 from dragoman.corpora import huggingface
 from dragoman.corpora.config import CorpusConfig
+from dragoman.corpora.file_names import JSON_LINES, OTHER_COMPRESSIONS, OTHER_FORMATS, ending
 from dragoman.corpora.record import sides
 from dragoman.corpora.text_file import CorpusError, expand, read_lines
 
 __all__ = ["CorpusError", "Pair", "read_pairs"]
-
-OTHER_FORMATS = (
-    *(".csv", ".xls", ".xlsx", ".ods", ".tmx", ".xlf", ".xliff", ".po", ".xml"),
-    *(".json", ".parquet", ".doc", ".docx", ".odt", ".pdf", ".zip"),
-)
-"""Endings of files that people have pairs in, and that would only be misread line by line."""
 
 PROVENANCE = "corpus.toml"  # what marks the directory of a downloaded corpus
 
@@ -28,6 +23,15 @@ class Pair(NamedTuple):
     target: str
     line: int
     """Where it stands in its file: the number of its line or record, from 1."""
+
+
+def has_named_sides(corpus: CorpusConfig) -> bool:
+    """Tell whether names say which side is which, and not the order of columns or files."""
+    if corpus.path is None:
+        return False
+    path = expand(corpus.path)
+    is_data_set = corpus.path.startswith(huggingface.PREFIX) or path.is_dir()
+    return is_data_set or ending(path) in JSON_LINES
 
 
 def read_pairs(corpus: CorpusConfig, *, languages: tuple[str, str]) -> Iterator[Pair]:
@@ -53,12 +57,17 @@ def read_pairs(corpus: CorpusConfig, *, languages: tuple[str, str]) -> Iterator[
         return _read_two_files(*_files_of(path, languages))
     if path.is_dir():
         return _numbered(huggingface.read_directory(path, languages))
-    if path.name.removesuffix(".gz").removesuffix(".zst").endswith(".jsonl"):
+    if ending(path) in JSON_LINES:
         return _read_json_lines(path, languages)
-    if path.suffix.lower() in OTHER_FORMATS:
+    if ending(path) in OTHER_FORMATS:
         raise CorpusError(
-            f"{path}: {path.suffix} files are not read; save the pairs as TSV, a line each "
+            f"{path}: {ending(path)} files are not read; save the pairs as TSV, a line each "
             "(source TAB target), or as JSON lines (.jsonl)"
+        )
+    if ending(path) in OTHER_COMPRESSIONS:
+        raise CorpusError(
+            f"{path}: {ending(path)} files are not read; unpack it, or compress its TSV or JSON "
+            "lines with gzip or zstd"
         )
     return _read_tsv(path)
 

@@ -11,6 +11,7 @@ from dragoman.corpora.config import CleaningConfig, CorpusConfig
 from dragoman.corpora.overlap import normalise
 from dragoman.corpora.parallel_text import Pair, read_pairs
 from dragoman.corpora.seen import hash_texts
+from dragoman.corpora.spreadsheet import SpreadsheetSigns
 
 BLOCK = 4096  # sources hashed together
 PERCENTILES = (50, 90, 99, 100)
@@ -48,6 +49,9 @@ class CorpusStatistics:
     suspicious: dict[str, Suspicion]
     """By reason, the most frequent one first. A pair counts for its first reason only."""
 
+    warnings: tuple[str, ...]
+    """What is wrong with the file, and not with a pair."""
+
     source_hashes: np.ndarray = field(repr=False)
     """Hashes of the distinct source sentences, sorted."""
 
@@ -69,7 +73,9 @@ def measure(
     """
     lengths = [_Lengths(language) for language in languages]
     hashes: list[np.ndarray] = []
-    pairs = _hashed(_measured(read_pairs(corpus, languages=languages), lengths), hashes)
+    signs = SpreadsheetSigns(languages)
+    read = signs.watch(read_pairs(corpus, languages=languages))
+    pairs = _hashed(_measured(read, lengths), hashes)
     report = CleaningReport()
     for _ in clean(pairs, config, report, languages=languages):
         pass
@@ -81,6 +87,7 @@ def measure(
             reason: Suspicion(count, [pair.line for pair in report.examples[reason]])
             for reason, count in report.dropped.most_common()
         },
+        warnings=tuple(signs.warnings()),
         source_hashes=np.unique(np.concatenate(hashes)),
     )
 

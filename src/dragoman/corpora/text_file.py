@@ -17,9 +17,17 @@ COMPRESSED_CHUNK = 16 * 2**10  # bytes given to the decompressor at once; bounds
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
-UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+BZIP2_MARKS = tuple(b"BZh%d1AY&SY" % level for level in range(1, 10))
 
-UTF_16_REFUSAL = "UTF-16 text; convert it to UTF-8, as with iconv -f UTF-16 -t UTF-8"
+OTHER_BEGINNINGS = {
+    (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ", b"PK\x03\x04", *BZIP2_MARKS): (
+        "a compressed file; unpack it first, as with gunzip or unzstd"
+    ),
+    (b"\xff\xfe", b"\xfe\xff"): (
+        "UTF-16 text; convert it to UTF-8, as with iconv -f UTF-16 -t UTF-8"
+    ),
+}
+"""How files begin that are not lines of UTF-8 text, and what to do with them."""
 
 
 class CorpusError(DragomanError):
@@ -52,7 +60,10 @@ def read_lines(path: Path) -> Iterator[str]:
         with _open(path) as stream:
             while line := stream.readline(MAX_LINE_BYTES + 1):
                 number += 1
-                yield _decode(line, path, number)
+                text = decode_line(line, str(path), number)
+                if number == 1:
+                    _refuse_old_line_ends(text, path)
+                yield text.removesuffix("\n").removesuffix("\r")
     except FileNotFoundError:
         raise CorpusError(f"{path}: there is no such file") from None
     except IsADirectoryError:
@@ -68,35 +79,57 @@ def read_lines(path: Path) -> Iterator[str]:
 
 def _open(path: Path) -> io.BufferedIOBase:
     """Open a file for reading its uncompressed bytes."""
-    if path.suffix == ".gz":
+    if path.suffix.lower() == ".gz":
         return gzip.open(path)
-    if path.suffix == ".zst":
+    if path.suffix.lower() == ".zst":
         return io.BufferedReader(_ZstandardReader(path))
     return path.open("rb")
 
 
-def _decode(line: bytes, path: Path, number: int) -> str:
-    """Turn the bytes of one line into text."""
-    if len(line) > MAX_LINE_BYTES:
+def decode_line(content: bytes, name: str, number: int) -> str:
+    """Turn the bytes of one line, with what ends it, into text.
+
+    Args:
+        content: What was read; of a line that is too long, any more than is allowed.
+        name: Of the file, for messages.
+        number: From 1. A byte order mark is left out of the first line.
+
+    Raises:
+        CorpusError: it is not UTF-8 text; the message says what it is, if its beginning shows it.
+    """
+    if len(content) > MAX_LINE_BYTES:
         raise CorpusError(
-            f"{path}:{number}: a line of more than {MAX_LINE_BYTES} bytes; is this text?"
+            f"{name}:{number}: a line of more than {MAX_LINE_BYTES} bytes; is this text?"
         )
     if number == 1:
-        if line.startswith(UTF_16_MARKS):
-            raise CorpusError(f"{path}: {UTF_16_REFUSAL}")
-        line = line.removeprefix(BYTE_ORDER_MARK)
-    if b"\0" in line:
+        content = content.removeprefix(BYTE_ORDER_MARK)
+        for beginnings, refusal in OTHER_BEGINNINGS.items():
+            if content.startswith(beginnings):
+                raise CorpusError(f"{name}: {refusal}")
+        if content.startswith(b"<?xml") and b"\t" not in content:  # a pair may begin so
+            raise CorpusError(
+                f"{name}: XML, which is not read line by line; save the text in it, a line each"
+            )
+    if b"\0" in content:
         raise CorpusError(
-            f"{path}:{number}: a NUL character, which text does not have; remove it, or convert "
+            f"{name}:{number}: a NUL character, which text does not have; remove it, or convert "
             "the file if it is UTF-16"
         )
     try:
-        return line.decode("utf-8").removesuffix("\n").removesuffix("\r")
+        return content.decode()
     except UnicodeDecodeError as error:
         raise CorpusError(
-            f"{path}:{number}: not UTF-8 (byte 0x{line[error.start]:02x} at position "
-            f"{error.start}); convert the file to UTF-8"
+            f"{name}:{number}: not UTF-8 (byte 0x{content[error.start]:02x} at position "
+            f"{error.start}); convert it to UTF-8"
         ) from None
+
+
+def _refuse_old_line_ends(first: str, path: Path) -> None:
+    """Refuse a file that is one line only because carriage returns alone end its lines."""
+    if not first.endswith("\n") and "\r" in first.rstrip("\r"):
+        raise CorpusError(
+            f"{path}: its lines end in carriage returns alone; convert it, as with tr '\\r' '\\n'"
+        )
 
 
 class _ZstandardReader(io.RawIOBase):

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Any, NamedTuple
 
 import ctranslate2
@@ -300,4 +301,4 @@ def _verify(copy: Path, checksums: dict[str, str]) -> None:
 
 
 def _how_to_export(model: Path) -> str:
-    return f'"dragoman export {model} --to ctranslate2" makes one'
+    return f'"dragoman export {quote(str(model))} --to ctranslate2" makes one'

@@ -1,5 +1,6 @@
 """Which engine runs a model."""
 
+from shlex import quote
 from typing import Literal
 
 from dragoman.config import DragomanError
@@ -103,8 +104,8 @@ def build_pytorch_engine(
             raise
         raise EngineError(
             'translating needs PyTorch, which pip install "dragoman[train]" installs, or a copy '
-            f'for CTranslate2, which "dragoman export {directory.path} --to ctranslate2" makes '
-            "where PyTorch is"
+            f'for CTranslate2, which "dragoman export {quote(str(directory.path))} --to '
+            'ctranslate2" makes where PyTorch is'
         ) from None
     if threads is not None:
         import torch

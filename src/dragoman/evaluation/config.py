@@ -23,7 +23,8 @@ class EvaluationConfig:
     split already."""
 
     bootstrap_samples: int = 1000
-    """Resampled test sets behind each confidence interval and each p-value; 0 leaves them out."""
+    """Resampled test sets behind each confidence interval, which takes 40, and each p-value; 0
+    leaves them out."""
 
     seed: int = 12345
     """Which test sets are resampled; this one is sacreBLEU's."""

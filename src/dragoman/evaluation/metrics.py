@@ -25,7 +25,7 @@ class Score:
 
     low: float | None
     high: float | None
-    """The 95 % bootstrap interval, if test sets were resampled."""
+    """The 95 % bootstrap interval, if enough test sets of more than one sentence were resampled."""
 
 
 def score(
@@ -48,7 +48,7 @@ def summarise(
 ) -> Score:
     """Put a score, its signature and the interval of its resampled values together."""
     low = high = None
-    if len(resampled):
+    if len(resampled) >= _TAIL and len(statistics.counts) > 1:  # else nothing lies beyond it
         ordered = np.sort(resampled)
         tail = len(ordered) // _TAIL
         low, high = float(ordered[tail]), float(ordered[-tail - 1])

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path, PurePath
+from shlex import quote
 from typing import Any
 
 import torch
@@ -96,7 +97,7 @@ class Publisher:
             self.publish(weights, trainer.progress, name=name, scores=scores)
         display.message(
             f"the model is in {self.directory}; to make it translate faster: "
-            f"dragoman export {self.directory} --to ctranslate2"
+            f"dragoman export {quote(str(self.directory))} --to ctranslate2"
         )
 
     def _best(self, trainer: Trainer, display: Display) -> tuple[str, Weights]:

@@ -1,6 +1,7 @@
 """Train what a recipe describes, or go on with it."""
 
 from pathlib import Path
+from shlex import quote
 
 import numpy as np
 import torch
@@ -45,7 +46,7 @@ def train_model(recipe: Recipe, directory: Path, display: Display) -> int | None
     device = device_of_process(recipe.training.device)
     require_packages(recipe.evaluation)
     require_packages(validation_metrics(recipe))
-    directory.mkdir(parents=True, exist_ok=True)
+    _make(directory)
     with process_group(device), named_when_unwritable(directory), only_one(directory):
         if rank() > 0:
             display = Silence()
@@ -80,6 +81,14 @@ def train_model(recipe: Recipe, directory: Path, display: Display) -> int | None
     return None
 
 
+def _make(directory: Path) -> None:
+    """Make the directory of a run, with those that it is in."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except FileNotFoundError:  # what /proc says, of which nothing is missing
+        raise RunError(f"{directory}: cannot be written: no directory can be made there") from None
+
+
 def _report(directory: Path, display: Display) -> None:
     """Write the report of a run that is finished, and that no failure here makes less so."""
     try:
@@ -87,7 +96,7 @@ def _report(directory: Path, display: Display) -> None:
     except Exception as error:
         display.message(
             f"warning: {directory / REPORT} is not written: {type(error).__name__}: {error}; "
-            f"dragoman plot report {directory} tries it again"
+            f"dragoman plot report {quote(str(directory))} tries it again"
         )
     else:
         display.message(f"the course of the training is shown in {directory / REPORT}")

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from dragoman.config import DragomanError
+from dragoman.corpora import overlap
 from dragoman.corpora.cleaning import CleaningReport, clean
 from dragoman.corpora.config import CleaningConfig, CorpusConfig
 from dragoman.corpora.parallel_text import read_pairs
@@ -27,6 +28,9 @@ SAMPLE_PAIRS = 30_000
 VOCABULARY_KIB_PER_PAIR = 2.7
 """Memory that SentencePiece takes to learn a vocabulary: 150 MiB for 40,000 pairs of software texts
 where it takes 72 MiB for 10,000."""
+
+FEWEST_SOURCES = 2
+"""Different ones: a rehearsal learns from one and holds the other out to validate."""
 
 LONGEST_SHARE = 0.999
 """Pairs that should fit into a batch; the rest is left out of training and counted."""
@@ -76,13 +80,19 @@ def measure_text(
 
     Raises:
         CorpusError: a corpus cannot be read.
-        PlanError: no pair is worth learning from, or all are too long.
+        PlanError: no pair is worth learning from, all are of one source, or all are too long.
     """
     began = time.perf_counter()
     sample, pairs, characters = _sample(corpora, languages)
     cleaning_seconds = time.perf_counter() - began
     if not pairs:
         raise PlanError("cleaning leaves no pair to learn from; look at dragoman corpus check")
+    num_sources = len({overlap.normalise(source) for source, _ in sample})
+    if num_sources < FEWEST_SOURCES:
+        raise PlanError(
+            f"{num_sources} source sentence after cleaning is too few to plan for; give at least "
+            f"{FEWEST_SOURCES} different ones"
+        )
     path = directory / "sample.tsv"
     with open_whole(path) as file:
         file.writelines(f"{source}\t{target}\n".encode() for source, target in sample)

@@ -1,5 +1,6 @@
 """`shortlist.safetensors`: the shortlist of a model, beside its weights."""
 
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -108,4 +109,4 @@ def _fits(tensors: dict[str, Any], directory: ModelDirectory) -> bool:
 
 
 def _how_to_learn(model: "Path") -> str:
-    return f'"dragoman shortlist {model} PAIRS" learns one'
+    return f'"dragoman shortlist {quote(str(model))} PAIRS" learns one'

@@ -74,7 +74,7 @@ def _blame(error: TrainingError, begun: Begun) -> str:
     shown = ", ".join(map(str, pairs[:8])) + (", ..." if len(pairs) > 8 else "")  # noqa: PLR2004
     return (
         f"update {begun.number} (epoch {batch.position.epoch}, update {batch.position.update} of "
-        f"it, {len(pairs)} pairs of the token store: {shown}) gave {error}; the checkpoints are "
-        "those before it; train in another directory (-o) with a lower training.learning_rate "
+        f"it, {len(pairs)} pairs of the token store: {shown}) gave {error}; no checkpoint "
+        "has it; train in another directory (-o) with a lower training.learning_rate "
         "or more training.warmup_updates"
     )
