@@ -2,9 +2,7 @@
 
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from itertools import product
 from pathlib import Path
-from string import ascii_lowercase
 from typing import Any
 
 from dragoman.config import RecipeError, from_table, nearest, read_table, set_key
@@ -13,8 +11,8 @@ from dragoman.corpora.config import CleaningConfig, CorporaConfig
 from dragoman.corpora.languages import is_language_code
 from dragoman.decoding.config import SearchConfig
 from dragoman.evaluation.config import EvaluationConfig, Tokenization
+from dragoman.languages import language_code, same_language
 from dragoman.model.config import PRESETS, STUDENTS, TransformerConfig
-from dragoman.serving.languages import language_name, same_language
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.training.config import TrainingConfig
 
@@ -75,8 +73,7 @@ def _check_language(name: str, code: str) -> None:
     """Refuse what is no language code: scripts and tokenizations are chosen by it."""
     if not code.strip():
         raise ValueError(f"{name} is empty; name it by its code, as en")
-    codes = map("".join, product(ascii_lowercase, repeat=2))
-    if known := next((c for c in codes if language_name(c).lower() == code.lower()), None):
+    if known := language_code(code):
         raise ValueError(f"{name} = {code!r} is the name of a language; write its code, {known}")
     if not is_language_code(code):
         raise ValueError(f"{name} = {code!r} is not a language code; write it as en or pt_BR")

@@ -83,8 +83,14 @@ def test_another_encoding_is_named(encoding: str, tmp_path: Path) -> None:
 def test_another_encoding_without_a_mark_is_not_taken_for_text(encoding: str) -> None:
     content = "the cat\n".encode(encoding)
 
-    with pytest.raises(CorpusError, match=r"standard input:1: a NUL character.* if it is UTF-16"):
+    with pytest.raises(CorpusError, match=r"standard input: UTF-16 text; convert it to UTF-8"):
         list(read_stream(io.BytesIO(content), "standard input"))
+
+
+def test_a_nul_is_a_control_character_like_others() -> None:
+    (chunk,) = read_stream(io.BytesIO(b"the\0 cat\n"), "standard input")
+
+    assert [line.text for line in chunk] == ["the\0 cat"]
 
 
 @pytest.mark.parametrize(

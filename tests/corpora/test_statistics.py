@@ -56,6 +56,13 @@ def test_what_a_spreadsheet_has_written_is_warned_of(tmp_path: Path) -> None:
     assert quoted.startswith("3 of 5 texts of en stand in quotation marks")
 
 
+@pytest.mark.parametrize("names", ["English\tItalian", "it\ten", " source \tTarget"])
+def test_a_heading_may_have_names_or_roles(tmp_path: Path, names: str) -> None:
+    (warning,) = measured(tmp_path / "a.tsv", f"{names}\nA cat.\tUn gatto.\n").warnings
+
+    assert "looks like a heading" in warning
+
+
 def test_quotation_marks_and_words_of_a_text_are_not_warned_of(tmp_path: Path) -> None:
     rows = ["A cat\tUn gatto", '"Yes," he said, "it is."\t"Sì"', "en\tit", '"a ""b"""\tc']
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from dragoman.corpora.parallel_text import Pair
+from dragoman.languages import language_name
 
 ROLES = (("source", "target"), ("source", "translation"), ("src", "trg"), ("src", "tgt"))
 
@@ -47,8 +48,11 @@ class SpreadsheetSigns:
 
     def _is_heading(self, pair: Pair) -> bool:
         names = pair.source.strip().lower(), pair.target.strip().lower()
-        codes = self._languages[0].lower(), self._languages[1].lower()
-        return names in (codes, codes[::-1], *ROLES)
+        spelled = [{code.lower(), language_name(code).lower()} for code in self._languages]
+        return names in ROLES or any(
+            names[0] in first and names[1] in second
+            for first, second in (spelled, reversed(spelled))
+        )
 
 
 def _is_quoted(text: str) -> bool:

@@ -19,13 +19,13 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 BZIP2_MARKS = tuple(b"BZh%d1AY&SY" % level for level in range(1, 10))
 
+UTF_16 = "UTF-16 text; convert it to UTF-8, as with iconv -f UTF-16 -t UTF-8"
+
 OTHER_BEGINNINGS = {
     (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ", b"PK\x03\x04", *BZIP2_MARKS): (
         "a compressed file; unpack it first, as with gunzip or unzstd"
     ),
-    (b"\xff\xfe", b"\xfe\xff"): (
-        "UTF-16 text; convert it to UTF-8, as with iconv -f UTF-16 -t UTF-8"
-    ),
+    (b"\xff\xfe", b"\xfe\xff"): UTF_16,
 }
 """How files begin that are not lines of UTF-8 text, and what to do with them."""
 
@@ -61,6 +61,11 @@ def read_lines(path: Path) -> Iterator[str]:
             while line := stream.readline(MAX_LINE_BYTES + 1):
                 number += 1
                 text = decode_line(line, str(path), number)
+                if "\0" in text:
+                    raise CorpusError(
+                        f"{path}:{number}: a NUL character, which text does not have; remove it, "
+                        "or convert the file if it is UTF-16"
+                    )
                 if number == 1:
                     _refuse_old_line_ends(text, path)
                 yield text.removesuffix("\n").removesuffix("\r")
@@ -106,15 +111,12 @@ def decode_line(content: bytes, name: str, number: int) -> str:
         for beginnings, refusal in OTHER_BEGINNINGS.items():
             if content.startswith(beginnings):
                 raise CorpusError(f"{name}: {refusal}")
+        if 3 * content.count(0) > len(content):  # half of all bytes, in the languages of Europe
+            raise CorpusError(f"{name}: {UTF_16}")
         if content.startswith(b"<?xml") and b"\t" not in content:  # a pair may begin so
             raise CorpusError(
                 f"{name}: XML, which is not read line by line; save the text in it, a line each"
             )
-    if b"\0" in content:
-        raise CorpusError(
-            f"{name}:{number}: a NUL character, which text does not have; remove it, or convert "
-            "the file if it is UTF-16"
-        )
     try:
         return content.decode()
     except UnicodeDecodeError as error:

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, Form, Request, UploadFile
 from pydantic import BaseModel, BeforeValidator, Field
 from starlette.responses import Response
 
+from dragoman.languages import base_language, language_name
 from dragoman.markup.document import Rules
 from dragoman.markup.passage import Passage, PlainText
 from dragoman.serving.access import check_key
@@ -17,7 +18,6 @@ from dragoman.serving.dependencies import Service, Store
 from dragoman.serving.documents import Document
 from dragoman.serving.fields import read_fields, refuse_repeated_fields
 from dragoman.serving.glossaries import check_glossary
-from dragoman.serving.languages import base_language, language_name
 from dragoman.serving.models import ServedModel
 from dragoman.serving.openapi import FILE, Message, accepts, refuses
 from dragoman.serving.readers import read_markup

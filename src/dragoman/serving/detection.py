@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from dragoman.corpora.scripts import letters_outside, share_in_script
-from dragoman.serving.languages import base_language
+from dragoman.languages import base_language
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _LONGEST_GRAM = 4

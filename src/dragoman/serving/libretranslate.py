@@ -7,12 +7,12 @@ from fastapi import APIRouter, Form, Request, UploadFile
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
+from dragoman.languages import language_name
 from dragoman.serving.access import check_key
 from dragoman.serving.dependencies import Service, Store
 from dragoman.serving.detection import Detection
 from dragoman.serving.documents import READERS
 from dragoman.serving.fields import read_fields, refuse_repeated_fields
-from dragoman.serving.languages import language_name
 from dragoman.serving.openapi import FILE, accepts, refuses
 from dragoman.serving.readers import read_html, read_plain_text
 from dragoman.serving.refusal import RefusalError

@@ -9,9 +9,9 @@ from typing import Any
 
 from dragoman.config import RecipeError
 from dragoman.device import num_cpus
+from dragoman.languages import base_language, same_language
 from dragoman.model_directory import ModelDirectory
 from dragoman.serving.insight import Insight
-from dragoman.serving.languages import base_language, same_language
 from dragoman.serving.refusal import RefusalError
 from dragoman.translator import Translator
 

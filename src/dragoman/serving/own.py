@@ -6,11 +6,11 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 from starlette.responses import PlainTextResponse, Response
 
+from dragoman.languages import language_name
 from dragoman.serving.access import check_key
 from dragoman.serving.alignments import MOST_ALIGNED_CHARACTERS, Alignment, align_answers
 from dragoman.serving.dependencies import Service
 from dragoman.serving.fields import read_fields
-from dragoman.serving.languages import language_name
 from dragoman.serving.metrics import CONTENT_TYPE
 from dragoman.serving.openapi import accepts, refuses
 from dragoman.serving.service import Answer, Order

@@ -29,6 +29,15 @@ def language_name(code: str) -> str:
     return f"{name} ({region})" if region else name
 
 
+def language_code(name: str) -> str | None:
+    """Find the code of a language by its English name.
+
+    >>> language_code("italian"), language_code("it")
+    ('it', None)
+    """
+    return next((code for code, known in _NAME_OF.items() if known.lower() == name.lower()), None)
+
+
 def same_language(one: str, other: str) -> bool:
     """Tell whether two codes name a language alike, but for case and the way regions are joined.
 
