@@ -1,5 +1,7 @@
 """Right code of other styles is not blamed, and one mistake is not told as many."""
 
+import pytest
+
 from dragoman.checking.cells import Cell
 from dragoman.checking.examiner import Examiner, Wishes
 from dragoman.checking.report import PartReport
@@ -46,6 +48,44 @@ class EncoderBlock(nn.Module):
         x = self.norm1(src + self.dropout(seen))
         return self.norm2(x + self.dropout(self.w2(torch.relu(self.w1(x)))))
 """
+
+ATTENTION = """
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, heads):
+        super().__init__()
+        self.h, self.d_k = heads, d_model // heads
+        self.q, self.k, self.v, self.o = (nn.Linear(d_model, d_model) for _ in range(4))
+    def forward(self, query, key, value, mask=None):
+        q, k, v = (
+            layer(x).unflatten(-1, (self.h, self.d_k)).transpose(1, 2)
+            for layer, x in ((self.q, query), (self.k, key), (self.v, value))
+        )
+        scores = q @ k.transpose(-1, -2) / math.sqrt(self.d_k)
+        if mask is not None:
+            scores = scores.masked_fill(mask == 0, -1e9)
+        return self.o((scores.softmax(-1) @ v).transpose(1, 2).flatten(2))
+"""
+
+DECODER_BLOCK = """
+class DecoderBlock(nn.Module):
+    def __init__(self, d_model, heads, d_ff):
+        super().__init__()
+        self.attention = MultiHeadAttention(d_model, heads)
+        self.cross_attention = MultiHeadAttention(d_model, heads)
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.norms = nn.ModuleList(nn.LayerNorm(d_model) for _ in range(3))
+    def forward(self, x, memory, {0}, {1}):
+        x = self.norms[0](x + self.attention(x, x, x, {2}))
+        x = self.norms[1](x + self.cross_attention(x, memory, memory, {3}))
+        return self.norms[2](x + self.feed_forward(x))
+"""
+
+
+def decoder_block(target_mask: str, source_mask: str, optional: str = "") -> PartReport:
+    """Examine a right decoder block whose masks have these names."""
+    names = (f"{target_mask}{optional}", f"{source_mask}{optional}", target_mask, source_mask)
+    source = HEAD + ATTENTION + FEED_FORWARD.format("") + DECODER_BLOCK.format(*names)
+    return report(source, "DecoderBlock")[1]
 
 
 def report(source: str, part: str) -> tuple[PartReport, PartReport]:
@@ -118,20 +158,7 @@ def test_a_block_of_pytorch_s_attention_runs() -> None:
 
 
 def test_an_attention_without_masks_is_not_told_that_they_have_no_effect() -> None:
-    attention = """
-class MultiHeadAttention(nn.Module):
-    def __init__(self, d_model, heads):
-        super().__init__()
-        self.h, self.d_k = heads, d_model // heads
-        self.q, self.k, self.v, self.o = (nn.Linear(d_model, d_model) for _ in range(4))
-    def forward(self, query, key, value):
-        q, k, v = (
-            layer(x).unflatten(-1, (self.h, self.d_k)).transpose(1, 2)
-            for layer, x in ((self.q, query), (self.k, key), (self.v, value))
-        )
-        weights = (q @ k.transpose(-1, -2) / math.sqrt(self.d_k)).softmax(-1)
-        return self.o((weights @ v).transpose(1, 2).flatten(2))
-"""
+    attention = ATTENTION.replace(", mask=None", "").replace("if mask is not None", "if False")
     part = report(HEAD + attention, "MultiHeadAttention")[1]
 
     assert mistakes(part) == []
@@ -218,3 +245,47 @@ def test_a_part_that_runs_once_only_does_not_end_the_examination() -> None:
     part = report(HEAD + once, "FeedForward")[1]
 
     assert any("only once" in why for why in part.not_checked)
+
+
+@pytest.mark.parametrize(
+    ("target_mask", "source_mask"),
+    [
+        ("mask", "context_mask"),
+        ("tgt_attn_mask", "src_attn_mask"),
+        ("slf_attn_mask", "dec_enc_attn_mask"),
+        ("causal_mask", "pad_mask"),
+        ("future_mask", "enc_dec_attn_mask"),
+        ("combined_mask", "mask_src"),
+        ("dec_self_attn_mask", "cross_attn_mask"),
+    ],
+)
+def test_the_masks_of_a_decoder_may_have_many_names(target_mask: str, source_mask: str) -> None:
+    part = decoder_block(target_mask, source_mask, "=None")
+
+    assert mistakes(part) == []
+    assert {"future-is-invisible", "padding-is-invisible"} <= set(part.passed)
+
+
+@pytest.mark.parametrize("optional", ["", "=None"])
+def test_a_block_is_not_blamed_for_a_mask_whose_name_is_not_known(optional: str) -> None:
+    part = decoder_block("first_mask", "second_mask", optional)
+
+    assert mistakes(part) == []
+    assert part.not_checked == ("what `first_mask` of its forward stands for is not known",)
+
+
+def test_two_masks_that_look_like_the_same_are_not_checked() -> None:
+    part = decoder_block("memory_mask", "src_mask")
+
+    assert mistakes(part) == []
+    assert part.not_checked == ("`memory_mask` and `src_mask` look like the same thing",)
+
+
+def test_a_pad_mask_is_given_to_an_encoder() -> None:
+    block = ENCODER_BLOCK.replace("nn.MultiheadAttention", "MultiHeadAttention")
+    block = block.replace(", dropout=dropout, batch_first=True", "")
+    block = block.replace("attn_mask=src_mask)[0]", "pad_mask)").replace("src_mask", "pad_mask")
+    part = report(HEAD + ATTENTION + block, "EncoderBlock")[1]
+
+    assert mistakes(part) == []
+    assert "padding-is-invisible" in part.passed

@@ -81,14 +81,22 @@ CONSTRUCTOR = {
 
 _MASKS = {
     "source_mask": (
-        *("srcmask", "sourcemask", "smask", "memorymask", "crossmask", "emask", "encodermask"),
-        *("encmask", "encoderdecodermask", "crossattentionmask", "paddingmask", "srcpaddingmask"),
+        *("smask", "emask", "encdecmask", "encoderdecodermask", "encdecattnmask", "decencmask"),
+        *("decencattnmask", "decencattentionmask", "encdecattentionmask", "encselfattnmask"),
+        *("encslfattnmask", "encoderselfattentionmask", "encoderselfattnmask"),
     ),
-    "target_mask": (
-        *("tgtmask", "trgmask", "tmask", "targetmask", "selfmask", "selfattentionmask"),
-        *("decodermask", "decmask", "lookaheadmask", "causalmask", "dmask"),
-    ),
+    "target_mask": ("tmask", "dmask", "combinedmask", "nopeakmask"),
 }
+"""Spellings that `_SIDES` cannot tell."""
+
+_SIDES = {
+    "source_mask": ("src", "source", "mem", "cross", "enc", "pad", "context", "ctx"),
+    "target_mask": ("tgt", "trg", "target", "self", "slf", "causal", "look", "dec", "future"),
+}
+"""How a piece of a mask's name begins that tells whose words it hides."""
+
+_BARE_MASKS = ("mask", "attnmask", "attentionmask")
+_ENCODER_MASKS = ("selfmask", "selfattnmask", "selfattentionmask", "slfmask", "slfattnmask")
 _SOURCE_STATES = ("x", "src", "source", "input", "inputs", "enc", "hidden", "inp", "embeddings")
 _TARGET_STATES = ("x", "tgt", "trg", "target", "y", "dec", "decinput", "decoderinput", "out")
 _MEMORY = (
@@ -100,11 +108,11 @@ ATTENTION = {
     "query": ("q", "query", "queries", "xq", "x", "input", "inputs", "hidden"),
     "key": ("k", "key", "keys", "xk"),
     "value": ("v", "value", "values", "xv"),
-    "mask": ("mask", "attnmask", "attentionmask", "srcmask", "m"),
+    "mask": (*_BARE_MASKS, "attmask", "srcmask", "m"),
 }
 ENCODER = {
     "states": _SOURCE_STATES,
-    "mask": ("mask", "attnmask", "attentionmask", "selfattentionmask", *_MASKS["source_mask"]),
+    "mask": (*_BARE_MASKS, *_ENCODER_MASKS, *_MASKS["source_mask"]),
 }
 DECODER = {"memory": _MEMORY, "states": _TARGET_STATES, **_MASKS}
 MODEL = {
@@ -150,9 +158,33 @@ def _role(name: str, roles: Roles, *, among: list[str]) -> str | None:
     for role, spellings in roles.items():
         if word in spellings:
             return role
+    if "mask" in word:
+        return _mask_role(name, roles, among=among)
     known = {spelling: role for role, spellings in roles.items() for spelling in spellings}
     close = closest(word, known)
     return known[close] if close and len(word) > SHORTEST_TO_CORRECT else None
+
+
+def _mask_role(name: str, roles: Roles, *, among: list[str]) -> str | None:
+    """Find whose mask it is by the pieces of its name; a mask of the wrong side blames right code.
+
+    A mask of padded keys alone has a shape of its own, and is none of these.
+    """
+    if plain(name) in _BARE_MASKS:  # of a decoder: the target's, if the other one is the source's
+        others = [other for other in among if "mask" in plain(other) and other != name]
+        whose = [_role(other, roles, among=[other]) for other in others]
+        return "target_mask" if whose == ["source_mask"] else None
+    pieces = name.lower().split("_")
+    sides = [
+        side
+        for side, beginnings in _SIDES.items()
+        if any(piece.startswith(beginnings) for piece in pieces)
+    ]
+    if "keypadding" in plain(name) or len(sides) != 1:
+        return None
+    of_the_source = "mask" if roles is ENCODER else "source_mask"
+    role = of_the_source if sides == ["source_mask"] else sides[0]
+    return role if role in roles else None
 
 
 SHORTEST_TO_CORRECT = 4

@@ -37,7 +37,10 @@ def bind(function: Callable[..., Any], roles: Roles, given: Mapping[str, Any]) -
     found = roles_of(_signature_of(function), roles)
     for told in given:
         alike = [name for name, meaning in found.items() if meaning == told]
-        if len(alike) > 1 and "mask" not in told:
+        if "mask" in told:
+            _refuse_unknown_masks(told, found)
+            alike = [name for name in alike if is_required(parameters[name])]
+        if len(alike) > 1:
             raise NotCheckableError(f"`{alike[0]}` and `{alike[1]}` look like the same thing")
     left = [role for role in given if role not in found.values() and "mask" not in role]
     arguments: dict[str, Any] = {}
@@ -51,6 +54,13 @@ def bind(function: Callable[..., Any], roles: Roles, given: Mapping[str, Any]) -
                 raise NotCheckableError(f"what `{name}` of its forward stands for is not known")
             arguments[name] = given[left.pop(0)]
     return arguments
+
+
+def _refuse_unknown_masks(told: str, found: Mapping[str, str | None]) -> None:
+    """Refuse to leave a mask out that may be the one to give: its part would seem to ignore it."""
+    unknown = [name for name, role in found.items() if role is None and "mask" in name.lower()]
+    if unknown and told not in found.values():
+        raise NotCheckableError(f"what `{unknown[0]}` of its forward stands for is not known")
 
 
 def takes(function: Callable[..., Any], roles: Roles) -> set[str]:
@@ -73,6 +83,8 @@ def attends_elsewhere(module: nn.Module) -> bool:
 
 def attention_convention(module: nn.Module, x: Tensor) -> Convention | None:
     """Find out how an attention wants its masks; x is (batch, length, d_model)."""
+    if "mask" not in takes(module, ATTENTION):
+        return None
 
     def to_memory(memory: Tensor, mask: Tensor | None) -> Tensor:
         if attends_elsewhere(module):
