@@ -289,3 +289,89 @@ def test_a_pad_mask_is_given_to_an_encoder() -> None:
 
     assert mistakes(part) == []
     assert "padding-is-invisible" in part.passed
+
+
+WRAPPER = """
+class Transformer(nn.Module):
+    def __init__(self, vocab_size, d_model, nhead, num_layers, d_ff):
+        super().__init__()
+        self.embed, self.positions = nn.Embedding(vocab_size, d_model), nn.Embedding(50, d_model)
+        self.transformer = nn.Transformer(
+            d_model, nhead, num_layers, num_layers, d_ff, dropout=0.0, batch_first=True
+        )
+        self.out = nn.Linear(d_model, vocab_size)
+    def look_up(self, words):
+        return self.embed(words) + self.positions(torch.arange(words.size(1)))
+    def forward(self, src, tgt, tgt_mask{0}, src_padding_mask=None):
+        {1}
+        return self.out(self.transformer(
+            self.look_up(src), self.look_up(tgt), tgt_mask={2}, src_is_causal=False,
+            src_key_padding_mask=src_padding_mask, memory_key_padding_mask=src_padding_mask
+        ))
+"""
+NESTED = pytest.mark.filterwarnings("ignore:enable_nested_tensor")  # 3 heads, which are odd
+MAKES_ITS_OWN = """if tgt_mask is None:
+            tgt_mask = nn.Transformer.generate_square_subsequent_mask(tgt.size(1))
+"""
+
+
+@NESTED
+@pytest.mark.parametrize(("optional", "makes"), [("=None", MAKES_ITS_OWN), ("=None", ""), ("", "")])
+def test_a_model_of_pytorch_s_transformer_gets_the_masks_that_it_takes(
+    optional: str, makes: str
+) -> None:
+    part = report(HEAD + WRAPPER.format(optional, makes, "tgt_mask"), "Transformer")[1]
+
+    assert mistakes(part) == []
+    assert "future-is-invisible" in part.passed
+    assert any(why.startswith("what it does with padding") for why in part.not_checked)
+
+
+@NESTED
+def test_a_model_that_drops_its_mask_is_told_that_it_sees_the_future() -> None:
+    part = report(HEAD + WRAPPER.format("=None", "", "None"), "Transformer")[1]
+
+    assert mistakes(part) == ["future-is-invisible"]
+
+
+@NESTED
+def test_a_model_that_stops_whatever_mask_it_gets_does_not_run() -> None:
+    source = HEAD + WRAPPER.format("=None", "tgt = tgt.view(1, 2, 3)", "tgt_mask")
+
+    assert mistakes(report(source, "Transformer")[1]) == ["does-not-run"]
+
+
+def test_a_decoder_block_of_pytorch_s_attention_runs() -> None:
+    block = DECODER_BLOCK.format("tgt_mask=None", "unused=None", "tgt_mask", "None")
+    block = block.replace("MultiHeadAttention(d_model, heads)", "Attention(d_model, heads)")
+    attention = """
+class Attention(nn.MultiheadAttention):
+    def __init__(self, d_model, heads):
+        super().__init__(d_model, heads, batch_first=True)
+    def forward(self, query, key, value, mask):
+        return super().forward(query, key, value, attn_mask=mask)[0]
+"""
+    part = report(HEAD + attention + FEED_FORWARD.format("") + block, "DecoderBlock")[1]
+    leaking = block.replace("x, x, x, tgt_mask", "x, x, x, None")
+    other = report(HEAD + attention + FEED_FORWARD.format("") + leaking, "DecoderBlock")[1]
+
+    assert mistakes(part) == []
+    assert "future-is-invisible" in part.passed
+    assert mistakes(other) == ["future-is-invisible"]
+
+
+def test_inside_a_block_the_input_s_width_is_no_vocabulary() -> None:
+    named = FEED_FORWARD.replace("d_model", "input_dim").replace("d_ff", "hidden_dim").format("")
+
+    for source, name in ((named, "FeedForward"), (ENCODER_BLOCK, "EncoderBlock")):
+        part = report(HEAD + source.replace("d_model", "input_dim"), name)[1]
+
+        assert mistakes(part) == []
+        assert "weights-without-gradient" in part.passed
+
+
+def test_a_width_is_not_taken_for_a_module() -> None:
+    part = report(HEAD + ENCODER_BLOCK.replace("d_ff", "d_feedforward"), "EncoderBlock")[1]
+
+    assert mistakes(part) == []
+    assert part.passed

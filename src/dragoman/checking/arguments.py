@@ -38,7 +38,7 @@ CONSTRUCTOR = {
     "d_ff": (
         *("dff", "ffdim", "dimff", "ffnhidden", "pfdim", "dhidden", "innerdim", "ffndim", "dinner"),
         *("dimfeedforward", "ffhidden", "ffsize", "hiddenff", "feedforwarddim", "ffhiddendim"),
-        *("intermediatesize",),
+        *("intermediatesize", "dfeedforward", "dffn", "dimffn"),
     ),
     "expansion": ("forwardexpansion", "expansion", "expansionfactor", "ffmultiplier"),
     "dropout": (
@@ -78,6 +78,15 @@ CONSTRUCTOR = {
     "projection": ("projectionlayer", "generator", "projection", "proj", "outputprojection"),
 }
 """Roles of constructors' arguments, and their spellings in lower case without underscores."""
+
+INSIDE = {**CONSTRUCTOR, "d_model": (*CONSTRUCTOR["d_model"], "inputdim", "outputdim")}
+"""The same of a part that has no vocabulary: what goes in and what comes out are vectors."""
+
+_MODULES = {
+    *("cross_attention", "attention", "feed_forward", "norm", "encoder", "decoder", "projection"),
+}
+_OF_NUMBERS = ("d_", "dim", "num")
+"""How names begin that are no module's, whatever else they resemble."""
 
 _MASKS = {
     "source_mask": (
@@ -153,14 +162,19 @@ def _role(name: str, roles: Roles, *, among: list[str]) -> str | None:
     """Find a role by the spelling, then by a spelling that is close."""
     word = plain(name)
     others = {plain(other) for other in among} - {word}
-    if word.startswith("hidden") and roles is CONSTRUCTOR and others & {*CONSTRUCTOR["d_model"]}:
+    if word.startswith("hidden") and "d_ff" in roles and others & {*roles["d_model"]}:
         return "d_ff"  # (d_model, hidden): the width inside
     for role, spellings in roles.items():
         if word in spellings:
             return role
     if "mask" in word:
         return _mask_role(name, roles, among=among)
-    known = {spelling: role for role, spellings in roles.items() for spelling in spellings}
+    known = {
+        spelling: role
+        for role, spellings in roles.items()
+        for spelling in spellings
+        if role not in _MODULES or not name.lower().startswith(_OF_NUMBERS)
+    }
     close = closest(word, known)
     return known[close] if close and len(word) > SHORTEST_TO_CORRECT else None
 

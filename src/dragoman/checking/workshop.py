@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,12 +12,15 @@ from torch import nn
 
 from dragoman.checking.arguments import (
     CONSTRUCTOR,
+    DECODER,
+    ENCODER,
+    INSIDE,
     NotCheckableError,
     is_required,
     parameters_of,
     roles_of,
 )
-from dragoman.checking.calls import attention_convention
+from dragoman.checking.calls import attention_convention, block_convention
 from dragoman.checking.convention import USUAL, Convention
 
 
@@ -51,6 +55,19 @@ _MODULES = {
     "source_positions": "PositionalEncoding",
     "target_positions": "PositionalEncoding",
     "projection": "ProjectionLayer",
+}
+
+_OF_ATTENTION = {
+    "EncoderBlock": ENCODER,
+    "DecoderBlock": DECODER,
+    "Encoder": ENCODER,
+    "Decoder": DECODER,
+}
+"""What has attention in it, and how it is called."""
+
+_WITHOUT_VOCABULARY = {
+    *("FeedForward", "MultiHeadAttention", "ResidualConnection", "LayerNormalization"),
+    *("EncoderBlock", "DecoderBlock"),
 }
 
 
@@ -90,10 +107,14 @@ class Workshop:
     @cached_property
     def known_convention(self) -> Convention | None:
         """The same, or None if there is none."""
-        if "MultiHeadAttention" not in self.found:
-            return USUAL
         x = torch.randn(2, 6, SIZES.d_model, generator=torch.Generator().manual_seed(2))
-        return attention_convention(self.build("MultiHeadAttention"), x)
+        if "MultiHeadAttention" in self.found:
+            return attention_convention(self.build("MultiHeadAttention"), x)
+        for part, roles in _OF_ATTENTION.items():
+            with suppress(Exception):  # what fails here is said where the part is examined
+                if convention := block_convention(self.build(part), roles, x):
+                    return convention
+        return USUAL
 
     def build(self, part: str, **changes: Any) -> Any:
         """Build a part in evaluation mode, always from the same random numbers.
@@ -110,7 +131,8 @@ class Workshop:
 
     def roles(self, part: str) -> dict[str, str | None]:
         """Tell what each argument of a part's constructor stands for."""
-        roles = roles_of(self.factory(part), CONSTRUCTOR)
+        known = INSIDE if part in _WITHOUT_VOCABULARY else CONSTRUCTOR
+        roles = roles_of(self.factory(part), known)
         return {name: self.named.get(name, role) for name, role in roles.items()}
 
     def _build(self, part: str, sizes: Sizes) -> Any:
