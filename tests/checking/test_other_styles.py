@@ -375,3 +375,129 @@ def test_a_width_is_not_taken_for_a_module() -> None:
 
     assert mistakes(part) == []
     assert part.passed
+
+
+CONFIGURED = """
+from dataclasses import dataclass
+
+@dataclass
+class Settings:
+    d_model: int = 64
+    d_ff: int = 256
+    num_layers: int = 3
+
+class FeedForward(nn.Module):
+    def __init__(self, config{}):
+        super().__init__()
+        self.w1 = nn.Linear(config.d_model, config.d_ff)
+        self.w2 = nn.Linear(config.d_ff, config.d_model)
+    def forward(self, x):
+        return self.w2(torch.relu(self.w1(x)))
+"""
+
+
+@pytest.mark.parametrize("annotation", ["", ": Settings", ": 'Settings'"])
+def test_a_configuration_is_built_from_the_program_s_dataclass(annotation: str) -> None:
+    part = report(HEAD + CONFIGURED.format(annotation), "FeedForward")[1]
+
+    assert mistakes(part) == []
+    assert "feed-forward-activation" in part.passed
+
+
+def test_of_two_dataclasses_none_is_guessed() -> None:
+    source = HEAD + CONFIGURED.format("") + "@dataclass\nclass Other:\n    batch_size: int = 2\n"
+    part = report(source, "FeedForward")[1]
+
+    assert mistakes(part) == []
+    assert part.not_checked[0].startswith("its argument `config` is a configuration")
+
+
+def test_a_stack_may_hand_on_the_arguments_of_its_blocks() -> None:
+    stack = """
+class Encoder(nn.Module):
+    def __init__(self, num_layers, **block):
+        super().__init__()
+        self.layers = nn.ModuleList(EncoderBlock(**block) for _ in range(num_layers))
+    def forward(self, x, mask=None):
+        for layer in self.layers:
+            x = layer(x, mask)
+        return x
+"""
+    part = report(HEAD + ENCODER_BLOCK + stack, "Encoder")[1]
+
+    assert mistakes(part) == []
+    assert "padding-is-invisible" in part.passed
+
+
+GENERAL_BLOCK = """
+class TransformerBlock(nn.Module):
+    def __init__(self, d_model, heads, d_ff):
+        super().__init__()
+        self.attention = MultiHeadAttention(d_model, heads)
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.norm1, self.norm2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+    def forward(self, value, key, query, mask):
+        x = self.norm1(query + self.attention(query, key, value, mask))
+        return self.norm2(x + self.feed_forward(x))
+class DecoderBlock(nn.Module):
+    def __init__(self, d_model, heads, d_ff):
+        super().__init__()
+        self.attention, self.norm = MultiHeadAttention(d_model, heads), nn.LayerNorm(d_model)
+        self.block = TransformerBlock(d_model, heads, d_ff)
+    def forward(self, x, value, key, src_mask, trg_mask):
+        return self.block(value, key, self.norm(x + self.attention(x, x, x, trg_mask)), src_mask)
+"""
+
+
+@pytest.mark.parametrize("part", ["EncoderBlock", "DecoderBlock"])
+def test_blocks_may_take_queries_keys_and_values(part: str) -> None:
+    source = HEAD + ATTENTION + FEED_FORWARD.format("") + GENERAL_BLOCK
+    right = report(source, part)[1]
+    wrong = report(source.replace("norm2(x + ", "norm2("), part)[1]
+
+    assert mistakes(right) == []
+    assert {"padding-is-invisible", "residual-input"} <= set(right.passed)
+    assert mistakes(wrong) == ["residual-input"]
+
+
+def test_matrices_that_all_heads_share_are_found() -> None:
+    shared = ATTENTION.replace(
+        "for _ in range(4))",
+        "for _ in range(4))\n"
+        "        self.q, self.k, self.v = (nn.Linear(self.d_k, self.d_k) for _ in range(3))",
+    ).replace(
+        "layer(x).unflatten(-1, (self.h, self.d_k))", "layer(x.unflatten(-1, (self.h, self.d_k)))"
+    )
+    part = report(HEAD + shared, "MultiHeadAttention")[1]
+
+    assert mistakes(part) == ["attention-projections"]
+
+
+def test_an_attention_with_a_norm_is_not_told_that_it_is_not_equation_1() -> None:
+    source = ATTENTION.replace("return self.o(", "return self.norm(query + self.o(")
+    source = source.replace("flatten(2))", "flatten(2)))").replace(
+        "        self.h,", "        self.norm = nn.LayerNorm(d_model)\n        self.h,"
+    )
+    part = report(HEAD + source, "MultiHeadAttention")[1]
+
+    assert mistakes(part) == []
+    assert any("it has a norm of its own" in why for why in part.not_checked)
+
+
+@pytest.mark.parametrize(("base", "expected"), [("10000.0", []), ("50.0", ["positions-formula"])])
+def test_positions_that_are_counted_in_words_are_compared(base: str, expected: list[str]) -> None:
+    positions = POSITIONS.replace("10000.0", base).format("self.table[:length]")
+    positions = positions.replace("return", "batch, length = x.size()\n        return")
+    part = report(HEAD + positions, "PositionalEncoding")[1]
+
+    assert mistakes(part) == expected
+    assert "positions-alone" in notes(part)
+
+
+def test_a_rate_that_is_written_in_the_code_is_found_beside_an_argument() -> None:
+    block = ENCODER_BLOCK.replace("nn.Dropout(dropout)", "nn.Dropout(0.1)")
+    half = report(HEAD + block, "EncoderBlock")[1]
+    whole = report(HEAD + block.replace("dropout=dropout", "dropout=0.1"), "EncoderBlock")[1]
+
+    assert mistakes(half) == []
+    assert mistakes(whole) == ["dropout-ignored"]

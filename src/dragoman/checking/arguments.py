@@ -17,7 +17,7 @@ CONSTRUCTOR = {
         *("dmodel", "embdim", "embeddim", "embeddingdim", "embedsize", "embsize", "embeddingsize"),
         *("modeldim", "dim", "dimension", "dimensionsize", "d", "size", "features", "nembd"),
         *("hiddensize", "hiddendim", "hiddim", "hidden", "numfeatures", "embeddingdimension"),
-        *("dembed", "dimmodel", "normalizedshape", "modelsize"),
+        *("dembed", "dwordvec", "dimmodel", "normalizedshape", "modelsize"),
     ),
     "source_vocab": (
         *("srcvocab", "srcvocabsize", "sourcevocab", "sourcevocabsize", "encvocsize", "inputdim"),
@@ -142,7 +142,19 @@ def roles_of(function: Callable[..., Any], roles: Roles) -> dict[str, str | None
         for name, parameter in parameters_of(function).items()
         if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
     ]
-    return {name: _role(name, roles, among=names) for name in names}
+    found = {name: _role(name, roles, among=names) for name in names}
+    meant = "memory" if roles is DECODER else "states" if roles is ENCODER else None
+    if meant is None or meant in found.values():
+        return found
+    return {
+        name: meant if role is None and is_of_attention(name) else role
+        for name, role in found.items()
+    }
+
+
+def is_of_attention(name: str) -> bool:
+    """Tell whether a block has an argument from its attention: queries, keys or values."""
+    return any(plain(name) in ATTENTION[role] for role in ("query", "key", "value"))
 
 
 def parameters_of(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:

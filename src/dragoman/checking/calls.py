@@ -10,6 +10,7 @@ from dragoman.checking.arguments import (
     ATTENTION,
     NotCheckableError,
     Roles,
+    is_of_attention,
     is_required,
     parameters_of,
     roles_of,
@@ -65,6 +66,8 @@ def _refuse_doubt(
         if unknown and not alike:
             raise NotCheckableError(f"what `{unknown[0]}` of its forward stands for is not known")
         alike = [name for name in alike if is_required(parameters[name])]
+    if told in ("states", "memory"):  # which a block may take as queries, keys and values
+        alike = [name for name in alike if not is_of_attention(name)]
     if len(alike) > 1:
         raise NotCheckableError(f"`{alike[0]}` and `{alike[1]}` look like the same thing")
 

@@ -35,6 +35,8 @@ def give(workshop: Workshop, part: str, module: Any, rows: slice = ALL) -> Tenso
         return _GIVEN.get(part, _states)(workshop, module, rows)
     except REFUSED as error:
         if part in _OF_VECTORS and _reads_words(workshop, part, module, error):
+            if part == "PositionalEncoding":  # may ask for words to count them
+                return _words(workshop, module, rows)
             raise NotCheckableError(
                 "it takes words, not vectors, and is looked at where a whole model has it"
             ) from None

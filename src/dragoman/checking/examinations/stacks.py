@@ -137,6 +137,8 @@ def encoder_padding(workshop: Workshop, part: str) -> Iterator[Verdict]:
     """Change a hidden position; an attention that obeys no mask is itself to blame."""
     _ = workshop.convention
     module = workshop.build(part)
+    if "mask" not in takes(module, ENCODER):
+        raise NotCheckableError("what it does with padding: it takes no mask")
     x = random(BATCH, S, SIZES.d_model)
     mask = visible(S, hidden=S - 1)
     before = encode(workshop, module, x, mask)[:, :-1]
