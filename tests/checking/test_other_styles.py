@@ -1,5 +1,7 @@
 """Right code of other styles is not blamed, and one mistake is not told as many."""
 
+import pytest
+
 from dragoman.checking.cells import Cell
 from dragoman.checking.examiner import Examiner, Wishes
 from dragoman.checking.report import PartReport
@@ -46,6 +48,44 @@ class EncoderBlock(nn.Module):
         x = self.norm1(src + self.dropout(seen))
         return self.norm2(x + self.dropout(self.w2(torch.relu(self.w1(x)))))
 """
+
+ATTENTION = """
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, heads):
+        super().__init__()
+        self.h, self.d_k = heads, d_model // heads
+        self.q, self.k, self.v, self.o = (nn.Linear(d_model, d_model) for _ in range(4))
+    def forward(self, query, key, value, mask=None):
+        q, k, v = (
+            layer(x).unflatten(-1, (self.h, self.d_k)).transpose(1, 2)
+            for layer, x in ((self.q, query), (self.k, key), (self.v, value))
+        )
+        scores = q @ k.transpose(-1, -2) / math.sqrt(self.d_k)
+        if mask is not None:
+            scores = scores.masked_fill(mask == 0, -1e9)
+        return self.o((scores.softmax(-1) @ v).transpose(1, 2).flatten(2))
+"""
+
+DECODER_BLOCK = """
+class DecoderBlock(nn.Module):
+    def __init__(self, d_model, heads, d_ff):
+        super().__init__()
+        self.attention = MultiHeadAttention(d_model, heads)
+        self.cross_attention = MultiHeadAttention(d_model, heads)
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.norms = nn.ModuleList(nn.LayerNorm(d_model) for _ in range(3))
+    def forward(self, x, memory, {0}, {1}):
+        x = self.norms[0](x + self.attention(x, x, x, {2}))
+        x = self.norms[1](x + self.cross_attention(x, memory, memory, {3}))
+        return self.norms[2](x + self.feed_forward(x))
+"""
+
+
+def decoder_block(target_mask: str, source_mask: str, optional: str = "") -> PartReport:
+    """Examine a right decoder block whose masks have these names."""
+    names = (f"{target_mask}{optional}", f"{source_mask}{optional}", target_mask, source_mask)
+    source = HEAD + ATTENTION + FEED_FORWARD.format("") + DECODER_BLOCK.format(*names)
+    return report(source, "DecoderBlock")[1]
 
 
 def report(source: str, part: str) -> tuple[PartReport, PartReport]:
@@ -118,20 +158,7 @@ def test_a_block_of_pytorch_s_attention_runs() -> None:
 
 
 def test_an_attention_without_masks_is_not_told_that_they_have_no_effect() -> None:
-    attention = """
-class MultiHeadAttention(nn.Module):
-    def __init__(self, d_model, heads):
-        super().__init__()
-        self.h, self.d_k = heads, d_model // heads
-        self.q, self.k, self.v, self.o = (nn.Linear(d_model, d_model) for _ in range(4))
-    def forward(self, query, key, value):
-        q, k, v = (
-            layer(x).unflatten(-1, (self.h, self.d_k)).transpose(1, 2)
-            for layer, x in ((self.q, query), (self.k, key), (self.v, value))
-        )
-        weights = (q @ k.transpose(-1, -2) / math.sqrt(self.d_k)).softmax(-1)
-        return self.o((weights @ v).transpose(1, 2).flatten(2))
-"""
+    attention = ATTENTION.replace(", mask=None", "").replace("if mask is not None", "if False")
     part = report(HEAD + attention, "MultiHeadAttention")[1]
 
     assert mistakes(part) == []
@@ -218,3 +245,259 @@ def test_a_part_that_runs_once_only_does_not_end_the_examination() -> None:
     part = report(HEAD + once, "FeedForward")[1]
 
     assert any("only once" in why for why in part.not_checked)
+
+
+@pytest.mark.parametrize(
+    ("target_mask", "source_mask"),
+    [
+        ("mask", "context_mask"),
+        ("tgt_attn_mask", "src_attn_mask"),
+        ("slf_attn_mask", "dec_enc_attn_mask"),
+        ("causal_mask", "pad_mask"),
+        ("future_mask", "enc_dec_attn_mask"),
+        ("combined_mask", "mask_src"),
+        ("dec_self_attn_mask", "cross_attn_mask"),
+    ],
+)
+def test_the_masks_of_a_decoder_may_have_many_names(target_mask: str, source_mask: str) -> None:
+    part = decoder_block(target_mask, source_mask, "=None")
+
+    assert mistakes(part) == []
+    assert {"future-is-invisible", "padding-is-invisible"} <= set(part.passed)
+
+
+@pytest.mark.parametrize("optional", ["", "=None"])
+def test_a_block_is_not_blamed_for_a_mask_whose_name_is_not_known(optional: str) -> None:
+    part = decoder_block("first_mask", "second_mask", optional)
+
+    assert mistakes(part) == []
+    assert part.not_checked == ("what `first_mask` of its forward stands for is not known",)
+
+
+def test_two_masks_that_look_like_the_same_are_not_checked() -> None:
+    part = decoder_block("memory_mask", "src_mask")
+
+    assert mistakes(part) == []
+    assert part.not_checked == ("`memory_mask` and `src_mask` look like the same thing",)
+
+
+def test_a_pad_mask_is_given_to_an_encoder() -> None:
+    block = ENCODER_BLOCK.replace("nn.MultiheadAttention", "MultiHeadAttention")
+    block = block.replace(", dropout=dropout, batch_first=True", "")
+    block = block.replace("attn_mask=src_mask)[0]", "pad_mask)").replace("src_mask", "pad_mask")
+    part = report(HEAD + ATTENTION + block, "EncoderBlock")[1]
+
+    assert mistakes(part) == []
+    assert "padding-is-invisible" in part.passed
+
+
+WRAPPER = """
+class Transformer(nn.Module):
+    def __init__(self, vocab_size, d_model, nhead, num_layers, d_ff):
+        super().__init__()
+        self.embed, self.positions = nn.Embedding(vocab_size, d_model), nn.Embedding(50, d_model)
+        self.transformer = nn.Transformer(
+            d_model, nhead, num_layers, num_layers, d_ff, dropout=0.0, batch_first=True
+        )
+        self.out = nn.Linear(d_model, vocab_size)
+    def look_up(self, words):
+        return self.embed(words) + self.positions(torch.arange(words.size(1)))
+    def forward(self, src, tgt, tgt_mask{0}, src_padding_mask=None):
+        {1}
+        return self.out(self.transformer(
+            self.look_up(src), self.look_up(tgt), tgt_mask={2}, src_is_causal=False,
+            src_key_padding_mask=src_padding_mask, memory_key_padding_mask=src_padding_mask
+        ))
+"""
+NESTED = pytest.mark.filterwarnings("ignore:enable_nested_tensor")  # 3 heads, which are odd
+MAKES_ITS_OWN = """if tgt_mask is None:
+            tgt_mask = nn.Transformer.generate_square_subsequent_mask(tgt.size(1))
+"""
+
+
+@NESTED
+@pytest.mark.parametrize(("optional", "makes"), [("=None", MAKES_ITS_OWN), ("=None", ""), ("", "")])
+def test_a_model_of_pytorch_s_transformer_gets_the_masks_that_it_takes(
+    optional: str, makes: str
+) -> None:
+    part = report(HEAD + WRAPPER.format(optional, makes, "tgt_mask"), "Transformer")[1]
+
+    assert mistakes(part) == []
+    assert "future-is-invisible" in part.passed
+    assert any(why.startswith("what it does with padding") for why in part.not_checked)
+
+
+@NESTED
+def test_a_model_that_drops_its_mask_is_told_that_it_sees_the_future() -> None:
+    part = report(HEAD + WRAPPER.format("=None", "", "None"), "Transformer")[1]
+
+    assert mistakes(part) == ["future-is-invisible"]
+
+
+@NESTED
+def test_a_model_that_stops_whatever_mask_it_gets_does_not_run() -> None:
+    source = HEAD + WRAPPER.format("=None", "tgt = tgt.view(1, 2, 3)", "tgt_mask")
+
+    assert mistakes(report(source, "Transformer")[1]) == ["does-not-run"]
+
+
+def test_a_decoder_block_of_pytorch_s_attention_runs() -> None:
+    block = DECODER_BLOCK.format("tgt_mask=None", "unused=None", "tgt_mask", "None")
+    block = block.replace("MultiHeadAttention(d_model, heads)", "Attention(d_model, heads)")
+    attention = """
+class Attention(nn.MultiheadAttention):
+    def __init__(self, d_model, heads):
+        super().__init__(d_model, heads, batch_first=True)
+    def forward(self, query, key, value, mask):
+        return super().forward(query, key, value, attn_mask=mask)[0]
+"""
+    part = report(HEAD + attention + FEED_FORWARD.format("") + block, "DecoderBlock")[1]
+    leaking = block.replace("x, x, x, tgt_mask", "x, x, x, None")
+    other = report(HEAD + attention + FEED_FORWARD.format("") + leaking, "DecoderBlock")[1]
+
+    assert mistakes(part) == []
+    assert "future-is-invisible" in part.passed
+    assert mistakes(other) == ["future-is-invisible"]
+
+
+def test_inside_a_block_the_input_s_width_is_no_vocabulary() -> None:
+    named = FEED_FORWARD.replace("d_model", "input_dim").replace("d_ff", "hidden_dim").format("")
+
+    for source, name in ((named, "FeedForward"), (ENCODER_BLOCK, "EncoderBlock")):
+        part = report(HEAD + source.replace("d_model", "input_dim"), name)[1]
+
+        assert mistakes(part) == []
+        assert "weights-without-gradient" in part.passed
+
+
+def test_a_width_is_not_taken_for_a_module() -> None:
+    part = report(HEAD + ENCODER_BLOCK.replace("d_ff", "d_feedforward"), "EncoderBlock")[1]
+
+    assert mistakes(part) == []
+    assert part.passed
+
+
+CONFIGURED = """
+from dataclasses import dataclass
+
+@dataclass
+class Settings:
+    d_model: int = 64
+    d_ff: int = 256
+    num_layers: int = 3
+
+class FeedForward(nn.Module):
+    def __init__(self, config{}):
+        super().__init__()
+        self.w1 = nn.Linear(config.d_model, config.d_ff)
+        self.w2 = nn.Linear(config.d_ff, config.d_model)
+    def forward(self, x):
+        return self.w2(torch.relu(self.w1(x)))
+"""
+
+
+@pytest.mark.parametrize("annotation", ["", ": Settings", ": 'Settings'"])
+def test_a_configuration_is_built_from_the_program_s_dataclass(annotation: str) -> None:
+    part = report(HEAD + CONFIGURED.format(annotation), "FeedForward")[1]
+
+    assert mistakes(part) == []
+    assert "feed-forward-activation" in part.passed
+
+
+def test_of_two_dataclasses_none_is_guessed() -> None:
+    source = HEAD + CONFIGURED.format("") + "@dataclass\nclass Other:\n    batch_size: int = 2\n"
+    part = report(source, "FeedForward")[1]
+
+    assert mistakes(part) == []
+    assert part.not_checked[0].startswith("its argument `config` is a configuration")
+
+
+def test_a_stack_may_hand_on_the_arguments_of_its_blocks() -> None:
+    stack = """
+class Encoder(nn.Module):
+    def __init__(self, num_layers, **block):
+        super().__init__()
+        self.layers = nn.ModuleList(EncoderBlock(**block) for _ in range(num_layers))
+    def forward(self, x, mask=None):
+        for layer in self.layers:
+            x = layer(x, mask)
+        return x
+"""
+    part = report(HEAD + ENCODER_BLOCK + stack, "Encoder")[1]
+
+    assert mistakes(part) == []
+    assert "padding-is-invisible" in part.passed
+
+
+GENERAL_BLOCK = """
+class TransformerBlock(nn.Module):
+    def __init__(self, d_model, heads, d_ff):
+        super().__init__()
+        self.attention = MultiHeadAttention(d_model, heads)
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.norm1, self.norm2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+    def forward(self, value, key, query, mask):
+        x = self.norm1(query + self.attention(query, key, value, mask))
+        return self.norm2(x + self.feed_forward(x))
+class DecoderBlock(nn.Module):
+    def __init__(self, d_model, heads, d_ff):
+        super().__init__()
+        self.attention, self.norm = MultiHeadAttention(d_model, heads), nn.LayerNorm(d_model)
+        self.block = TransformerBlock(d_model, heads, d_ff)
+    def forward(self, x, value, key, src_mask, trg_mask):
+        return self.block(value, key, self.norm(x + self.attention(x, x, x, trg_mask)), src_mask)
+"""
+
+
+@pytest.mark.parametrize("part", ["EncoderBlock", "DecoderBlock"])
+def test_blocks_may_take_queries_keys_and_values(part: str) -> None:
+    source = HEAD + ATTENTION + FEED_FORWARD.format("") + GENERAL_BLOCK
+    right = report(source, part)[1]
+    wrong = report(source.replace("norm2(x + ", "norm2("), part)[1]
+
+    assert mistakes(right) == []
+    assert {"padding-is-invisible", "residual-input"} <= set(right.passed)
+    assert mistakes(wrong) == ["residual-input"]
+
+
+def test_matrices_that_all_heads_share_are_found() -> None:
+    shared = ATTENTION.replace(
+        "for _ in range(4))",
+        "for _ in range(4))\n"
+        "        self.q, self.k, self.v = (nn.Linear(self.d_k, self.d_k) for _ in range(3))",
+    ).replace(
+        "layer(x).unflatten(-1, (self.h, self.d_k))", "layer(x.unflatten(-1, (self.h, self.d_k)))"
+    )
+    part = report(HEAD + shared, "MultiHeadAttention")[1]
+
+    assert mistakes(part) == ["attention-projections"]
+
+
+def test_an_attention_with_a_norm_is_not_told_that_it_is_not_equation_1() -> None:
+    source = ATTENTION.replace("return self.o(", "return self.norm(query + self.o(")
+    source = source.replace("flatten(2))", "flatten(2)))").replace(
+        "        self.h,", "        self.norm = nn.LayerNorm(d_model)\n        self.h,"
+    )
+    part = report(HEAD + source, "MultiHeadAttention")[1]
+
+    assert mistakes(part) == []
+    assert any("it has a norm of its own" in why for why in part.not_checked)
+
+
+@pytest.mark.parametrize(("base", "expected"), [("10000.0", []), ("50.0", ["positions-formula"])])
+def test_positions_that_are_counted_in_words_are_compared(base: str, expected: list[str]) -> None:
+    positions = POSITIONS.replace("10000.0", base).format("self.table[:length]")
+    positions = positions.replace("return", "batch, length = x.size()\n        return")
+    part = report(HEAD + positions, "PositionalEncoding")[1]
+
+    assert mistakes(part) == expected
+    assert "positions-alone" in notes(part)
+
+
+def test_a_rate_that_is_written_in_the_code_is_found_beside_an_argument() -> None:
+    block = ENCODER_BLOCK.replace("nn.Dropout(dropout)", "nn.Dropout(0.1)")
+    half = report(HEAD + block, "EncoderBlock")[1]
+    whole = report(HEAD + block.replace("dropout=dropout", "dropout=0.1"), "EncoderBlock")[1]
+
+    assert mistakes(half) == []
+    assert mistakes(whole) == ["dropout-ignored"]

@@ -137,7 +137,7 @@ def test_what_an_argument_means_is_asked_for_and_never_passed_over(
         "what its argument `how_wide` stands for is not known; "
         "--argument how_wide=d_model would say so\n"
     ) in printed
-    assert printed.endswith("learner.py: no mistake found; not checked: 1\n")
+    assert printed.endswith("learner.py: nothing could be checked; not checked: 1\n")
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ CONSTRUCTOR = {
         *("dmodel", "embdim", "embeddim", "embeddingdim", "embedsize", "embsize", "embeddingsize"),
         *("modeldim", "dim", "dimension", "dimensionsize", "d", "size", "features", "nembd"),
         *("hiddensize", "hiddendim", "hiddim", "hidden", "numfeatures", "embeddingdimension"),
-        *("dembed", "dimmodel", "normalizedshape", "modelsize"),
+        *("dembed", "dwordvec", "dimmodel", "normalizedshape", "modelsize"),
     ),
     "source_vocab": (
         *("srcvocab", "srcvocabsize", "sourcevocab", "sourcevocabsize", "encvocsize", "inputdim"),
@@ -38,7 +38,7 @@ CONSTRUCTOR = {
     "d_ff": (
         *("dff", "ffdim", "dimff", "ffnhidden", "pfdim", "dhidden", "innerdim", "ffndim", "dinner"),
         *("dimfeedforward", "ffhidden", "ffsize", "hiddenff", "feedforwarddim", "ffhiddendim"),
-        *("intermediatesize",),
+        *("intermediatesize", "dfeedforward", "dffn", "dimffn"),
     ),
     "expansion": ("forwardexpansion", "expansion", "expansionfactor", "ffmultiplier"),
     "dropout": (
@@ -79,16 +79,33 @@ CONSTRUCTOR = {
 }
 """Roles of constructors' arguments, and their spellings in lower case without underscores."""
 
+INSIDE = {**CONSTRUCTOR, "d_model": (*CONSTRUCTOR["d_model"], "inputdim", "outputdim")}
+"""The same of a part that has no vocabulary: what goes in and what comes out are vectors."""
+
+_MODULES = {
+    *("cross_attention", "attention", "feed_forward", "norm", "encoder", "decoder", "projection"),
+}
+_OF_NUMBERS = ("d_", "dim", "num")
+"""How names begin that are no module's, whatever else they resemble."""
+
 _MASKS = {
     "source_mask": (
-        *("srcmask", "sourcemask", "smask", "memorymask", "crossmask", "emask", "encodermask"),
-        *("encmask", "encoderdecodermask", "crossattentionmask", "paddingmask", "srcpaddingmask"),
+        *("smask", "emask", "encdecmask", "encoderdecodermask", "encdecattnmask", "decencmask"),
+        *("decencattnmask", "decencattentionmask", "encdecattentionmask", "encselfattnmask"),
+        *("encslfattnmask", "encoderselfattentionmask", "encoderselfattnmask"),
     ),
-    "target_mask": (
-        *("tgtmask", "trgmask", "tmask", "targetmask", "selfmask", "selfattentionmask"),
-        *("decodermask", "decmask", "lookaheadmask", "causalmask", "dmask"),
-    ),
+    "target_mask": ("tmask", "dmask", "combinedmask", "nopeakmask"),
 }
+"""Spellings that `_SIDES` cannot tell."""
+
+_SIDES = {
+    "source_mask": ("src", "source", "mem", "cross", "enc", "pad", "context", "ctx"),
+    "target_mask": ("tgt", "trg", "target", "self", "slf", "causal", "look", "dec", "future"),
+}
+"""How a piece of a mask's name begins that tells whose words it hides."""
+
+_BARE_MASKS = ("mask", "attnmask", "attentionmask")
+_ENCODER_MASKS = ("selfmask", "selfattnmask", "selfattentionmask", "slfmask", "slfattnmask")
 _SOURCE_STATES = ("x", "src", "source", "input", "inputs", "enc", "hidden", "inp", "embeddings")
 _TARGET_STATES = ("x", "tgt", "trg", "target", "y", "dec", "decinput", "decoderinput", "out")
 _MEMORY = (
@@ -100,11 +117,11 @@ ATTENTION = {
     "query": ("q", "query", "queries", "xq", "x", "input", "inputs", "hidden"),
     "key": ("k", "key", "keys", "xk"),
     "value": ("v", "value", "values", "xv"),
-    "mask": ("mask", "attnmask", "attentionmask", "srcmask", "m"),
+    "mask": (*_BARE_MASKS, "attmask", "srcmask", "m"),
 }
 ENCODER = {
     "states": _SOURCE_STATES,
-    "mask": ("mask", "attnmask", "attentionmask", "selfattentionmask", *_MASKS["source_mask"]),
+    "mask": (*_BARE_MASKS, *_ENCODER_MASKS, *_MASKS["source_mask"]),
 }
 DECODER = {"memory": _MEMORY, "states": _TARGET_STATES, **_MASKS}
 MODEL = {
@@ -125,7 +142,19 @@ def roles_of(function: Callable[..., Any], roles: Roles) -> dict[str, str | None
         for name, parameter in parameters_of(function).items()
         if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
     ]
-    return {name: _role(name, roles, among=names) for name in names}
+    found = {name: _role(name, roles, among=names) for name in names}
+    meant = "memory" if roles is DECODER else "states" if roles is ENCODER else None
+    if meant is None or meant in found.values():
+        return found
+    return {
+        name: meant if role is None and is_of_attention(name) else role
+        for name, role in found.items()
+    }
+
+
+def is_of_attention(name: str) -> bool:
+    """Tell whether a block has an argument from its attention: queries, keys or values."""
+    return any(plain(name) in ATTENTION[role] for role in ("query", "key", "value"))
 
 
 def parameters_of(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
@@ -145,14 +174,43 @@ def _role(name: str, roles: Roles, *, among: list[str]) -> str | None:
     """Find a role by the spelling, then by a spelling that is close."""
     word = plain(name)
     others = {plain(other) for other in among} - {word}
-    if word.startswith("hidden") and roles is CONSTRUCTOR and others & {*CONSTRUCTOR["d_model"]}:
+    if word.startswith("hidden") and "d_ff" in roles and others & {*roles["d_model"]}:
         return "d_ff"  # (d_model, hidden): the width inside
     for role, spellings in roles.items():
         if word in spellings:
             return role
-    known = {spelling: role for role, spellings in roles.items() for spelling in spellings}
+    if "mask" in word:
+        return _mask_role(name, roles, among=among)
+    known = {
+        spelling: role
+        for role, spellings in roles.items()
+        for spelling in spellings
+        if role not in _MODULES or not name.lower().startswith(_OF_NUMBERS)
+    }
     close = closest(word, known)
     return known[close] if close and len(word) > SHORTEST_TO_CORRECT else None
+
+
+def _mask_role(name: str, roles: Roles, *, among: list[str]) -> str | None:
+    """Find whose mask it is by the pieces of its name; a mask of the wrong side blames right code.
+
+    A mask of padded keys alone has a shape of its own, and is none of these.
+    """
+    if plain(name) in _BARE_MASKS:  # of a decoder: the target's, if the other one is the source's
+        others = [other for other in among if "mask" in plain(other) and other != name]
+        whose = [_role(other, roles, among=[other]) for other in others]
+        return "target_mask" if whose == ["source_mask"] else None
+    pieces = name.lower().split("_")
+    sides = [
+        side
+        for side, beginnings in _SIDES.items()
+        if any(piece.startswith(beginnings) for piece in pieces)
+    ]
+    if "keypadding" in plain(name) or len(sides) != 1:
+        return None
+    of_the_source = "mask" if roles is ENCODER else "source_mask"
+    role = of_the_source if sides == ["source_mask"] else sides[0]
+    return role if role in roles else None
 
 
 SHORTEST_TO_CORRECT = 4

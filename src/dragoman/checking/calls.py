@@ -1,5 +1,6 @@
 """Calls a learner's part with what its arguments are named after."""
 
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -9,6 +10,7 @@ from dragoman.checking.arguments import (
     ATTENTION,
     NotCheckableError,
     Roles,
+    is_of_attention,
     is_required,
     parameters_of,
     roles_of,
@@ -36,9 +38,7 @@ def bind(function: Callable[..., Any], roles: Roles, given: Mapping[str, Any]) -
     parameters = parameters_of(_signature_of(function))
     found = roles_of(_signature_of(function), roles)
     for told in given:
-        alike = [name for name, meaning in found.items() if meaning == told]
-        if len(alike) > 1 and "mask" not in told:
-            raise NotCheckableError(f"`{alike[0]}` and `{alike[1]}` look like the same thing")
+        _refuse_doubt(told, found, parameters)
     left = [role for role in given if role not in found.values() and "mask" not in role]
     arguments: dict[str, Any] = {}
     for name, role in found.items():
@@ -51,6 +51,25 @@ def bind(function: Callable[..., Any], roles: Roles, given: Mapping[str, Any]) -
                 raise NotCheckableError(f"what `{name}` of its forward stands for is not known")
             arguments[name] = given[left.pop(0)]
     return arguments
+
+
+def _refuse_doubt(
+    told: str, found: Mapping[str, str | None], parameters: Mapping[str, inspect.Parameter]
+) -> None:
+    """Refuse to guess which of two arguments is meant.
+
+    A mask of an unknown name is not left out either: its part would seem to ignore it.
+    """
+    alike = [name for name, meaning in found.items() if meaning == told]
+    if "mask" in told:
+        unknown = [name for name, role in found.items() if role is None and "mask" in name.lower()]
+        if unknown and not alike:
+            raise NotCheckableError(f"what `{unknown[0]}` of its forward stands for is not known")
+        alike = [name for name in alike if is_required(parameters[name])]
+    if told in ("states", "memory"):  # which a block may take as queries, keys and values
+        alike = [name for name in alike if not is_of_attention(name)]
+    if len(alike) > 1:
+        raise NotCheckableError(f"`{alike[0]}` and `{alike[1]}` look like the same thing")
 
 
 def takes(function: Callable[..., Any], roles: Roles) -> set[str]:
@@ -73,6 +92,8 @@ def attends_elsewhere(module: nn.Module) -> bool:
 
 def attention_convention(module: nn.Module, x: Tensor) -> Convention | None:
     """Find out how an attention wants its masks; x is (batch, length, d_model)."""
+    if "mask" not in takes(module, ATTENTION):
+        return None
 
     def to_memory(memory: Tensor, mask: Tensor | None) -> Tensor:
         if attends_elsewhere(module):
@@ -82,6 +103,19 @@ def attention_convention(module: nn.Module, x: Tensor) -> Convention | None:
     outputs = x.size(1) - 2
     queries = outputs if attends_elsewhere(module) else x.size(1)
     return find_convention(to_memory, x, queries=queries, outputs=outputs)
+
+
+def block_convention(module: nn.Module, roles: Roles, x: Tensor) -> Convention | None:
+    """Find out how a block or a stack wants its masks, if its attention is not the learner's."""
+    own = "mask" if "mask" in roles else "target_mask"
+    given = {"memory": x} if "memory" in roles else {}
+    if own not in takes(module, roles):
+        return None
+
+    def look(states: Tensor, mask: Tensor | None) -> Tensor:
+        return call(module, roles, {"states": states, own: mask, **given})[:, :-2]
+
+    return find_convention(look, x, queries=x.size(1), outputs=x.size(1) - 2)
 
 
 def first_tensor(result: Any) -> Tensor:

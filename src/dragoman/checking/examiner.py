@@ -150,7 +150,7 @@ class Examiner:
     def _workshop(self) -> Workshop:
         """Look at the program's names afresh, because mending replaces classes."""
         found = find_parts(self.program.names, self.wishes.classes)
-        return Workshop(found, self.wishes.arguments)
+        return Workshop(found, self.wishes.arguments, self.program.dataclasses)
 
     def _factory(self, part: str) -> Callable[..., Any] | None:
         """Give what builds a part, if it is there."""

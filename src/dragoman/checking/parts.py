@@ -63,7 +63,9 @@ PARTS = (
     ),
     Part(
         name="EncoderBlock",
-        spellings=("encoderblock", "encoderlayer", "transformerencoderlayer"),
+        spellings=(
+            *("encoderblock", "encoderlayer", "transformerencoderlayer", "transformerblock"),
+        ),
     ),
     Part(name="Encoder", spellings=("encoder", "transformerencoder")),
     Part(
@@ -128,9 +130,14 @@ def find_parts(
             if chosen[part.name] in names:
                 found[part.name] = names[chosen[part.name]]
             continue
-        for name, value in names.items():
-            if plain(name) in part.spellings and _is_theirs(value, is_function=part.is_function):
-                found[part.name] = value
+        spelt = {
+            plain(name): value
+            for name, value in names.items()
+            if plain(name) in part.spellings and _is_theirs(value, is_function=part.is_function)
+        }
+        general = spelt.pop("transformerblock", None)  # an encoder's, if there is no other
+        if spelt or general:
+            found[part.name] = next(reversed(spelt.values()), general)
     return found
 
 

@@ -7,7 +7,7 @@ import re
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from types import FrameType, ModuleType
 from typing import Any
 
@@ -70,6 +70,16 @@ class Program:
     def names(self) -> dict[str, Any]:
         """What the program has defined so far."""
         return vars(self.module)
+
+    @property
+    def dataclasses(self) -> tuple[type, ...]:
+        """The dataclasses among them that are the program's own."""
+        classes = [value for value in self.names.values() if isinstance(value, type)]
+        return tuple(
+            each
+            for each in dict.fromkeys(classes)
+            if is_dataclass(each) and each.__module__ == self.module.__name__
+        )
 
     def execute(self, statement: Statement) -> None:
         """Run one statement; what it raises comes through."""

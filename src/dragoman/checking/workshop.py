@@ -1,7 +1,8 @@
 """Builds a learner's part with small sizes, and whatever the part is made of."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,12 +12,16 @@ from torch import nn
 
 from dragoman.checking.arguments import (
     CONSTRUCTOR,
+    DECODER,
+    ENCODER,
+    INSIDE,
     NotCheckableError,
+    Roles,
     is_required,
     parameters_of,
     roles_of,
 )
-from dragoman.checking.calls import attention_convention
+from dragoman.checking.calls import attention_convention, block_convention
 from dragoman.checking.convention import USUAL, Convention
 
 
@@ -53,16 +58,40 @@ _MODULES = {
     "projection": "ProjectionLayer",
 }
 
+_OF_ATTENTION = {
+    "EncoderBlock": ENCODER,
+    "DecoderBlock": DECODER,
+    "Encoder": ENCODER,
+    "Decoder": DECODER,
+}
+"""What has attention in it, and how it is called."""
+
+_BLOCK_OF = {"Encoder": "EncoderBlock", "Decoder": "DecoderBlock"}
+"""What a stack is made of."""
+
+_CONFIGURATIONS = ("config", "cfg", "conf", "configuration", "args", "hparams")
+"""Names of an argument that holds all the settings."""
+
+_WITHOUT_VOCABULARY = {
+    *("FeedForward", "MultiHeadAttention", "ResidualConnection", "LayerNormalization"),
+    *("EncoderBlock", "DecoderBlock"),
+}
+
 
 class Workshop:
     """Builds parts from the classes that were found, by the names of their arguments."""
 
     def __init__(
-        self, found: Mapping[str, Callable[..., Any]], named: Mapping[str, str] | None = None
+        self,
+        found: Mapping[str, Callable[..., Any]],
+        named: Mapping[str, str] | None = None,
+        configurations: Sequence[type] = (),
     ) -> None:
         self.found = found
         self.named = named or {}
         """Roles of arguments that the user has said."""
+        self.configurations = configurations
+        """The program's dataclasses."""
 
     def has(self, part: str) -> bool:
         """Tell whether a part was found."""
@@ -90,10 +119,14 @@ class Workshop:
     @cached_property
     def known_convention(self) -> Convention | None:
         """The same, or None if there is none."""
-        if "MultiHeadAttention" not in self.found:
-            return USUAL
         x = torch.randn(2, 6, SIZES.d_model, generator=torch.Generator().manual_seed(2))
-        return attention_convention(self.build("MultiHeadAttention"), x)
+        if "MultiHeadAttention" in self.found:
+            return attention_convention(self.build("MultiHeadAttention"), x)
+        for part, roles in _OF_ATTENTION.items():
+            with suppress(Exception):  # what fails here is said where the part is examined
+                if convention := block_convention(self.build(part), roles, x):
+                    return convention
+        return USUAL
 
     def build(self, part: str, **changes: Any) -> Any:
         """Build a part in evaluation mode, always from the same random numbers.
@@ -110,22 +143,56 @@ class Workshop:
 
     def roles(self, part: str) -> dict[str, str | None]:
         """Tell what each argument of a part's constructor stands for."""
-        roles = roles_of(self.factory(part), CONSTRUCTOR)
+        known = INSIDE if part in _WITHOUT_VOCABULARY else CONSTRUCTOR
+        return self._roles(self.factory(part), known)
+
+    def _roles(self, factory: Callable[..., Any], known: Roles) -> dict[str, str | None]:
+        roles = roles_of(factory, known)
         return {name: self.named.get(name, role) for name, role in roles.items()}
 
     def _build(self, part: str, sizes: Sizes) -> Any:
-        roles = self.roles(part)
-        parameters = parameters_of(self.factory(part))
-        arguments = {}
+        factory = self.factory(part)
+        return factory(**self._arguments(part, factory, self.roles(part), sizes))
+
+    def _arguments(
+        self,
+        part: str,
+        factory: Callable[..., Any],
+        roles: Mapping[str, str | None],
+        sizes: Sizes,
+    ) -> dict[str, Any]:
+        """Make what a part or its configuration is to be given."""
+        arguments: dict[str, Any] = {}
+        if block := self._block_of(part, roles):
+            arguments = self._arguments(block, self.factory(block), self.roles(block), sizes)
         for name, role in roles.items():
-            if role is None and is_required(parameters[name]):
-                raise NotCheckableError(
-                    f"what its argument `{name}` stands for is not known; "
-                    f"--argument {name}=d_model would say so"
-                )
-            if role is not None and not _is_free(role, parameters[name]):
+            parameter = parameters_of(factory)[name]
+            if configuration := self._configuration(name, parameter):
+                fields = self._roles(configuration, CONSTRUCTOR)
+                settings = self._arguments("Transformer", configuration, fields, sizes)
+                arguments[name] = configuration(**settings)
+            elif role is not None and not _is_free(role, parameter):
                 arguments[name] = self._argument(part, name, role, roles, sizes)
-        return self.factory(part)(**arguments)
+            elif role is None and is_required(parameter):
+                raise NotCheckableError(_not_known(name))
+        return arguments
+
+    def _block_of(self, part: str, roles: Mapping[str, str | None]) -> str | None:
+        """Tell to which block a stack hands on what it is given by any name."""
+        if part not in _BLOCK_OF:
+            return None
+        kinds = {parameter.kind for parameter in parameters_of(self.factory(part)).values()}
+        hands_on = inspect.Parameter.VAR_KEYWORD in kinds and "heads" not in roles.values()
+        return _BLOCK_OF[part] if hands_on else None
+
+    def _configuration(self, name: str, parameter: inspect.Parameter) -> type | None:
+        """Find the dataclass that an argument is by its annotation or, of one only, by its name."""
+        annotated = getattr(parameter.annotation, "__name__", parameter.annotation)
+        for configuration in self.configurations:
+            alone = name in _CONFIGURATIONS and len(self.configurations) == 1
+            if alone or configuration.__name__ == annotated:
+                return configuration
+        return None
 
     def _argument(
         self, part: str, name: str, role: str, roles: Mapping[str, str | None], sizes: Sizes
@@ -157,10 +224,11 @@ class Workshop:
         self, part: str, name: str, roles: Mapping[str, str | None], sizes: Sizes
     ) -> int | nn.Module:
         """Give a number of layers, one layer to be copied, or the layers, as the class wants."""
-        block = {"Encoder": "EncoderBlock", "Decoder": "DecoderBlock"}.get(part)
-        has_sizes = "heads" in roles.values()
-        annotation = parameters_of(self.factory(part))[name].annotation
-        if block is None or has_sizes or annotation is int:
+        block = _BLOCK_OF.get(part)
+        has_sizes = "heads" in roles.values() or self._block_of(part, roles)
+        if block is None or has_sizes:
+            return sizes.layers
+        if parameters_of(self.factory(part))[name].annotation is int:
             return sizes.layers
         if name == "layer":
             return self._build(block, sizes)
@@ -176,6 +244,16 @@ class Workshop:
         if alone:
             return embeddings
         return nn.Sequential(embeddings, self._build("PositionalEncoding", sizes))
+
+
+def _not_known(name: str) -> str:
+    """Say of what argument the role is not known."""
+    if name in _CONFIGURATIONS:
+        return f"its argument `{name}` is a configuration, and which it is is not known"
+    return (
+        f"what its argument `{name}` stands for is not known; "
+        f"--argument {name}=d_model would say so"
+    )
 
 
 def _is_free(role: str, parameter: inspect.Parameter) -> bool:

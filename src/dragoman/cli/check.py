@@ -94,6 +94,8 @@ def _print(report: "Report") -> None:
         console.print(line, soft_wrap=True)
     count = report.num_mistakes
     said = {0: "no mistake found", 1: "1 mistake"}.get(count, f"{count} mistakes")
+    if not count and not any(part.passed for part in report.parts):
+        said = "nothing could be checked"
     if unknown := sum(len(part.not_checked) for part in report.parts if part.found_as):
         said += f"; not checked: {unknown}"
     console.print(f"{report.file}: {said}", style="bold", soft_wrap=True)

@@ -13,6 +13,7 @@ from dragoman.checking.examinations.attention_forms import (
     explain,
     inputs_for,
     read_matrices,
+    shares_heads,
 )
 from dragoman.checking.examinations.check import Check, Verdict, distance
 from dragoman.checking.workshop import SIZES, Workshop
@@ -109,10 +110,16 @@ def equation(workshop: Workshop, part: str) -> Iterator[Verdict]:
         form = explain(module, inputs, SIZES.heads)
         right = compute(RIGHT, matrices, inputs, SIZES.heads)
     apart = distance(call_attention(module, inputs), right)
+    if form is None and any("norm" in type(child).__name__.lower() for child in module.modules()):
+        raise NotCheckableError("equation 1 (it has a norm of its own, and is more than attention)")
     if form is None:
         yield FORMULA, f"the output differs from equation 1 by up to {apart:.2g}"
         return
     yield FORMULA, None
+    shared = shares_heads(module.modules(), SIZES.heads)
+    if shared:
+        d_k = SIZES.d_model // SIZES.heads
+        yield PROJECTIONS, f"three matrices, {d_k} by {d_k}, are those of all {SIZES.heads} heads"
     for check in dict.fromkeys(_CHECK_OF.values()):
         said = [
             _SAID[piece].format(form[piece])
@@ -120,6 +127,8 @@ def equation(workshop: Workshop, part: str) -> Iterator[Verdict]:
             if own is check and form[piece] != RIGHT[piece]
         ]
         measured = f"{', '.join(said)}: that gives its output to rounding, and equation 1 gives one"
+        if check is PROJECTIONS and shared and not said:
+            continue
         yield check, f"{measured} that differs by up to {apart:.2g}" if said else None
 
 

@@ -5,7 +5,7 @@ gives a learner's output from the learner's own weights says what the learner's 
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, product
 
@@ -166,9 +166,21 @@ def read_matrices(module: nn.Module, num_heads: int) -> Iterator[Matrices]:
             ordered = [by_letter.pop(letter) for letter in "qkv"] + list(by_letter.values())
         else:
             ordered = list(linears.values())
-        if len(ordered) in (3, 4):
+        if shares_heads(ordered, num_heads):
+            yield _matrices(*(_of_each_head(x, num_heads) for x in ordered[:3]), *ordered[3:])
+        elif len(ordered) in (3, 4):
             yield _matrices(*ordered)
             yield _strided(_matrices(*ordered), num_heads)
+
+
+def shares_heads(layers: Iterable[nn.Module], num_heads: int) -> bool:
+    """Tell whether three of the layers have the width of a head, and so are all heads' own."""
+    widths = [x.in_features for x in layers if isinstance(x, nn.Linear)]
+    return num_heads > 1 and widths.count(SIZES.d_model // num_heads) == 3  # noqa: PLR2004
+
+
+def _of_each_head(layer: nn.Module, num_heads: int) -> Callable[[Tensor], Tensor]:
+    return lambda x: layer(x.unflatten(-1, (num_heads, -1))).flatten(start_dim=-2)
 
 
 def _letter(name: str) -> str:

@@ -40,6 +40,9 @@ class Check:
         )
 
 
+FIRST_WORD = 4
+"""The smallest id that is neither padding nor special."""
+
 Verdict = tuple[Check, str | None]
 """A check and what was measured that speaks against the part; None if it passed."""
 
@@ -53,9 +56,9 @@ def random(*shape: int, seed: int = 1, scale: float = 1.0) -> Tensor:
 
 
 def tokens(batch: int, length: int, vocab: int, *, seed: int = 1) -> Tensor:
-    """Draw token ids that are neither padding nor special: 4 and more."""
+    """Draw token ids that are neither padding nor special."""
     generator = torch.Generator().manual_seed(seed)
-    return torch.randint(4, vocab, (batch, length), generator=generator)
+    return torch.randint(FIRST_WORD, vocab, (batch, length), generator=generator)
 
 
 def distance(one: Tensor, other: Tensor) -> float:

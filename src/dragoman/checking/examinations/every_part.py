@@ -81,17 +81,22 @@ def evaluation_is_not_random(workshop: Workshop, part: str) -> Iterator[Verdict]
 
 
 def dropout_has_an_effect(workshop: Workshop, part: str) -> Iterator[Verdict]:
-    """Build with much dropout, train, and give the same twice."""
+    """Build with much dropout, train, and give the same twice; then with none, by equal chance."""
     if "dropout" not in workshop.roles(part).values():
         return
     module, _ = run(workshop, part, dropout=0.5)
     outputs = [give(workshop, part, module.train()) for _ in range(2)]
-    yield (
-        DROPOUT_IGNORED,
-        "in training, with a rate of 0.5, two outputs are the same to the last bit"
-        if torch.equal(*outputs)
-        else None,
-    )
+    if torch.equal(*outputs):
+        measured = "in training, with a rate of 0.5, two outputs are the same to the last bit"
+        yield DROPOUT_IGNORED, measured
+        return
+    with_each_rate = []
+    for rate in (0.0, 0.5):
+        module, _ = run(workshop, part, dropout=rate)
+        torch.default_generator.manual_seed(0)
+        with_each_rate.append(give(workshop, part, module.train()))
+    measured = "in training, rates of 0 and of 0.5 give the same output to the last bit"
+    yield DROPOUT_IGNORED, measured if torch.equal(*with_each_rate) else None
 
 
 def all_weights_learn(workshop: Workshop, part: str) -> Iterator[Verdict]:

@@ -2,13 +2,22 @@
 
 import math
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from dragoman.checking.arguments import NotCheckableError
 from dragoman.checking.calls import call
-from dragoman.checking.examinations.check import Check, Verdict, distance, random, same
+from dragoman.checking.convention import REFUSED
+from dragoman.checking.examinations.check import (
+    Check,
+    Verdict,
+    distance,
+    random,
+    same,
+    tokens,
+)
 from dragoman.checking.workshop import SIZES, Workshop
 from dragoman.model.positional_encoding import sinusoids
 
@@ -138,6 +147,10 @@ def wrong_tables() -> Iterator[tuple[str, Tensor]]:
 def formula(workshop: Workshop, part: str) -> Iterator[Verdict]:
     """Find what is added to each position, and compare it with the sinusoids."""
     module = workshop.build(part)
+    return _of_words(module) if _takes_words(module) else _of_vectors(workshop, module)
+
+
+def _of_vectors(workshop: Workshop, module: Any) -> Iterator[Verdict]:
     x = random(2, LENGTH, SIZES.d_model)
     with torch.no_grad():
         output = call(module, {}, {"states": x})
@@ -166,6 +179,29 @@ def formula(workshop: Workshop, part: str) -> Iterator[Verdict]:
         return
     yield ADDED, None
     yield SCALED, None if factor == 1.0 else f"they are multiplied by {factor:.4g}"
+    yield from _compare(table, trained=any(p.requires_grad for p in module.parameters()))
+
+
+def _takes_words(module: Any) -> bool:
+    """Tell whether a module refuses vectors."""
+    try:
+        call(module, {}, {"states": random(1, 2, SIZES.d_model)})
+    except REFUSED:
+        return True
+    return False
+
+
+def _of_words(module: Any) -> Iterator[Verdict]:
+    """Compare what comes for words, if it is the same for all of them."""
+    with torch.no_grad():
+        one, other = (
+            call(module, {}, {"tokens": tokens(2, LENGTH, SIZES.source_vocab, seed=seed)})
+            for seed in (1, 2)
+        )
+    if one.shape[-2:] != (LENGTH, SIZES.d_model) or not same(one, other):
+        raise NotCheckableError("its formula: it takes words, and gives more than positions")
+    yield ALONE, "what comes out are the positions alone, whatever the words are"
+    table = one.reshape(-1, LENGTH, SIZES.d_model)[0]
     yield from _compare(table, trained=any(p.requires_grad for p in module.parameters()))
 
 
@@ -201,8 +237,8 @@ def _compare(table: Tensor, *, trained: bool) -> Iterator[Verdict]:
 def limits(workshop: Workshop, part: str) -> Iterator[Verdict]:
     """Give a sentence that is too long, and a width that is odd."""
     roles = set(workshop.roles(part).values())
-    if "length" in roles:
-        module = workshop.build(part, length=4)
+    module = workshop.build(part, length=4)
+    if "length" in roles and not _takes_words(module):
         try:
             call(module, {}, {"states": random(1, 5, SIZES.d_model)})
         except Exception as error:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -34,6 +35,8 @@ def give(workshop: Workshop, part: str, module: Any, rows: slice = ALL) -> Tenso
         return _GIVEN.get(part, _states)(workshop, module, rows)
     except REFUSED as error:
         if part in _OF_VECTORS and _reads_words(workshop, part, module, error):
+            if part == "PositionalEncoding":  # may ask for words to count them
+                return _words(workshop, module, rows)
             raise NotCheckableError(
                 "it takes words, not vectors, and is looked at where a whole model has it"
             ) from None
@@ -82,14 +85,24 @@ def _source(workshop: Workshop, module: Any, rows: slice, given: Tensor | None =
         mask = torch.ones(x.size(0), queries, T, dtype=torch.bool)
         return call(module, ENCODER, {"states": x, "mask": convention.mask(mask)})
 
+    return _with_masks(workshop, attend_to)
+
+
+def _with_masks(workshop: Workshop, look: Callable[[int, Convention], Tensor]) -> Tensor:
+    """Call a block with masks that it takes; the learner's own attention has said which.
+
+    Args:
+        workshop: Knows what was found out about masks.
+        look: Calls it with masks for that many queries in a convention.
+    """
     try:
-        return attend_to(1, workshop.known_convention or USUAL)
+        return look(1, workshop.known_convention or USUAL)
     except REFUSED:
         if workshop.has("MultiHeadAttention"):
             raise
         for queries, convention in product((1, T), conventions()):
             with suppress(*REFUSED):
-                output = attend_to(queries, convention)
+                output = look(queries, convention)
                 if output.isfinite().all():  # else it was all hidden
                     return output
         raise
@@ -102,20 +115,19 @@ def _source_and_target(
 
     An examination of its own says what is wrong then.
     """
-    convention = workshop.known_convention or USUAL
     x = _x(rows) if given is None else given
-    target_mask = convention.mask(torch.ones(x.size(0), T, T, dtype=torch.bool).tril())
+    past = torch.ones(x.size(0), T, T, dtype=torch.bool).tril()
 
-    def look_at(memory: Tensor) -> Tensor:
-        mask = torch.ones(x.size(0), 1, memory.size(1), dtype=torch.bool)
-        masks = {"source_mask": convention.mask(mask), "target_mask": target_mask}
+    def look_at(memory: Tensor, queries: int, convention: Convention) -> Tensor:
+        mask = torch.ones(x.size(0), queries, memory.size(1), dtype=torch.bool)
+        masks = {"source_mask": convention.mask(mask), "target_mask": convention.mask(past)}
         return call(module, DECODER, {"states": x, "memory": memory, **masks})
 
     memory = random(2, S, SIZES.d_model, seed=2)[rows]
     try:
-        return look_at(memory)
+        return _with_masks(workshop, partial(look_at, memory))
     except RuntimeError:
-        return look_at(memory[:, :T])
+        return _with_masks(workshop, partial(look_at, memory[:, :T]))
 
 
 def _sentences(workshop: Workshop, module: Any, rows: slice) -> Tensor:

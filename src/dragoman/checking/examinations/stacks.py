@@ -6,8 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from dragoman.checking.arguments import DECODER, ENCODER
-from dragoman.checking.calls import call
+from dragoman.checking.arguments import DECODER, ENCODER, NotCheckableError
+from dragoman.checking.calls import call, takes
 from dragoman.checking.convention import USUAL
 from dragoman.checking.examinations.check import Check, Verdict, distance, random, same
 from dragoman.checking.examinations.residual import FIRST, in_block, pattern
@@ -80,10 +80,20 @@ def changed(x: Tensor, position: int) -> Tensor:
     return other
 
 
+def write(workshop: Workshop, visible: Tensor, queries: int) -> Tensor:
+    """Write a mask as the attention understands it.
+
+    One that is the same for all sentences has a row for each query: PyTorch's wants no less.
+    """
+    convention = workshop.known_convention or USUAL
+    rows = queries if convention.dimensions == 2 else visible.size(1)  # noqa: PLR2004
+    return convention.mask(visible.expand(-1, rows, -1))
+
+
 def encode(workshop: Workshop, module: Any, x: Tensor, mask: Tensor) -> Tensor:
     """Call a learner's encoder or a block of it."""
     with torch.no_grad():
-        told = (workshop.known_convention or USUAL).mask(mask)
+        told = write(workshop, mask, x.size(1))
         return call(module, ENCODER, {"states": x, "mask": told})
 
 
@@ -100,9 +110,9 @@ def decode(
 
     A position of the source may be hidden; the target sees the past, or what it is said to see.
     """
-    convention = workshop.known_convention or USUAL
-    source_mask = convention.mask(visible(memory.size(1), hidden=hidden))
-    target_mask = convention.mask(causal(x.size(1)) if sees is None else sees)
+    length = x.size(1)
+    source_mask = write(workshop, visible(memory.size(1), hidden=hidden), length)
+    target_mask = write(workshop, causal(length) if sees is None else sees, length)
     given = {"states": x, "memory": memory}
     given |= {"source_mask": source_mask, "target_mask": target_mask}
     with torch.no_grad():
@@ -127,6 +137,8 @@ def encoder_padding(workshop: Workshop, part: str) -> Iterator[Verdict]:
     """Change a hidden position; an attention that obeys no mask is itself to blame."""
     _ = workshop.convention
     module = workshop.build(part)
+    if "mask" not in takes(module, ENCODER):
+        raise NotCheckableError("what it does with padding: it takes no mask")
     x = random(BATCH, S, SIZES.d_model)
     mask = visible(S, hidden=S - 1)
     before = encode(workshop, module, x, mask)[:, :-1]
@@ -160,6 +172,8 @@ def decoder_masks(workshop: Workshop, part: str) -> Iterator[Verdict]:
     later = decode(workshop, module, changed(x, T - 1), memory, hidden=last)
     leak = _influence(before[:, :-1], later[:, :-1])
     yield FUTURE, leak and f"the last word is exchanged: {leak}"
+    if "source_mask" not in takes(module, DECODER):
+        raise NotCheckableError("what it does with padding in the source: it takes no mask for it")
     if error is None:
         hidden = decode(workshop, module, x, changed(memory, last), hidden=last)
         yield PADDING, _influence(before, hidden)

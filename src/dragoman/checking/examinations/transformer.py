@@ -6,10 +6,15 @@ from collections.abc import Iterator
 import torch
 from torch.nn import functional as F
 
+from dragoman.checking.arguments import NotCheckableError
 from dragoman.checking.examinations.check import Check, Verdict, distance, same, tokens
 from dragoman.checking.examinations.projection import PROBABILITIES
 from dragoman.checking.examinations.stacks import FUTURE, PADDING, PAST, SOURCE
-from dragoman.checking.examinations.whole import PADDING_IDS, run_transformer
+from dragoman.checking.examinations.whole import (
+    PADDING_IDS,
+    is_not_told_of_padding,
+    run_transformer,
+)
 from dragoman.checking.workshop import SIZES, Workshop
 
 START = Check(
@@ -63,6 +68,8 @@ def information(workshop: Workshop, part: str) -> Iterator[Verdict]:
     if not unread:
         bag = same(reversed_, before, 1e-4)
         yield ORDER, "a reversed source gives the same output" if bag else None
+    if not same(longer, before) and is_not_told_of_padding(workshop, model):
+        raise NotCheckableError("what it does with padding: how it wants to be told is not known")
     moved = f"3 more positions of padding change the output by up to {distance(longer, before):.2g}"
     yield PADDING, None if same(longer, before) else moved
 

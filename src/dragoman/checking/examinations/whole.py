@@ -1,12 +1,15 @@
 """Calls a whole model, as it is cut into methods."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
-from dragoman.checking.arguments import DECODE, MODEL, NotCheckableError
-from dragoman.checking.calls import call, takes
+from dragoman.checking.arguments import DECODE, MODEL, NotCheckableError, roles_of
+from dragoman.checking.calls import call
+from dragoman.checking.convention import REFUSED, conventions
+from dragoman.checking.examinations.check import FIRST_WORD, same
 from dragoman.checking.workshop import SIZES, Workshop
 
 _PROJECTIONS = ("project", "generator", "projection", "projection_layer", "proj", "fc_out")
@@ -21,7 +24,11 @@ def run_transformer(workshop: Workshop, model: nn.Module, source: Tensor, target
     Returns:
         Logits or, of a model that leaves the projection to others, states; (batch, target, ...).
     """
-    given = {"source": source, "target": target, **_masks(workshop, model, source, target)}
+    return _call(model, source, target, _masks(workshop, model, source, target))
+
+
+def _call(model: nn.Module, source: Tensor, target: Tensor, masks: Mapping[str, Tensor]) -> Tensor:
+    given = {"source": source, "target": target, **masks}
     if type(model).forward is not nn.Module.forward:
         return _projected(model, call(model, MODEL, given))
     encode, decode = (_method(model, name) for name in ("encode", "decode"))
@@ -47,17 +54,69 @@ def _masks(
         return {}
     length = target.size(1)
     seen = target.new_ones(length, length).bool().tril()
+    if not workshop.has("MultiHeadAttention"):
+        return _mask_of_the_future(model, source, target, seen.expand(len(target), -1, -1))
     return {
         "source_mask": workshop.convention.mask((source != PADDING)[:, None]),
         "target_mask": workshop.convention.mask((target != PADDING)[:, None] & seen),
     }
 
 
+def _mask_of_the_future(
+    model: nn.Module, source: Tensor, target: Tensor, past: Tensor
+) -> dict[str, Tensor]:
+    """Find the mask that hides the future from a model whose attention is not the learner's.
+
+    No mask is the first that is tried: where it is optional, the model may know what to do.
+    """
+    accepted, errors = [], []
+    for masks in ({}, *({"target_mask": convention.mask(past)} for convention in conventions())):
+        try:
+            if not _sees_the_future(model, source, target, masks):
+                return masks
+            accepted.append(masks)
+        except (*REFUSED, AttributeError) as error:
+            errors.append(error)
+    if len(accepted) > 1:  # it takes masks, and lets none of them hide anything
+        return accepted[0]
+    if not accepted and len({str(error) for error in errors}) == 1:  # not about masks
+        raise errors[0]
+    raise NotCheckableError("how it wants its masks was not found out")
+
+
+def _sees_the_future(
+    model: nn.Module, source: Tensor, target: Tensor, masks: Mapping[str, Tensor]
+) -> bool:
+    """Exchange the last word, and see whether earlier outputs change."""
+    other = target.clone()
+    other[:, -1] = FIRST_WORD + (target[:, -1] + 1) % FIRST_WORD
+    training = model.training
+    model.eval()
+    try:
+        with torch.no_grad(), torch.random.fork_rng(devices=[]):
+            before, after = (_call(model, source, words, masks) for words in (target, other))
+    finally:
+        model.train(training)
+    return not same(before[:, :-1], after[:, :-1])
+
+
+def is_not_told_of_padding(workshop: Workshop, model: nn.Module) -> bool:
+    """Tell whether a model has masks for the source that nobody knows how to write."""
+    if workshop.has("MultiHeadAttention") or not makes_no_masks(model):
+        return False
+    masks = {name: role for name, role in _roles(model).items() if "mask" in name.lower()}
+    return any(role != "target_mask" for role in masks.values())
+
+
 def makes_no_masks(model: nn.Module) -> bool:
     """Tell whether a model wants to be given its masks."""
+    return not {"source_mask", "target_mask"}.isdisjoint(_roles(model).values())
+
+
+def _roles(model: nn.Module) -> dict[str, str | None]:
+    """Tell what the arguments of a model stand for."""
     has_forward = type(model).forward is not nn.Module.forward
-    wanted = takes(model if has_forward else _method(model, "decode"), MODEL)
-    return bool(wanted & {"source_mask", "target_mask"})
+    return roles_of(model.forward if has_forward else _method(model, "decode"), MODEL)
 
 
 def _method(model: Any, name: str) -> Callable[..., Any]:
