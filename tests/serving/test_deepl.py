@@ -156,7 +156,7 @@ def test_a_document_may_name_the_format_that_it_has(address: str) -> None:
 def test_fields_that_are_null_or_empty_are_as_if_they_were_not_there(
     address: str, expected: str
 ) -> None:
-    fields = {"text": [TEXT], "target_lang": "IT", "source_lang": "EN"}
+    fields: dict[str, Any] = {"text": [TEXT], "target_lang": "IT", "source_lang": "EN"}
     unset = {"formality": None, "split_sentences": "", "tag_handling": None, "glossary_id": ""}
 
     answer = requests.post(f"{address}/v2/translate", json=fields | unset, timeout=30)
