@@ -52,9 +52,13 @@ def test_an_update_is_a_power_of_two_that_leaves_room_for_many(
     assert tokens_per_update(tokens_seen, most=4096) == size
 
 
-@pytest.mark.parametrize(("epochs", "dropout"), [(19, 0.1), (21, 0.2)])
+@pytest.mark.parametrize(
+    ("epochs", "dropout", "weight_decay"), [(14, 0.1, 0.0), (16, 0.1, 0.1), (21, 0.2, 0.1)]
+)
 @pytest.mark.parametrize("preset", ["tiny", "small", "base", "big"])
-def test_the_sections_are_a_recipe(preset: str, epochs: int, dropout: float) -> None:
+def test_the_sections_are_a_recipe(
+    preset: str, epochs: int, dropout: float, weight_decay: float
+) -> None:
     updates = epochs * TEXT.target_tokens // 1000
 
     table = sections(
@@ -70,6 +74,7 @@ def test_the_sections_are_a_recipe(preset: str, epochs: int, dropout: float) -> 
     )
 
     assert recipe.model.dropout == dropout
+    assert recipe.training.weight_decay == weight_decay
     assert recipe.training.updates == updates
     if recipe.training.optimizer == "adamw":
         assert recipe.training.learning_rate == pytest.approx(0.4 / recipe.model.d_model, rel=0.05)

@@ -40,6 +40,9 @@ UPDATES = 6000
 DROPOUTS = ((20.0, 0.2), (0.0, 0.1))
 """From how many epochs on which rate: text that is seen often must not look the same."""
 
+WEIGHT_DECAYS = ((15.0, 0.1), (0.0, 0.0))
+"""The same for weight decay, which pays where text is seen 18 and 32 times (the same log)."""
+
 SMALLEST_UPDATE = 1024
 """Target tokens; the processor is not busy with fewer."""
 
@@ -112,6 +115,7 @@ def sections(
             "learning_rate": MUON_LEARNING_RATES.get(
                 width, float(f"{LEARNING_RATE_TIMES_WIDTH / width:.2g}")
             ),
+            "weight_decay": next(rate for least, rate in WEIGHT_DECAYS if epochs >= least),
             "schedule": "cosine",
             "warmup_updates": max(1, min(500, updates // 12)),
             "validate_every": validate_every,

@@ -54,7 +54,7 @@ class TrainingConfig:
     """Added to AdamW's denominator (section 5.3)."""
 
     weight_decay: float = 0.0
-    """Pull of AdamW towards zero, on matrices; norms and biases are left alone."""
+    """Pull of either optimizer towards zero, on matrices; norms and biases are left alone."""
 
     label_smoothing: float = 0.1
     """Probability spread evenly over the vocabulary (section 5.4)."""
