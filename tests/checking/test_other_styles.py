@@ -501,3 +501,11 @@ def test_a_rate_that_is_written_in_the_code_is_found_beside_an_argument() -> Non
 
     assert mistakes(half) == []
     assert mistakes(whole) == ["dropout-ignored"]
+
+
+def test_of_two_states_none_is_guessed() -> None:
+    block = DECODER_BLOCK.format("tgt_mask", "src_mask", "tgt_mask", "src_mask")
+    block = block.replace("x, memory, tgt", "y, x, tgt")
+    part = report(HEAD + ATTENTION + FEED_FORWARD.format("") + block, "DecoderBlock")[1]
+
+    assert part.not_checked == ("`y` and `x` look like the same thing",)

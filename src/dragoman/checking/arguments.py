@@ -113,8 +113,9 @@ _MEMORY = (
     *("encoderoutputs", "encodedsource", "encoutputs", "m", "eoutputs"),
 )
 
+_QUERIES = ("q", "query", "queries", "xq")
 ATTENTION = {
-    "query": ("q", "query", "queries", "xq", "x", "input", "inputs", "hidden"),
+    "query": (*_QUERIES, "x", "input", "inputs", "hidden"),
     "key": ("k", "key", "keys", "xk"),
     "value": ("v", "value", "values", "xv"),
     "mask": (*_BARE_MASKS, "attmask", "srcmask", "m"),
@@ -154,7 +155,7 @@ def roles_of(function: Callable[..., Any], roles: Roles) -> dict[str, str | None
 
 def is_of_attention(name: str) -> bool:
     """Tell whether a block has an argument from its attention: queries, keys or values."""
-    return any(plain(name) in ATTENTION[role] for role in ("query", "key", "value"))
+    return plain(name) in (*_QUERIES, *ATTENTION["key"], *ATTENTION["value"])
 
 
 def parameters_of(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:

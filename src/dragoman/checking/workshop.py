@@ -182,7 +182,7 @@ class Workshop:
         if part not in _BLOCK_OF:
             return None
         kinds = {parameter.kind for parameter in parameters_of(self.factory(part)).values()}
-        hands_on = inspect.Parameter.VAR_KEYWORD in kinds and "heads" not in roles.values()
+        hands_on = inspect.Parameter.VAR_KEYWORD in kinds and "d_model" not in roles.values()
         return _BLOCK_OF[part] if hands_on else None
 
     def _configuration(self, name: str, parameter: inspect.Parameter) -> type | None:

@@ -1,6 +1,6 @@
 """Calls a whole model, as it is cut into methods."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -54,23 +54,25 @@ def _masks(
         return {}
     length = target.size(1)
     seen = target.new_ones(length, length).bool().tril()
-    if not workshop.has("MultiHeadAttention"):
-        return _mask_of_the_future(model, source, target, seen.expand(len(target), -1, -1))
-    return {
-        "source_mask": workshop.convention.mask((source != PADDING)[:, None]),
-        "target_mask": workshop.convention.mask((target != PADDING)[:, None] & seen),
+    visible = {
+        "source_mask": (source != PADDING)[:, None],
+        "target_mask": (target != PADDING)[:, None] & seen,
     }
+    if not workshop.has("MultiHeadAttention"):
+        return _masks_of_others(model, source, target, visible)
+    return {role: workshop.convention.mask(mask) for role, mask in visible.items()}
 
 
-def _mask_of_the_future(
-    model: nn.Module, source: Tensor, target: Tensor, past: Tensor
+def _masks_of_others(
+    model: nn.Module, source: Tensor, target: Tensor, visible: Mapping[str, Tensor]
 ) -> dict[str, Tensor]:
-    """Find the mask that hides the future from a model whose attention is not the learner's.
+    """Find the masks that hide the future from a model whose attention is not the learner's.
 
-    No mask is the first that is tried: where it is optional, the model may know what to do.
+    None at all are tried first: where they are optional, the model may know what to do.
     """
-    accepted, errors = [], []
-    for masks in ({}, *({"target_mask": convention.mask(past)} for convention in conventions())):
+    accepted: list[dict[str, Tensor]] = []
+    errors: list[Exception] = []
+    for masks in _ways_to_tell(visible):
         try:
             if not _sees_the_future(model, source, target, masks):
                 return masks
@@ -82,6 +84,15 @@ def _mask_of_the_future(
     if not accepted and len({str(error) for error in errors}) == 1:  # not about masks
         raise errors[0]
     raise NotCheckableError("how it wants its masks was not found out")
+
+
+def _ways_to_tell(visible: Mapping[str, Tensor]) -> Iterator[dict[str, Tensor]]:
+    """Leave out all masks, then write them in every convention; PyTorch's need no source mask."""
+    yield {}
+    for convention in conventions():
+        written = {role: convention.mask(mask) for role, mask in visible.items()}
+        yield written
+        yield {"target_mask": written["target_mask"]}
 
 
 def _sees_the_future(
