@@ -63,19 +63,14 @@ def open_whole(path: Path) -> Iterator[BinaryIO]:
 
 
 def check_apart(written: Sequence[Path], read: Sequence[Path] = ()) -> None:
-    """Make sure that nothing is written over what is read or into it, or written twice.
+    """Make sure that nothing is written over what is read, or written twice.
 
     Raises:
-        RecipeError: two names are of one file, perhaps through a link, or one is in a directory
-            that is read.
+        RecipeError: two names are of one file, perhaps through a link.
     """
     before = [path.resolve() for path in read]
     for path in written:
         place = path.resolve()
-        if folders := [folder for folder in read if folder.resolve() in place.parents]:
-            raise RecipeError(
-                f"{path}: it is in {folders[0]}, which is read; name a file elsewhere"
-            )
         if is_ordinary(path) and place in before:
             use = "read" if place in before[: len(read)] else "written"
             raise RecipeError(f"{path}: it is {use} already; name another file to write")

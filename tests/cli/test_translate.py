@@ -359,7 +359,7 @@ def test_a_model_that_is_not_there_is_named(tmp_path: Path) -> None:
             ["in.txt", "--glossary", "terms", "-o", "terms"],
             "terms: it is read already; name another",
         ),
-        (["in.txt", "-o", "{model}/model.toml"], "model.toml: it is in .*, which is read; name a"),
+        (["in.txt", "-o", "{model}/model.toml"], "model.toml: it is read already; name another"),
         (["in.jsonl", "-o", "out", "--field", "t", "--json"], "records have one translation each"),
     ],
 )

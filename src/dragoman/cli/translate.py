@@ -119,7 +119,8 @@ def translate(
         Long files and records.
     """
     written = [path for path in (output.output, output.alignments) if path is not None]
-    check_apart(written, read=[*files, model, *filter(None, [translation.glossary])])
+    of_model = model.glob("*model*")  # its description, its weights and its tokenizers
+    check_apart(written, read=[*files, *of_model, *filter(None, [translation.glossary])])
     from dragoman.bulk.formats import check_lines, choose_format
 
     if bulk.field is None:
