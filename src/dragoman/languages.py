@@ -1,5 +1,10 @@
 """Codes and names of languages."""
 
+import re
+
+LANGUAGE = "[A-Za-z]{2,8}"
+"""What a code begins with, as a regular expression."""
+
 _NAMES = """
 af Afrikaans, am Amharic, ar Arabic, az Azerbaijani, be Belarusian, bg Bulgarian, bn Bengali,
 bs Bosnian, ca Catalan, cs Czech, cy Welsh, da Danish, de German, el Greek, en English,
@@ -27,6 +32,17 @@ def language_name(code: str) -> str:
     base, _, region = code.replace("_", "-").partition("-")
     name = _NAME_OF.get(base.lower(), base)
     return f"{name} ({region})" if region else name
+
+
+def is_language_code(text: str) -> bool:
+    """Tell whether a text has the form of a language code, with or without a region.
+
+    >>> is_language_code("it"), is_language_code("pt_BR"), is_language_code("zh-Hans")
+    (True, True, True)
+    >>> is_language_code("en it"), is_language_code("e"), is_language_code("perché")
+    (False, False, False)
+    """
+    return re.fullmatch(rf"{LANGUAGE}(?:[-_]\w+)*", text, re.ASCII) is not None
 
 
 def language_code(name: str) -> str | None:

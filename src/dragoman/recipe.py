@@ -8,10 +8,9 @@ from typing import Any
 from dragoman.config import RecipeError, from_table, nearest, read_table, set_key
 from dragoman.corpora.batching_config import BatchingConfig
 from dragoman.corpora.config import CleaningConfig, CorporaConfig
-from dragoman.corpora.languages import is_language_code
 from dragoman.decoding.config import SearchConfig
 from dragoman.evaluation.config import EvaluationConfig, Tokenization
-from dragoman.languages import language_code, same_language
+from dragoman.languages import is_language_code, language_code, same_language
 from dragoman.model.config import PRESETS, STUDENTS, TransformerConfig
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.training.config import TrainingConfig

@@ -352,6 +352,7 @@ def test_endings_may_be_in_capitals(tmp_path: Path) -> None:
         (b'<?xml version="1.0"?>\n<tmx>\n', "XML, which is not read line by line; save the text"),
         (b"cat\tgatto\rdog\tcane\r", "its lines end in carriage returns alone; convert it"),
     ],
+    ids=["gzip", "bzip2", "xml", "carriage returns"],  # a gzip header holds the time of day
 )
 def test_what_a_file_is_instead_shows_in_its_beginning(
     content: bytes, message: str, tmp_path: Path

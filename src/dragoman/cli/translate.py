@@ -119,7 +119,7 @@ def translate(
         Long files and records.
     """
     written = [path for path in (output.output, output.alignments) if path is not None]
-    of_model = model.glob("*model*")  # its description, its weights and its tokenizers
+    of_model = [*model.glob("model.*"), *model.glob("*.model")]  # the latter are tokenizers
     check_apart(written, read=[*files, *of_model, *filter(None, [translation.glossary])])
     from dragoman.bulk.formats import check_lines, choose_format
 
