@@ -8,7 +8,8 @@ WORDS = ["one", "man", "is", "riding", "a", "brown", "horse", "over", "the", "gr
 
 
 def faults(source: list[int], translation: list[int]) -> tuple[Fault, ...]:
-    return find_faults("uno", "one", source_ids=source, translation_ids=translation)
+    text = "one" if translation else ""
+    return find_faults("uno", text, source_ids=source, translation_ids=translation)
 
 
 @pytest.mark.parametrize(
@@ -35,6 +36,13 @@ def test_a_loop_is_a_fault_unless_the_source_has_it_too() -> None:
     assert faults([1, 2] * 8, loop) == ()
     assert faults([1, 2] * 4, loop) == ()
     assert faults([1, 2, 1, 2, 1, 2, 4, 5, 6, 7], loop) == ("repeats itself",)
+
+
+def test_nothing_to_be_seen_is_an_empty_translation() -> None:
+    for ids, text in (([], ""), ([6], ""), ([6, 6], " ")):
+        found = find_faults("uno", text, source_ids=[4, 5], translation_ids=ids)
+        assert found == ("is empty",)
+    assert find_faults("", "", source_ids=[], translation_ids=[]) == ()
 
 
 def test_a_copy_is_a_fault_but_not_that_of_a_name() -> None:

@@ -147,6 +147,10 @@ def test_what_stays_as_it_is_has_as_many_alternatives_as_the_rest(
         "Cane! http://www.example.org/a",
     ]
     assert [each.text for each in unchanged.alternatives] == ["12:30"] * 3
+    (tagged,) = of_english.cut(["<b>12</b>"])
+    assert [each.text for each in tagged.put_together(iter([]), 3).alternatives] == [
+        "<b>12</b>"
+    ] * 3
     assert [each.text for each in blank.put_together(iter([]), 3).alternatives] == [" "]
     assert (unchanged.score, unchanged.confidence, unchanged.faults) == (0.0, 1.0, ())
 
@@ -159,6 +163,33 @@ def test_long_text_of_terms_alone_is_not_cut(tokenizers: TokenizerPair) -> None:
         assert not list(cut.sentences)
         assert translation.text == text
         assert not translation.cut
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the dog http://www.example.org/" + "ab" * 60 + " a cat",
+        "http://www.example.org/" + "ab" * 60 + " the dog %s",
+        "the dog, " * 6 + "http://www.example.org/ab?c= " + "the cat, " * 6,
+        "the dog " * 5 + "{{ user.name | default: 'x, y, z' }}" + " the cat" * 5,
+        "the dog %s " + "http://www.example.org/" + "ab" * 60 + " http://www.example.org/b the cat",
+    ],
+)
+def test_a_long_sentence_is_not_cut_within_a_term(tokenizers: TokenizerPair, text: str) -> None:
+    finder = TermFinder(languages=("en", "it"))
+    (cut,) = cutter(tokenizers, finder).cut([text])
+    (piece,) = cut.pieces
+    assert all(len(sentence.ids) <= LIMIT for sentence in cut.sentences)
+    kept = [text[term.start : term.end] for term in finder.find(text)]
+
+    translation = cut.put_together(iter([[says("uno")] for _ in cut.sentences]), 1)
+    again = cut.put_together(iter([[says(s.text.strip())] for s in cut.sentences]), 1)
+
+    assert again.text == text
+    assert "".join("".join(piece.parts).split()) == "".join(text.split())
+    for term in kept:
+        shown = any(term in sentence.text for sentence in cut.sentences)
+        assert shown or term in translation.text
 
 
 def test_a_long_sentence_keeps_what_is_around_it(tokenizers: TokenizerPair) -> None:

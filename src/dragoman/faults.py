@@ -42,7 +42,7 @@ def find_faults(
     know, or stops at once. What the source does, too, is no fault. Loops and lengths are counted in
     tokens, of which there are about as many in both languages, whatever these are.
     """
-    if source_ids and not translation_ids:
+    if source_ids and not translation.strip():
         return ("is empty",)
     found: list[Fault] = []
     if longest_loop(translation_ids) > 2 * longest_loop(source_ids):

@@ -94,6 +94,8 @@ class Sentence(NamedTuple):
 
     text: str
     ids: list[int]
+    after: str = ""
+    """What stands behind it, stays as it is and is not shown."""
 
 
 class SentenceTranslator:
@@ -134,7 +136,7 @@ class SentenceTranslator:
         self, sentences: Sequence[Sentence], search: SearchConfig
     ) -> list[list[Alternative]]:
         """Give the translations of each sentence: those without a fault first, the best first."""
-        tasks = [_Task(*sentence, self._terms.find(sentence.text)) for sentence in sentences]
+        tasks = [_Task(s.text, s.ids, self._terms.find(s.text)) for s in sentences]
         hypotheses = self.engine.search([task.ids for task in tasks], search)
         found = [
             [self._look_at(task, hypothesis) for hypothesis in of_task or [EMPTY]]

@@ -11,7 +11,7 @@ from dragoman.markup.passage import Passage, PlainText
 from dragoman.sentence_translator import Alternative, Sentence, join, join_alternatives
 from dragoman.terms.capitals import is_in_capitals, with_capitals, with_small_letters
 from dragoman.terms.finder import TermFinder
-from dragoman.terms.term import cut_at_terms
+from dragoman.terms.term import Term, cut_at_terms
 from dragoman.tokenizers.normalisation import encodable, visible
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.sentences import cut_margins, cut_to_fit, join_translations
@@ -48,15 +48,19 @@ class CutPiece:
         """What each of the sentences was in the source, with what stands around them."""
         if len(self.sentences) < 2:  # noqa: PLR2004
             return (self.source,)
-        return _slices(self.source, self._surround([s.text.strip() for s in self.sentences]))
+        shown = [(sentence.text + sentence.after).strip() for sentence in self.sentences]
+        return _slices(self.source, self._surround(shown))
 
     def put_together(self, found: Sequence[Sequence[Alternative]]) -> Sequence[Alternative]:
         """Make translations of the piece from those of each of its sentences."""
         return join_alternatives(found, self._join)
 
     def _join(self, each: Sequence[Alternative]) -> Alternative:
-        texts = [self.write(alternative.text).strip() for alternative in each]
-        pieces = [sentence.text for sentence in self.sentences]
+        texts = [
+            self.write(alternative.text).strip() + _kept_behind(sentence)
+            for alternative, sentence in zip(each, self.sentences, strict=True)
+        ]
+        pieces = [sentence.text + sentence.after for sentence in self.sentences]
         whole = join_translations(pieces, texts, self.target)
         joined = join(each, self.before + whole + self.after)
         return replace(joined, parts=self._surround(texts))
@@ -65,6 +69,13 @@ class CutPiece:
         first, *others = texts or ("",)
         *others, last = self.before + first, *others
         return (*others, last + self.after)
+
+
+def _kept_behind(sentence: Sentence) -> str:
+    """Give what stands behind a sentence, with the space between them."""
+    if not sentence.after:
+        return ""
+    return (sentence.text[len(sentence.text.rstrip()) :] + sentence.after).rstrip()
 
 
 def _slices(source: str, shown: Sequence[str]) -> tuple[str, ...]:
@@ -122,9 +133,10 @@ class CutText:
         ]
         is_plain = isinstance(self.passage, PlainText)
         parts = tuple(part for piece in self.pieces for part in piece.parts)
+        alternatives = join_alternatives(stretched, self.passage.put_together)
         return Translation(
             source=self.source,
-            alternatives=join_alternatives(stretched, self.passage.put_together),
+            alternatives=alternatives if pieces else alternatives * count,
             parts=parts if is_plain else (self.source.strip(),),
             cut=any(len(piece.sentences) > 1 for piece in self.pieces),
         )
@@ -187,7 +199,7 @@ class TextCutter:
         before, content, after = cut_margins(text.strip())
         content = visible(content)
         protected = self.terms.find_protected(content)
-        if not any(map(str.isalpha, "".join(cut_at_terms(content, protected)[::2]))):
+        if not _has_words(content, protected):
             return _Draft(text.strip(), "", "")
         if self._can_change_letters and is_in_capitals(content, protected):
             small = with_small_letters(content, protected)
@@ -204,19 +216,41 @@ class TextCutter:
         return with_capitals(text, self.terms.find_protected(text))
 
     def _finish(self, source: str, draft: "_Draft", ids: list[int]) -> CutPiece:
-        """Cut a sentence that has more tokens than the model has seen."""
-        sentences: tuple[Sentence, ...] = (Sentence(draft.content, ids),) if draft.content else ()
+        before, sentences = "", [Sentence(draft.content, ids)] if draft.content else []
         if len(ids) > self.max_length:
-            parts = cut_to_fit(draft.content, self.tokenizers.source, limit=self.max_length)
-            sentences = tuple(map(Sentence, parts, self.tokenizers.source.encode_batch(parts)))
+            before, sentences = self._cut_to_fit(draft.content)
         return CutPiece(
             source=source,
-            before=draft.before,
-            sentences=sentences,
+            before=draft.before + before,
+            sentences=tuple(sentences),
             after=draft.after,
             write=draft.write,
             target=self.languages[1],
         )
+
+    def _cut_to_fit(self, content: str) -> tuple[str, list[Sentence]]:
+        """Cut a sentence that has more tokens than the model has seen, but no term.
+
+        Returns:
+            What is not shown before its first part, and its parts.
+        """
+        tokenizer, protected = self.tokenizers.source, self.terms.find_protected(content)
+        places = [(term.start, term.end) for term in protected]
+        parts = cut_to_fit(content, tokenizer, limit=self.max_length, whole=places)
+        before, sentences = "", list[Sentence]()
+        for part, ids in zip(parts, tokenizer.encode_batch(parts), strict=True):
+            if not self.terms.protects or _has_words(part, self.terms.find_protected(part)):
+                sentences.append(Sentence(part, ids))
+            elif sentences:
+                sentences[-1] = sentences[-1]._replace(after=sentences[-1].after + part)
+            else:
+                before += part
+        return before, sentences
+
+
+def _has_words(text: str, protected: Sequence[Term]) -> bool:
+    """Tell whether there is a letter beside what stays as it is."""
+    return any(map(str.isalpha, "".join(cut_at_terms(text, protected)[::2])))
 
 
 class _Draft(NamedTuple):

@@ -360,6 +360,11 @@ def test_a_model_that_is_not_there_is_named(tmp_path: Path) -> None:
             "terms: it is read already; name another",
         ),
         (["in.txt", "-o", "{model}/model.toml"], "model.toml: it is read already; name another"),
+        (["in.txt", "-o", "{model}/tokenizer.words"], "tokenizer.words: it is read already"),
+        (
+            ["out.rejected.jsonl", "-o", "out", "--field", "text"],
+            "out.rejected.jsonl: it is read already",
+        ),
         (["in.jsonl", "-o", "out", "--field", "t", "--json"], "records have one translation each"),
     ],
 )
@@ -371,13 +376,14 @@ def test_long_files_are_refused_where_the_options_make_no_sense(
     reason: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("in.txt", "in.jsonl", "terms"):
+    names = ["in.jsonl", "in.txt", "out.rejected.jsonl", "terms"]
+    for name in names:
         Path(name).write_text("the cat\n")
-    described = (model / "model.toml").read_bytes()
+    described = [(model / name).read_bytes() for name in ("model.toml", "tokenizer.words")]
 
     with pytest.raises(RecipeError, match=reason):
         run(model, *(argument.format(model=model) for argument in arguments))
 
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl", "in.txt", "terms"]
-    assert Path("terms").read_text() == "the cat\n"
-    assert (model / "model.toml").read_bytes() == described
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
+    assert {path.read_text() for path in tmp_path.iterdir()} == {"the cat\n"}
+    assert [(model / n).read_bytes() for n in ("model.toml", "tokenizer.words")] == described

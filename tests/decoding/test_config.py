@@ -30,6 +30,7 @@ def test_the_longest_translation_follows_from_the_source() -> None:
         ({"length_penalty": float("nan")}, "length_penalty=nan is not between"),
         ({"max_length_ratio": float("inf")}, "max_length_ratio=inf is not between"),
         ({"sampling_temperature": -1.0}, "sampling_temperature=-1.0 is not between"),
+        ({"sampling_temperature": 1e-40}, "sampling_temperature=1e-40 is neither 0 nor at least"),
         ({"top_k": -1}, "top_k=-1 is not between"),
         ({"top_p": 0.0}, r"top_p=0.0 is not in \(0, 1\]"),
     ],

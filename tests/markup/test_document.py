@@ -166,6 +166,8 @@ def test_in_xml_what_has_text_beside_it_stands_within_a_sentence(xml: str, expec
         (r"Press <b>Save</b>\nto go on.", r"Per continuare\npremere <b>salva</b>."),
         # a tag that is never closed is the name of something
         ("Cannot open <object> now.", "Impossibile aprire <object> ora."),
+        ("The red <script> tag found.", "THE RED <script> TAG FOUND."),
+        ("One <script>var two</script> now.", "ONE <script>var two</script> ora."),
         ("Run <kbd>one <kbd>two</kbd> now.", "Eseguire <kbd>ONE <kbd>two</kbd> ora."),
         # a translation of one word has no room for it
         (r"the\nkey", r"THE\nKEY"),

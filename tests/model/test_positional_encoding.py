@@ -5,7 +5,12 @@ import math
 import pytest
 import torch
 
-from dragoman.model.positional_encoding import Convention, PositionalEncoding, sinusoids
+from dragoman.model.positional_encoding import (
+    Convention,
+    PositionalEncoding,
+    SinusoidTable,
+    sinusoids,
+)
 
 POSITIONS, D_MODEL = 11, 8
 CONVENTIONS: list[Convention] = ["interleaved", "marian", "tensor2tensor"]
@@ -101,6 +106,19 @@ def test_the_table_grows_when_a_longer_sequence_comes() -> None:
     torch.testing.assert_close(positions(x)[0], expected[:300])
     torch.testing.assert_close(positions(x, first_position=700)[0], expected[700:])
     torch.testing.assert_close(positions(x)[0], expected[:300])
+
+
+def test_a_thread_that_needs_fewer_rows_at_the_same_time_takes_none_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    table = PositionalEncoding(D_MODEL).sinusoids
+    put = SinusoidTable.__setattr__
+
+    def put_a_shorter_one(self: SinusoidTable, name: str, value: torch.Tensor) -> None:
+        put(self, name, value[:600] if name == "table" else value)
+
+    monkeypatch.setattr(SinusoidTable, "__setattr__", put_a_shorter_one)
+    assert table(700).shape == (700, D_MODEL)
 
 
 def test_the_table_is_neither_learnt_nor_saved_but_moves_with_the_module() -> None:

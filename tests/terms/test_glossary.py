@@ -29,6 +29,39 @@ def test_what_looks_like_a_term_to_the_pattern_alone_is_none() -> None:
     assert found_in("the f\u0131le, F\u0130LE") == []
 
 
+@pytest.mark.parametrize(
+    ("source", "target", "text", "translation"),
+    [
+        ("type 2 diabetes", "diabete di tipo 2", "Has type 2 diabetes?", "diabete di tipo 2"),
+        ("\u534e\u4e3a", "Huawei", "Buy \u534e\u4e3a!", "Huawei"),
+    ],
+)
+def test_a_term_says_how_numbers_and_foreign_words_in_it_are_written(
+    source: str, target: str, text: str, translation: str
+) -> None:
+    finder = TermFinder(glossary=Glossary({source: (target,)}), languages=LANGUAGES)
+    (term,) = finder.find(text)
+    assert (term.kind, term.writings[0]) == ("glossary", target)
+    assert not finder.find_faults([term], translation)
+    assert finder.find_faults([term], text) == (FAULT_OF_GLOSSARY,)
+
+
+def test_a_placeholder_or_half_of_a_number_is_no_matter_of_a_glossary() -> None:
+    finder = TermFinder(glossary=Glossary({"{a} b": ("c",), "5 million": ("d",)}))
+    assert [term.kind for term in finder.find("{a} b of 1.5 million")] == ["placeholder", "number"]
+
+
+def test_where_words_have_no_spaces_a_term_is_found_between_them() -> None:
+    glossary = Glossary({"\u732b": ("cat",), "cat": ("\u732b",)})
+    assert [term.writings[0] for term in glossary.find("\u8fd9\u53ea\u732b\u5f88")] == ["cat"]
+    assert not find_term_faults(glossary.find("a cat"), [], "\u8fd9\u53ea\u732b\u5f88")
+
+
+def test_a_capital_i_with_a_dot_is_an_i() -> None:
+    glossary = Glossary({"statistics": ("istatistik",)})
+    assert not find_term_faults(glossary.find("statistics"), [], "\u0130statistik ve")
+
+
 def test_terms_that_differ_in_case_share_their_translations() -> None:
     glossary = Glossary({"File": ("Archivio",), "file": ("documento",), "a  b": ("c",)})
     (found,) = glossary.find("the file")

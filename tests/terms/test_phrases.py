@@ -13,6 +13,7 @@ from dragoman.tokenizers.words import WordTokenizer
 SENTENCES = [
     ("The cat has 12 files at 3 o'clock.", "Il gatto ha 12 file (alle 3)."),
     ("Open {name} or %s!", "Apri {name} o %s!"),
+    ("a\u732b", "a\u732b"),
 ]
 
 
@@ -49,6 +50,15 @@ def test_what_would_continue_a_number_may_not_follow_it(tokenizer: Tokenizer) ->
     assert opening not in behind.not_after
     (full_stop,) = tokenizer.encode("a.")[-1:]
     assert full_stop not in phrase.not_before
+
+
+def test_a_number_may_stand_between_words_without_spaces(tokenizer: Tokenizer) -> None:
+    (term,) = find_protected("12")
+    phrase = Speller(tokenizer).spell(term, "12")
+    (behind,) = [spelling for spelling in phrase.spellings if spelling.not_after]
+    (character,) = tokenizer.encode("a\u732b")[len(tokenizer.encode("a")) :]
+    assert character not in phrase.not_before
+    assert character not in behind.not_after
 
 
 def test_what_is_glued_in_the_source_may_be_glued_in_the_translation(

@@ -30,6 +30,7 @@ def found_in(text: str) -> list[tuple[str, str]]:
         ),
         *("{0}", "{name}", "{percent:.2f}", "${x}", "{$a}", "#{record.name}", "%{count}", "$name"),
         *("{{ object.name }}", "{{object.name or 'n/a'}}", "__name__", "%@", "&brandShortName;"),
+        *("%count%", "%APPDATA%"),
     ],
 )
 def test_placeholders_are_found_whole(placeholder: str) -> None:
@@ -64,7 +65,53 @@ def test_numbers_are_found_but_not_in_words(number: str) -> None:
     for text in (number, f"{number}%", f"-{number}.", f"({number})", f"at {number}, or"):
         assert found_in(text) == [("number", number)]
     assert found_in(f"x{number}") == [] or number[0] not in found_in(f"x{number}")[0][1]
-    assert found_in("1st B2B 3D 5pm v2 128x128px") == []
+    assert found_in("1st B2B 3D 5pm v2 128x128px 10:30am 2.4GHz 20,000th 2024-05-01T10:00") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "placeholders"),
+    [
+        ("%dx%d, %dpx of %.1fGB", ["%d", "%d", "%d", "%.1f"]),
+        ("%s%% and %d%%", ["%s", "%d"]),
+        ("%discount or %section", []),
+    ],
+)
+def test_letters_behind_a_placeholder_of_printf_are_units_or_it_is_none(
+    text: str, placeholders: list[str]
+) -> None:
+    assert found_in(text) == [("placeholder", written) for written in placeholders]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("\u6211\u67093\u53ea\u732b", [("number", "3")]),
+        ("\u0e21\u0e35 3\u0e15\u0e31\u0e27", [("number", "3")]),
+        ("\u5df2\u5220\u9664%d\u4e2a", [("placeholder", "%d")]),
+        ("%s\uc744(\ub97c) $name\uc758", [("placeholder", "%s"), ("placeholder", "$name")]),
+        ("\u8bbfhttps://a.com\uff0c\u7136", [("address", "https://a.com")]),
+        ("\u8bbfhttps://a.com/b\u4fdd\u5b58", [("address", "https://a.com/b")]),
+        ("\u53d1\u7ed9a@b.it\u6216", [("address", "a@b.it")]),
+        (
+            "http://\u043f\u0440\u0438\u043c\u0435\u0440.it/\u044e",
+            [("address", "http://\u043f\u0440\u0438\u043c\u0435\u0440.it/\u044e")],
+        ),
+    ],
+)
+def test_where_words_have_no_spaces_terms_end_at_them(
+    text: str, found: list[tuple[str, str]]
+) -> None:
+    assert found_in(text) == found
+    (first, *_) = find_protected(text)
+    assert not first.continues_word
+    assert not first.is_continued
+
+
+def test_a_share_in_turkish_is_no_placeholder() -> None:
+    finder = TermFinder(languages=("en", "tr-TR"))
+    assert not finder.find_faults(finder.find("50% discount"), "%50 indirim")
+    assert finder.find_faults(finder.find("%1 files"), "1 dosya")
+    assert TermFinder(languages=("en", "it")).find_faults(finder.find("50% discount"), "%50")
 
 
 @pytest.mark.parametrize(
@@ -110,6 +157,8 @@ def test_a_term_knows_what_it_touches() -> None:
         ("nothing", "%s", False),
         ("50% of it", "A c\u00e9g 50%-a", True),
         ("1\u00a0200 files", "1 200 file", True),
+        ("at 10:30am, 2.4GHz", "alle 10:30, 2,4 GHz", True),
+        ("3 cats", "3\u53ea\u732b", True),
     ],
 )
 def test_a_translation_keeps_its_terms_or_has_a_fault(

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from dragoman.bulk.form import Form
     from dragoman.decoding.config import SearchConfig
 
+_OF_MODEL = (
+    *("model.*", "*.model", "tokenizer*", "shortlist.*", "ctranslate2/*"),
+    *("recipe.toml", "journal.jsonl"),
+)
+"""What makes a directory a model, or a run that can go on; translations may lie beside it."""
+
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
@@ -119,15 +125,17 @@ def translate(
         Long files and records.
     """
     written = [path for path in (output.output, output.alignments) if path is not None]
-    of_model = [*model.glob("model.*"), *model.glob("*.model")]  # the latter are tokenizers
+    of_model = [path for pattern in _OF_MODEL for path in model.glob(pattern)]
     check_apart(written, read=[*files, *of_model, *filter(None, [translation.glossary])])
     from dragoman.bulk.formats import check_lines, choose_format
 
     if bulk.field is None:
         check_lines(files)
     if (place := bulk_output(files, output.output, bulk)) is not None:
+        from dragoman.bulk.files import rejections_path
         from dragoman.bulk.job import Job
 
+        check_apart([rejections_path(place)], read=files)
         settings = _configure(model, search)
         form = _form(output, settings)
         job = Job(

@@ -63,6 +63,12 @@ LANGUAGES = {
 }
 """Codes of the languages written in each script; a language may have several."""
 
+UNSPACED = "".join(
+    RANGES[script] for script in ["Han", "Hangul", "Kana", "Khmer", "Lao", "Myanmar", "Thai"]
+)
+"""Code points of scripts in which a word, a number or a name stands beside another word without a
+space. Koreans put spaces between words, but none before a particle."""
+
 WIDE = re.compile(f"[{RANGES['Han']}{RANGES['Hangul']}{RANGES['Kana']}]")
 """A character that says as much as several letters."""
 

@@ -17,6 +17,9 @@ RANGES = {
 }
 """The least and the most of each number; what is more takes all memory and finds nothing better."""
 
+LEAST_TEMPERATURE = 0.001
+"""Below it the best token is as good as certain, and logits divided by less may be infinite."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class SearchConfig:
@@ -57,6 +60,11 @@ class SearchConfig:
         for name, (least, most) in RANGES.items():
             if not least <= getattr(self, name) <= most:
                 raise ValueError(f"{name}={getattr(self, name)} is not between {least} and {most}")
+        if 0.0 < self.sampling_temperature < LEAST_TEMPERATURE:
+            raise ValueError(
+                f"sampling_temperature={self.sampling_temperature} is neither 0 nor at least "
+                f"{LEAST_TEMPERATURE}"
+            )
         if not 0.0 < self.top_p <= 1.0:
             raise ValueError(f"top_p={self.top_p} is not in (0, 1]")
         if not self.samples and (self.top_k, self.top_p, self.seed) != (0, 1.0, 0):

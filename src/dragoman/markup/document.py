@@ -60,7 +60,9 @@ class Markup:
             cut: Takes the text of a block apart.
         """
         read, write = _entities(text, rules)
-        tokens = list(_collapse(read_tokens(text, is_xml=rules.is_xml), rules))
+        tokens = list(
+            _collapse(read_tokens(text, is_xml=rules.is_xml, is_string=rules.is_string), rules)
+        )
         if rules.is_string:
             tokens = cut_at_escapes(tokens)
         self._parts: list[str | Sentence] = []

@@ -26,13 +26,14 @@ class Token(NamedTuple):
     """Whether an attribute asks not to translate what is inside."""
 
 
-def read_tokens(document: str, *, is_xml: bool = False) -> list[Token]:
+def read_tokens(document: str, *, is_xml: bool = False, is_string: bool = False) -> list[Token]:
     """Read a document, or a part of one, that may have mistakes; no character is lost.
 
     What follows a tag or a comment that never ends is one token of kind "other". In XML no name of
-    an element says that it has no end tag, or that what is inside is no markup.
+    an element says that it has no end tag, or that what is inside is no markup; in a string of a
+    program it says the latter only if there is an end tag.
     """
-    reader = _Reader(document, is_xml=is_xml)
+    reader = _Reader(document, is_xml=is_xml, is_string=is_string)
     # Entities are no concern of tokens. The parser is not told that this is the end, as it would
     # then look for the end of each thing that has none, which takes a minute for 100,000 letters.
     with suppress(AssertionError):  # which is what it thinks of "<![x["
@@ -67,20 +68,25 @@ def _hide_subset(document: str) -> str:
 class _Reader(HTMLParser):
     """Notes where each thing begins that the parser finds; it ends where the next one begins."""
 
-    def __init__(self, document: str, *, is_xml: bool) -> None:
+    def __init__(self, document: str, *, is_xml: bool, is_string: bool) -> None:
         super().__init__(convert_charrefs=False)
         self.marks: list[tuple[int, Token]] = [(0, Token("text", ""))]
         self._is_xml = is_xml
+        self._lower = document.lower() if is_string else None
         self._line_starts = [0, *accumulate(len(line) + 1 for line in document.split("\n"))]
 
     def mark(self, kind: Kind, name: str = "", *, marked: bool = False) -> None:
         """Note that something begins here."""
+        self.marks.append((self._place(), Token(kind, "", name, marked)))
+
+    def _place(self) -> int:
         line, column = self.getpos()
-        self.marks.append((self._line_starts[line - 1] + column, Token(kind, "", name, marked)))
+        return self._line_starts[line - 1] + column
 
     def set_cdata_mode(self, elem: str, **how: bool) -> None:
         """Begin an element like a script of HTML, in which there are no tags."""
-        if not self._is_xml:
+        is_closed = self._lower is None or self._lower.rfind(f"</{elem}") > self._place()
+        if not self._is_xml and is_closed:
             super().set_cdata_mode(elem, **how)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:

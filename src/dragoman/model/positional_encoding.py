@@ -72,10 +72,11 @@ class SinusoidTable(nn.Module):
     def forward(self, length: int, *, first_position: int = 0) -> Float[Tensor, "length width"]:
         """Give the rows of `length` positions from the first one on."""
         end = first_position + length
-        if end > self.table.size(0):
+        table = self.table  # another thread may put a shorter one there at any time
+        if end > table.size(0):
             with torch.inference_mode(False):  # training may use the longer table, too
-                self.table = sinusoids(2 * end, self.width, self.convention).to(self.table)
-        return self.table[first_position:end]
+                self.table = table = sinusoids(2 * end, self.width, self.convention).to(table)
+        return table[first_position:end]
 
 
 class PositionalEncoding(nn.Module):

@@ -11,6 +11,9 @@ from dragoman.terms.glossary import Glossary
 from dragoman.terms.protected import find_protected
 from dragoman.terms.term import Term, find_term_faults
 
+_WITH_PERCENT_FIRST = ("tr", "tur", "eu", "eus")
+"""Languages, Turkish and Basque, that write the sign before the number."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class TermFinder:
@@ -30,15 +33,22 @@ class TermFinder:
         return letters_outside("en", *self.languages) if self.languages else None
 
     def find(self, source: str) -> list[Term]:
-        """Find the terms of a source, in order; none overlaps another, protected ones go first."""
+        """Find the terms of a source, in order; none overlaps another.
+
+        Protected ones go first, but for numbers and words in other scripts that are part of a term
+        of the glossary, as in "type 2 diabetes": how these are written is what it prescribes.
+        """
         protected = self.find_protected(source)
-        prescribed = self.glossary.find(source) if self.glossary else []
+        if self.glossary is None:
+            return protected
+        prescribed = self.glossary.find(source)
+        kept = [term for term in protected if not any(_prescribes(p, term) for p in prescribed)]
         free = [
             term
             for term in prescribed
-            if not any(term.start < other.end and other.start < term.end for other in protected)
+            if not any(term.start < other.end and other.start < term.end for other in kept)
         ]
-        return sorted(protected + free, key=lambda term: term.start)
+        return sorted(kept + free, key=lambda term: term.start)
 
     def find_faults(self, required: Sequence[Term], translation: str) -> tuple[Fault, ...]:
         """Name what a translation did not keep of the terms of its source."""
@@ -46,4 +56,20 @@ class TermFinder:
 
     def find_protected(self, text: str) -> list[Term]:
         """Find what stays as it is, in order."""
-        return find_protected(text, self._foreign_letter) if self.protects else []
+        if not self.protects:
+            return []
+        return find_protected(text, self._foreign_letter, percent_first=self._percent_first)
+
+    @cached_property
+    def _percent_first(self) -> bool:
+        codes = (re.split("[-_]", language)[0].lower() for language in self.languages)
+        return any(code in _WITH_PERCENT_FIRST for code in codes)
+
+
+def _prescribes(prescribed: Term, protected: Term) -> bool:
+    """Tell whether a term of the glossary says how a number or foreign word in it is written."""
+    return (
+        protected.kind in ("number", "foreign")
+        and prescribed.start <= protected.start
+        and protected.end <= prescribed.end
+    )

@@ -7,15 +7,16 @@ from pathlib import Path
 
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.parallel_text import CorpusError, read_pairs
-from dragoman.terms.term import Term, is_mark, is_of_word
+from dragoman.terms.term import WORD_CHARACTER, Term, is_mark, is_of_word
 from dragoman.tokenizers.normalisation import normalise
 
 
 class Glossary:
     """Terms of the source language, each with one or more translations.
 
-    A term is found where it stands as whole words, in upper or lower case. Of terms that overlap
-    the first counts, and of those that begin together the longest.
+    A term is found where it stands as whole words, in upper or lower case; in scripts without
+    spaces, wherever its letters stand. Of terms that overlap the first counts, and of those that
+    begin together the longest.
 
     Attributes:
         preferred: The preferred translation of each term, both as they were given.
@@ -71,8 +72,8 @@ def _key(term: str) -> str:
 
 def _whole(term: str) -> str:
     """Write a pattern for a term that is not part of a longer word."""
-    before = r"(?<!\w)" if term[0].isalnum() else ""
-    after = r"(?!\w)" if is_of_word(term[-1]) else ""
+    before = f"(?<!{WORD_CHARACTER})" if is_of_word(term[0]) else ""
+    after = f"(?!{WORD_CHARACTER})" if is_of_word(term[-1]) else ""
     return before + r"\s+".join(map(_composed_or_not, term.split())) + after
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from dragoman.decoding.phrase import Phrase, Spelling
-from dragoman.terms.term import Term
+from dragoman.terms.term import Term, is_of_word
 from dragoman.tokenizers.tokenizer import Tokenizer
 
 _ENDS = frozenset(".!?\u2026\u3002\uff01\uff1f")
@@ -34,7 +34,7 @@ class Speller:
         spellings = [
             spelling for writing in term.writings for spelling in self._spell(writing, term)
         ]
-        continued = term.is_continued or not term.writings[0][-1].isalnum()
+        continued = term.is_continued or not is_of_word(term.writings[0][-1])
         return Phrase(
             spellings=tuple(dict.fromkeys(spellings)),
             not_before=frozenset() if continued else self._continuing,
@@ -64,16 +64,16 @@ class Speller:
         return frozenset(
             token
             for token, text in enumerate(self._behind_a_letter())
-            if text[:1].isalnum() or text[:1] in ("\ufffd", "_")
+            if is_of_word(text[:1]) or text[:1] in ("\ufffd", "_")
         )
 
     @cached_property
     def _ending_a_word(self) -> frozenset[int]:
-        """The tokens that end in a letter or digit, so that a word or number could go on."""
+        """The tokens behind which a word or number could go on."""
         return frozenset(
             token
             for token, text in enumerate(self._behind_a_letter())
-            if text[-1:].isalnum() or text[-1:] in ("\ufffd", "_")
+            if is_of_word(text[-1:]) or text[-1:] in ("\ufffd", "_")
         )
 
     @cached_property

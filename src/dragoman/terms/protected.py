@@ -4,7 +4,8 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 
-from dragoman.terms.term import Kind, Term
+from dragoman.corpora.scripts import UNSPACED
+from dragoman.terms.term import WORD_CHARACTER, Kind, Term, is_of_word
 from dragoman.tokenizers.sentences import PICTURE
 
 PATH = r"""
@@ -14,36 +15,57 @@ PATH = r"""
 r"""A path of Windows, verbose, in which `\n` is no line break: C:\nine.txt, but not C:\nine."""
 
 _ADDRESS = r"""
-    (?i:https?|ftps?|file)://[^\s<>"']*[^\s<>"'.,;:!?)\]]
-  | (?i:www)\.[^\s<>"']*[^\s<>"'.,;:!?)\]]
+    (?: (?i:https?|ftps?|file):// | (?i:www)\. ) [^\s<>"'{UNSPACED}]*[^\s<>"'.,;:!?)\]{UNSPACED}]
   | {PATH}
-  | (?<![\w.+-])[\w.+-]+@\w[\w-]*(?:\.\w[\w-]*)+
+  | (?<!{WORD})(?<![.+-])(?:{WORD}|[.+-])++@{WORD}(?:{WORD}|-)*+(?:\.{WORD}(?:{WORD}|-)*+)+
 """
 
-_CONVERSION = r"\d{0,9}(?:\.\d{1,9})?(?:hh?|ll?|z)?[diouxXeEfFgGcrsan@](?![^\W_])"
-"""The end of a placeholder of printf."""
+_UNIT = "x|[dhms]|ms|min|px|pt|[kKMGT]i?[bB]?|[kKMG]?Hz|[ckm]m|th|st|nd|rd"
+"""What stands right behind numbers in English, as in %dpx and %dx%d. With other letters behind it a
+placeholder of printf would be the beginning of a word."""
+
+_CONVERSION = r"""
+    \d{0,9}(?:\.\d{1,9})?(?:hh?|ll?|z)?[diouxXeEfFgGcrsan@](?=(?:{UNIT})?(?![^\W_{UNSPACED}]))
+"""
+"""The end of a placeholder of printf, verbose."""
 
 _PLACEHOLDER = r"""
     \$?\{\{[^{}]*\}\}                                # {{ name }}
   | [$\#%]?\{[^{}\s]+\}                              # {0}, {name:.2f}, ${x}, {$a}, #{x}, %{x}
   | %\([^()\s]+\)[-#0+]{0,5}[\d.]{0,9}[a-zA-Z]      # %(name)s, %(share).1f
+  | (?<!{WORD})%[A-Za-z_][\w.-]{2,40}%(?![\w%])     # %name%, but not %s%%
   | %(?:\d+\$)?[#0+]{0,4}{CONVERSION}               # %s, %1$d, %.2f
   | (?<!\d)(?<!\d[ \u00a0])%-(?=\d){CONVERSION}     # %-5.2f, but not the share of 50%-a
-  | %L?\d+(?!\w)                                     # %1
-  | \$[A-Za-z_]\w*                                   # $name
-  | (?<!\w)__\w+__(?!\w)                             # __name__
+  | %L?{NUMBERED}(?!{WORD})                          # %1
+  | \$[A-Za-z_]{WORD}*                               # $name
+  | (?<!{WORD})__{WORD}+__(?!{WORD})                 # __name__
   | &[A-Za-z][\w.-]*;                                # &name; of XML, but for those that HTML knows
 """
 
 _NUMBER = r"""
-    (?<![\w.,])\d+(?:[.,:/-]\d+)*(?!\w)
+    (?<!{WORD})(?<![.,])(?<!\d[:/-])\d++(?:[.,:/-]\d++)*+(?!{WORD})
 """
 
-_PROTECTED = re.compile(
-    f"(?P<address>{_ADDRESS})|(?P<placeholder>{_PLACEHOLDER})|(?P<picture>{PICTURE})"
-    f"|(?P<number>{_NUMBER})".replace("{CONVERSION}", _CONVERSION).replace("{PATH}", PATH),
-    re.VERBOSE,
-)
+
+def _compile(numbered: str) -> re.Pattern[str]:
+    pattern = (
+        f"(?P<address>{_ADDRESS})|(?P<placeholder>{_PLACEHOLDER})|(?P<picture>{PICTURE})"
+        f"|(?P<number>{_NUMBER})"
+    )
+    for name, value in {
+        "{CONVERSION}": _CONVERSION,
+        "{UNIT}": _UNIT,
+        "{PATH}": PATH,
+        "{NUMBERED}": numbered,
+        "{WORD}": WORD_CHARACTER,
+        "{UNSPACED}": UNSPACED + "\u3000-\u303f\uff00-\uffef",  # and their punctuation
+    }.items():
+        pattern = pattern.replace(name, value)
+    return re.compile(pattern, re.VERBOSE)
+
+
+_PROTECTED = _compile(numbered=r"\d+")
+_PROTECTED_WITH_PERCENT_FIRST = _compile(numbered=r"\d")
 
 _PRINTABLE = "".join(map(chr, range(ord("!"), ord("~") + 1)))
 """Of ASCII: what may be part of a code, where other scripts write words without spaces."""
@@ -51,7 +73,9 @@ _PRINTABLE = "".join(map(chr, range(ord("!"), ord("~") + 1)))
 _EXCHANGED = str.maketrans(".,", ",.")
 
 
-def find_protected(text: str, foreign_letter: re.Pattern[str] | None = None) -> list[Term]:
+def find_protected(
+    text: str, foreign_letter: re.Pattern[str] | None = None, *, percent_first: bool = False
+) -> list[Term]:
     """Find what a translation of the text must keep, in order.
 
     A number may exchange its points and commas, as languages write them differently. One that is
@@ -60,11 +84,13 @@ def find_protected(text: str, foreign_letter: re.Pattern[str] | None = None) -> 
     Args:
         text: Some text.
         foreign_letter: Finds letters of scripts in which neither language is written.
+        percent_first: Whether %50 is a share in one of the languages, and so no placeholder as %5.
 
     >>> [term.writings for term in find_protected("%s of 1,200 files at http://a.it/b, {user}")]
     [('%s',), ('1,200', '1.200'), ('http://a.it/b',), ('{user}',)]
     """
-    terms = [_read(found, text) for found in _PROTECTED.finditer(text)]
+    pattern = _PROTECTED_WITH_PERCENT_FIRST if percent_first else _PROTECTED
+    terms = [_read(found, text) for found in pattern.finditer(text)]
     if foreign_letter is None or text.isascii():
         return terms
     places = [0, *(place for term in terms for place in (term.start, term.end)), len(text)]
@@ -151,6 +177,6 @@ def _protect(kind: Kind, text: str, start: int, end: int) -> Term:
         start=start,
         end=end,
         writings=tuple(dict.fromkeys((written, exchanged))),
-        continues_word=text[start - 1 : start].isalnum() if start else False,
-        is_continued=text[end : end + 1].isalnum(),
+        continues_word=start > 0 and is_of_word(text[start - 1]),
+        is_continued=is_of_word(text[end : end + 1]),
     )

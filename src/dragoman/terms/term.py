@@ -1,5 +1,6 @@
 """A stretch of a source that decides what stands in its translation."""
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
@@ -7,12 +8,17 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+from dragoman.corpora.scripts import UNSPACED
 from dragoman.faults import Fault
 
 Kind = Literal["address", "placeholder", "number", "foreign", "picture", "glossary"]
 
 FAULT_OF_PROTECTED: Fault = "changes what must stay as it is"
 FAULT_OF_GLOSSARY: Fault = "lacks a term of the glossary"
+
+WORD_CHARACTER = rf"[^\W{UNSPACED}]"
+"""A pattern for a letter, digit or underscore that a word may go on beside. Beside those of scripts
+without spaces any word may end."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,15 +36,22 @@ class Term:
     """The ways to write it in the translation, the preferred one first."""
 
     continues_word: bool = False
-    """Whether a letter or digit stands right before it."""
+    """Whether a word goes on right before it."""
 
     is_continued: bool = False
-    """Whether a letter or digit stands right behind it."""
+    """Whether a word goes on right behind it."""
 
 
 def is_of_word(character: str) -> bool:
-    """Tell whether a character is a letter, a digit, or a mark on one, as accents are."""
-    return character.isalnum() or is_mark(character)
+    """Tell whether a word goes on at a character: at a letter, a digit, or a mark as accents are.
+
+    >>> is_of_word("a"), is_of_word("\u732b"), is_of_word("\u0301")
+    (True, False, True)
+    """
+    return is_mark(character) or (character.isalnum() and not _UNSPACED.match(character))
+
+
+_UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
 def is_mark(character: str) -> bool:
@@ -76,9 +89,9 @@ def find_term_faults(
         for kind in ("address", "placeholder", "picture")
     ) or any(_count(required, kind) - _count(kept, kind) for kind in ("number", "foreign")):
         found.append(FAULT_OF_PROTECTED)
-    folded = translation.casefold()
+    folded = _fold(translation)
     if not all(
-        any(_stands_in(writing.casefold(), folded) for writing in term.writings)
+        any(_stands_in(_fold(writing), folded) for writing in term.writings)
         for term in required
         if term.kind == "glossary"
     ):
@@ -89,6 +102,11 @@ def find_term_faults(
 def _count(terms: Sequence[Term], kind: Kind) -> Counter[frozenset[str]]:
     """Count terms of a kind, whichever of its writings each has."""
     return Counter(frozenset(term.writings) for term in terms if term.kind == kind)
+
+
+def _fold(text: str) -> str:
+    """Make letters equal that differ in case; a capital i with a dot, as the Turkish one, too."""
+    return text.casefold().replace("i\u0307", "i")
 
 
 def _stands_in(writing: str, text: str) -> bool:

@@ -1,7 +1,7 @@
 """Cut a text into what is translated at once: its sentences, and no more of one than fits."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from dragoman.tokenizers.tokenizer import Tokenizer
@@ -110,18 +110,41 @@ def _length_at_start(pattern: re.Pattern[str], text: str) -> int:
     return found.end() if found else 0
 
 
-def cut_to_fit(text: str, tokenizer: Tokenizer, *, limit: int) -> list[str]:
+def cut_to_fit(
+    text: str, tokenizer: Tokenizer, *, limit: int, whole: Sequence[tuple[int, int]] = ()
+) -> list[str]:
     """Cut a text into as many pieces as it takes for none to have more tokens than the limit.
 
     A text that is too long is cut behind the clause that ends nearest to its middle, and its
     halves in turn; where there is no clause, behind a word, and within a word in its middle. Put
     together, the pieces are the text.
+
+    Args:
+        text: A text with more than white space in it.
+        tokenizer: Counts the tokens.
+        limit: Of the tokens of a piece.
+        whole: The places, from the first character to behind the last, of what is not cut: alone
+            it may have more tokens.
     """
     if len(text) == 1 or len(tokenizer.encode(text)) <= limit:
         return [text]
     cut = _nearest_to_the_middle(text)
-    halves = (text[:cut], text[cut:])
-    return [piece for half in halves for piece in cut_to_fit(half, tokenizer, limit=limit)]
+    for start, end in whole:
+        if start < cut < end:
+            beside = [
+                place for place in (start, end) if text[:place].strip() and text[place:].strip()
+            ]
+            if not beside:
+                return [text]
+            cut = min(beside, key=lambda place: abs(place - cut))
+            break
+    first = [(start, end) for start, end in whole if end <= cut]
+    second = [(start - cut, end - cut) for start, end in whole if start >= cut]
+    return [
+        piece
+        for half, places in ((text[:cut], first), (text[cut:], second))
+        for piece in cut_to_fit(half, tokenizer, limit=limit, whole=places)
+    ]
 
 
 def _nearest_to_the_middle(text: str) -> int:
