@@ -65,7 +65,7 @@ def test_numbers_are_found_but_not_in_words(number: str) -> None:
     for text in (number, f"{number}%", f"-{number}.", f"({number})", f"at {number}, or"):
         assert found_in(text) == [("number", number)]
     assert found_in(f"x{number}") == [] or number[0] not in found_in(f"x{number}")[0][1]
-    assert found_in("1st B2B 3D 5pm v2 128x128px 10:30am 2.4GHz 20,000th 2024-05-01T10:00") == []
+    assert found_in("1st B2B 3D 5pm v2 128x128px 10:30am 2.4GHz 20,000th 2024-05-01T") == []
 
 
 @pytest.mark.parametrize(
