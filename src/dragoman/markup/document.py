@@ -1,7 +1,7 @@
 """HTML, XML, and strings with tags in them: text is translated, all else is kept."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape, unescape
 from html.entities import html5
@@ -136,10 +136,10 @@ def is_marked_up(text: str) -> bool:
 def _collapse(tokens: Sequence[Token], rules: Rules) -> Iterator[Token]:
     """Make one token of kind "other" of each element that is not translated.
 
-    One that is never closed goes on to the end of a document, as in a browser; in a string it is
-    the name of something, as in "Cannot open <object> now."
+    One that is never closed in a string is the name of something, as in "Cannot open <object> now."
     """
     ends = _ends(tokens)
+    starts = {end: start for start, end in ends.items()}
     place = 0
     while place < len(tokens):
         token = tokens[place]
@@ -148,9 +148,30 @@ def _collapse(tokens: Sequence[Token], rules: Rules) -> Iterator[Token]:
             yield token
             place += 1
             continue
-        end = ends.get(place, len(tokens) - 1)
+        end = ends[place] if place in ends else _end_of_unclosed(place, tokens, starts)
         yield Token("other", "".join(t.raw for t in tokens[place : end + 1]), token.name)
         place = end + 1
+
+
+def _end_of_unclosed(place: int, tokens: Sequence[Token], starts: Mapping[int, int]) -> int:
+    """Find the last token of an element that is never closed.
+
+    As in a browser it is over with the element around it, and before the next of its name: so
+    items of lists, cells and paragraphs need no end tag.
+
+    Args:
+        place: Of the tag that opens it.
+        tokens: Those of the document.
+        starts: For the place of each tag that closes an element that of the one that opened it.
+    """
+    for later in range(place + 1, len(tokens)):
+        is_end_of_parent = starts.get(later, place) < place
+        if is_end_of_parent or (tokens[later].kind, tokens[later].name) == (
+            "open",
+            tokens[place].name,
+        ):
+            return later - 1
+    return len(tokens) - 1
 
 
 def _ends(tokens: Sequence[Token]) -> dict[int, int]:
