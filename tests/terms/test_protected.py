@@ -152,6 +152,8 @@ def test_a_term_knows_what_it_touches() -> None:
         ("1,200.50 euros", "1.200,50 euro", True),
         ("1,200.50 euros", "1.20,50 euro", False),
         ("12 files", "123 file", False),
+        ("1,234 files", "\u0967,\u0968\u0969\u096a \u092b\u093c\u093e\u0907\u0932", True),
+        ("12 files", "\u06f1\u06f3 \u0641\u0627\u06cc\u0644", False),
         ("see http://a.it/b.", "vedi http://a.it/b!", True),
         ("see http://a.it/b.", "vedi http://a.it/c.", False),
         ("nothing", "%s", False),

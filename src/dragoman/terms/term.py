@@ -72,8 +72,9 @@ def find_term_faults(
 ) -> tuple[Fault, ...]:
     """Compare what a translation must have with what it has.
 
-    Placeholders, addresses and pictures must be the same, and equally many. Numbers and words of
-    other scripts must all be there; a translation may have more, as it may write words as digits.
+    Placeholders, addresses and pictures must be the same, and equally many. Numbers, in digits of
+    any script, and words of other scripts must all be there; a translation may have more, as it may
+    write words as digits.
     A term of the glossary must be there in one of its writings, however often the source has it.
 
     Args:
@@ -101,7 +102,16 @@ def find_term_faults(
 
 def _count(terms: Sequence[Term], kind: Kind) -> Counter[frozenset[str]]:
     """Count terms of a kind, whichever of its writings each has."""
-    return Counter(frozenset(term.writings) for term in terms if term.kind == kind)
+    return Counter(
+        frozenset(map(_with_ascii_digits, term.writings)) for term in terms if term.kind == kind
+    )
+
+
+def _with_ascii_digits(text: str) -> str:
+    """Write the digits of other scripts, as Arabic and Devanagari, as ASCII ones."""
+    if text.isascii():
+        return text
+    return "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text)
 
 
 def _fold(text: str) -> str:
