@@ -47,6 +47,11 @@ def test_tables_become_configurations_and_back() -> None:
         ({}, "name is missing"),
         ({"name": 3}, "name = 3 should be a text"),
         ({"name": "a\0b"}, r"name = 'a\x00b' has a NUL character, which nothing may; remove it"),
+        (
+            {"name": "\udce9"},
+            r"name = '\udce9' is not UTF-8 and cannot be written down; change it, or "
+            "rename the file",
+        ),
         ({"name": "x", "size": "5"}, "size = '5' should be a whole number"),
         ({"name": "x", "size": True}, "size = True should be a whole number"),
         ({"name": "x", "inner": {"kind": "c"}}, "inner.kind = 'c' should be one of 'a', 'b'"),

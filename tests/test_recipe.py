@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 
 from dragoman.config import RecipeError, to_table
+from dragoman.decoding.config import RANGES
 from dragoman.recipe import Recipe, differences, load_recipe, recipe_from_table
 
 ROOT = Path(__file__).parents[1]
+WIDEST = RANGES["beam_size"][1]
 SMALLEST: dict[str, Any] = {
     "source_language": "en",
     "target_language": "it",
@@ -46,6 +48,7 @@ def test_a_preset_is_a_start_that_other_keys_change() -> None:
         ({"target_language": "en"}, "source_language and target_language are both 'en'"),
         ({"tokenizer": {"vocab_size": 3}}, "vocab_size=3 is less than 5"),
         ({"training": {"learning_rate": float("inf")}}, "inf should be above zero and finite"),
+        ({"training": {"search_beam_size": WIDEST + 1}}, "beam_size = 1025 should be between 1"),
         ({"model": {"dropuot": 0.1}}, "unknown key model.dropuot; did you mean model.dropout?"),
         ({"tokenizer": {"joint": False}}, "tokenizer.joint = false does not go with"),
         ({"training": {"metric": "BLEU", "search_every": 2}}, "needs search_every = 1"),

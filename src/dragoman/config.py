@@ -123,10 +123,23 @@ def _convert(value: Any, expected: Any, at: str) -> Any:
     if expected is float and type(value) in (int, float):
         return float(value)
     if type(value) is expected:
-        if expected is str and "\0" in value:
-            raise RecipeError(f"{at} = {value!r} has a NUL character, which nothing may; remove it")
+        if expected is str:
+            _check_text(value, at)
         return value
     raise RecipeError(f"{at} = {value!r} should be {_spoken(expected)}")
+
+
+def _check_text(text: str, at: str) -> None:
+    """Refuse what no file of settings can hold."""
+    if "\0" in text:
+        raise RecipeError(f"{at} = {text!r} has a NUL character, which nothing may; remove it")
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # of a name or an argument that Python could not decode
+        raise RecipeError(
+            f"{at} = {text!r} is not UTF-8 and cannot be written down; change it, "
+            "or rename the file"
+        ) from None
 
 
 def _spoken(expected: Any) -> str:

@@ -41,7 +41,7 @@ def open_whole(path: Path) -> Iterator[BinaryIO]:
         with _open(path, "ab", name=path) as stream:  # a device may hold something already
             yield stream
         return
-    place = path.resolve()
+    place = follow_links(path)
     unfinished = place.with_name(f".{_short_name(place)}.{os.getpid()}.unfinished")
     try:
         stream = _open(unfinished, "wb", name=path)
@@ -67,10 +67,11 @@ def check_apart(written: Sequence[Path], read: Sequence[Path] = ()) -> None:
 
     Raises:
         RecipeError: two names are of one file, perhaps through a link.
+        DragomanError: links lead in a circle.
     """
-    before = [path.resolve() for path in read]
+    before = [follow_links(path) for path in read]
     for path in written:
-        place = path.resolve()
+        place = follow_links(path)
         if is_ordinary(path) and place in before:
             use = "read" if place in before[: len(read)] else "written"
             raise RecipeError(f"{path}: it is {use} already; name another file to write")
@@ -79,13 +80,25 @@ def check_apart(written: Sequence[Path], read: Sequence[Path] = ()) -> None:
 
 def is_ordinary(path: Path) -> bool:
     """Tell a file, or a name that is free for one, from a pipe, a device and a directory."""
-    of_system = path.absolute().parts[1] in ("dev", "proc")
+    of_system = path.absolute().parts[1:2] in [("dev",), ("proc",)]
     return not of_system and (path.is_file() or not path.exists())
+
+
+def follow_links(path: Path) -> Path:
+    """Find the place that a name stands for, whether something is there or not.
+
+    Raises:
+        DragomanError: its symbolic links lead in a circle.
+    """
+    place = Path(os.path.realpath(path))  # unlike `resolve`, it is alike in all versions of Python
+    if place.is_symlink():
+        raise DragomanError(f"{path}: symbolic links that lead in a circle; remove them")
+    return place
 
 
 def remove_unfinished(path: Path) -> None:
     """Delete what processes that were killed have left of a file; none may be at work on it."""
-    place = path.resolve()
+    place = follow_links(path)
     for unfinished in place.parent.glob(f".{glob.escape(_short_name(place))}.*.unfinished"):
         unfinished.unlink(missing_ok=True)
 

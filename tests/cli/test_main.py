@@ -43,6 +43,9 @@ def outcome(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, s
             "b: it is written already",
         ),
         (["corpus", "primer", "--pairs", "1", "-o", "no/b"], 1, "no/b: cannot be written: there"),
+        (["corpus", "primer", "--pairs", "1", "-o", "/"], 1, "/: a directory stands where a file"),
+        (["corpus", "primer", "--pairs", "1", "-o", "loop"], 1, "loop: symbolic links that lead"),
+        (["translate", "m", "loop"], 1, "loop: symbolic links that lead in a circle"),
         (["corpus", "check", "gap.tsv"], 1, "gap.tsv:2: an empty line; remove it"),
         (["inspect", "nowhere"], 1, "nowhere: there is no model here"),
         (["evaluate", "nowhere"], 2, "give a test set"),
@@ -54,6 +57,9 @@ def outcome(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, s
         (["evaluate", "nowhere", "missing.tsv"], 1, "missing.tsv"),
         (["corpus", "check", "missing.tsv"], 1, "missing.tsv"),
         (["import", "marian", "nowhere", "-o", "x"], 1, "nowhere"),
+        (["import", "marian", "nowhere", "-o", "/"], 1, "/: there is something else; name another"),
+        (["import", "marian", "nowhere", "-o", "loop"], 1, "loop: symbolic links that lead"),
+        (["demo", "-o", "~/demo"], 1, "~/demo/text/train.tsv: in a recipe, ~ and $NAME stand for"),
     ],
 )
 def test_a_mistake_gives_a_sentence_and_an_exit_code(
@@ -67,6 +73,7 @@ def test_a_mistake_gives_a_sentence_and_an_exit_code(
     monkeypatch.chdir(tmp_path)
     Path("a.en").write_text("A cat.\n")
     Path("link.en").symlink_to("a.en")
+    Path("loop").symlink_to("loop")
     Path("gap.tsv").write_text("a cat\tun gatto\n\na dog\tun cane\n")
 
     result, printed = outcome(capsys, *arguments)
@@ -74,8 +81,10 @@ def test_a_mistake_gives_a_sentence_and_an_exit_code(
     assert result == code
     assert message in printed
     assert "Traceback" not in printed
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.en", "gap.tsv", "link.en"]
+    there = ["a.en", "gap.tsv", "link.en", "loop"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == there
     assert Path("a.en").read_text() == "A cat.\n"
+    assert Path("loop").is_symlink()
 
 
 @pytest.mark.parametrize("assignment", ["=5", "model.=5", ".seed=5", "model..d_ff=5"])

@@ -1,6 +1,7 @@
 """Every path that a command reads may be anything: it gets a sentence, never a traceback."""
 
 import io
+import json
 import os
 import shutil
 import sys
@@ -93,3 +94,21 @@ def test_a_path_to_something_else_gets_one_sentence(
         sys.stderr.flush()
         assert said.getvalue().strip(), name
         said.truncate(0)
+
+
+@pytest.mark.parametrize("option", [[], ["--json"]])
+def test_a_name_that_is_not_utf_8_is_printed_with_escapes(
+    option: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    strange = tmp_path / os.fsdecode(b"caf\xe9.tsv")
+    strange.write_text("a cat\tun gatto\n")
+    said = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(said, encoding="utf-8"))
+
+    assert main(["corpus", "check", str(strange), *option]) == 0
+
+    printed = said.getvalue().decode()
+    if option:
+        assert json.loads(printed)["corpora"][0]["corpus"] == str(strange)
+    else:
+        assert "caf\\udce9.tsv: 1 pairs" in printed

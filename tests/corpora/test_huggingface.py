@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.corpora.config import CorpusConfig
+from dragoman.corpora.config import CorporaConfig, CorpusConfig
+from dragoman.corpora.fingerprint import fingerprint_files
 from dragoman.corpora.parallel_text import CorpusError, Pair, read_pairs
 
 PAIRS = [("The cat sleeps.", "Il gatto dorme."), ("", "Vuoto."), ("A\nB", "C\u2028D")]
@@ -74,6 +75,16 @@ def test_a_damaged_data_set_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(CorpusError, match=f"{tmp_path}: the data set cannot be read"):
         read(tmp_path)
+
+
+@pytest.mark.parametrize("state", ["", "[]", "{}", '{"_data_files": [3]}'])
+def test_a_data_set_whose_list_of_files_is_damaged_is_refused(tmp_path: Path, state: str) -> None:
+    (tmp_path / "dataset_info.json").touch()
+    (tmp_path / "state.json").write_text(state)
+    corpora = CorporaConfig(train=(CorpusConfig(path=str(tmp_path)),))
+
+    with pytest.raises(CorpusError, match=r"state\.json: missing or damaged; save the data set"):
+        fingerprint_files(corpora)
 
 
 def test_an_address_names_a_configuration_and_a_split(

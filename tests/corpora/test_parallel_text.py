@@ -270,6 +270,18 @@ def test_the_home_directory_is_expanded(tmp_path: Path, monkeypatch: pytest.Monk
     assert len(read(Path("~/a.tsv"))) == 1
 
 
+def test_a_home_directory_that_is_not_there_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(tmp_path / "~old.tsv", b"cat\tgatto\n")
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(CorpusError, match=r"^~old\.tsv: there is no such home .* \./~old\.tsv for"):
+        read(Path("~old.tsv"))
+    corpus = CorpusConfig(path="./~old.tsv")
+    assert len(list(read_pairs(corpus, languages=LANGUAGES))) == 1
+
+
 def test_an_undefined_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NOWHERE", raising=False)
 

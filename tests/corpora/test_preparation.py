@@ -1,15 +1,19 @@
 """Text is prepared once, whole, and only for the settings and files it was prepared for."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import pytest
 
 from dragoman.corpora.clean_text import write_clean_text
 from dragoman.corpora.config import CleaningConfig, CorporaConfig, CorpusConfig
+from dragoman.corpora.fingerprint import fingerprint_files
 from dragoman.corpora.held_out import choose
+from dragoman.corpora.opus.provenance import Provenance, TextFile
 from dragoman.corpora.overlap import OverlapError
 from dragoman.corpora.preparation import PreparationError, TextPreparation
 from dragoman.corpora.prepared_text import PreparedText
@@ -375,6 +379,94 @@ def test_the_same_files_in_another_place_are_the_same_text(
     text = preparation.prepare(lambda message: None, replace_other=False)
 
     assert set(text.summary.files) == {"$NUMBERS/train.tsv"}
+
+
+@pytest.fixture(params=["downloaded", "saved"])
+def prepare_directory(request: pytest.FixtureRequest, tmp_path: Path) -> Prepare:
+    """Give a function that prepares the text of a directory, which stands in `corpus`."""
+    write = write_downloaded if request.param == "downloaded" else write_saved
+    write(tmp_path / "corpus", [line.split("\t") for line in sentences(100, 160)])
+
+    def call() -> PreparedText:
+        preparation = TextPreparation(
+            tmp_path / "data",
+            languages=("en", "it"),
+            corpora=CorporaConfig(train=(CorpusConfig(path=str(tmp_path / "corpus")),)),
+            cleaning=CleaningConfig(),
+            tokenizer=TokenizerConfig(kind="words", min_frequency=1),
+            max_length=32,
+        )
+        return preparation.prepare(lambda message: None, replace_other=False)
+
+    return call
+
+
+def write_downloaded(directory: Path, pairs: list[list[str]]) -> None:
+    directory.mkdir()
+    for language, side in zip(("en", "it"), zip(*pairs, strict=True), strict=True):
+        (directory / f"Books.{language}").write_text("\n".join(side))
+    files = [TextFile(language=code, name=f"Books.{code}", sha256="") for code in ("en", "it")]
+    Provenance(
+        name="Books",
+        version="v1",
+        pairs=len(pairs),
+        url="",
+        bytes=0,
+        sha256="",
+        date=date(2026, 1, 2),
+        files=tuple(files),
+    ).save(directory)
+
+
+def write_saved(directory: Path, pairs: list[list[str]]) -> None:
+    datasets = pytest.importorskip("datasets")
+    sources, targets = zip(*pairs, strict=True)
+    datasets.Dataset.from_dict({"en": sources, "it": targets}).save_to_disk(directory)
+
+
+def test_what_lies_beside_the_text_in_its_directory_is_not_text(
+    prepare_directory: Prepare, tmp_path: Path
+) -> None:
+    prepare_directory()
+    (tmp_path / "corpus" / "notes.txt").touch()
+
+    prepare_directory()
+
+
+def test_every_file_of_the_text_in_a_directory_is_compared(
+    prepare_directory: Prepare, tmp_path: Path
+) -> None:
+    files = prepare_directory().summary.files
+
+    assert len(files) == 3
+    for name in files:
+        path = Path(name)
+        before = path.read_bytes()
+        path.write_bytes(before + b"\n")
+        with pytest.raises(PreparationError, match=rf"\({re.escape(name)} changed since\)"):
+            prepare_directory()
+        path.unlink()
+        with pytest.raises(CorpusError, match="/corpus"):
+            prepare_directory()
+        path.write_bytes(before)
+
+
+def test_text_for_which_release_0_1_0_recorded_what_lay_beside_it_is_opened(
+    prepare_directory: Prepare, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes = {str(tmp_path / "corpus" / "notes.txt"): "0" * 64}
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            "dragoman.corpora.preparation.fingerprint_files",
+            lambda corpora: fingerprint_files(corpora) | notes,
+        )
+        before = prepare_directory()
+    (tmp_path / "data" / "validation.tsv").unlink()
+
+    after = prepare_directory()
+
+    assert after.store.description == before.store.description
+    assert after.summary == before.summary
 
 
 def test_nothing_left_after_cleaning_is_an_error(prepare: Prepare) -> None:

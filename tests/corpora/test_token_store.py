@@ -1,3 +1,4 @@
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -194,6 +195,24 @@ def test_writing_that_fails_leaves_the_store_that_was_there(tmp_path: Path) -> N
     with pytest.raises(KeyboardInterrupt):
         fail()
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_full_disk_leaves_no_temporary_files(tmp_path: Path) -> None:
+    def write_pair_by_pair() -> None:  # so that something is in a buffer when there is no room
+        with TokenStoreWriter(tmp_path, vocab_size=9, fingerprint="ours", max_length=9) as writer:
+            writer.start_corpus("books", weight=1.0)
+            for _ in range(5000):
+                writer.add([[1] * 9], [[2] * 9])
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, hard))
+    try:
+        with pytest.raises(OSError, match="too large"):
+            write_pair_by_pair()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_store_is_incomplete_until_its_last_file_stands(

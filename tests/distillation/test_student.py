@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from dragoman.config import RecipeError, to_table
+from dragoman.corpora.text_file import CorpusError
 from dragoman.distillation.student import student_recipe
 from dragoman.model.config import STUDENTS, TransformerConfig
 from dragoman.model_directory import ModelDescription, ModelDirectory, TokenizerDescription
@@ -125,6 +126,16 @@ def test_the_student_of_an_imported_model_learns_a_vocabulary_of_its_own(tmp_pat
     assert recipe.tokenizer.from_model is None
     assert recipe.languages == ("en", "de")
     assert recipe.model.tied_embeddings == "all"
+
+
+@pytest.mark.parametrize("path", ["~/runs/fast", "~nobody", "runs/$fast", "runs/${fast}/1"])
+def test_a_path_that_a_recipe_would_have_stand_for_another_is_refused(
+    teacher: ModelDirectory, path: str
+) -> None:
+    with pytest.raises(CorpusError, match="stand for other directories"):
+        student_recipe(teacher, "small-6-1", Path(path) / "distilled.tsv", ())
+    with pytest.raises(CorpusError, match="stand for other directories"):
+        student_recipe(teacher_of(Path(path), TEACHERS), "small-6-1", PAIRS, ())
 
 
 @pytest.mark.parametrize("name", STUDENTS)

@@ -13,11 +13,13 @@ from dragoman.engines.threads import for_each
 def work(number):
     if number == {failing}:
         raise ArithmeticError
-    return number, torch.get_num_threads(), torch.is_inference_mode_enabled()
+    formats = torch.is_autocast_enabled("cpu"), torch.is_inference_mode_enabled()
+    return number, torch.get_num_threads(), *formats
 
 torch.set_num_threads(2)
 try:
-    print(list(for_each([7, 8, 9], work, torch.device("cpu"))))
+    with torch.autocast("cpu", torch.bfloat16, enabled={autocast}):
+        print(list(for_each([7, 8, 9], work, torch.device("cpu"))))
 except ArithmeticError:
     print("failed")
 print(torch.get_num_threads(), torch.is_inference_mode_enabled())
@@ -27,11 +29,16 @@ with ThreadPoolExecutor(1) as later:
 
 
 @pytest.mark.parametrize(
-    ("failing", "said"), [(0, "[(7, 1, True), (8, 1, True), (9, 1, True)]"), (8, "failed")]
+    ("failing", "autocast", "said"),
+    [
+        (0, False, "[(7, 1, False, True), (8, 1, False, True), (9, 1, False, True)]"),
+        (0, True, "[(7, 1, True, True), (8, 1, True, True), (9, 1, True, True)]"),
+        (8, True, "failed"),
+    ],
 )
 def test_each_batch_has_a_thread_and_later_threads_have_the_setting_of_before(
-    failing: int, said: str
+    failing: int, autocast: bool, said: str
 ) -> None:
-    program = [sys.executable, "-c", _PROGRAM.format(failing=failing)]
+    program = [sys.executable, "-c", _PROGRAM.format(failing=failing, autocast=autocast)]
     done = subprocess.run(program, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == [said, "2 False", "2"]

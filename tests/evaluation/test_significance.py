@@ -65,6 +65,15 @@ def test_the_p_value_of_two_sentences_is_what_one_computes_by_hand() -> None:
     assert comparison.p_value == pytest.approx(0.5, abs=0.05)
 
 
+def test_one_sentence_shows_no_difference() -> None:
+    config = EvaluationConfig(metrics=("TER",))
+
+    (comparison,) = compare(["a b c x"], ["a b c d"], ["a b c d"], config)
+
+    assert comparison.delta == -25.0
+    assert comparison.p_value == 1.0
+
+
 def test_the_systems_need_as_many_sentences_as_there_are_references() -> None:
     with pytest.raises(EvaluationError, match="1 hypotheses but 2 references"):
         compare(["a", "b"], ["a"], ["a", "b"], BLEU)

@@ -1,6 +1,7 @@
 """A plan fits into its time, and what it says can be trained."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -135,6 +136,18 @@ def test_the_text_is_not_written_over(pairs: Path, capsys: pytest.CaptureFixture
 
     assert "it is read already; name another file to write" in capsys.readouterr().err
     assert pairs.read_bytes() == before
+
+
+def test_text_whose_name_a_recipe_cannot_hold_is_refused_before_it_is_read(
+    pairs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    strange = pairs.rename(pairs.with_name(os.fsdecode(b"caf\xe9.tsv")))
+
+    assert main(["plan", str(strange), "--languages", "en-it"]) == 2
+
+    said = capsys.readouterr().err
+    assert "is not UTF-8 and cannot be written down; change it, or rename the file" in said
+    assert said.count("\n") == 1
 
 
 def test_an_update_holds_an_epoch_at_most(

@@ -17,7 +17,7 @@ from filelock import FileLock, Timeout
 
 from dragoman.bulk.file_format import BulkError
 from dragoman.config import DragomanError
-from dragoman.durable import write_atomically
+from dragoman.durable import follow_links, write_atomically
 
 JOB = "job.json"
 LOCK = ".lock"
@@ -59,7 +59,7 @@ class KeptParts:
     """
 
     def __init__(self, output: Path, identity: dict[str, str]) -> None:
-        place = output.resolve()
+        place = follow_links(output)
         self.path = place.with_name(f"{place.name}.part")
         self._output = output
         self._identity = identity

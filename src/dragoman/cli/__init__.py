@@ -95,6 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code: 0, 1 for failed work, 2 for wrong use."""
     tokens = list(sys.argv[1:] if arguments is None else arguments)
     _replace_closed_outputs()
+    _let_any_name_be_printed()
     debug = "--debug" in tokens
     tokens = [token for token in tokens if token != "--debug"]
     try:
@@ -122,6 +123,12 @@ def _replace_closed_outputs() -> None:
         if getattr(sys, name) is None:
             nowhere = io.FileIO(os.devnull, "w")
             setattr(sys, name, io.TextIOWrapper(nowhere, "utf-8", "backslashreplace"))
+
+
+def _let_any_name_be_printed() -> None:
+    """Print names that are not UTF-8 as standard error does, with escapes that JSON has, too."""
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _one_sentence(error: Exception) -> str | None:

@@ -2,14 +2,18 @@
 
 from pathlib import Path
 from shlex import quote
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from dragoman.cli.train import STOPPED
 
-TRAIN_PAIRS = 100_000
-EVALUATION_PAIRS = 1000
+if TYPE_CHECKING:
+    from dragoman.corpora.primer.splits import Split
+
+SIZES: dict["Split", int] = {"train": 100_000, "validation": 1000, "test": 1000}
+"""Pairs of each part of the text."""
+
 SHOWN = 8
 
 NEXT = """
@@ -33,14 +37,17 @@ def demo(*, output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("
     output
         The model directory.
     """
+    from dragoman.corpora.text_file import as_setting
     from dragoman.pipeline.run import train_model
     from dragoman.recipe import recipe_from_table
     from dragoman.training.display import ConsoleDisplay, LastingConsole
 
-    text = _write_text(output / "text")
-    table = {**_settings(), "corpora": {name: [{"path": str(p)}] for name, p in text.items()}}
+    text = {split: output / "text" / f"{split}.tsv" for split in SIZES}
+    corpora = {split: [{"path": as_setting(path)}] for split, path in text.items()}
+    recipe = recipe_from_table({**_settings(), "corpora": corpora})
+    _write_text(text)
     display = ConsoleDisplay(LastingConsole(stderr=True))
-    if (stopped_by := train_model(recipe_from_table(table), output, display)) is not None:
+    if (stopped_by := train_model(recipe, output, display)) is not None:
         return STOPPED + stopped_by
     _show(output, text["test"])
     print(NEXT.format(directory=quote(str(output))))
@@ -54,26 +61,17 @@ def _settings() -> dict[str, Any]:
     return read_table(Path(__file__).with_suffix(".toml"))
 
 
-def _write_text(directory: Path) -> dict[str, Path]:
+def _write_text(paths: dict["Split", Path]) -> None:
     """Write the embedded corpus as three TSV files, as `dragoman corpus primer` does."""
     from dragoman.corpora.primer.corpus import generate
-    from dragoman.corpora.primer.splits import Split
     from dragoman.durable import write_atomically
 
-    directory.mkdir(parents=True, exist_ok=True)
-    sizes: dict[Split, int] = {
-        "train": TRAIN_PAIRS,
-        "validation": EVALUATION_PAIRS,
-        "test": EVALUATION_PAIRS,
-    }
-    paths: dict[str, Path] = {}
-    for split, num_pairs in sizes.items():
-        path = paths[split] = directory / f"{split}.tsv"
+    for split, path in paths.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists():
-            pairs = generate(num_pairs, seed=1, split=split)
+            pairs = generate(SIZES[split], seed=1, split=split)
             lines = "".join(f"{pair.source}\t{pair.target}\n" for pair in pairs)
             write_atomically(path, lines)
-    return paths
 
 
 def _show(model: Path, test: Path) -> None:

@@ -42,20 +42,21 @@ def plan(
     json
         Write JSON, for programs.
     """
-    from dragoman.config import RecipeError
+    from dragoman.config import RecipeError, from_table
     from dragoman.corpora.config import CorpusConfig
     from dragoman.corpora.languages import parse_languages
     from dragoman.planning.plan import make_plan
 
     if not pairs:
         raise RecipeError("name the text to plan for: PAIRS")
+    corpora = [from_table(CorpusConfig, {"path": path}) for path in pairs]  # as a recipe has it
     if output is not None:
         check_apart([output], read=[Path(path) for path in pairs])
     # A place that cannot be written, or a signal that ends us, must not wait for the end.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     with contextlib.nullcontext() if output is None else open_whole(output) as file:
         made = make_plan(
-            [CorpusConfig(path=path) for path in pairs],
+            corpora,
             parse_languages(languages),
             minutes,
             lambda message: print(message, file=sys.stderr),

@@ -6,17 +6,18 @@ from pathlib import Path
 
 from dragoman.corpora import huggingface
 from dragoman.corpora.config import CorporaConfig, CorpusConfig
+from dragoman.corpora.parallel_text import PROVENANCE
 from dragoman.corpora.text_file import CorpusError, expand
 
 
 def fingerprint_files(corpora: CorporaConfig) -> dict[str, str]:
-    """Take the SHA-256 of every file of the corpora.
+    """Take the SHA-256 of every file that is read of the corpora.
 
     The keys are the paths as the recipe writes them, variables included, so that the same files
     elsewhere give the same answer. Corpora on the Hugging Face hub have no files here.
 
     Raises:
-        CorpusError: a file cannot be read.
+        CorpusError: a file cannot be read, or a directory is no corpus.
     """
     used = (*corpora.train, *corpora.validation, *corpora.test)
     return {name: sha256(path) for corpus in used for name, path in _files_of(corpus)}
@@ -31,10 +32,19 @@ def _files_of(corpus: CorpusConfig) -> Iterator[tuple[str, Path]]:
             continue
         path = expand(name)
         if path.is_dir():
-            for file in sorted(p for p in path.rglob("*") if p.is_file()):
-                yield f"{name}/{file.relative_to(path).as_posix()}", file
+            for file in _names_of_files(path):
+                yield f"{name}/{file}", path / file
         else:
             yield name, path
+
+
+def _names_of_files(directory: Path) -> list[str]:
+    """Name the files of a directory that its reader opens: runs and notes may lie beside them."""
+    if not (directory / PROVENANCE).is_file():
+        return huggingface.names_of_files(directory)
+    from dragoman.corpora.opus.provenance import Provenance
+
+    return [PROVENANCE, *(file.name for file in Provenance.load(directory).files)]
 
 
 def sha256(path: Path) -> str:

@@ -1,5 +1,6 @@
 """Sentence pairs from Hugging Face data sets, from the hub or from a directory."""
 
+import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -9,8 +10,8 @@ from dragoman.corpora.text_file import CorpusError, expand
 
 PREFIX = "hf:"
 
-MARKS = ("dataset_info.json", "dataset_dict.json")
-"""Files that `datasets.save_to_disk` leaves in a directory, one or the other."""
+INFO, STATE, SPLITS = "dataset_info.json", "state.json", "dataset_dict.json"
+"""Files that `datasets.save_to_disk` leaves in a directory: the first two, or the last."""
 
 
 def read_hub(address: str, languages: tuple[str, str]) -> Iterator[tuple[str, str]]:
@@ -38,10 +39,7 @@ def read_directory(path: Path, languages: tuple[str, str]) -> Iterator[tuple[str
     Raises:
         CorpusError: the directory is not such a data set, or holds several splits.
     """
-    if not any((path / mark).is_file() for mark in MARKS):
-        raise CorpusError(
-            f"{path}: a directory stands where a file or a saved Hugging Face data set is expected"
-        )
+    _refuse_other_directory(path)
     datasets = _import_datasets(str(path))
     try:
         rows = datasets.load_from_disk(str(path))
@@ -53,6 +51,30 @@ def read_directory(path: Path, languages: tuple[str, str]) -> Iterator[tuple[str
         splits = " or ".join(str(path / split) for split in rows)
         raise CorpusError(f"{path}: a data set with several splits; name one, {splits}")
     yield from _sides(rows, str(path), languages)
+
+
+def names_of_files(path: Path) -> list[str]:
+    """Name the files of a directory that `read_directory` opens; there may be others beside them.
+
+    Raises:
+        CorpusError: the directory is not a saved data set, or a damaged one.
+    """
+    _refuse_other_directory(path)
+    if (path / SPLITS).is_file() and not (path / STATE).is_file():  # it is refused when it is read
+        return [SPLITS]
+    try:
+        files = json.loads((path / STATE).read_bytes())["_data_files"]
+        return [INFO, STATE, *(str(file["filename"]) for file in files)]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise CorpusError(f"{path / STATE}: missing or damaged; save the data set again") from error
+
+
+def _refuse_other_directory(path: Path) -> None:
+    """Refuse a directory that is no saved data set."""
+    if not any((path / mark).is_file() for mark in (INFO, SPLITS)):
+        raise CorpusError(
+            f"{path}: a directory stands where a file or a saved Hugging Face data set is expected"
+        )
 
 
 def _sides(

@@ -71,14 +71,8 @@ class TextPreparation:
             CorpusError: a corpus cannot be read, or overlaps with the evaluation text.
             PreparationError: other text stands there, and must not be replaced.
         """
-        files = fingerprint_files(self.corpora) | fingerprint_taken(self.tokenizer)
-        corpora = to_table(self.corpora)
-        for corpus in corpora["train"] + corpora["validation"] + corpora["test"]:
-            if not corpus["truecase"]:  # text that was prepared before there was this setting
-                del corpus["truecase"]
-        settings = [corpora, to_table(self.cleaning), to_table(self.tokenizer)]
-        decisive = [settings, files, self.languages, self.max_length]
-        fingerprint = hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
+        files = self._fingerprint_read()
+        fingerprint = self._fingerprint(files)
         try:
             text = self.open()
         except DragomanError:  # missing, or damaged
@@ -89,6 +83,30 @@ class TextPreparation:
         if text.summary.fingerprint != fingerprint:
             raise PreparationError(self._refusal(text.summary.files, files))
         return text
+
+    def _fingerprint_read(self) -> dict[str, str]:
+        """Take the SHA-256 of every file that is read.
+
+        Release 0.1.0 recorded all that lay in the directory of a corpus. If nothing that is read
+        has changed, the rest counts as it was recorded, so that such runs go on.
+        """
+        files = fingerprint_files(self.corpora) | fingerprint_taken(self.tokenizer)
+        try:
+            before = Summary.read(self.directory)
+        except TokenStoreError:  # missing, or damaged
+            return files
+        recorded = before.files | files
+        return recorded if self._fingerprint(recorded) == before.fingerprint else files
+
+    def _fingerprint(self, files: dict[str, str]) -> str:
+        """Take the SHA-256 of all that decides the text."""
+        corpora = to_table(self.corpora)
+        for corpus in corpora["train"] + corpora["validation"] + corpora["test"]:
+            if not corpus["truecase"]:  # text that was prepared before there was this setting
+                del corpus["truecase"]
+        settings = [corpora, to_table(self.cleaning), to_table(self.tokenizer)]
+        decisive = [settings, files, self.languages, self.max_length]
+        return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
 
     def open(self) -> PreparedText:
         """Open the text as it was prepared; the files that it comes from are not looked at.

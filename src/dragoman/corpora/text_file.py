@@ -29,6 +29,8 @@ OTHER_BEGINNINGS = {
 }
 """How files begin that are not lines of UTF-8 text, and what to do with them."""
 
+_VARIABLE = re.compile(r"\$(?:\{([^}]*)\}|(\w+))")
+
 
 class CorpusError(DragomanError):
     """A corpus cannot be read, found or used; the message names the file and the line."""
@@ -38,12 +40,31 @@ def expand(path: str) -> Path:
     """Replace `~` and `$VARIABLE` in a path.
 
     Raises:
-        CorpusError: a variable is not defined.
+        CorpusError: a variable is not defined, or there is no such home directory.
     """
-    for braced, plain in re.findall(r"\$(?:\{([^}]*)\}|(\w+))", path):
+    for braced, plain in _VARIABLE.findall(path):
         if (variable := braced or plain) not in os.environ:
             raise CorpusError(f"{path}: the environment variable {variable} is not defined")
-    return Path(os.path.expandvars(path)).expanduser()
+    expanded = os.path.expanduser(os.path.expandvars(path))  # noqa: PTH111 - Path drops a ./
+    if expanded.startswith("~"):
+        raise CorpusError(
+            f"{path}: there is no such home directory; write ./{expanded} for a file of this name"
+        )
+    return Path(expanded)
+
+
+def as_setting(path: Path) -> str:
+    """Write a path as a setting, which `expand` reads back.
+
+    Raises:
+        CorpusError: it would be read as another path.
+    """
+    text = str(path)
+    if text.startswith("~") or _VARIABLE.search(text):
+        raise CorpusError(
+            f"{path}: in a recipe, ~ and $NAME stand for other directories; name one without them"
+        )
+    return text
 
 
 def read_lines(path: Path) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """Write a token store block by block, in constant memory."""
 
+import contextlib
 import hashlib
 import math
 import os
@@ -175,6 +176,7 @@ class _IntegerFile:
         self._temporary.replace(self._path)
 
     def discard(self) -> None:
-        """Close the file; remove it if it was not published."""
-        self._stream.close()
+        """Close the file, be there room for its end or not; remove it if it was not published."""
+        with contextlib.suppress(OSError):  # the write that failed has told it
+            self._stream.close()
         self._temporary.unlink(missing_ok=True)

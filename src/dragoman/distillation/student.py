@@ -5,6 +5,7 @@ from typing import Any
 
 from dragoman.config import RecipeError, set_key, to_table
 from dragoman.corpora.prepared_text import VALIDATION_NAME
+from dragoman.corpora.text_file import as_setting
 from dragoman.model_directory import ModelDirectory
 from dragoman.recipe import Recipe, recipe_from_table
 
@@ -28,6 +29,7 @@ def student_recipe(
 
     Raises:
         RecipeError: the preset or an assignment is wrong, or there is no text to validate on.
+        CorpusError: a recipe cannot name the pairs or the teacher.
     """
     try:
         recipe = recipe_from_table(_table(teacher, preset, pairs, assignments))
@@ -66,8 +68,8 @@ def _corpora(teacher: Path, corpora: dict[str, Any], pairs: Path) -> dict[str, A
     held_out = teacher / "data" / VALIDATION_NAME
     if not corpora.get("validation") and held_out.is_file():
         # The teacher has not learnt from it, but it stands in the text that it is given now.
-        corpora = {**corpora, "validation": [{"path": str(held_out)}], "overlap": "drop"}
-    return {**corpora, "train": [{"path": str(pairs)}]}
+        corpora = {**corpora, "validation": [{"path": as_setting(held_out)}], "overlap": "drop"}
+    return {**corpora, "train": [{"path": as_setting(pairs)}]}
 
 
 def _tokenizer(teacher: ModelDirectory, tokenizer: dict[str, Any]) -> dict[str, Any]:
@@ -78,5 +80,5 @@ def _tokenizer(teacher: ModelDirectory, tokenizer: dict[str, Any]) -> dict[str, 
         "kind": description.kind,
         "joint": description.joint,
         "lowercase": description.lowercase,
-        "from_model": str(teacher.path),
+        "from_model": as_setting(teacher.path),
     }

@@ -68,7 +68,9 @@ def compare(
             summarise(name, system, values, config)
             for system, values in zip(systems, resampled, strict=True)
         )
-        p_value = _p_value(resampled[1] - resampled[0], score_b.value - score_a.value)
+        p_value = 1.0  # of one sentence, from which every resampled test set is the same
+        if len(references) > 1:
+            p_value = _p_value(resampled[1] - resampled[0], score_b.value - score_a.value)
         comparisons.append(Comparison(score_a, score_b, p_value))
     return comparisons
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from dragoman.config import DragomanError
+from dragoman.durable import follow_links
 from dragoman.model_directory import WEIGHTS_OF_ORIGIN
 
 CONFIG_NAME = "config.json"
@@ -28,8 +29,11 @@ def staging(output: Path, *, weights_name: str | None = None) -> Iterator[Path]:
 
     Raises:
         OutputError: the output holds something else, or cannot be replaced as a whole.
+        DragomanError: its symbolic links lead in a circle.
     """
-    output = output.resolve()
+    output = follow_links(output)
+    if not output.name:
+        raise OutputError(f"{output}: there is something else; name another output")
     unfinished = output.with_name(f".{output.name}.writing")
     earlier = output.with_name(f".{output.name}.earlier")
     if earlier.exists() and not output.exists():  # an interruption between two renames

@@ -5,7 +5,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+WIDEST_BEAM = 1024
+"""As `search.beam_size` has it, of which training knows nothing."""
+
 _AT_LEAST_ONE = (lambda value: value >= 1, "at least 1")
+_BEAM = (lambda value: 1 <= value <= WIDEST_BEAM, f"between 1 and {WIDEST_BEAM}")
 _NOT_NEGATIVE = (lambda value: value >= 0, "zero or more")
 _SHARE = (lambda value: 0 <= value < 1, "in [0, 1)")
 _POSITIVE = (lambda value: 0 < value < math.inf, "above zero and finite")
@@ -13,7 +17,7 @@ _CONDITIONS: dict[str, tuple[Callable[[float], bool], str]] = {
     "updates": _AT_LEAST_ONE,
     "validate_every": _AT_LEAST_ONE,
     "search_every": _AT_LEAST_ONE,
-    "search_beam_size": _AT_LEAST_ONE,
+    "search_beam_size": _BEAM,
     "average_checkpoints": _AT_LEAST_ONE,
     "warmup_updates": _NOT_NEGATIVE,
     "patience": _NOT_NEGATIVE,

@@ -218,6 +218,40 @@ def test_the_directory_is_named_after_the_corpus(
     assert_complete(tmp_path / "Books.en-it")
 
 
+def test_an_empty_directory_that_one_is_in_is_filled(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "books").mkdir()
+    monkeypatch.chdir(tmp_path / "books")
+
+    get(server, Path())
+
+    assert_complete(tmp_path / "books")
+    assert Path("corpus.toml").exists()
+
+
+def test_a_directory_that_was_filled_in_part_is_filled_by_another_call(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    books, replace = tmp_path / "books", Path.replace
+    books.mkdir()
+
+    def interrupted(file: Path, target: Path) -> Path:
+        if target == books / "corpus.toml":
+            raise KeyboardInterrupt
+        return replace(file, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            get(server, books)
+    assert (books / "Books.en-it.it").exists()
+
+    get(server, books)
+
+    assert_complete(books)
+
+
 def test_a_transfer_that_is_cut_goes_on_where_it_stopped(server: Server, tmp_path: Path) -> None:
     server.cuts = [5000, 3000]
 

@@ -20,6 +20,7 @@ MAX_NOTICE = 2**20  # bytes
 MAX_INFLATION = 100  # text is compressed three to ten times
 MIN_SUSPICIOUS = 2**20  # bytes up to which inflation does not matter
 CHUNK = 2**18  # bytes
+UNFINISHED = ".part"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +51,9 @@ def get(
     """Download a public corpus into a directory, or verify the one that is there.
 
     The directory appears under its name only when it is complete. Until then everything stands
-    in a directory with ".part" after the name, and another call goes on from there.
+    in a directory with ".part" after the name, and another call goes on from there. An empty
+    directory that is there already has it inside, because a shell may be in it, or a disk be
+    mounted on it; it is a corpus when it has its record.
 
     Args:
         address: `opus:NAME` or `opus:NAME/VERSION`.
@@ -69,15 +72,14 @@ def get(
         _refuse_occupied(directory)
         servers = servers or Opus.from_environment()
         release = servers.find(name, version, languages)
-        complete = directory.absolute()  # "." has no name
-        working = complete.with_name(complete.name + ".part")
+        working = _working_directory(directory)
         try:
             working.mkdir(parents=True, exist_ok=True)
             archive = working / f"{name}-{release.version}.zip"
             _fetch(release, archive, servers, first_pause)
             _unpack(release, archive, working)
             archive.unlink()
-            working.replace(complete)
+            _put_in_place(working, directory)
         except OSError as error:
             raise CorpusError(f"{working}: the corpus cannot be written: {error}") from error
     provenance = Provenance.load(directory)
@@ -94,11 +96,30 @@ def get(
 
 
 def _refuse_occupied(directory: Path) -> None:
-    """Refuse to put a corpus where something else is."""
-    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+    """Refuse to put a corpus where something else is, but for what an earlier call has left."""
+    if not directory.exists() or (directory / UNFINISHED).is_dir():
+        return
+    if not directory.is_dir() or any(directory.iterdir()):
         raise CorpusError(
             f"{directory}: exists and is no downloaded corpus; choose another directory with -o"
         )
+
+
+def _working_directory(directory: Path) -> Path:
+    """Choose where a corpus stands until it is complete: on the disk where it will be."""
+    if directory.is_dir():
+        return directory / UNFINISHED
+    return directory.with_name(directory.name + UNFINISHED)
+
+
+def _put_in_place(working: Path, directory: Path) -> None:
+    """Give a complete corpus its name, or fill the directory that has it, the record last."""
+    if working.parent != directory:
+        working.replace(directory)
+        return
+    for file in sorted(working.iterdir(), key=lambda file: file.name == FILE_NAME):
+        file.replace(directory / file.name)
+    working.rmdir()
 
 
 def _refuse_other(
