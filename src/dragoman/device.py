@@ -1,4 +1,4 @@
-"""Where it is computed: the device that a user names, and the processors."""
+"""Devices and processors: what a user names, and what the machine has."""
 
 import os
 import platform

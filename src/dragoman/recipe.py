@@ -10,7 +10,7 @@ from dragoman.corpora.batching_config import BatchingConfig
 from dragoman.corpora.config import CleaningConfig, CorporaConfig
 from dragoman.decoding.config import SearchConfig
 from dragoman.evaluation.config import EvaluationConfig, Tokenization
-from dragoman.languages import is_language_code, language_code, same_language
+from dragoman.languages import base_language, is_language_code, language_code, same_language
 from dragoman.model.config import PRESETS, STUDENTS, TransformerConfig
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.training.config import TrainingConfig
@@ -118,7 +118,7 @@ def recipe_from_table(table: dict[str, Any]) -> Recipe:
 
 def _tokenization(language: str) -> Tokenization:
     """Choose how BLEU finds words: Chinese and Japanese put no spaces between them."""
-    language = language.replace("_", "-").partition("-")[0].lower()
+    language = base_language(language)
     if language in ("zh", "zho"):
         return "zh"
     if language in ("ja", "jpn"):

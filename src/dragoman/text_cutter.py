@@ -1,11 +1,11 @@
 """Texts are cut into what is shown to a model, and put together again."""
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from itertools import compress
 from typing import NamedTuple
 
+from dragoman.languages import base_language
 from dragoman.markup.document import STRING, Markup, is_marked_up
 from dragoman.markup.passage import Passage, PlainText
 from dragoman.sentence_translator import Alternative, Sentence, join, join_alternatives
@@ -17,7 +17,7 @@ from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.sentences import cut_margins, cut_to_fit, join_translations
 from dragoman.translation import Translation
 
-WITH_ANOTHER_I = ("tr", "tur", "az", "aze")
+WITH_ANOTHER_I = frozenset({"tr", "tur", "az", "aze"})
 """Languages in which the small letter of I is not i."""
 
 
@@ -209,8 +209,7 @@ class TextCutter:
 
     @property
     def _can_change_letters(self) -> bool:
-        codes = (re.split("[-_]", language)[0].lower() for language in self.languages)
-        return not any(code in WITH_ANOTHER_I for code in codes)
+        return WITH_ANOTHER_I.isdisjoint(map(base_language, self.languages))
 
     def _with_capitals(self, text: str) -> str:
         return with_capitals(text, self.terms.find_protected(text))

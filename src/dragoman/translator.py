@@ -102,7 +102,7 @@ class Translator:
         directory = ModelDirectory(path)
         description = directory.description
         self.search = search or default_search(directory)
-        languages = (description.source_language, description.target_language)
+        languages = description.languages
         self._max_length = description.max_length
         self._tokenizers = directory.load_tokenizers()
         self._process = os.getpid()

@@ -148,6 +148,18 @@ def test_translations_of_another_text_are_not_taught(start: Distil, run: Path) -
     assert after == before
 
 
+@pytest.mark.parametrize("damage", ["", "[]", "{}", '{"sources": "0"}', "[" * 100_000])
+def test_translations_of_what_cannot_be_told_are_not_taught(
+    start: Distil, run: Path, damage: str
+) -> None:
+    (run / "distillation").mkdir(parents=True)
+    (run / "distillation" / "origin.json").write_text(damage)
+    (run / "distillation" / "translations.jsonl").touch()
+
+    with pytest.raises(DistillationError, match=r"origin\.json: it is damaged .* to begin anew"):
+        start(sentences(100, 140))
+
+
 def test_the_directory_of_another_run_is_refused_before_anything_is_translated(
     start: Distil, teacher: Path
 ) -> None:

@@ -1,6 +1,7 @@
 """The copy for CTranslate2: it computes the same, or it is not written."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -407,8 +408,18 @@ ELSEWHERE = [
 ]
 
 
+def test_a_copy_whose_settings_never_end_is_not_read(save: Save) -> None:
+    directory = save()
+    (directory.path / "ctranslate2").mkdir()
+    os.mkfifo(directory.path / "ctranslate2" / "config.json")
+
+    with pytest.raises(EngineError, match=r"config\.json: not a file"):
+        Translator(directory.path, engine="ctranslate2")
+
+
 @pytest.mark.parametrize(
-    "content", ["", "{}", "[1]", '{"dragoman_num_positions": "many"}', LIST, *ELSEWHERE]
+    "content",
+    ["", "{}", "[1]", "[" * 100_000, '{"dragoman_num_positions": "many"}', LIST, *ELSEWHERE],
 )
 def test_a_damaged_copy_is_refused(save: Save, content: str) -> None:
     directory = save()

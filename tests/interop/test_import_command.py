@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from dragoman.cli.import_model import app
-from dragoman.config import RecipeError
+from dragoman.corpora.text_file import CorpusError
 from dragoman.interop.marian_config import MarianError
 from dragoman.interop.staging import OutputError
 from dragoman.model_directory import ModelDirectory
@@ -40,9 +40,9 @@ def test_it_imports_proves_and_says_so(
     assert translations[1] == ""
 
 
-@pytest.mark.parametrize("languages", ["italian", "en-", "pt-BR-en"])
+@pytest.mark.parametrize("languages", ["italian", "en-", "pt-BR-en", "en-en", "e!-?"])
 def test_languages_are_two_codes(languages: str, tmp_path: Path) -> None:
-    with pytest.raises(RecipeError, match=f"--languages {languages}: write two codes, as en-it"):
+    with pytest.raises(CorpusError, match="write two language codes with a hyphen between"):
         run(tmp_path, "-o", tmp_path / "imported", "--languages", languages)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dragoman.alignment.links import AlignmentError, GoldAlignment, Links, error_rate
-from dragoman.alignment.words import Weights, both_directions, link_words
+from dragoman.alignment.words import Weights, both_directions
 from dragoman.corpora.primer.corpus import generate, words
 from dragoman.model_directory import AlignmentDescription
 
@@ -98,7 +98,7 @@ def _measure(
     gold: Sequence[GoldAlignment] | None,
 ) -> Candidate:
     directions = [both_directions(each) for each in weights]
-    links: list[Links] = [link_words(each) for each in weights]
+    links: list[Links] = [one | other for one, other in directions]
     return Candidate(
         layer=layer,
         head=head,

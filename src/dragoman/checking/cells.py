@@ -63,7 +63,7 @@ def read_cells(path: Path) -> tuple[Cell, ...]:
         raise RecipeError(f"{path}: has more than {LONGEST:,} characters")
     try:
         cells = readers[path.suffix.lower()](text)
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise RecipeError(f"{path}: not a notebook of format 4: {error}") from error
     if not any(cell.source.strip() for cell in cells):
         raise RecipeError(f"{path}: there is no Python in it")

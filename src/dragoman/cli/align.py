@@ -55,7 +55,7 @@ def align(
 
     aligner = Aligner(model)
     description = aligner.directory.description
-    text = _text((description.source_language, description.target_language), pairs, gold)
+    text = _text(description.languages, pairs, gold)
     candidates = measure(aligner.attention(text.pairs), text)
     chosen = choose(candidates, text)
     describe(model, alignment=chosen)

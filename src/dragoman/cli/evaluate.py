@@ -178,7 +178,7 @@ def _languages(model: Path) -> tuple[str, str]:
     from dragoman.model_directory import ModelDirectory
 
     description = ModelDirectory(model).description
-    return description.source_language, description.target_language
+    return description.languages
 
 
 def _read_test_set(

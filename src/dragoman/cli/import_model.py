@@ -34,24 +34,22 @@ def marian(
     output
         The model directory to write, which is not there yet.
     languages
-        The codes of source and target, as en-it; left out, tokenizer_config.json says them.
+        The codes of source and target, such as en-it; left out, tokenizer_config.json says them.
     language_token
         Which language a model with several writes, as its vocabulary calls it; "" is none.
     """
-    from dragoman.config import RecipeError
+    from dragoman.corpora.languages import parse_languages
     from dragoman.interop.marian import import_marian
     from dragoman.interop.marian_proof import find_other_tokens, prove_import
     from dragoman.interop.staging import staging
     from dragoman.model_directory import ModelDirectory
 
-    source, dash, target = (languages or "").partition("-")
-    if languages is not None and not (source and dash and target and "-" not in target):
-        raise RecipeError(f"--languages {languages}: write two codes, as en-it")
+    pair = None if languages is None else parse_languages(languages)
     with staging(output) as unfinished:
         import_marian(
             directory,
             unfinished,
-            languages=(source, target) if languages else None,
+            languages=pair,
             language_token=language_token,
         )
         agreement = prove_import(directory, unfinished)

@@ -34,7 +34,7 @@ def plan(
     pairs
         The training text, in every form that a recipe's `corpora.train` takes as path.
     languages
-        Source and target, as en-it.
+        Source and target, such as en-it.
     minutes
         How long the whole training may take on this machine.
     output

@@ -74,7 +74,7 @@ def attention(
     maps = head_maps(attended, kinds=KINDS if kind == "all" else (kind,), layer=layer, head=head)
     if ending == "html":
         description = directory.description
-        languages = description.source_language, description.target_language
+        languages = description.languages
         write_text(output, attention_page(maps, languages=languages))
         return
 

@@ -41,8 +41,8 @@ def serve(
     port
         Port to listen on; 0 is any that is free.
     api_key
-        Answer only who names this key; may be given several times. In the environment variable,
-        keys are separated by spaces, and other users of the machine do not see them.
+        Answer only requests that carry this key; may be given several times. In the environment
+        variable, keys are separated by spaces, and other users of the machine do not see them.
     max_characters
         Most that is translated for one request, or of one file.
     translation

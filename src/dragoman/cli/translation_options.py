@@ -22,7 +22,7 @@ class TranslationOptions:
     """ctranslate2 needs the copy that `dragoman export` makes; auto takes it if it is there."""
 
     device: str = "auto"
-    """A name that PyTorch knows, as cpu or cuda:1; auto takes a GPU if there is one."""
+    """A name that PyTorch knows, such as cpu or cuda:1; auto takes a GPU if there is one."""
 
     whole_lines: Annotated[bool, Parameter(negative=())] = False
     """Translate each line at once, for a model that has learnt from paragraphs."""

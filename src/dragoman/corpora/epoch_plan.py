@@ -59,7 +59,7 @@ class Planner:
     Args:
         store: the pairs.
         shapes: of micro-batches; each pair has to fit in one.
-        tokens_per_update: target tokens, EOS included, that an update has at least.
+        tokens_per_update: target tokens, EOS included, that an update has on average.
 
     Raises:
         ValueError: a pair is longer than all shapes.
@@ -79,7 +79,7 @@ class Planner:
 
         Pairs are shuffled and fill the micro-batches of their shape in that order; the last
         micro-batch of a shape may have fewer rows. Micro-batches are shuffled and cut into updates
-        in that order; the last update may have fewer tokens.
+        in that order.
         """
         drawn = _draw(self._corpora, generator)
         generator.shuffle(drawn)

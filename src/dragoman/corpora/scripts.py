@@ -2,6 +2,8 @@
 
 import re
 
+from dragoman.languages import base_language
+
 RANGES = {
     "Arabic": "\u0600-\u06ff\u0750-\u077f\u08a0-\u08ff\ufb50-\ufdff\ufe70-\ufeff",
     "Armenian": "\u0531-\u058a\ufb13-\ufb17",
@@ -84,7 +86,7 @@ def letters_outside(*languages: str) -> re.Pattern[str] | None:
     """
     scripts: set[str] = set()
     for language in languages:
-        code = re.split("[-_]", language.lower())[0]
+        code = base_language(language)
         of_language = {script for script, codes in LANGUAGES.items() if code in codes.split()}
         if not of_language:
             return None

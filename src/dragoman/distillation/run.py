@@ -73,10 +73,15 @@ class _Origin:
         """Make sure that the translations in a folder are of this.
 
         Raises:
-            DistillationError: they are of something else.
+            DistillationError: they are of something else, or of what cannot be told.
         """
-        before = json.loads((folder / ORIGIN).read_bytes())
-        changed = [name for name, value in asdict(self).items() if before[name] != value]
+        try:
+            before = _Origin(**json.loads((folder / ORIGIN).read_bytes()))
+        except (ValueError, TypeError, RecursionError) as error:
+            raise DistillationError(
+                f"{folder / ORIGIN}: it is damaged ({error}); remove {folder} to begin anew"
+            ) from error
+        changed = [name for name, value in asdict(self).items() if getattr(before, name) != value]
         if changed:
             raise DistillationError(
                 f"{folder}: it holds translations of another text or by another teacher "

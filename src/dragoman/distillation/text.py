@@ -42,7 +42,7 @@ def write_sources(
             left.
     """
     description = teacher.description
-    languages = (description.source_language, description.target_language)
+    languages = description.languages
     pairs = path.with_name(f"{path.name}.pairs")
     write_clean_text(pairs, corpora, cleaning, languages=languages, say=say)
     tokenizer = teacher.load_tokenizers().source

@@ -17,7 +17,6 @@ from dragoman.engines.grouping import group_by_length
 from dragoman.engines.protocol import EngineError
 from dragoman.model_directory import WEIGHTS_OF_ORIGIN, ModelDirectory, checksum
 from dragoman.tokenizers.pair import TokenizerPair
-from dragoman.tokenizers.tokenizer import forbidden_ids
 
 COPY_NAME = "ctranslate2"
 """The folder of a model directory that holds the copy that CTranslate2 reads."""
@@ -74,7 +73,7 @@ class CTranslate2Engine:
         self._target_pieces = target.pieces(range(target.vocab_size))
         self._target_ids = {piece: i for i, piece in enumerate(self._target_pieces)}
         self._eos, self._end = special.eos, self._target_pieces[special.eos]
-        forbidden = forbidden_ids(description.tokenizer.kind, special)
+        forbidden = description.forbidden_ids
         self._forbidden = [[piece] for piece in target.pieces(forbidden)]
         self._num_positions: int = config[NUM_POSITIONS]
         try:
@@ -261,6 +260,7 @@ def read_config(copy: Path) -> dict[str, Any]:
         EngineError: there is no copy, or it was not made by `dragoman export`.
     """
     path = copy / "config.json"
+    _refuse_what_may_never_end(path)
     try:
         config = json.loads(path.read_bytes())
         if (
@@ -273,7 +273,7 @@ def read_config(copy: Path) -> dict[str, Any]:
         raise EngineError(
             f"{copy.parent}: it has no copy for CTranslate2; {_how_to_export(copy.parent)}"
         ) from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise EngineError(f"{path}: cannot be read: {error}") from error
     raise EngineError(f"{path}: not a copy made by dragoman; {_how_to_export(copy.parent)}")
 
@@ -289,8 +289,7 @@ def _verify(copy: Path, checksums: dict[str, str]) -> None:
     """Compare the files of a copy with what was written; CTranslate2 notices few damages."""
     for name, written in checksums.items():
         path = copy / name
-        if path.exists() and not path.is_file():  # a pipe or a device may never end
-            raise EngineError(f"{path}: not a file")
+        _refuse_what_may_never_end(path)
         try:
             intact = checksum(path) == written
         except (OSError, ValueError) as error:
@@ -298,6 +297,11 @@ def _verify(copy: Path, checksums: dict[str, str]) -> None:
         if not intact:
             how = _how_to_export(copy.parent)
             raise EngineError(f"{path}: not what was written there, so it is damaged; {how}")
+
+
+def _refuse_what_may_never_end(path: Path) -> None:
+    if path.exists() and not path.is_file():  # a pipe or a device
+        raise EngineError(f"{path}: not a file")
 
 
 def _how_to_export(model: Path) -> str:

@@ -9,7 +9,6 @@ from dragoman.engines.protocol import Engine, EngineError
 from dragoman.model_directory import ModelDirectory
 from dragoman.shortlist.file import load_shortlist
 from dragoman.tokenizers.pair import TokenizerPair
-from dragoman.tokenizers.tokenizer import forbidden_ids
 
 EngineKind = Literal["auto", "pytorch", "ctranslate2"]
 
@@ -115,6 +114,6 @@ def build_pytorch_engine(
     return PyTorchEngine(
         directory.load_transformer(str(chosen)),
         special,
-        forbidden_ids=forbidden_ids(directory.description.tokenizer.kind, special),
+        forbidden_ids=directory.description.forbidden_ids,
         shortlist=load_shortlist(directory) if shortlist else None,
     )

@@ -71,7 +71,7 @@ def _check_replaceable(output: Path, weights_name: str | None) -> None:
 def _is_earlier_export(output: Path, weights_name: str) -> bool:
     try:
         config = json.loads((output / CONFIG_NAME).read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return False
     return (
         isinstance(config, dict)

@@ -10,7 +10,7 @@ from dragoman.config import DragomanError, RecipeError, from_table
 from dragoman.model.config import TransformerConfig
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.pair import TokenizerPair
-from dragoman.tokenizers.tokenizer import SpecialIds
+from dragoman.tokenizers.tokenizer import SpecialIds, forbidden_ids
 
 FORMAT_VERSION = 1
 """The newest layout of a model directory that this release reads, and the one that it writes."""
@@ -130,6 +130,16 @@ class ModelDescription:
     """Where the model comes from: recipe, updates, fingerprints of the data, scores."""
     software: dict[str, Any] = field(default_factory=dict)
     """Versions of what wrote it; set when the model is saved."""
+
+    @property
+    def languages(self) -> tuple[str, str]:
+        """The codes of source and target."""
+        return self.source_language, self.target_language
+
+    @property
+    def forbidden_ids(self) -> tuple[int, ...]:
+        """The tokens that no translation has."""
+        return forbidden_ids(self.tokenizer.kind, self.special_ids)
 
     def __post_init__(self) -> None:
         if not 1 <= self.max_length <= _LONGEST_TEXT:

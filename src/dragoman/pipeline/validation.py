@@ -13,7 +13,7 @@ from dragoman.evaluation.metrics import score
 from dragoman.recipe import Recipe
 from dragoman.tokenizers.tokenizer import forbidden_ids
 from dragoman.training.display import Sample, Validation
-from dragoman.training.step import Objective
+from dragoman.training.step import MicroBatch, Objective
 from dragoman.translator import Translator
 
 NUM_SAMPLES = 3
@@ -49,10 +49,8 @@ class Validator:
         objective.eval()
         for update in self.batches.updates(Position(0, 0)):
             for batch in update.micro_batches:
-                source, target = (
-                    torch.from_numpy(a).to(device) for a in (batch.source, batch.target)
-                )
-                loss += float(objective(source, target))
+                on_device = MicroBatch.on(device, batch)
+                loss += float(objective(on_device.source, on_device.target))
             tokens += update.num_target_tokens
             if update.ends_epoch:
                 break

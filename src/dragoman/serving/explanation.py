@@ -169,7 +169,7 @@ def _maps(stack: "StackTrace", kind: "SublayerKind") -> Maps:
 
 def _write_beam(trace: "Trace") -> Beam:
     from dragoman.visualisation.beam_tree import beam_tree
-    from dragoman.visualisation.explain_search import why_over
+    from dragoman.visualisation.explain_search import describe_ending
 
     search = trace.search
     return Beam(
@@ -180,7 +180,7 @@ def _write_beam(trace: "Trace") -> Beam:
             [_write_candidate(candidate, trace) for candidate in step.candidates]
             for step in search.steps
         ],
-        ending=why_over(search) if search.steps else "",
+        ending=describe_ending(search) if search.steps else "",
         drawing=beam_tree(search, trace.vocabulary) if search.steps else "",
     )
 

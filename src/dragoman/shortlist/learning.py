@@ -45,7 +45,7 @@ def learn_for_model(
     description = directory.description
     tokenizers = directory.load_tokenizers()
     corpora = [CorpusConfig(path=path) for path in paths]
-    languages = (description.source_language, description.target_language)
+    languages = description.languages
     read = [pair for corpus in corpora for pair in read_pairs(corpus, languages=languages)]
     encoded = list(
         zip(

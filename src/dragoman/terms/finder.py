@@ -7,11 +7,12 @@ from functools import cached_property
 
 from dragoman.corpora.scripts import letters_outside
 from dragoman.faults import Fault
+from dragoman.languages import base_language
 from dragoman.terms.glossary import Glossary
 from dragoman.terms.protected import find_protected
 from dragoman.terms.term import Term, find_term_faults
 
-_WITH_PERCENT_FIRST = ("tr", "tur", "eu", "eus")
+_WITH_PERCENT_FIRST = frozenset({"tr", "tur", "eu", "eus"})
 """Languages, Turkish and Basque, that write the sign before the number."""
 
 
@@ -62,8 +63,7 @@ class TermFinder:
 
     @cached_property
     def _percent_first(self) -> bool:
-        codes = (re.split("[-_]", language)[0].lower() for language in self.languages)
-        return any(code in _WITH_PERCENT_FIRST for code in codes)
+        return not _WITH_PERCENT_FIRST.isdisjoint(map(base_language, self.languages))
 
 
 def _prescribes(prescribed: Term, protected: Term) -> bool:

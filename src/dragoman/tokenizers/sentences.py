@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from dragoman.languages import base_language
 from dragoman.tokenizers.tokenizer import Tokenizer
 
 _SPACE = re.compile(r"[^\S\n]")
@@ -75,7 +76,7 @@ def _segment(text: str, language: str) -> Iterator[str]:
     plain, start = _SPACE.sub(" ", text), 0
     while start < len(text):
         end = start + _SEGMENTED_AT_ONCE
-        sentences = sentencex.segment(_base(language), plain[start:end])
+        sentences = sentencex.segment(base_language(language), plain[start:end])
         if end < len(text) and len(sentences) > 1:
             sentences.pop()  # it may go on
         for sentence in sentences:
@@ -176,7 +177,7 @@ def join_translations(pieces: list[str], translations: list[str], language: str)
     >>> join_translations(["One. ", "Two."], ["一。", "二。"], "zh")
     '一。二。'
     """
-    joint = "" if _base(language) in _WITHOUT_SPACES else " "
+    joint = "" if base_language(language) in _WITHOUT_SPACES else " "
     joined = gap = ""
     for place, (piece, translation) in enumerate(zip(pieces, translations, strict=True)):
         content = piece.strip()
@@ -187,8 +188,3 @@ def join_translations(pieces: list[str], translations: list[str], language: str)
         joined += gap + translation
         gap = after
     return joined + gap
-
-
-def _base(language: str) -> str:
-    """Take the language out of a code with a region or script, as en of en-GB."""
-    return re.split("[-_]", language)[0].lower()

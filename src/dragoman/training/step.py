@@ -152,13 +152,10 @@ def update(
     gradient is not finite, a GPU's weights are spoilt, and others are not changed; whoever saves
     weights reads the report first, which says so.
     """
-    losses = []
-    for number, micro_batch in enumerate(micro_batches, start=1):
-        if number < len(micro_batches):
-            with without_gradient_sync(objective):
-                losses.append(_backward(objective, micro_batch, num_target_tokens))
-        else:
-            losses.append(_backward(objective, micro_batch, num_target_tokens))
+    *before, last = micro_batches
+    with without_gradient_sync(objective):
+        losses = [_backward(objective, micro_batch, num_target_tokens) for micro_batch in before]
+    losses.append(_backward(objective, last, num_target_tokens))
     loss = sum_over_ranks(torch.stack(losses).sum()) / num_target_tokens
     limit = max_gradient_norm or float("inf")
     norm = whole(nn.utils.clip_grad_norm_(objective.parameters(), limit))

@@ -11,7 +11,6 @@ from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.model.transformer import Transformer
 from dragoman.model_directory import ModelDirectory
 from dragoman.tokenizers.normalisation import encodable
-from dragoman.tokenizers.tokenizer import forbidden_ids
 from dragoman.translator import default_search
 from dragoman.visualisation.attention_maps import AttentionMaps, read_attention
 
@@ -97,7 +96,7 @@ def _encode(ids: list[int], name: str, directory: ModelDirectory) -> list[int]:
 def _translate(directory: ModelDirectory, transformer: Transformer, source: list[int]) -> list[int]:
     """Give the tokens of the best translation, and EOS if it ended by itself."""
     special = directory.description.special_ids
-    forbidden = forbidden_ids(directory.description.tokenizer.kind, special)
+    forbidden = directory.description.forbidden_ids
     engine = PyTorchEngine(transformer, special, forbidden_ids=forbidden)
     search = replace(default_search(directory), n_best=1)
     ((best,),) = engine.search([source], search)

@@ -1,5 +1,6 @@
 """The beam search of a translation on a page: the tree, what ended, and every step."""
 
+from dragoman.decoding.config import PATIENCE
 from dragoman.visualisation.beam_tree import CLASSES, beam_tree
 from dragoman.visualisation.markup import element, escape
 from dragoman.visualisation.page import table
@@ -43,7 +44,7 @@ def search_section(search: SearchTrace, vocabulary: tuple[str, ...]) -> str:
             _legend(config.beam_size),
             element("div", {"class": "wide"}, beam_tree(search, vocabulary)),
             element("h3", {}, "What ended"),
-            element("p", {}, escape(why_over(search))),
+            element("p", {}, escape(describe_ending(search))),
             _ended(search, vocabulary),
             element(
                 "details",
@@ -67,13 +68,13 @@ def _legend(beam: int) -> str:
     return element("ul", {"class": "legend"}, *items)
 
 
-def why_over(search: SearchTrace) -> str:
+def describe_ending(search: SearchTrace) -> str:
     """Say in numbers which rule ended the search."""
     step, config = search.steps[-1], search.config
     after = f"The search is over after {len(search.steps)} steps"
     if step.ending == "enough have ended":
         ended = sum(c.fate == "ended" for step in search.steps for c in step.candidates)
-        enough = f"{2 * config.beam_size}, twice the beam, are enough"
+        enough = f"{PATIENCE * config.beam_size}, {PATIENCE} times the beam, are enough"
         return f"{after}, because {ended} translations have ended; {enough}."
     if step.ending == "the length limit is reached":
         return f"{after}, because a translation may have {search.max_length} tokens here."

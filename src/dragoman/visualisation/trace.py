@@ -12,7 +12,7 @@ from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.problem import SearchProblem
 from dragoman.model.config import TransformerConfig
 from dragoman.model_directory import ModelDirectory
-from dragoman.tokenizers.tokenizer import Tokenizer, forbidden_ids
+from dragoman.tokenizers.tokenizer import Tokenizer
 from dragoman.visualisation.search_trace import SearchTrace, trace_search
 from dragoman.visualisation.stream_trace import Array, StreamTrace, trace_streams
 
@@ -127,7 +127,7 @@ def trace_translation(directory: ModelDirectory, sentence: str, config: SearchCo
         prefixes=[()],
         bos=special.bos,
         eos=special.eos,
-        forbidden=forbidden_ids(description.tokenizer.kind, special),
+        forbidden=description.forbidden_ids,
         device=torch.device("cpu"),
     )
     search = trace_search(problem, config)
@@ -136,7 +136,7 @@ def trace_translation(directory: ModelDirectory, sentence: str, config: SearchCo
     predicted = [*best.ids, special.eos][: len(given)]
     target = tokenizers.target
     return Trace(
-        languages=(description.source_language, description.target_language),
+        languages=description.languages,
         model=description.model,
         source=_tokens(sentence, source, tokenizers.source),
         target=_tokens(target.decode(best.ids), given, target),

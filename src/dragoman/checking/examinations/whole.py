@@ -50,7 +50,7 @@ def _masks(
     workshop: Workshop, model: nn.Module, source: Tensor, target: Tensor
 ) -> dict[str, Tensor]:
     """Write the masks that a model asks for; many make their own."""
-    if not makes_no_masks(model):
+    if not takes_masks(model):
         return {}
     length = target.size(1)
     seen = target.new_ones(length, length).bool().tril()
@@ -113,13 +113,13 @@ def _sees_the_future(
 
 def is_not_told_of_padding(workshop: Workshop, model: nn.Module) -> bool:
     """Tell whether a model has masks for the source that nobody knows how to write."""
-    if workshop.has("MultiHeadAttention") or not makes_no_masks(model):
+    if workshop.has("MultiHeadAttention") or not takes_masks(model):
         return False
     masks = {name: role for name, role in _roles(model).items() if "mask" in name.lower()}
     return any(role != "target_mask" for role in masks.values())
 
 
-def makes_no_masks(model: nn.Module) -> bool:
+def takes_masks(model: nn.Module) -> bool:
     """Tell whether a model wants to be given its masks."""
     return not {"source_mask", "target_mask"}.isdisjoint(_roles(model).values())
 
