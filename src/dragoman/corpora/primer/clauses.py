@@ -87,10 +87,10 @@ def italian_verb(
     """
     forms, person = verb.conjugation, subject.person
     if tense is Tense.PROGRESSIVE:
-        return _STARE.present[person], _spaced(forms.gerund, verb.complement)
+        return _STARE.present[person], spaced(forms.gerund, verb.complement)
     if tense is Tense.PERFECT or (tense is Tense.PAST and verb.aspect != "state"):
         finite, participle = compound_past(forms, subject, verb.auxiliary == "essere", agreement)
-        return finite, _spaced(participle, verb.complement)
+        return finite, spaced(participle, verb.complement)
     if tense is Tense.PAST:
         return forms.imperfect[person], verb.complement
     simple = forms.future if tense is Tense.FUTURE else forms.present
@@ -111,7 +111,8 @@ def compound_past(
     return _AVERE.present[subject.person], participle
 
 
-def _spaced(first: str, second: str) -> str:
+def spaced(first: str, second: str) -> str:
+    """Join two texts, the second of which may be empty."""
     return f"{first} {second}" if second else first
 
 

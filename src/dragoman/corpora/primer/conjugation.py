@@ -84,7 +84,7 @@ def _future_stem(stem: str, ending: str) -> str:
         return stem + ending[:-1]
     if stem.endswith(("c", "g")):
         return stem + "her"
-    if stem.endswith(("ci", "gi", "sci")):
+    if stem.endswith(("ci", "gi")):
         return stem[:-1] + "er"
     return stem + "er"
 

@@ -8,7 +8,7 @@ from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence, Tok
 from dragoman.corpora.primer.english import Mood, Tense
 from dragoman.corpora.primer.entries import Adjective, Noun
 from dragoman.corpora.primer.lexicon import lexicon, nouns_of
-from dragoman.corpora.primer.noun_phrases import person_name
+from dragoman.corpora.primer.noun_phrases import described_nouns, person_name
 from dragoman.corpora.primer.participants import (
     Subject,
     definite_phrase,
@@ -66,7 +66,7 @@ def quality(derivation: Derivation) -> Sentence:
     if derivation.chance(0.25):
         return _quality_of_person(derivation)
     if derivation.chance(0.5):
-        noun = derivation.choose(_described_nouns())
+        noun = derivation.choose(described_nouns())
         adjective = derivation.choose(lexicon().adjectives_of[noun.key])
     else:
         adjective = derivation.choose(lexicon().adjectives)
@@ -151,11 +151,6 @@ def _somebody(derivation: Derivation, kin: tuple[str, ...]) -> Subject:
     if derivation.chance(0.4):
         return subject_of(derivation, person_name(derivation))
     return subject_of(derivation, definite_phrase(derivation, derivation.choose(nouns_of(*kin))))
-
-
-@cache
-def _described_nouns() -> tuple[Noun, ...]:
-    return tuple(noun for noun in lexicon().nouns if lexicon().adjectives_of[noun.key])
 
 
 @cache

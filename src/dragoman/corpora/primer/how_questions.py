@@ -3,7 +3,7 @@
 from functools import cache
 
 from dragoman.corpora.primer import english
-from dragoman.corpora.primer.clauses import italian_verb
+from dragoman.corpora.primer.clauses import italian_verb, spaced
 from dragoman.corpora.primer.conjugation import conjugate
 from dragoman.corpora.primer.derivation import Derivation, Sentence
 from dragoman.corpora.primer.english import Mood, Tense
@@ -17,7 +17,7 @@ from dragoman.corpora.primer.participants import (
     pronoun_subject,
     subject_of,
 )
-from dragoman.corpora.primer.questions import spaced, verbs_with_things
+from dragoman.corpora.primer.questions import verbs_with_things
 from dragoman.corpora.primer.statements import draw_tense
 
 

@@ -7,9 +7,15 @@ from dragoman.corpora.primer.conjugation import conjugate
 from dragoman.corpora.primer.copulas import be_clause
 from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence
 from dragoman.corpora.primer.english import THIRD_SINGULAR, Mood, Tense
-from dragoman.corpora.primer.entries import Adjective, Noun, Verb
+from dragoman.corpora.primer.entries import Noun, Verb
 from dragoman.corpora.primer.lexicon import lexicon, nouns_of
-from dragoman.corpora.primer.noun_phrases import NounPhrase, noun_phrase, person_name
+from dragoman.corpora.primer.noun_phrases import (
+    NounPhrase,
+    attributive,
+    described_nouns,
+    noun_phrase,
+    person_name,
+)
 from dragoman.corpora.primer.participants import (
     Complement,
     Subject,
@@ -88,7 +94,7 @@ def relative(derivation: Derivation) -> Sentence:
     verb, things = derivation.choose(_relative_verbs())
     noun = derivation.choose(things)
     derivation.combine("verb-object", verb.key, noun.key)
-    adjective = derivation.choose(_describing(noun.key))
+    adjective = derivation.choose(attributive(noun.key))
     derivation.combine("adjective-noun", adjective.key, noun.key)
     plural = noun.number == "plural" or (noun.number == "count" and derivation.chance(0.3))
     thing = noun_phrase(derivation, noun, "the", plural=plural)
@@ -114,7 +120,7 @@ def relative(derivation: Derivation) -> Sentence:
 
 def reported(derivation: Derivation) -> Sentence:
     """Derive pairs like *Anna says that the soup is cold*, *Anna dice che la zuppa è fredda*."""
-    noun = derivation.choose(_described_nouns())
+    noun = derivation.choose(described_nouns())
     speaker = subject_of(derivation, _speaker(derivation, noun))
     saying = derivation.pair(*derivation.choose(_SAYING))
     adjective = derivation.choose(lexicon().adjectives_of[noun.key])
@@ -134,16 +140,6 @@ def _speaker(derivation: Derivation, about: Noun) -> NounPhrase:
     if speaker is about or derivation.chance(0.6):
         return person_name(derivation)
     return noun_phrase(derivation, speaker, "the")
-
-
-@cache
-def _described_nouns() -> tuple[Noun, ...]:
-    return tuple(noun for noun in lexicon().nouns if lexicon().adjectives_of[noun.key])
-
-
-@cache
-def _describing(key: str) -> tuple[Adjective, ...]:
-    return tuple(one for one in lexicon().adjectives_of[key] if one.position != "predicate")
 
 
 @cache
@@ -182,7 +178,7 @@ def _relative_verbs() -> tuple[tuple[Verb, tuple[Noun, ...]], ...]:
             noun
             for noun in verb.objects
             if noun.number in ("count", "mass", "plural")
-            and _describing(noun.key)
+            and attributive(noun.key)
             and "human" not in noun.groups
         )
         if plain and things and verb.frame == "-":

@@ -208,10 +208,17 @@ def possessed(derivation: Derivation, owner: NounPhrase, thing: NounPhrase) -> N
 
 def adjective_for(derivation: Derivation, noun: Noun) -> Adjective | None:
     """Draw an adjective that can stand beside the noun, if there is one."""
-    options = _attributive(noun.key)
+    options = attributive(noun.key)
     return derivation.choose(options) if options else None
 
 
 @cache
-def _attributive(key: str) -> tuple[Adjective, ...]:
+def described_nouns() -> tuple[Noun, ...]:
+    """Return the nouns that adjectives are said of."""
+    return tuple(noun for noun in lexicon().nouns if lexicon().adjectives_of[noun.key])
+
+
+@cache
+def attributive(key: str) -> tuple[Adjective, ...]:
+    """Return the adjectives that can stand beside a noun."""
     return tuple(one for one in lexicon().adjectives_of[key] if one.position != "predicate")

@@ -53,7 +53,6 @@ class Pronoun(NamedTuple):
     plural: bool
     accusative: str
     dative: str
-    stressed: str
 
 
 ASKED = ("you", "he", "she", "they")
@@ -84,7 +83,6 @@ def pronouns() -> tuple[Pronoun, ...]:
             row["number"] == "plural",
             row["italian_object"],
             row["italian_dative"],
-            row["italian_stressed"],
         )
         for row in read_table("pronouns.tsv")
     )

@@ -4,7 +4,7 @@ from functools import cache
 
 from dragoman.corpora.primer import english
 from dragoman.corpora.primer.adverbials import place_of
-from dragoman.corpora.primer.clauses import italian_verb, verb_tokens
+from dragoman.corpora.primer.clauses import italian_verb, spaced, verb_tokens
 from dragoman.corpora.primer.conjugation import REFLEXIVE_PRONOUNS
 from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence, Tokens
 from dragoman.corpora.primer.english import Mood, Tense
@@ -136,11 +136,6 @@ def who(derivation: Derivation) -> Sentence:
         (*chi.italian, (spaced(finite, rest), verb_bit), *complement.italian),
         "?",
     )
-
-
-def spaced(first: str, second: str) -> str:
-    """Join two texts, the second of which may be empty."""
-    return f"{first} {second}" if second else first
 
 
 @cache
