@@ -45,7 +45,7 @@ def choose_device(name: str = "auto") -> "torch.device":
 
 
 def compute_in_one_thread() -> None:
-    """Let PyTorch compute in the calling thread alone, and as before in all others.
+    """Limit PyTorch to one thread for calls from this thread; others keep their number.
 
     Where other threads keep the processors busy, those that PyTorch adds for a small sum wait for
     one another many times as long as it takes.

@@ -111,7 +111,7 @@ def _short_name(place: Path) -> str:
 
 @contextlib.contextmanager
 def naming(name: Path | str) -> Iterator[None]:
-    """Put a name into the errors of the system that have none: it knows it no more in writing."""
+    """Add a file name to errors of the system that lack one, as those of writing do."""
     try:
         yield
     except OSError as error:

@@ -151,7 +151,7 @@ def test_too_little_memory_gives_a_sentence(
     code, printed = outcome(capsys, "train")
 
     assert code == 1
-    assert printed.startswith("dragoman: the memory is not enough; ")
+    assert printed.startswith("dragoman: there is not enough memory; ")
     assert printed.count("\n") == 1
 
 

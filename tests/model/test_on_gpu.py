@@ -195,7 +195,7 @@ def test_memory_that_runs_out_is_told_and_costs_no_checkpoint(
     trainer = make_trainer("starved")
 
     assert sentence is not None
-    assert sentence.startswith("the memory is not enough")
+    assert sentence.startswith("there is not enough memory")
     assert trainer.resume() == []
     assert trainer.progress.update == 4
     trainer.run(Silence())

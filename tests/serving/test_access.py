@@ -23,7 +23,7 @@ TEXT = {"q": "7", "text": "7", "source": "en", "target": "it", "target_lang": "I
 QUERIES = {("get", "/translate"): {"q": "7", "langpair": "en|it"}}
 FILES = {"/translate_file", "/v2/document"}
 TAKES_KEY_AS_FIELD = {"/translate": "api_key", "/detect": "api_key", "/v2/translate": "auth_key"}
-SENTENCE = "this server needs an API key that it knows"
+SENTENCE = "the API key is missing or wrong"
 WITHOUT_THE_KEY: list[dict[str, Any]] = [
     {},
     {"headers": {"Authorization": b"DeepL-Auth-Key " + KEY.encode()[:-1]}},

@@ -313,7 +313,7 @@ def test_a_server_with_a_key_asks_for_it(page: Page, english_italian: Path) -> N
     with serving([loaded(english_italian)], Settings(api_keys=("sesame",))) as url:
         page.goto(url)
         page.locator("#source").fill("The cat.")
-        expect(page.locator("#status")).to_have_text("This server needs an API key that it knows")
+        expect(page.locator("#status")).to_have_text("The API key is missing or wrong")
         page.get_by_label("This server asks for an API key").fill("sesame")
         page.locator("#source").press("Control+Enter")
         expect(page.locator("#translation")).not_to_be_empty()

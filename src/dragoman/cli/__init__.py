@@ -143,7 +143,7 @@ def _one_sentence(error: Exception) -> str | None:
             return f'this command needs {package}: pip install "dragoman[{extra}]" installs it'
     if _is_out_of_memory(error):
         return (
-            "the memory is not enough; a smaller --beam-size needs less to translate, and a "
+            "there is not enough memory; a smaller --beam-size needs less to translate, and a "
             "smaller batching.max_tokens_per_micro_batch to train, in another directory (-o) if "
             "this one has a checkpoint, which is intact"
         )

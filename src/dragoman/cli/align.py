@@ -25,8 +25,7 @@ def align(
     The choice is written into the model's description, and `dragoman translate --alignments` goes
     by it. The model computes translations that are given, and each head is judged by the alignment
     error rate (Och and Ney 2003). Where nobody has aligned the words, the mean of the heads of each
-    layer is judged by how often the source word that a target word looks at most is looked at most
-    by that target word.
+    layer is judged by how often a source and a target word give each other their largest weight.
 
     A model between English and Italian is judged on 500 test sentences of the embedded corpus,
     whose alignments are known:

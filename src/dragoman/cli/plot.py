@@ -180,11 +180,11 @@ def training(runs: Annotated[list[Path], Parameter(negative=())], /, *, output: 
         Where to write it; the ending, .svg, .png, .pdf or .html, chooses the format.
     """
     ending = ending_of(output, (*PRINTED, "html"))
-    from dragoman.training.journal import read_journal
+    from dragoman.training.journal import JOURNAL, read_journal
     from dragoman.visualisation.training_curves import training_curves, training_panels
 
     names = [str(run) for run in runs]
-    curves = [training_curves(str(run), read_journal(run / "journal.jsonl")) for run in runs]
+    curves = [training_curves(str(run), read_journal(run / JOURNAL)) for run in runs]
     panels = training_panels(curves)
     if ending == "html":
         from dragoman.visualisation.line_chart import training_page

@@ -30,7 +30,9 @@ def shortlist(
     Of the pairs 5 %, but at most 1,000, are held out. Printed is how much of their translations the
     lists contain, and how long the lists are.
 
-    dragoman shortlist runs/en-it train.tsv
+    For example:
+
+        dragoman shortlist runs/en-it train.tsv
 
     Parameters
     ----------

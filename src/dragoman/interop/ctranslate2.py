@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-import ctranslate2
 import torch
 from ctranslate2.specs import Activation, TransformerSpec
 from ctranslate2.specs.transformer_spec import TransformerDecoderSpec, TransformerEncoderSpec
@@ -62,22 +61,16 @@ class CTranslate2Copy:
     """A `Copy` that CTranslate2 runs."""
 
     def __init__(self, model: LoadedModel, path: Path) -> None:
-        self._tokenizers = model.tokenizers
         self._engine = CTranslate2Engine(model.directory, model.tokenizers, copy=path)
-        self._translator = ctranslate2.Translator(str(path))
 
     def translate(self, sources: Sequence[Sequence[int]]) -> list[list[int]]:
-        """Search with our engine."""
+        """Search as users do."""
         return [list(found[0].ids) for found in self._engine.search(sources, GREEDY)]
 
     def score(self, pairs: Sequence[Pair]) -> list[list[float]]:
-        """Ask CTranslate2 itself."""
-        scored = self._translator.score_batch(
-            [self._tokenizers.source.pieces(source) for source, _ in pairs],
-            [self._tokenizers.target.pieces(target) for _, target in pairs],
-            max_input_length=0,
-        )
-        return [scores.log_probs for scores in scored]
+        """Ask CTranslate2."""
+        sources, translations = zip(*pairs, strict=True)
+        return list(map(list, self._engine.log_probabilities(sources, translations)))
 
 
 def _write(copy: Path, model: LoadedModel, quantization: str | None) -> None:

@@ -57,7 +57,9 @@ def export_marian(path: Path, output: Path | None = None) -> Proof:
         )
     with staging(output or path / COPY_NAME, weights_name=WEIGHTS_NAME) as directory:
         _write(directory, model)
-        agreement = prove(model, HuggingFaceCopy(directory, model.forbidden_ids))
+        agreement = prove(
+            model, HuggingFaceCopy(directory, model.directory.description.forbidden_ids)
+        )
         if other := find_other_tokens(directory, model.tokenizers):
             raise ExportError(f"{path}: MarianTokenizer cuts {other[0]!r} into other tokens")
         if changed := _find_changes(directory, model):
@@ -142,13 +144,14 @@ def _generation_config(model: LoadedModel) -> dict[str, Any]:
 
     Its length penalty is another formula; the same exponent is the nearest.
     """
-    special, search = model.directory.description.special_ids, default_search(model.directory)
+    description, search = model.directory.description, default_search(model.directory)
+    special = description.special_ids
     return {
         "pad_token_id": special.pad,
         "bos_token_id": special.bos,
         "eos_token_id": special.eos,
         "decoder_start_token_id": special.bos,
-        "bad_words_ids": [[token] for token in sorted(set(model.forbidden_ids))],
+        "bad_words_ids": [[token] for token in sorted(set(description.forbidden_ids))],
         "num_beams": search.beam_size,
         "length_penalty": search.length_penalty,
         "max_length": count_positions(model.directory),

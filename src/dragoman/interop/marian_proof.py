@@ -50,7 +50,7 @@ def compare_with_transformers(marian: Path, imported: Path) -> Agreement | None:
     """
     model = LoadedModel.load(imported)
     try:
-        theirs = HuggingFaceCopy(marian, model.forbidden_ids)
+        theirs = HuggingFaceCopy(marian, model.directory.description.forbidden_ids)
     except ModuleNotFoundError as error:
         if error.name != "transformers":
             raise

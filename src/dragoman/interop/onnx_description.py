@@ -108,7 +108,7 @@ def describe(model: LoadedModel, *, num_positions: int, quantization: str) -> di
         "quantization": quantization,
         "tokenizer": description.tokenizer.kind,
         "special_ids": asdict(description.special_ids),
-        "forbidden_ids": sorted(set(model.forbidden_ids)),
+        "forbidden_ids": sorted(set(description.forbidden_ids)),
         "max_source_length": description.max_length,
         "max_length_ratio": search.max_length_ratio,
         "max_length_extra": search.max_length_extra,

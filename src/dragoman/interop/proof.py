@@ -1,22 +1,20 @@
 """What every import and export shows before it says that it worked."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from operator import eq
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
-import torch
-from torch import Tensor
-from torch.nn.utils.rnn import pad_sequence
 
 from dragoman.decoding.config import SearchConfig
 from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.model.transformer import Transformer
 from dragoman.model_directory import ModelDirectory
 from dragoman.tokenizers.pair import TokenizerPair
-from dragoman.tokenizers.tokenizer import Tokenizer, forbidden_ids
+from dragoman.tokenizers.tokenizer import Tokenizer
 
 LENGTH_LIMIT = 40
 GREEDY = SearchConfig(beam_size=1, max_length_ratio=0.0, max_length_extra=LENGTH_LIMIT)
@@ -48,33 +46,21 @@ class LoadedModel:
         directory = ModelDirectory(path)
         return cls(directory, directory.load_transformer(), directory.load_tokenizers())
 
-    @property
-    def forbidden_ids(self) -> tuple[int, ...]:
-        """The tokens that a translation never has."""
-        description = self.directory.description
-        return forbidden_ids(description.tokenizer.kind, description.special_ids)
-
     def translate(self, sources: Sequence[Sequence[int]]) -> list[list[int]]:
         """Do what a `Copy` does."""
-        special = self.directory.description.special_ids
-        engine = PyTorchEngine(self.transformer, special, forbidden_ids=self.forbidden_ids)
-        return [list(found[0].ids) for found in engine.search(sources, GREEDY)]
+        return [list(found[0].ids) for found in self._engine.search(sources, GREEDY)]
 
     def score(self, pairs: Sequence[Pair]) -> list[list[float]]:
         """Do what a `Copy` does."""
-        special = self.directory.description.special_ids
+        sources, translations = zip(*pairs, strict=True)
+        return list(map(list, self._engine.log_probabilities(sources, translations)))
 
-        def padded(rows: Iterable[list[int]]) -> Tensor:
-            return pad_sequence(list(map(torch.tensor, rows)), True, special.pad)
-
-        sources = padded([*source, special.eos] for source, _ in pairs)
-        targets = padded([special.bos, *target] for _, target in pairs)
-        with torch.inference_mode():
-            log_probabilities = self.transformer(sources, targets).log_softmax(dim=-1)
-        return [
-            pick(of_pair, [*target, special.eos])
-            for of_pair, (_, target) in zip(log_probabilities.numpy(), pairs, strict=True)
-        ]
+    @cached_property
+    def _engine(self) -> PyTorchEngine:
+        description = self.directory.description
+        return PyTorchEngine(
+            self.transformer, description.special_ids, forbidden_ids=description.forbidden_ids
+        )
 
 
 class Copy(Protocol):

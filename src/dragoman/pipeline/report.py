@@ -13,14 +13,14 @@ from dragoman.corpora.store_description import DESCRIPTION_NAME, read_descriptio
 from dragoman.durable import write_atomically
 from dragoman.model_directory import ModelDirectory, count_parameters
 from dragoman.pipeline.model_card import CORPUS_HEAD, SCORE_HEAD, corpus_rows, score_rows
-from dragoman.training.journal import read_journal
+from dragoman.training.journal import JOURNAL, read_journal
 from dragoman.visualisation import attention_page, line_chart
 from dragoman.visualisation.attended_sentence import attend, head_maps
 from dragoman.visualisation.markup import element, escape
 from dragoman.visualisation.page import preformatted, table, write_page
 from dragoman.visualisation.training_curves import training_curves, training_panels
 
-REPORT, JOURNAL = "report.html", "journal.jsonl"
+REPORT = "report.html"
 
 RECORDED = {"updates", "target_tokens", "minutes", "recipe", "corpora", "scores"}
 """What a training run writes into `model.toml`, and an import does not."""

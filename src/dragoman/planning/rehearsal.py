@@ -12,7 +12,7 @@ from typing import Any
 import tomli_w
 
 from dragoman.planning.text import PlanError
-from dragoman.training.journal import read_journal
+from dragoman.training.journal import JOURNAL, read_journal
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def rehearse(table: dict[str, Any], sample: Path, directory: Path, *, updates: i
             f"the rehearsal of the training failed: {_complaint(said, process.returncode)}"
         )
     kibibytes = usage.ru_maxrss / (1024 if sys.platform == "darwin" else 1)
-    return _read(read_journal(run / "journal.jsonl"), began, kibibytes / 1024)
+    return _read(read_journal(run / JOURNAL), began, kibibytes / 1024)
 
 
 def _complaint(said: str, code: int) -> str:

@@ -26,7 +26,7 @@ def check_key(request: Request, keys: Sequence[str], *, api_key: str | None = No
     given = _digest((api_key.encode() if api_key else value.encode("latin-1")).strip())
     # All are compared, and all are of one length, so that the time tells nothing.
     if not sum(hmac.compare_digest(given, _digest(key.encode())) for key in keys):
-        raise RefusalError(403, "this server needs an API key that it knows")
+        raise RefusalError(403, "the API key is missing or wrong")
 
 
 def _digest(key: bytes) -> bytes:

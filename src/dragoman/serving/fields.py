@@ -68,7 +68,7 @@ def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_number(name: str) -> Any:
-    raise RefusalError(400, f"{name} is no number of JSON")
+    raise RefusalError(400, f"{name} is not a JSON number")
 
 
 def _check_size(table: dict[str, Any]) -> None:

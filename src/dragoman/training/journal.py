@@ -8,6 +8,8 @@ from typing import Any, Self
 
 from dragoman.config import DragomanError
 
+JOURNAL = "journal.jsonl"
+
 
 class JournalError(DragomanError):
     """A journal is missing or damaged."""

@@ -30,7 +30,7 @@ from dragoman.training.distributed import (
     share_from_first,
     world_size,
 )
-from dragoman.training.journal import Journal, NoJournal
+from dragoman.training.journal import JOURNAL, Journal, NoJournal
 from dragoman.training.optimizer import build_optimizers
 from dragoman.training.parallelism import gathered, spread
 from dragoman.training.precision import choose_precision
@@ -91,7 +91,7 @@ class Trainer:
         # A GPU computes one while Python makes the next batch; a CPU has other things to do then.
         self.under_way = UpdatesUnderWay(ahead=1 if self.device.type == "cuda" else 0)
         self.checkpoints = Checkpoints(directory / "checkpoints")
-        self.journal_path = directory / "journal.jsonl"
+        self.journal_path = directory / JOURNAL
         self.progress = Progress()
 
     def resume(self) -> list[str]:

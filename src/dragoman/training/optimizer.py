@@ -56,17 +56,14 @@ class Optimizers:
         return {
             f"{place}.{index}.{name}": shape
             for place, member in enumerate(self.members)
-            for index, parameter in enumerate(p for g in member.param_groups for p in g["params"])
+            for index, parameter in enumerate(_parameters(member))
             for name, shape in _state_shapes(member, parameter).items()
         }
 
     def load(self, tensors: dict[str, Tensor]) -> None:
         """Go back to what `tensors` gave, made whole."""
         states: list[dict[int, dict[str, Tensor]]] = [{} for _ in self.members]
-        owned = [
-            [parameter for group in member.param_groups for parameter in group["params"]]
-            for member in self.members
-        ]
+        owned = list(map(_parameters, self.members))
         for key, tensor in tensors.items():
             place, index, name = key.split(".", 2)
             parameter = owned[int(place)][int(index)]
@@ -76,6 +73,11 @@ class Optimizers:
             )
         for member, state in zip(self.members, states, strict=True):
             member.load_state_dict({**member.state_dict(), "state": state})
+
+
+def _parameters(member: Optimizer) -> list[Tensor]:
+    """List what an optimizer owns, in the order in which it numbers them."""
+    return [parameter for group in member.param_groups for parameter in group["params"]]
 
 
 def _state_shapes(member: Optimizer, parameter: Tensor) -> dict[str, tuple[int, ...]]:
