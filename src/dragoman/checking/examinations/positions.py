@@ -123,7 +123,10 @@ def wrong_tables() -> Iterator[tuple[str, Tensor]]:
             "positions are multiplied by 10000^(2i/d), not divided",
             lambda p, i: p * 1e4 ** (2 * i / d),
         ),
-        ("10000**2 * i / d_model is computed: the parentheses are missing", lambda p, i: p / 1e4**2 * i / d),
+        (
+            "10000**2 * i / d_model is computed: the parentheses are missing",
+            lambda p, i: p / 1e4**2 * i / d,
+        ),
         ("the divisors are 10, 100, 1000, ...", lambda p, i: p * 10.0 ** (-i)),
         ("all dimensions have the same wavelength", lambda p, i: p + 0 * i),
         ("the base is 1000, not 10000", lambda p, i: p * 1e3 ** (-2 * i / d)),
