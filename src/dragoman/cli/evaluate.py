@@ -28,7 +28,7 @@ class ScoringOptions:
     """How BLEU splits words: 13a, intl, zh, ja-mecab, char, or none for text that is split."""
 
     bootstrap_samples: int | None = None
-    """Resampled test sets behind intervals, which need at least 40, and p-values; 0 leaves them out."""
+    """Resampled test sets for intervals, which need 40 or more, and p-values; 0 leaves them out."""
 
     def settings(self, model: Path) -> "EvaluationConfig":
         """Complete the options with what the model's recipe says.

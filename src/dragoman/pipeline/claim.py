@@ -14,10 +14,10 @@ from dragoman.config import DragomanError, RecipeError, from_table, read_table, 
 from dragoman.durable import write_atomically
 from dragoman.pipeline.publication import CARD
 from dragoman.pipeline.report import REPORT
-from dragoman.training.journal import JOURNAL
 from dragoman.recipe import Recipe, differences
 from dragoman.training.checkpoint import Checkpoints
 from dragoman.training.distributed import rank
+from dragoman.training.journal import JOURNAL
 
 RECIPE_FILE = "recipe.toml"
 FINISHED_FILE = "finished"
