@@ -163,7 +163,7 @@ class HuggingFace:
         self._generation = partial(
             GenerationConfig,
             length_penalty=SEARCH.length_penalty,
-            suppress_tokens=list(loaded.forbidden_ids),
+            suppress_tokens=list(loaded.directory.description.forbidden_ids),
             pad_token_id=special.pad,
             bos_token_id=special.bos,
             eos_token_id=special.eos,

@@ -55,7 +55,9 @@ def test_all_formats_translate_to_the_same_tokens(original: Path) -> None:
     pad = model.directory.description.special_ids.pad
     sources = [torch.randint(2, pad - 1, (length,)).tolist() for length in (1, 3, 8, 13)]
 
-    expected = HuggingFaceCopy(original, model.forbidden_ids).translate(sources)
+    expected = HuggingFaceCopy(original, model.directory.description.forbidden_ids).translate(
+        sources
+    )
 
     engine = CTranslate2Engine(model.directory, model.tokenizers)
     assert any(expected)
