@@ -183,7 +183,7 @@ def test_a_wrong_key_is_refused(english_italian: Path) -> None:
     with serving([loaded(english_italian)], Settings(api_keys=("sesame",))) as url:
         right, wrong = (deepl.Translator(key, server_url=url) for key in ("sesame", "open"))
         assert right.translate_text(TEXT, target_lang="IT").text
-        with pytest.raises(deepl.AuthorizationException, match="needs an API key"):
+        with pytest.raises(deepl.AuthorizationException, match="API key is missing or wrong"):
             wrong.translate_text(TEXT, target_lang="IT")
         right.close()
         wrong.close()

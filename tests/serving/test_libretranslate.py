@@ -160,7 +160,7 @@ def test_a_body_that_is_no_table_is_refused(address: str, body: bytes) -> None:
     status, answer = post(f"{address}/translate", data=body, headers=headers)
 
     assert status == 400
-    assert answer["error"].startswith(("the body ", "NaN is no number"))
+    assert answer["error"].startswith(("the body ", "NaN is not a JSON number"))
 
 
 def test_a_file_is_translated_and_fetched(address: str, expected: str) -> None:
