@@ -4,9 +4,12 @@ import os
 
 import pytest
 import torch
+from hypothesis import settings
 
 os.environ["OMP_NUM_THREADS"] = "1"  # of the programs that are started; pytest itself has begun
 torch.set_num_threads(1)
+settings.register_profile("any machine", deadline=None)  # a busy one stands still now and then
+settings.load_profile("any machine")
 
 
 @pytest.fixture(autouse=True)
