@@ -67,10 +67,11 @@ def test_a_program_survives_what_fails_in_it(tmp_path: Path) -> None:
 
 
 def test_an_endless_loop_is_stopped_and_named(tmp_path: Path) -> None:
+    """The time does not count what it takes to load PyTorch, which may be longer."""
     text = "a = 1\nwhile True:\n    try:\n        a += 1\n    except BaseException:\n        pass\n"
 
-    with pytest.raises(CheckError, match=r"was stopped after 8 seconds, at line 2; --seconds"):
-        check(tmp_path, text, Limits(seconds=8))
+    with pytest.raises(CheckError, match=r"was stopped after 2 seconds, at line 2; --seconds"):
+        check(tmp_path, text, Limits(seconds=2))
 
 
 @pytest.mark.parametrize(

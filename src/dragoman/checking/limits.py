@@ -1,6 +1,7 @@
 """Limits that a process sets for itself."""
 
 import contextlib
+import math
 import resource
 import signal
 from collections.abc import Iterator
@@ -38,11 +39,13 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 
 def limit_process(*, cpu_seconds: int, memory_mib: int, file_mib: int) -> None:
-    """Limit the processor time, the memory beyond what is in use now, and what files may hold."""
+    """Limit what is used from now on: processor time and memory; and what each file may hold."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    used_seconds = math.ceil(usage.ru_utime + usage.ru_stime)
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     memory = pages * resource.getpagesize() + memory_mib * MIB
     for kind, most in (
-        (resource.RLIMIT_CPU, cpu_seconds),
+        (resource.RLIMIT_CPU, used_seconds + cpu_seconds),
         (resource.RLIMIT_AS, memory),
         (resource.RLIMIT_FSIZE, file_mib * MIB),
         (resource.RLIMIT_CORE, 0),

@@ -42,7 +42,7 @@ class Limits:
     """What a program may use."""
 
     seconds: int = 120
-    """Of time in all; also of processor time."""
+    """Of time, once PyTorch is loaded; also of processor time."""
 
     memory_mib: int = 4096
     """Beyond what PyTorch itself takes."""
@@ -110,10 +110,12 @@ def _run(directory: Path, limits: Limits) -> int | None:
     package = Path(__file__).parents[2]
     work = directory / "work"
     work.mkdir()
-    command = [sys.executable, "-I", "-c", _BEGIN, str(package), str(directory)]
-    with (directory / "output").open("wb") as output:
+    loaded, loading = os.pipe()
+    command = [sys.executable, "-I", "-c", _BEGIN, str(package), str(directory), str(loading)]
+    with (directory / "output").open("wb") as output, os.fdopen(loaded, "rb") as until_loaded:
         process = subprocess.Popen(
             command,
+            pass_fds=(loading,),
             cwd=work,
             env={**os.environ, **_QUIET},
             stdin=subprocess.DEVNULL,
@@ -122,6 +124,8 @@ def _run(directory: Path, limits: Limits) -> int | None:
             start_new_session=True,
         )
         try:
+            os.close(loading)
+            until_loaded.read()  # until the other process has closed it too, or has ended
             return process.wait(timeout=limits.seconds)
         except subprocess.TimeoutExpired:
             return None

@@ -48,7 +48,7 @@ def check(
     argument
         `NAME=MEANING`: what an argument of a constructor stands for, where the name does not tell.
     seconds
-        How long it may take in all.
+        How long the program may take, once PyTorch is loaded.
     memory
         How many MiB the program may use beyond PyTorch itself.
     json
