@@ -57,6 +57,7 @@ format: install        ## write what `check` wants to read
 
 docs: install          ## write the pages that are made from the code
 	$(BIN)/python docs/write_settings.py
+	$(BIN)/python docs/write_commands.py
 	$(BIN)/python docs/draw_figures.py
 	$(BIN)/python -m docs.write_mistakes
 

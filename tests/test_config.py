@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import pytest
 
-from dragoman.config import DragomanError, RecipeError, from_table, read_table, set_key, to_table
+from dragoman.config import DragomanError, UsageError, from_table, read_table, set_key, to_table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +62,7 @@ def test_tables_become_configurations_and_back() -> None:
     ],
 )
 def test_the_bad_key_is_named(table: dict[str, Any], message: str) -> None:
-    with pytest.raises(RecipeError) as error:
+    with pytest.raises(UsageError) as error:
         from_table(Outer, table)
 
     assert str(error.value) == message
@@ -80,7 +80,7 @@ def test_assignments_are_toml_or_text() -> None:
 
 @pytest.mark.parametrize("assignment", ["name", "inner.rate.deeper=1"])
 def test_an_assignment_that_leads_nowhere_is_refused(assignment: str) -> None:
-    with pytest.raises(RecipeError, match="--set"):
+    with pytest.raises(UsageError, match="--set"):
         set_key({"inner": {"rate": 0.1}}, assignment)
 
 
@@ -88,7 +88,7 @@ def test_a_file_that_is_not_toml_is_named(tmp_path: Path) -> None:
     path = tmp_path / "recipe.toml"
     path.write_text("= 3")
 
-    with pytest.raises(RecipeError, match=r"recipe\.toml: not a TOML file"):
+    with pytest.raises(UsageError, match=r"recipe\.toml: not a TOML file"):
         read_table(path)
     with pytest.raises(DragomanError, match="there is no such file"):
         read_table(tmp_path / "missing.toml")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.config import RecipeError, to_table
+from dragoman.config import UsageError, to_table
 from dragoman.decoding.config import RANGES
 from dragoman.recipe import Recipe, differences, load_recipe, recipe_from_table
 
@@ -56,7 +56,7 @@ def test_a_preset_is_a_start_that_other_keys_change() -> None:
     ],
 )
 def test_the_bad_key_is_named(section: dict[str, Any], message: str) -> None:
-    with pytest.raises(RecipeError) as error:
+    with pytest.raises(UsageError) as error:
         recipe_from_table({**SMALLEST, **section})
 
     assert message in str(error.value)

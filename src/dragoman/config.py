@@ -14,8 +14,8 @@ class DragomanError(ValueError):
     """Something a user can mend; the message is one sentence that says how."""
 
 
-class RecipeError(DragomanError):
-    """A recipe does not match the settings it should fill."""
+class UsageError(DragomanError):
+    """What was asked for means nothing: a setting, an option or an argument; exit code 2."""
 
 
 def read_table(path: Path) -> dict[str, Any]:
@@ -23,41 +23,41 @@ def read_table(path: Path) -> dict[str, Any]:
 
     Raises:
         DragomanError: there is no such file.
-        RecipeError: it is not UTF-8 or is not TOML.
+        UsageError: it is not UTF-8 or is not TOML.
     """
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise DragomanError(f"{path}: there is no such file") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise RecipeError(f"{path}: not a TOML file: {error}") from error
+        raise UsageError(f"{path}: not a TOML file: {error}") from error
 
 
 def from_table(config_type: type[Config], table: dict[str, Any], *, at: str = "") -> Config:
     """Fill a configuration, and the configurations inside it, from nested tables.
 
     Raises:
-        RecipeError: a key is unknown or missing, or a value has the wrong type.
+        UsageError: a key is unknown or missing, or a value has the wrong type.
     """
     hints = get_type_hints(config_type)
     declared = [field.name for field in fields(config_type)]  # type: ignore[arg-type]
     for key in table:
         if key not in declared:
-            raise RecipeError(_unknown(at + key, [at + name for name in declared]))
+            raise UsageError(_unknown(at + key, [at + name for name in declared]))
     required = [
         field.name
         for field in fields(config_type)  # type: ignore[arg-type]
         if field.default is MISSING and field.default_factory is MISSING
     ]
     if missing := [at + name for name in required if name not in table]:
-        raise RecipeError(f"{missing[0]} is missing")
+        raise UsageError(f"{missing[0]} is missing")
     values = {key: _convert(value, hints[key], at + key) for key, value in table.items()}
     try:
         return config_type(**values)
-    except RecipeError:
+    except UsageError:
         raise
     except ValueError as error:  # a check in __post_init__
-        raise RecipeError(f"{at}{error}") from error
+        raise UsageError(f"{at}{error}") from error
 
 
 def to_table(config: Any) -> dict[str, Any]:
@@ -78,12 +78,12 @@ def set_key(table: dict[str, Any], assignment: str) -> None:
     """Apply one `section.key=value` to a table in place; the value is TOML, or else a string.
 
     Raises:
-        RecipeError: there is no equals sign or no key, or the path leads through a value.
+        UsageError: there is no equals sign or no key, or the path leads through a value.
     """
     path, equals, text = assignment.partition("=")
     *sections, key = path.strip().split(".")
     if not (equals and key and all(sections)):
-        raise RecipeError(f"--set {assignment}: write it as section.key=value")
+        raise UsageError(f"--set {assignment}: write it as section.key=value")
     try:
         value = tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
@@ -91,7 +91,7 @@ def set_key(table: dict[str, Any], assignment: str) -> None:
     for section in sections:
         table = table.setdefault(section, {})
         if not isinstance(table, dict):
-            raise RecipeError(f"--set {assignment}: {section} is not a section")
+            raise UsageError(f"--set {assignment}: {section} is not a section")
     table[key] = value
 
 
@@ -126,17 +126,17 @@ def _convert(value: Any, expected: Any, at: str) -> Any:
         if expected is str:
             _check_text(value, at)
         return value
-    raise RecipeError(f"{at} = {value!r} should be {_spoken(expected)}")
+    raise UsageError(f"{at} = {value!r} should be {_spoken(expected)}")
 
 
 def _check_text(text: str, at: str) -> None:
     """Refuse what no file of settings can hold."""
     if "\0" in text:
-        raise RecipeError(f"{at} = {text!r} has a NUL character, which nothing may; remove it")
+        raise UsageError(f"{at} = {text!r} has a NUL character, which nothing may; remove it")
     try:
         text.encode()
     except UnicodeEncodeError:  # of a name or an argument that Python could not decode
-        raise RecipeError(
+        raise UsageError(
             f"{at} = {text!r} is not UTF-8 and cannot be written down; change it, "
             "or rename the file"
         ) from None

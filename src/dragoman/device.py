@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dragoman.config import DragomanError
+from dragoman.config import DragomanError, UsageError
 
 if TYPE_CHECKING:
     import torch
@@ -23,6 +23,7 @@ def choose_device(name: str = "auto") -> "torch.device":
     """Resolve the name of a device; `auto` takes a GPU, or the CPU without one.
 
     Raises:
+        UsageError: it is no name of a device.
         DragomanError: there is no such device on this machine.
     """
     import torch
@@ -32,7 +33,7 @@ def choose_device(name: str = "auto") -> "torch.device":
     try:
         device = torch.device(name)
     except RuntimeError:
-        raise DragomanError(f"device {name!r}: write auto, cpu, cuda or cuda:N") from None
+        raise UsageError(f"device {name!r}: write auto, cpu, cuda or cuda:N") from None
     if device.type == "cuda" and not torch.cuda.is_available():
         raise DragomanError(f"device {name!r}: PyTorch finds no GPU here; write auto or cpu")
     try:

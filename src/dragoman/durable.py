@@ -1,6 +1,7 @@
-"""Files that are on the disk whole, or as they were before."""
+"""Files that are on the disk whole, or as they were before; and their checksums."""
 
 import contextlib
+import errno
 import glob
 import hashlib
 import io
@@ -10,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from dragoman.config import DragomanError, RecipeError
+from dragoman.config import DragomanError, UsageError
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -66,7 +67,7 @@ def check_apart(written: Sequence[Path], read: Sequence[Path] = ()) -> None:
     """Make sure that nothing is written over what is read, or written twice.
 
     Raises:
-        RecipeError: two names are of one file, perhaps through a link.
+        UsageError: two names are of one file, perhaps through a link.
         DragomanError: links lead in a circle.
     """
     before = [follow_links(path) for path in read]
@@ -74,7 +75,7 @@ def check_apart(written: Sequence[Path], read: Sequence[Path] = ()) -> None:
         place = follow_links(path)
         if is_ordinary(path) and place in before:
             use = "read" if place in before[: len(read)] else "written"
-            raise RecipeError(f"{path}: it is {use} already; name another file to write")
+            raise UsageError(f"{path}: it is {use} already; name another file to write")
         before.append(place)
 
 
@@ -94,6 +95,27 @@ def follow_links(path: Path) -> Path:
     if place.is_symlink():
         raise DragomanError(f"{path}: symbolic links that lead in a circle; remove them")
     return place
+
+
+def open_file(path: Path) -> io.BufferedReader:
+    """Open a file for reading, which may have come from anybody.
+
+    Raises:
+        OSError: it cannot be read, or it is a pipe or a device, which may never end.
+    """
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "not a file", str(path))
+    return path.open("rb")
+
+
+def checksum(path: Path) -> str:
+    """Compute the SHA-256 of a file.
+
+    Raises:
+        OSError: it cannot be read, or it may never end.
+    """
+    with open_file(path) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def remove_unfinished(path: Path) -> None:

@@ -5,7 +5,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from dragoman.config import RecipeError, from_table, nearest, read_table, set_key
+from dragoman.config import UsageError, from_table, nearest, read_table, set_key
 from dragoman.corpora.batching_config import BatchingConfig
 from dragoman.corpora.config import CleaningConfig, CorporaConfig
 from dragoman.decoding.config import SearchConfig
@@ -78,20 +78,32 @@ def _check_language(name: str, code: str) -> None:
         raise ValueError(f"{name} = {code!r} is not a language code; write it as en or pt_BR")
 
 
-def load_recipe(path: Path, assignments: tuple[str, ...] = ()) -> Recipe:
-    """Read a recipe file and apply `section.key=value` assignments to it.
+def read_recipe(path: Path, assignments: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Read a recipe file as nested tables, and apply `section.key=value` assignments to them.
 
     Raises:
-        RecipeError: the file or an assignment is wrong; the message names the key.
+        DragomanError: there is no such file.
+        UsageError: it is not TOML, or an assignment is wrong.
     """
     table = read_table(path)
     for assignment in assignments:
         set_key(table, assignment)
+    return table
+
+
+def load_recipe(path: Path, assignments: tuple[str, ...] = ()) -> Recipe:
+    """Read a recipe file and apply `section.key=value` assignments to it.
+
+    Raises:
+        DragomanError: there is no such file.
+        UsageError: the file or an assignment is wrong; the message names the key.
+    """
+    table = read_recipe(path, assignments)
     try:
         return recipe_from_table(table)
-    except RecipeError as error:
+    except UsageError as error:
         blamed = " with ".join([str(path), *(f"--set {text}" for text in assignments)])
-        raise RecipeError(f"{blamed}: {error}") from error
+        raise UsageError(f"{blamed}: {error}") from error
 
 
 def recipe_from_table(table: dict[str, Any]) -> Recipe:
@@ -106,7 +118,7 @@ def recipe_from_table(table: dict[str, Any]) -> Recipe:
         if not isinstance(name, str) or name not in presets:
             close = nearest(str(name), list(presets))
             hint = f"did you mean {close!r}?" if close else f"there is {', '.join(presets)}"
-            raise RecipeError(f"unknown model.preset {name!r}; {hint}")
+            raise UsageError(f"unknown model.preset {name!r}; {hint}")
         rest = {key: value for key, value in model.items() if key != "preset"}
         table = {**table, "model": {**presets[name], **rest}}
     evaluation = table.get("evaluation", {})

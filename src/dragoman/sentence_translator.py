@@ -127,7 +127,7 @@ class SentenceTranslator:
         load_second_engine: Callable[[], Engine | None] = lambda: None,
     ) -> None:
         self.engine = engine
-        self._tokenizers = tokenizers
+        self.tokenizers = tokenizers
         self._terms = terms
         self._load_second_engine = load_second_engine
         self._speller = Speller(tokenizers.target)
@@ -205,7 +205,7 @@ class SentenceTranslator:
         cut = {i: cut_around(tasks[i].text, tasks[i].terms) for i in chosen}
         cut = {i: pieces for i, pieces in cut.items() if len(pieces) > 1}
         texts = [text for pieces in cut.values() for text in pieces[::2] if _has_word(text)]
-        encoded = self._tokenizers.source.encode_batch(texts)
+        encoded = self.tokenizers.source.encode_batch(texts)
         sentences = list(map(Sentence, texts, encoded))
         translations = iter(self.translate(sentences, search) if sentences else ())
         for i, pieces in cut.items():
@@ -230,7 +230,7 @@ class SentenceTranslator:
 
     def _look_at(self, task: "_Task", hypothesis: Hypothesis) -> Alternative:
         """Put a hypothesis back into text, and see what is wrong with it."""
-        text = self._tokenizers.target.decode(hypothesis.ids)
+        text = self.tokenizers.target.decode(hypothesis.ids)
         faults = find_faults(task.text, text, source_ids=task.ids, translation_ids=hypothesis.ids)
         return Alternative(
             text=text,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple, overload
 
 from dragoman.confidence import Word, judge_words
-from dragoman.config import DragomanError, RecipeError, from_table
+from dragoman.config import DragomanError, UsageError, from_table
 from dragoman.decoding.config import SearchConfig
 from dragoman.engines.protocol import Engine
 from dragoman.engines.selection import EngineKind, build_engine, build_second_engine
@@ -101,33 +101,24 @@ class Translator:
     ) -> None:
         directory = ModelDirectory(path)
         description = directory.description
-        self.search = search or default_search(directory)
+        tokenizers, search = directory.load_tokenizers(), search or default_search(directory)
         languages = description.languages
-        self._max_length = description.max_length
-        self._tokenizers = directory.load_tokenizers()
-        self._process = os.getpid()
-        self.glossary = Glossary.load(Path(glossary), languages=languages) if glossary else None
-        terms = TermFinder(protects=protect, glossary=self.glossary, languages=languages)
-        self._cutter = TextCutter(
-            self._tokenizers,
-            languages,
-            max_length=self._max_length,
-            terms=terms,
-            splits_sentences=split_sentences,
+        terms = TermFinder(
+            protects=protect,
+            glossary=Glossary.load(Path(glossary), languages=languages) if glossary else None,
+            languages=languages,
         )
-        self._sentence_translator = SentenceTranslator(
-            build_engine(
-                directory,
-                self._tokenizers,
-                engine,
-                device,
-                self.search,
-                threads,
-                shortlist=shortlist,
-            ),
-            self._tokenizers,
+        built = build_engine(
+            directory, tokenizers, engine, device, search, threads, shortlist=shortlist
+        )
+        second = partial(build_second_engine, directory, engine, device, threads)
+        self._put_together(
+            SentenceTranslator(built, tokenizers, terms, second),
             terms,
-            partial(build_second_engine, directory, engine, device, threads),
+            languages=languages,
+            max_length=description.max_length,
+            search=search,
+            split_sentences=split_sentences,
         )
 
     @classmethod
@@ -148,20 +139,39 @@ class Translator:
         """
         translator = cls.__new__(cls)
         terms = terms or TermFinder(protects=False)
-        translator.search = search or SearchConfig()
-        translator.glossary = terms.glossary
-        translator._max_length = max_length
-        translator._cutter = TextCutter(
-            tokenizers,
+        translator._put_together(
+            SentenceTranslator(engine, tokenizers, terms),
+            terms,
+            languages=languages,
+            max_length=max_length,
+            search=search or SearchConfig(),
+            split_sentences=split_sentences,
+        )
+        return translator
+
+    def _put_together(
+        self,
+        sentence_translator: SentenceTranslator,
+        terms: TermFinder,
+        *,
+        languages: tuple[str, str],
+        max_length: int,
+        search: SearchConfig,
+        split_sentences: bool,
+    ) -> None:
+        self.search = search
+        self.glossary = terms.glossary
+        self._sentence_translator = sentence_translator
+        self._tokenizers = sentence_translator.tokenizers
+        self._max_length = max_length
+        self._process = os.getpid()
+        self._cutter = TextCutter(
+            self._tokenizers,
             languages,
             max_length=max_length,
             terms=terms,
             splits_sentences=split_sentences,
         )
-        translator._tokenizers = tokenizers
-        translator._process = os.getpid()
-        translator._sentence_translator = SentenceTranslator(engine, tokenizers, terms)
-        return translator
 
     @property
     def engine(self) -> str:
@@ -272,5 +282,5 @@ def default_search(directory: ModelDirectory) -> SearchConfig:
     """Read the search settings of a model."""
     try:
         return from_table(SearchConfig, directory.description.search, at="search.")
-    except RecipeError as error:
+    except UsageError as error:
         raise DragomanError(f"{directory.path / DESCRIPTION_NAME}: {error}") from error

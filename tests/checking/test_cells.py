@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dragoman.checking.cells import read_cells
-from dragoman.config import DragomanError, RecipeError
+from dragoman.config import DragomanError, UsageError
 
 
 def written(path: Path, text: str) -> Path:
@@ -79,14 +79,14 @@ def test_a_notebook_that_was_saved_as_text_gives_what_python_can_read(tmp_path: 
     ],
 )
 def test_what_is_no_program_is_refused(name: str, text: str, message: str, tmp_path: Path) -> None:
-    with pytest.raises(RecipeError, match=message):
+    with pytest.raises(UsageError, match=message):
         read_cells(written(tmp_path / name, text))
 
 
 def test_a_file_that_is_not_there_or_not_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.py").write_bytes(b"\xff\xfe\xff")
 
-    with pytest.raises(RecipeError, match="not UTF-8"):
+    with pytest.raises(UsageError, match="not UTF-8"):
         read_cells(tmp_path / "x.py")
     with pytest.raises(DragomanError, match="there is no such file"):
         read_cells(tmp_path / "y.py")

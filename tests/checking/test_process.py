@@ -10,7 +10,7 @@ from dragoman.checking.child import wishes_of
 from dragoman.checking.process import CheckError, Limits, Request, check_file
 from dragoman.checking.report import Report
 from dragoman.cli import main
-from dragoman.config import RecipeError
+from dragoman.config import UsageError
 
 EMBEDDINGS = """
 import math
@@ -159,7 +159,7 @@ def test_a_wrong_option_is_refused(option: str, value: str, message: str) -> Non
         arguments=(value,) if option == "--argument" else (),
     )
 
-    with pytest.raises(RecipeError) as error:
+    with pytest.raises(UsageError) as error:
         wishes_of(request)
     assert message in str(error.value)
 
@@ -175,7 +175,7 @@ def test_a_class_that_is_not_there_is_wrong_use(
 
 
 def test_a_file_without_any_part_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RecipeError, match="no part of a Transformer was found in it"):
+    with pytest.raises(UsageError, match="no part of a Transformer was found in it"):
         check(tmp_path, "x = 1\n")
 
 

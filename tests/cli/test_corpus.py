@@ -1,5 +1,6 @@
 """`dragoman corpus`: what it prints, writes and refuses."""
 
+import hashlib
 import io
 import json
 import os
@@ -173,12 +174,16 @@ def test_get_downloads_says_the_licence_and_check_reads_it(
     run("get", "opus:Toy/v2", "it-en", "-o", "toy")
     second = capsys.readouterr().out
     run("check", "toy")
+    checked = capsys.readouterr().out
+    run("get", "opus:Toy/v2", "it-en", "-o", "toy", "--json")
+    told = json.loads(capsys.readouterr().out)
 
-    assert "toy: Toy v2, downloaded" in first
-    assert "2 pairs" in first
-    assert "Free [31mfor all." in first
+    for said in ("toy: Toy v2, downloaded", "2 pairs", "Free [31mfor all."):
+        assert said in first
     assert "toy: Toy v2, was complete, nothing was downloaded" in second
-    assert "toy: 2 pairs" in capsys.readouterr().out
+    assert "toy: 2 pairs" in checked
+    assert (told["directory"], told["is_new"], told["licence"]) == ("toy", False, "LICENSE")
+    assert told["sha256"] == hashlib.sha256(buffer.getvalue()).hexdigest()
 
 
 # primer

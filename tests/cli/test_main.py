@@ -234,14 +234,21 @@ def test_an_interrupt_while_a_command_is_loaded_is_quiet(tmp_path: Path) -> None
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
-def test_a_mistake_of_ours_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mistake_of_ours_is_one_sentence_and_a_traceback_where_it_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def train() -> None:
         torch.zeros(2) @ torch.zeros(3)
 
     monkeypatch.setattr("dragoman.cli.train.train", train)
 
+    assert main(["train"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("dragoman: a mistake in dragoman itself; please report what the same")
+    assert "(RuntimeError: inconsistent tensor size" in said
+    assert said.count("\n") == 1
     with pytest.raises(RuntimeError, match="size"):
-        main(["train"])
+        main(["train", "--debug"])
 
 
 def test_debug_shows_the_traceback(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_ctranslate2_refuses_a_shortlist(
     text = tmp_path / "text"
     text.write_text("the cat\n")
     command = ["translate", str(model), str(text), "--shortlist", "--engine", "ctranslate2"]
-    assert main(command) == 1
+    assert main(command) == 2
     assert "take engine pytorch, or no shortlist" in capsys.readouterr().err
 
 

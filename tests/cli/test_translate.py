@@ -13,7 +13,7 @@ from cyclopts import App
 
 from dragoman.cli import main
 from dragoman.cli.translate import translate
-from dragoman.config import DragomanError, RecipeError
+from dragoman.config import DragomanError, UsageError
 from dragoman.corpora.text_file import CorpusError
 from dragoman.decoding.config import SearchConfig
 from dragoman.model.config import TransformerConfig
@@ -301,7 +301,7 @@ def test_the_folder_of_the_output_is_missed_before_the_model_is_loaded(tmp_path:
 
 @pytest.mark.parametrize("option", [["--top-k", "5"], ["--top-p", "0.9"], ["--seed", "3"]])
 def test_options_of_sampling_need_sampling(model: Path, option: list[str]) -> None:
-    with pytest.raises(RecipeError, match="top_k, top_p and seed need --sample above 0"):
+    with pytest.raises(UsageError, match="top_k, top_p and seed need --sample above 0"):
         run(model, os.devnull, *option)
 
 
@@ -327,7 +327,7 @@ def test_an_interrupted_file_keeps_what_stood_there(model: Path, tmp_path: Path)
 
 
 def test_options_that_do_not_go_together_are_wrong_use(model: Path) -> None:
-    with pytest.raises(RecipeError, match="n_best=9 is more than beam_size=3 finds"):
+    with pytest.raises(UsageError, match="n_best=9 is more than beam_size=3 finds"):
         run(model, os.devnull, "--n-best", "9")
 
 
@@ -381,7 +381,7 @@ def test_long_files_are_refused_where_the_options_make_no_sense(
         Path(name).write_text("the cat\n")
     described = [(model / name).read_bytes() for name in ("model.toml", "tokenizer.words")]
 
-    with pytest.raises(RecipeError, match=reason):
+    with pytest.raises(UsageError, match=reason):
         run(model, *(argument.format(model=model) for argument in arguments))
 
     assert sorted(path.name for path in tmp_path.iterdir()) == names

@@ -9,8 +9,8 @@ from dragoman.corpora.overlap import (
     EvaluationSentences,
     OverlapError,
     OverlapReport,
+    canonical,
     check,
-    normalise,
 )
 from dragoman.corpora.parallel_text import Pair
 
@@ -92,11 +92,11 @@ def test_punctuation_alone_is_no_sentence() -> None:
     ],
 )
 def test_sentences_that_look_the_same_are_the_same(text: str, same: str) -> None:
-    assert normalise(text) == normalise(same)
+    assert canonical(text) == canonical(same)
 
 
 @pytest.mark.parametrize(
     ("text", "other"), [("कि", "का"), ("It's 3.5", "It's 35"), ("perché", "perche")]
 )
 def test_marks_and_inner_punctuation_make_a_difference(text: str, other: str) -> None:
-    assert normalise(text) != normalise(other)
+    assert canonical(text) != canonical(other)

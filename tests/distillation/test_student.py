@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.config import RecipeError, to_table
+from dragoman.config import UsageError, to_table
 from dragoman.corpora.text_file import CorpusError
 from dragoman.distillation.student import student_recipe
 from dragoman.model.config import STUDENTS, TransformerConfig
@@ -90,14 +90,14 @@ def test_assignments_change_the_recipe_last(teacher: ModelDirectory) -> None:
 
 
 def test_a_misspelt_preset_is_named_with_the_nearest_one(teacher: ModelDirectory) -> None:
-    with pytest.raises(RecipeError, match=r"preset 'smal-6-1'; did you mean 'small-6-1'\?"):
+    with pytest.raises(UsageError, match=r"preset 'smal-6-1'; did you mean 'small-6-1'\?"):
         student_recipe(teacher, "smal-6-1", PAIRS, ())
 
 
 def test_a_student_is_not_validated_by_what_its_teacher_says(tmp_path: Path) -> None:
     recipe = {**TEACHERS, "corpora": {"train": [{"path": "train.tsv"}]}}
 
-    with pytest.raises(RecipeError, match="its recipe names no validation text"):
+    with pytest.raises(UsageError, match="its recipe names no validation text"):
         student_recipe(teacher_of(tmp_path, recipe), "small-6-1", PAIRS, ())
 
     named = ('corpora.validation=[{path="dev.tsv"}]',)

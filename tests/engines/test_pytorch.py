@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from dragoman.config import DragomanError
+from dragoman.config import DragomanError, UsageError
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY
 from dragoman.device import choose_device
@@ -320,7 +320,7 @@ def test_batches_hold_every_sentence_once_within_the_budget() -> None:
 
 def test_a_device_that_is_not_there_is_named() -> None:
     assert choose_device("cpu") == torch.device("cpu")
-    with pytest.raises(DragomanError, match="device 'toaster': write auto, cpu, cuda or cuda:N"):
+    with pytest.raises(UsageError, match="device 'toaster': write auto, cpu, cuda or cuda:N"):
         choose_device("toaster")
     with pytest.raises(DragomanError, match="device 'cuda:99': PyTorch finds no"):
         choose_device("cuda:99")

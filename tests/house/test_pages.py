@@ -4,10 +4,11 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+from docs import write_commands, write_settings
 from docs.draw_figures import FOLDER, figures
-from docs.write_settings import PAGE, page
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -63,8 +64,9 @@ def test_headings_that_a_page_links_to_exist(page: Path) -> None:
     ] == []
 
 
-def test_the_page_of_settings_is_what_the_code_says() -> None:
-    assert PAGE.read_text(encoding="utf-8") == page(), "run `make docs`"
+@pytest.mark.parametrize("made", [write_settings, write_commands], ids=lambda made: made.PAGE.name)
+def test_a_page_of_the_code_is_what_the_code_says(made: ModuleType) -> None:
+    assert made.PAGE.read_text(encoding="utf-8") == made.page(), "run `make docs`"
 
 
 def test_the_drawn_figures_are_what_the_code_draws() -> None:

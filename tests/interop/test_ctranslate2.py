@@ -11,6 +11,7 @@ from typing import Any, Literal
 import pytest
 
 from dragoman.cli import main
+from dragoman.config import UsageError
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY
 from dragoman.engines import ctranslate2 as engine_module
@@ -242,13 +243,13 @@ def test_what_ctranslate2_cannot_do_is_refused(save: Save) -> None:
     directory = save()
     ct2, _ = engines(directory)
 
-    with pytest.raises(EngineError, match="does not sample as Dragoman does; take engine pytorch"):
+    with pytest.raises(UsageError, match="does not sample as Dragoman does; take engine pytorch"):
         ct2.search([[5]], SearchConfig(sampling_temperature=1.0))
     with pytest.raises(EngineError, match=r"20000 positions may be needed, but .* has only 2048"):
         ct2.search([[5]], SearchConfig(max_length_ratio=0.0, max_length_extra=20_000))
     with pytest.raises(EngineError, match=r"2049 positions may be needed, but .* has only 2048"):
         ct2.log_probabilities([[5]], [[5] * 2048])
-    with pytest.raises(EngineError, match="used on the CPU here, not on cuda"):
+    with pytest.raises(UsageError, match="used on the CPU here, not on cuda"):
         Translator(directory.path, engine="ctranslate2", device="cuda")
 
 
@@ -334,6 +335,11 @@ def test_after_the_export_nothing_needs_pytorch(
     printed = capsys.readouterr().out
     assert "proved in float32: 20 of 20 translations by CTranslate2 equal" in printed
     assert f"wrote {directory.path / 'ctranslate2'}" in printed
+    main(["export", str(directory.path), "--to", "ctranslate2", "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert (told["output"], told["quantization"]) == (f"{directory.path / 'ctranslate2'}", "int8")
+    assert told["in_single_precision"]["num_equal"] == 20
+    main(["export", str(directory.path), "--to", "ctranslate2", "--quantization", "float32"])
     program = (
         "import json, sys\n"
         "sys.modules['torch'] = None\n"
@@ -383,7 +389,7 @@ def test_a_copy_that_is_not_what_was_written_is_refused(save: Save, name: str, d
     elif damage == "device":
         path.symlink_to("/dev/zero")
 
-    with pytest.raises(EngineError, match=f"{name}: (not what was|cannot be read|not a file)"):
+    with pytest.raises(EngineError, match=f"{name}: (not what was|cannot be read|not JSON)"):
         Translator(directory.path, engine="ctranslate2")
 
 
@@ -413,7 +419,7 @@ def test_a_copy_whose_settings_never_end_is_not_read(save: Save) -> None:
     (directory.path / "ctranslate2").mkdir()
     os.mkfifo(directory.path / "ctranslate2" / "config.json")
 
-    with pytest.raises(EngineError, match=r"config\.json: not a file"):
+    with pytest.raises(EngineError, match=r"config\.json: cannot be read: not a file"):
         Translator(directory.path, engine="ctranslate2")
 
 
@@ -427,6 +433,6 @@ def test_a_damaged_copy_is_refused(save: Save, content: str) -> None:
     (directory.path / "ctranslate2" / "config.json").write_text(content)
 
     with pytest.raises(
-        EngineError, match=r"config\.json: (cannot be read|not a copy made by drag)"
+        EngineError, match=r"config\.json: (not JSON|not a copy made by drag)"
     ):
         Translator(directory.path, engine="ctranslate2")

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from dragoman.cli.import_model import app
-from dragoman.corpora.text_file import CorpusError
+from dragoman.config import UsageError
 from dragoman.interop.marian_config import MarianError
 from dragoman.interop.staging import OutputError
 from dragoman.model_directory import ModelDirectory
@@ -30,8 +30,15 @@ def test_it_imports_proves_and_says_so(
     save_marian()
     monkeypatch.setattr("dragoman.interop.proof.NUM_SENTENCES", 3)
 
+    monkeypatch.chdir(tmp_path)
+    run(tmp_path, "--languages", "en-it", "--json")
+    told = json.loads(capsys.readouterr().out)
     run(tmp_path, "-o", tmp_path / "imported", "--languages", "en-it")
 
+    assert told["output"] == f"models/{tmp_path.name}"
+    assert told["proof"]["num_equal"] == 3
+    assert told["texts_cut_otherwise"] == []
+    assert Translator(told["output"], device="cpu")("the cat")
     said = capsys.readouterr()
     assert "proved: 3 of 3 translations equal those of transformers" in said.out
     assert "warning" not in said.err
@@ -42,7 +49,7 @@ def test_it_imports_proves_and_says_so(
 
 @pytest.mark.parametrize("languages", ["italian", "en-", "pt-BR-en", "en-en", "e!-?"])
 def test_languages_are_two_codes(languages: str, tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="write two language codes with a hyphen between"):
+    with pytest.raises(UsageError, match="write two language codes with a hyphen between"):
         run(tmp_path, "-o", tmp_path / "imported", "--languages", languages)
 
 

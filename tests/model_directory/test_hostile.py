@@ -116,7 +116,7 @@ def test_what_never_ends_is_not_read(model: Path, name: str, target: str) -> Non
     (model / name).unlink()
     (model / name).symlink_to(target)
 
-    with pytest.raises(ModelError, match=f"{name}: not a file"):
+    with pytest.raises(ModelError, match=f"{name}: cannot be read: not a file"):
         load(model)
 
 

@@ -10,7 +10,6 @@ import pytest
 
 from dragoman.cli import main
 from dragoman.config import read_table
-from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.primer.corpus import generate
 from dragoman.planning import plan
 from dragoman.planning.choice import Candidate
@@ -35,6 +34,12 @@ def pairs(tmp_path: Path) -> Path:
     return path
 
 
+def given(pairs: Path) -> dict[str, Any]:
+    """Give a recipe that says nothing but what must be said."""
+    languages = {"source_language": "en", "target_language": "it"}
+    return {**languages, "corpora": {"train": [{"path": str(pairs)}]}}
+
+
 @pytest.fixture
 def planned(pairs: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], plan.Plan]:
     """Plan with a rehearsal whose outcome is known."""
@@ -42,8 +47,7 @@ def planned(pairs: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], p
     monkeypatch.setattr(plan, "training_rate", lambda parameters: 1e10 / parameters)
 
     def make(minutes: float) -> plan.Plan:
-        corpus = CorpusConfig(path=str(pairs))
-        return make_plan([corpus], ("en", "it"), minutes, lambda message: None)
+        return make_plan(given(pairs), minutes, lambda message: None)
 
     return make
 
@@ -111,7 +115,7 @@ def test_a_model_that_is_too_slow_gives_way_to_a_smaller_one(
     )
     said: list[str] = []
 
-    made = make_plan([CorpusConfig(path=str(pairs))], ("en", "it"), 600.0, said.append)
+    made = make_plan(given(pairs), 600.0, said.append)
 
     assert [message.split()[1] for message in said[1:]] == ["small", "tiny"]
     assert made.recipe["model"]["preset"] == "tiny"
@@ -168,7 +172,7 @@ def test_an_update_holds_an_epoch_at_most(
         (["--languages", "en-it"], 2, "name the text to plan for"),
         (["x.tsv", "--languages", "english"], 2, "write two language codes"),
         (["x.tsv", "--languages", "en-it", "--minutes", "inf"], 2, "< inf"),
-        (["x.tsv", "--languages", "en-it"], 1, "x.tsv: there is no such file"),
+        (["x.tsv"], 1, "x.tsv: there is no such file"),
         (["x.tsv", "--languages", "en-it", "-o", "no/where.toml"], 1, "no/where.toml: cannot be"),
     ],
 )

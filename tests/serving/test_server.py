@@ -18,7 +18,7 @@ from requests.adapters import HTTPAdapter
 from tests.serving.live_process import process, serve
 from urllib3.util import Retry
 
-from dragoman.config import DragomanError
+from dragoman.config import DragomanError, UsageError
 from dragoman.serving.server import open_socket
 
 
@@ -158,12 +158,16 @@ def test_a_port_that_is_taken_is_named() -> None:
     [
         ("192.0.2.1", 0, r"192\.0\.2\.1:0: Cannot assign requested address; name another --host"),
         ("no such host", 5000, "no such host:5000: there is no such host; name another --host"),
-        ("127.0.0.1", 70_000, "port 70000: a port is a number from 0 to 65535"),
     ],
 )
 def test_an_address_that_is_none_is_named(host: str, port: int, problem: str) -> None:
     with pytest.raises(DragomanError, match=problem):
         open_socket(host, port)
+
+
+def test_a_number_that_is_no_port_is_wrong_use() -> None:
+    with pytest.raises(UsageError, match="port 70000: a port is a number from 0 to 65535"):
+        open_socket("127.0.0.1", 70_000)
 
 
 def test_a_second_signal_ends_in_words_what_was_accepted(shipped: Path) -> None:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from tests.visualisation.small_model import WORDS, save_small_model
 
-from dragoman.model_directory import ModelDirectory, ModelError, checksum
+from dragoman.durable import checksum
+from dragoman.model_directory import ModelDirectory, ModelError
 from dragoman.model_directory.description import DESCRIPTION_NAME
 from dragoman.shortlist.coverage import Coverage
 from dragoman.shortlist.file import SHORTLIST_NAME, load_shortlist, save_shortlist

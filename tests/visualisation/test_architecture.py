@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from dragoman.config import RecipeError
+from dragoman.config import UsageError
 from dragoman.model.config import PRESETS, TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.visualisation.architecture import architecture_of
@@ -168,5 +168,5 @@ def test_the_page_names_the_base_model_of_the_paper() -> None:
 
 
 def test_sizes_that_do_not_go_together_are_refused() -> None:
-    with pytest.raises(RecipeError, match="vocabularies differ"):
+    with pytest.raises(UsageError, match="vocabularies differ"):
         architecture_of(TransformerConfig(), source_vocab_size=5, target_vocab_size=6)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dragoman.config import RecipeError
+from dragoman.config import UsageError
 from dragoman.model.positional_encoding import Convention
 from dragoman.visualisation.position_figure import position_figure
 from dragoman.visualisation.positions import position_tables
@@ -47,5 +47,5 @@ def test_the_figure_shows_the_tables() -> None:
 
 @pytest.mark.parametrize(("length", "d_model"), [(5, 7), (0, 4), (5, 0)])
 def test_sizes_that_make_no_sense_are_refused(length: int, d_model: int) -> None:
-    with pytest.raises(RecipeError, match=f"d_model={d_model}"):
+    with pytest.raises(UsageError, match=f"d_model={d_model}"):
         position_tables(length, d_model)

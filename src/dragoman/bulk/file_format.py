@@ -1,6 +1,5 @@
 """What is translated: files as a row of blocks, which can be read apart from each other."""
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,12 +88,6 @@ class FileFormat(Protocol):
 
     def put_together(self, stream: BinaryIO, written: Iterable[str]) -> None:
         """Make the output from what was written for all lines."""
-
-
-def fingerprint(path: Path) -> str:
-    """Take the SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def signs_of_change(paths: Sequence[Path]) -> list[tuple[int, int]]:

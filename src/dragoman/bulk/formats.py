@@ -7,7 +7,7 @@ from dragoman.bulk.form import Form
 from dragoman.bulk.json_lines import JsonLines
 from dragoman.bulk.parquet import ParquetTable
 from dragoman.bulk.plain_text import PlainText
-from dragoman.config import RecipeError
+from dragoman.config import UsageError
 from dragoman.corpora.file_names import JSON_LINES, OTHER_FORMATS, ending
 
 PARQUET = ".parquet"
@@ -25,19 +25,19 @@ def choose_format(
         into: What will hold the translation in a record.
 
     Raises:
-        RecipeError: the files and the options do not go together.
+        UsageError: the files and the options do not go together.
     """
     if field is None:
         check_lines(paths)
         return PlainText(paths, form)
     if form != "text":
-        raise RecipeError(
+        raise UsageError(
             "records have one translation each: leave out --json, --scores and --n-best, or --field"
         )
     if not any(path.suffix.lower() == PARQUET for path in paths):
         return JsonLines(paths, field, into)
     if len(paths) > 1:
-        raise RecipeError("a Parquet file is translated alone; give one file")
+        raise UsageError("a Parquet file is translated alone; give one file")
     return ParquetTable(paths[0], field, into)
 
 
@@ -45,16 +45,16 @@ def check_lines(paths: tuple[Path, ...]) -> None:
     """Refuse files whose names say that they have something else than lines of text.
 
     Raises:
-        RecipeError: there is one.
+        UsageError: there is one.
     """
     for path in paths:
         if ending(path) in (*JSON_LINES, PARQUET):
-            raise RecipeError(
+            raise UsageError(
                 f"{path}: it has records, not lines of text; --field NAME says which field is "
                 "translated, from a file to a file (-o)"
             )
         if ending(path) in OTHER_FORMATS:
-            raise RecipeError(
+            raise UsageError(
                 f"{path}: {ending(path)} files are not translated; save the text in it, a line "
                 "each, or as JSON lines (.jsonl)"
             )

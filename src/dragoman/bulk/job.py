@@ -9,11 +9,11 @@ from dragoman.bulk.file_format import (
     LINES_PER_BLOCK,
     BulkError,
     FileFormat,
-    fingerprint,
     signs_of_change,
 )
 from dragoman.config import to_table
 from dragoman.decoding.config import SearchConfig
+from dragoman.durable import checksum
 from dragoman.engines.selection import EngineKind
 from dragoman.model_directory import DESCRIPTION_NAME
 
@@ -63,7 +63,7 @@ class TranslatorSettings:
         if self.engine != "pytorch":
             files["the model's copy for CTranslate2"] = self.model / COPY_WEIGHTS
         found = {
-            name: fingerprint(path)
+            name: checksum(path)
             for name, path in files.items()
             if path is not None and path.exists()
         }
@@ -94,7 +94,7 @@ class Job:
     def identity(self) -> dict[str, str]:
         """Tell what decides the bytes of the output, under names that a person knows."""
         paths = [path.absolute() for path in self.files.paths]
-        texts = {f"the content of {path}": fingerprint(path) for path in paths}
+        texts = {f"the content of {path}": checksum(path) for path in paths}
         return {
             **texts,
             **self.translator.identity(),

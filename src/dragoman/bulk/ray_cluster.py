@@ -22,7 +22,7 @@ from dragoman.bulk.file_format import Block, BulkError
 from dragoman.bulk.files import Distribute, Done
 from dragoman.bulk.job import Job
 from dragoman.bulk.kept import KeptParts
-from dragoman.config import DragomanError
+from dragoman.config import DragomanError, UsageError
 from dragoman.device import num_cpus
 
 if TYPE_CHECKING:
@@ -88,10 +88,10 @@ def _on_processors(job: Job) -> Job:
     """Keep actors from all taking the one GPU that a machine may have.
 
     Raises:
-        BulkError: a GPU was asked for.
+        UsageError: a GPU was asked for.
     """
     if job.translator.device not in ("auto", "cpu"):
-        raise BulkError(
+        raise UsageError(
             f"--cluster translates on processors, not on {job.translator.device}; leave one out"
         )
     return replace(job, translator=replace(job.translator, device="cpu"))

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from dragoman.config import DragomanError, RecipeError
+from dragoman.config import DragomanError, UsageError
 
 LONGEST = 4_000_000
 """Characters of a file; a notebook of this size holds pictures, not more code."""
@@ -48,25 +48,25 @@ def read_cells(path: Path) -> tuple[Cell, ...]:
 
     Raises:
         DragomanError: there is no such file.
-        RecipeError: it is none of these, cannot be read, or holds no Python.
+        UsageError: it is none of these, cannot be read, or holds no Python.
     """
     readers = {".py": _script, ".ipynb": _notebook, ".md": _page, ".txt": _page}
     if path.suffix.lower() not in readers:
-        raise RecipeError(f"{path}: check reads .py, .ipynb, .md and .txt")
+        raise UsageError(f"{path}: check reads .py, .ipynb, .md and .txt")
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise DragomanError(f"{path}: there is no such file") from None
     except UnicodeDecodeError as error:
-        raise RecipeError(f"{path}: not UTF-8: {error}") from error
+        raise UsageError(f"{path}: not UTF-8: {error}") from error
     if len(text) > LONGEST and path.suffix.lower() != ".ipynb":
-        raise RecipeError(f"{path}: has more than {LONGEST:,} characters")
+        raise UsageError(f"{path}: has more than {LONGEST:,} characters")
     try:
         cells = readers[path.suffix.lower()](text)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise RecipeError(f"{path}: not a notebook of format 4: {error}") from error
+        raise UsageError(f"{path}: not a notebook of format 4: {error}") from error
     if not any(cell.source.strip() for cell in cells):
-        raise RecipeError(f"{path}: there is no Python in it")
+        raise UsageError(f"{path}: there is no Python in it")
     return cells
 
 

@@ -14,7 +14,7 @@ from dragoman.checking.limits import limit_process
 from dragoman.checking.parts import PART_NAMES
 from dragoman.checking.process import Request
 from dragoman.checking.report import Report
-from dragoman.config import RecipeError, from_table, nearest, to_table
+from dragoman.config import UsageError, from_table, nearest, to_table
 
 
 def main() -> None:
@@ -24,7 +24,7 @@ def main() -> None:
     os.close(int(sys.argv[3]))  # from now on the time counts
     try:
         found = to_table(_examine(from_table(Request, table), directory))
-    except RecipeError as error:
+    except UsageError as error:
         found = {"wrong_use": str(error)}
     written = directory / "report.json.part"
     written.write_text(json.dumps(found), encoding="utf-8")
@@ -48,7 +48,7 @@ def _examine(request: Request, directory: Path) -> Report:
     report = examiner.report(request.file)
     _check_classes(wishes, examiner)
     if not report.num_mistakes and not any(part.found_as for part in report.parts):
-        raise RecipeError(
+        raise UsageError(
             "no part of a Transformer was found in it; --class MultiHeadAttention=NAME would name "
             f"one, and there is {', '.join(PART_NAMES)}"
         )
@@ -59,12 +59,12 @@ def wishes_of(request: Request) -> Wishes:
     """Read what the user has said of the file.
 
     Raises:
-        RecipeError: an option names a part or a meaning that there is not.
+        UsageError: an option names a part or a meaning that there is not.
     """
     arguments = _pairs(request.arguments, "--argument", ())
     for name, role in arguments.items():
         if role not in CONSTRUCTOR:
-            raise RecipeError(f"--argument {name}={role}: there is {', '.join(CONSTRUCTOR)}")
+            raise UsageError(f"--argument {name}={role}: there is {', '.join(CONSTRUCTOR)}")
     return Wishes(classes=_pairs(request.classes, "--class", PART_NAMES), arguments=arguments)
 
 
@@ -78,11 +78,11 @@ def _pairs(assignments: tuple[str, ...], option: str, known: tuple[str, ...]) ->
     for assignment in assignments:
         name, equals, value = assignment.partition("=")
         if not (name and equals and value):
-            raise RecipeError(f"{option} {assignment}: write it as NAME=VALUE")
+            raise UsageError(f"{option} {assignment}: write it as NAME=VALUE")
         if known and name not in known:
             close = nearest(name, list(known))
             meant = f"did you mean {close}?" if close else f"there is {', '.join(known)}"
-            raise RecipeError(f"{option} {assignment}: there is no part {name}; {meant}")
+            raise UsageError(f"{option} {assignment}: there is no part {name}; {meant}")
         pairs[name] = value
     return pairs
 
@@ -90,4 +90,4 @@ def _pairs(assignments: tuple[str, ...], option: str, known: tuple[str, ...]) ->
 def _check_classes(wishes: Wishes, examiner: Examiner) -> None:
     for part, name in wishes.classes.items():
         if name not in examiner.program.names:
-            raise RecipeError(f"--class {part}={name}: there is no {name} in it")
+            raise UsageError(f"--class {part}={name}: there is no {name} in it")

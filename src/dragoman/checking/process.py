@@ -17,7 +17,7 @@ from pathlib import Path
 
 from dragoman.checking.cells import Cell, read_cells
 from dragoman.checking.report import Report
-from dragoman.config import DragomanError, RecipeError, from_table, to_table
+from dragoman.config import DragomanError, UsageError, from_table, to_table
 
 _BEGIN = (
     "import sys; sys.path.insert(0, sys.argv[1]); from dragoman.checking.child import main; main()"
@@ -79,7 +79,7 @@ def check_file(
     """Run a learner's file in a process of its own, and examine the parts that it defines.
 
     Raises:
-        RecipeError: the file cannot be read or has no part of a Transformer; an option names
+        UsageError: the file cannot be read or has no part of a Transformer; an option names
             something that is not there.
         CheckError: the program ended the process.
         ModuleNotFoundError: PyTorch is not installed.
@@ -141,7 +141,7 @@ def _read(path: Path, file: Path) -> Report | None:
         return None
     table = json.loads(path.read_text(encoding="utf-8"))
     if "wrong_use" in table:
-        raise RecipeError(f"{file}: {table['wrong_use']}")
+        raise UsageError(f"{file}: {table['wrong_use']}")
     return from_table(Report, table)
 
 

@@ -9,7 +9,7 @@ from cyclopts import App, CycloptsError
 
 from dragoman import __version__
 from dragoman.__main__ import INTERRUPTED
-from dragoman.config import DragomanError, RecipeError
+from dragoman.config import DragomanError, UsageError
 
 WRONG_USE = 2
 FAILED = 1
@@ -109,11 +109,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _leave_output()
         return READER_GONE
     except Exception as error:
-        sentence = _one_sentence(error)
-        if debug or sentence is None:
+        if debug:
             raise
-        print(f"dragoman: {sentence}", file=sys.stderr)
-        return WRONG_USE if isinstance(error, RecipeError) else FAILED
+        print(f"dragoman: {_one_sentence(error)}", file=sys.stderr)
+        return WRONG_USE if isinstance(error, UsageError) else FAILED
     return code if isinstance(code, int) else 0
 
 
@@ -131,8 +130,8 @@ def _let_any_name_be_printed() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
-def _one_sentence(error: Exception) -> str | None:
-    """Say what went wrong if a user can mend it; None stands for a mistake of ours."""
+def _one_sentence(error: Exception) -> str:
+    """Say what went wrong, and how to mend it; or, if no user can, that the mistake is ours."""
     if isinstance(error, OSError) and (name := _name_of_output() or error.filename):
         return f"{name}: {REASONS.get(type(error), error.strerror)}"
     if isinstance(error, DragomanError | OSError):
@@ -147,7 +146,8 @@ def _one_sentence(error: Exception) -> str | None:
             "smaller batching.max_tokens_per_micro_batch to train, in another directory (-o) if "
             "this one has a checkpoint, which is intact"
         )
-    return None
+    said = " ".join(f"{type(error).__name__}: {error}".split())
+    return f"a mistake in dragoman itself; please report what the same with --debug prints ({said})"
 
 
 def _name_of_output() -> str | None:

@@ -68,13 +68,13 @@ def _text(languages: tuple[str, str], pairs: str | None, gold: Path | None) -> "
     """Read what to judge by."""
     from dragoman.alignment.choice import AlignedText, primer_text
     from dragoman.alignment.links import AlignmentError, read_gold
-    from dragoman.config import RecipeError
+    from dragoman.config import UsageError
     from dragoman.corpora.config import CorpusConfig
     from dragoman.corpora.parallel_text import read_pairs
 
     if pairs is None:
         if gold is not None:
-            raise RecipeError("--gold needs the file of the sentence pairs that it aligns")
+            raise UsageError("--gold needs the file of the sentence pairs that it aligns")
         return primer_text(languages)
     corpus = CorpusConfig(path=pairs)
     read = tuple((pair.source, pair.target) for pair in read_pairs(corpus, languages=languages))

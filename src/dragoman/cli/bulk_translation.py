@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from dragoman.config import DragomanError, RecipeError
+from dragoman.config import DragomanError, UsageError
 from dragoman.durable import is_ordinary
 
 if TYPE_CHECKING:
@@ -41,17 +41,17 @@ def bulk_output(files: tuple[Path, ...], output: Path | None, options: BulkOptio
     """Give the output if files are translated to a file, so that what is finished can be kept.
 
     Raises:
-        RecipeError: an option needs that, and something else was named, or it has no effect.
+        UsageError: an option needs that, and something else was named, or it has no effect.
         DragomanError: the folder of the output is not there.
     """
     if options.field is None and options.into != BulkOptions.into:
-        raise RecipeError(
+        raise UsageError(
             f"--into {options.into}: it names a field beside the one that is translated, which "
             "--field names"
         )
     if output is None or not files or not all(map(is_ordinary, (output, *files))):
         if options != BulkOptions():
-            raise RecipeError(
+            raise UsageError(
                 "--jobs, --cluster and --field work from files to a file: name the input, and the "
                 "output with -o; standard input and pipes cannot be read again"
             )
@@ -64,13 +64,13 @@ def bulk_output(files: tuple[Path, ...], output: Path | None, options: BulkOptio
 def _check(options: BulkOptions) -> None:
     """Refuse options that mean nothing."""
     if options.jobs is not None and options.jobs < 1:
-        raise RecipeError(f"--jobs {options.jobs}: it takes at least one process")
+        raise UsageError(f"--jobs {options.jobs}: it takes at least one process")
     if (
         isinstance(options.cluster, str)
         and options.cluster != "auto"
         and ":" not in options.cluster
     ):
-        raise RecipeError(
+        raise UsageError(
             f"--cluster {options.cluster}: an address is HOST:PORT or auto; without one, put "
             "--cluster behind the files"
         )
@@ -94,7 +94,7 @@ def distribute(options: BulkOptions) -> "Distribute":
     """Choose who translates.
 
     Raises:
-        RecipeError: an option means nothing.
+        UsageError: an option means nothing.
     """
     _check(options)
     if options.cluster:

@@ -98,6 +98,7 @@ def get(
     /,
     *,
     output: Annotated[Path | None, Output] = None,
+    json: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:
     """Download a public corpus, verify it, and say its licence.
 
@@ -116,12 +117,22 @@ def get(
         Two language codes, as in `en-it`.
     output
         The directory to make; `NAME.LANGUAGES` where it is left out.
+    json
+        Print one JSON object, for programs: what stands in the corpus' own `corpus.toml`, too.
     """
     from dragoman.corpora.languages import parse_languages
     from dragoman.corpora.opus.corpus import get as get_corpus
 
     there = get_corpus(corpus, parse_languages(languages), output)
     provenance = there.provenance
+    if json:
+        from json import dumps
+
+        from dragoman.config import to_table
+
+        fetched = {"directory": str(there.directory), "is_new": there.is_new}
+        print(dumps({**fetched, **to_table(provenance)}, default=str))
+        return
     state = "downloaded" if there.is_new else "was complete, nothing was downloaded"
     print(f"{there.directory}: {provenance.name} {provenance.version}, {state}")
     print(f"{provenance.pairs:,} pairs, {' and '.join(provenance.languages)}")
@@ -179,16 +190,16 @@ def primer(
 
 def _corpora(files: list[str], source: str | None, target: str | None) -> "list[CorpusConfig]":
     """List what to check: each of the files, and the one that is in two files."""
-    from dragoman.config import RecipeError
+    from dragoman.config import UsageError
     from dragoman.corpora.config import CorpusConfig
 
     if (source is None) != (target is None):
-        raise RecipeError("a corpus in two files takes both --source and --target")
+        raise UsageError("a corpus in two files takes both --source and --target")
     corpora = [CorpusConfig(path=file) for file in files]
     if source is not None:
         corpora.append(CorpusConfig(source=source, target=target))
     if not corpora:
-        raise RecipeError("name what to check: FILES, or --source and --target")
+        raise UsageError("name what to check: FILES, or --source and --target")
     return corpora
 
 

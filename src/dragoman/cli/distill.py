@@ -14,7 +14,7 @@ def distill(
     /,
     *pairs: str,
     student: str,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     set_: Annotated[tuple[str, ...], Parameter(name="--set", negative=())] = (),
     jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None,
 ) -> int:
@@ -45,24 +45,25 @@ def distill(
         What the student's `model` section starts from: tiny-6-1, small-6-1, base-12-1 (layers of
         encoder and decoder), or another preset of a recipe.
     output
-        The directory of the student's run.
+        The directory of the student's run; where it is left out, beside the teacher's under the
+        names of both, as `runs/en-it-small-6-1`.
     set_
         Change a setting of the student's recipe, as section.key=value; may be given several times.
     jobs
         Translate with so many processes, which share the processors.
     """
-    from dragoman.config import RecipeError
+    from dragoman.config import UsageError
     from dragoman.corpora.config import CorpusConfig
     from dragoman.distillation.run import Distillation, distil
     from dragoman.training.display import ConsoleDisplay, LastingConsole
 
     if not pairs:
-        raise RecipeError("name the text that the model translates: PAIRS")
+        raise UsageError("name the text that the model translates: PAIRS")
     order = Distillation(
         teacher=model,
         corpora=tuple(CorpusConfig(path=path) for path in pairs),
         student=student,
-        directory=output,
+        directory=output or model.resolve().with_name(f"{model.resolve().name}-{student}"),
         assignments=set_,
     )
     stopped_by = distil(

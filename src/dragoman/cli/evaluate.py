@@ -34,7 +34,7 @@ class ScoringOptions:
         """Complete the options with what the model's recipe says.
 
         Raises:
-            RecipeError: a value is not known.
+            UsageError: a value is not known.
         """
         from dragoman.config import from_table, to_table
         from dragoman.evaluation.config import EvaluationConfig
@@ -102,7 +102,7 @@ def evaluate(
     """
     from json import dumps
 
-    from dragoman.config import RecipeError
+    from dragoman.config import UsageError
     from dragoman.evaluation import report
     from dragoman.evaluation.metrics import exact_match, score
     from dragoman.evaluation.significance import compare as compare_systems
@@ -112,7 +112,7 @@ def evaluate(
     settings = scoring.settings(model)
     require_packages(settings)
     if compare is not None and not settings.bootstrap_samples:
-        raise RecipeError(
+        raise UsageError(
             "bootstrap_samples = 0 leaves nothing to compare the systems on; "
             "give --bootstrap-samples"
         )
@@ -134,7 +134,7 @@ def evaluate(
 
 def _recorded_settings(model: Path) -> "EvaluationConfig":
     """Read how the recipe of a model scores it; a file of translations has no recipe."""
-    from dragoman.config import DragomanError, RecipeError, from_table
+    from dragoman.config import DragomanError, UsageError, from_table
     from dragoman.evaluation.config import EvaluationConfig
     from dragoman.model_directory import DESCRIPTION_NAME, ModelDirectory
 
@@ -145,9 +145,9 @@ def _recorded_settings(model: Path) -> "EvaluationConfig":
         for section in ("recipe", "evaluation"):
             table = table.get(section, {})  # an imported model has no recipe
             if not isinstance(table, dict):
-                raise RecipeError(f"{section} = {table!r} should be a section")
+                raise UsageError(f"{section} = {table!r} should be a section")
         return from_table(EvaluationConfig, table, at="evaluation.")
-    except RecipeError as error:
+    except UsageError as error:
         raise DragomanError(f"{model / DESCRIPTION_NAME}: {error}") from error
 
 
@@ -155,19 +155,19 @@ def _check_systems(paths: list[Path], translation: TranslationOptions) -> None:
     """Refuse options that nothing takes up, and models that nobody can compare.
 
     Raises:
-        RecipeError: translations are all there and are to be made, or languages differ.
+        UsageError: translations are all there and are to be made, or languages differ.
     """
-    from dragoman.config import RecipeError
+    from dragoman.config import UsageError
 
     if translation != TranslationOptions() and all(path.is_file() for path in paths):
-        raise RecipeError(
+        raise UsageError(
             f"{paths[0]}: it has translations, and --engine, --device, --whole-lines, --glossary, "
             "--no-protect and --shortlist say how to make them; leave these out, or name a model"
         )
     if len(models := [path for path in paths if path.is_dir()]) > 1:
         ours, theirs = (_languages(path) for path in models)
         if ours != theirs:
-            raise RecipeError(
+            raise UsageError(
                 f"{models[1]} translates {'-'.join(theirs)} and {models[0]} {'-'.join(ours)}; "
                 "compare models of the same languages"
             )
@@ -185,14 +185,14 @@ def _read_test_set(
     pairs: Path | None, test_set: TestSet, model: Path
 ) -> tuple[list[str], list[str]]:
     """Read both sides of a test set."""
-    from dragoman.config import RecipeError
+    from dragoman.config import UsageError
     from dragoman.corpora.config import CorpusConfig
     from dragoman.corpora.languages import parse_languages
     from dragoman.corpora.parallel_text import has_named_sides, read_pairs
 
     given = [path is not None for path in (pairs, test_set.source, test_set.reference)]
     if given not in ([True, False, False], [False, True, True]):
-        raise RecipeError("give a test set: either PAIRS.tsv, or both --source and --reference")
+        raise UsageError("give a test set: either PAIRS.tsv, or both --source and --reference")
     corpus = CorpusConfig(
         path=str(pairs) if pairs else None,
         source=str(test_set.source) if test_set.source else None,
@@ -201,7 +201,7 @@ def _read_test_set(
     languages = ("source", "target")
     if test_set.languages is not None:
         if not has_named_sides(corpus):
-            raise RecipeError(
+            raise UsageError(
                 f"--languages {test_set.languages}: it names the fields of JSON lines, and these "
                 "sides have no names, but their places; leave it out"
             )

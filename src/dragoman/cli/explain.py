@@ -44,7 +44,7 @@ def explain(
         Print everything as one JSON object, for programs.
     """
     from dragoman.cli.picture_output import ending_of
-    from dragoman.config import RecipeError
+    from dragoman.config import UsageError
     from dragoman.durable import write_atomically
     from dragoman.model_directory import ModelDirectory
     from dragoman.tokenizers.normalisation import encodable
@@ -54,7 +54,7 @@ def explain(
     from dragoman.visualisation.trace_json import trace_json
 
     if output is None and not json:
-        raise RecipeError("name the page with -o FILE.html, or ask for --json")
+        raise UsageError("name the page with -o FILE.html, or ask for --json")
     if output is not None:
         ending_of(output, ("html",))
     directory = ModelDirectory(model)
@@ -74,11 +74,11 @@ def explain(
 
 def _configure(directory: "ModelDirectory", beam_size: int | None) -> "SearchConfig":
     """Take the model's search, with another beam if one was asked for."""
-    from dragoman.config import RecipeError
+    from dragoman.config import UsageError
     from dragoman.translator import default_search
 
     search = default_search(directory)
     try:
         return search if beam_size is None else replace(search, beam_size=beam_size)
     except ValueError as error:
-        raise RecipeError(str(error)) from error
+        raise UsageError(str(error)) from error

@@ -1,5 +1,6 @@
 """`dragoman export`: a model in other people's formats."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -31,6 +32,7 @@ def export(
     to: Format,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     quantization: Quantization | None = None,
+    json: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:
     """Write a model in another format, after showing that it translates the same there.
 
@@ -63,9 +65,17 @@ def export(
     quantization
         Of the weights: int8 makes the whole about a third as large, float32 changes nothing. Left
         out, it is int8 for ctranslate2 and float32 for the others; marian has no int8.
+    json
+        Print one JSON object, for programs.
     """
     rounding = quantization or USUAL_QUANTIZATION[to]
     proof = _export(model, to, output, rounding)
+    written = output or model / to
+    if json:
+        from json import dumps
+
+        print(dumps({"output": str(written), "quantization": rounding, **asdict(proof)}))
+        return
     exact = proof.in_single_precision
     print(
         f"proved in float32: {exact.num_equal} of {exact.num_sentences} translations by "
@@ -81,7 +91,7 @@ def export(
         )
     if rounding == "int8" and to == "ctranslate2":
         print(f"dragoman evaluate {model} PAIRS says what that means for real ones")
-    print(f"wrote {output or model / to}")
+    print(f"wrote {written}")
 
 
 def _export(model: Path, to: Format, output: Path | None, rounding: Quantization) -> "Proof":
@@ -95,9 +105,9 @@ def _export(model: Path, to: Format, output: Path | None, rounding: Quantization
 
         return export_onnx(model, output, quantization=rounding)
     if rounding == "int8":
-        from dragoman.config import RecipeError
+        from dragoman.config import UsageError
 
-        raise RecipeError("--quantization int8: marian has no 8-bit weights; leave it out")
+        raise UsageError("--quantization int8: marian has no 8-bit weights; leave it out")
     from dragoman.interop.marian_export import export_marian
 
     return export_marian(model, output)

@@ -1,6 +1,7 @@
 """`dragoman import`: other people's models, turned into model directories."""
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -14,9 +15,10 @@ def marian(
     directory: Path,
     /,
     *,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     languages: str | None = None,
     language_token: str | None = None,
+    json: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:
     """Import a Marian model of Hugging Face, such as those of OPUS-MT.
 
@@ -32,11 +34,14 @@ def marian(
     directory
         With config.json, model.safetensors, source.spm, target.spm and vocab.json.
     output
-        The model directory to write, which is not there yet.
+        The model directory to write, which is not there yet; `models/` and the name of the
+        imported one where it is left out.
     languages
         The codes of source and target, such as en-it; left out, tokenizer_config.json says them.
     language_token
         Which language a model with several writes, as its vocabulary calls it; "" is none.
+    json
+        Print one JSON object, for programs.
     """
     from dragoman.corpora.languages import parse_languages
     from dragoman.interop.marian import import_marian
@@ -45,7 +50,8 @@ def marian(
     from dragoman.model_directory import ModelDirectory
 
     pair = None if languages is None else parse_languages(languages)
-    with staging(output) as unfinished:
+    made = output or Path("models") / directory.resolve().name
+    with staging(made) as unfinished:
         import_marian(
             directory,
             unfinished,
@@ -55,6 +61,12 @@ def marian(
         agreement = prove_import(directory, unfinished)
         tokenizers = ModelDirectory(unfinished).load_tokenizers()
         others = find_other_tokens(directory, tokenizers) if agreement else []
+    if json:
+        from json import dumps
+
+        proof = None if agreement is None else asdict(agreement)
+        print(dumps({"output": str(made), "proof": proof, "texts_cut_otherwise": others}))
+        return
     if agreement is None:
         print("not proved: install transformers")
     else:
@@ -69,4 +81,4 @@ def marian(
             f"as {others[0]!r}",
             file=sys.stderr,
         )
-    print(f"imported {directory} into {output}")
+    print(f"imported {directory} into {made}")

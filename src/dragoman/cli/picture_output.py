@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dragoman.config import RecipeError
+from dragoman.config import UsageError
 from dragoman.durable import open_whole, write_atomically
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def ending_of(path: Path, known: tuple[str, ...]) -> str:
     if ending not in known:
         *others, last = [f".{each}" for each in known]
         endings = f"{', '.join(others)} or {last}" if others else last
-        raise RecipeError(f"{path}: its name should end in {endings}")
+        raise UsageError(f"{path}: its name should end in {endings}")
     return ending
 
 

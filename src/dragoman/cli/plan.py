@@ -11,11 +11,18 @@ from cyclopts import Parameter, validators
 from dragoman.cli.corpus import Languages
 from dragoman.durable import check_apart, open_whole
 
+Minutes = Annotated[float, Parameter(validator=validators.Number(gt=0, lt=float("inf")))]
+
+
+def end_by_exit() -> None:
+    """Let a signal to end take what has been begun along, as an interrupt does."""
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+
 
 def plan(
     *pairs: str,
-    languages: Languages,
-    minutes: Annotated[float, Parameter(validator=validators.Number(gt=0, lt=float("inf")))] = 60,
+    languages: Languages = "en-it",
+    minutes: Minutes = 60,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:
@@ -34,7 +41,7 @@ def plan(
     pairs
         The training text, in every form that a recipe's `corpora.train` takes as path.
     languages
-        Source and target, such as en-it.
+        The codes of the source and of the target.
     minutes
         How long the whole training may take on this machine.
     output
@@ -42,25 +49,21 @@ def plan(
     json
         Write JSON, for programs.
     """
-    from dragoman.config import RecipeError, from_table
-    from dragoman.corpora.config import CorpusConfig
+    from dragoman.config import UsageError
     from dragoman.corpora.languages import parse_languages
     from dragoman.planning.plan import make_plan
 
     if not pairs:
-        raise RecipeError("name the text to plan for: PAIRS")
-    corpora = [from_table(CorpusConfig, {"path": path}) for path in pairs]  # as a recipe has it
+        raise UsageError("name the text to plan for: PAIRS")
+    train = [{"path": path} for path in pairs]
     if output is not None:
         check_apart([output], read=[Path(path) for path in pairs])
+    source, target = parse_languages(languages)
+    given = {"source_language": source, "target_language": target, "corpora": {"train": train}}
     # A place that cannot be written, or a signal that ends us, must not wait for the end.
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    end_by_exit()
     with contextlib.nullcontext() if output is None else open_whole(output) as file:
-        made = make_plan(
-            corpora,
-            parse_languages(languages),
-            minutes,
-            lambda message: print(message, file=sys.stderr),
-        )
+        made = make_plan(given, minutes, lambda message: print(message, file=sys.stderr))
         if file is not None:
             file.write(made.as_toml().encode())
             for line in made.reasons:

@@ -12,7 +12,7 @@ from dragoman.cli.picture_output import (
     write_figure_file,
     write_text,
 )
-from dragoman.config import RecipeError
+from dragoman.config import UsageError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -124,7 +124,7 @@ def positions(
     from dragoman.visualisation.positions import position_tables
 
     if model is not None and (d_model, convention) != (None, None):
-        raise RecipeError("a model has a --d-model and a --convention of its own; leave them out")
+        raise UsageError("a model has a --d-model and a --convention of its own; leave them out")
     config = TransformerConfig() if model is None else ModelDirectory(model).description.model
     if config.positional_encoding == "rotary":
         tables = position_tables(length, config.d_head)
@@ -248,7 +248,7 @@ def _sizes(described: Path, vocab_size: int | None) -> tuple["TransformerConfig"
     recipe = load_recipe(described)
     size = vocab_size or recipe.tokenizer.vocab_size
     if size is None:
-        raise RecipeError(
+        raise UsageError(
             f"{described}: it leaves the size of the vocabulary to the text; say --vocab-size"
         )
     return recipe.model, size, size

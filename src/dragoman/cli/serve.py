@@ -48,7 +48,7 @@ def serve(
     translation
         What translates, where, and what it keeps.
     """
-    from dragoman.config import RecipeError
+    from dragoman.config import UsageError
     from dragoman.serving.application import build_application
     from dragoman.serving.models import Models, prepare_model
     from dragoman.serving.priority import give_way
@@ -58,7 +58,7 @@ def serve(
     try:
         settings = Settings(api_keys=api_key, max_characters=max_characters)
     except ValueError as error:
-        raise RecipeError(str(error)) from error
+        raise UsageError(str(error)) from error
     with open_socket(host, port) as listener:
         whole = replace(translation, whole_lines=True)  # the server cuts them itself
         with ThreadPoolExecutor(1, initializer=give_way) as loading:  # engines start threads then

@@ -49,7 +49,7 @@ def shortlist(
     json
         Print one JSON object, for programs.
     """
-    from dragoman.config import RecipeError
+    from dragoman.config import UsageError
     from dragoman.model_directory import ModelDirectory
     from dragoman.shortlist.learning import learn_for_model
     from dragoman.shortlist.shortlist import ShortlistConfig
@@ -58,7 +58,7 @@ def shortlist(
     try:
         config = ShortlistConfig(frequent=frequent, translations=translations)
     except ValueError as error:
-        raise RecipeError(str(error)) from error
+        raise UsageError(str(error)) from error
     learnt = learn_for_model(directory, (pairs, *more_pairs), config)
     if json:
         from json import dumps

@@ -5,6 +5,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from dragoman.cli.plan import Minutes, end_by_exit
+
 STOPPED = 128
 """Added to the number of the signal that stopped a run, as a shell does."""
 
@@ -15,13 +17,16 @@ def train(
     *,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     set_: Annotated[tuple[str, ...], Parameter(name="--set", negative=())] = (),
+    minutes: Minutes | None = None,
 ) -> int:
     """Train a model, or go on with an unfinished run of the same recipe.
 
-    Interrupt it at any time: it saves, and the same command goes on from there.
+    Interrupt it at any time: it saves, and the same command goes on from there. A recipe with
+    none of the sections model, batching and training gets those that `dragoman plan` would choose.
 
     For example:
 
+        dragoman train my.toml -o runs/mine --minutes 30
         dragoman train my.toml -o runs/mine --set training.updates=2000 --set model.dropout=0.2
         torchrun --nproc-per-node 2 -m dragoman train my.toml
 
@@ -33,13 +38,25 @@ def train(
         The model directory; `runs/` and the name of the recipe where it is left out.
     set_
         Change a setting of the recipe, as section.key=value; may be given several times.
+    minutes
+        How long the whole training may take, where sizes and schedule are planned; 60 if nothing
+        is said.
     """
+    from dragoman.config import UsageError
     from dragoman.pipeline.run import train_model
-    from dragoman.recipe import load_recipe
+    from dragoman.planning.planned_run import names_sizes, plan_run
+    from dragoman.recipe import load_recipe, read_recipe
     from dragoman.training.display import ConsoleDisplay, LastingConsole
 
     directory = output or Path("runs") / recipe.stem
-    stopped_by = train_model(
-        load_recipe(recipe, set_), directory, ConsoleDisplay(LastingConsole(stderr=True))
-    )
+    display = ConsoleDisplay(LastingConsole(stderr=True))
+    settings, given = load_recipe(recipe, set_), read_recipe(recipe, set_)
+    if not names_sizes(given):
+        end_by_exit()
+        settings = plan_run(given, directory, minutes, display.message)
+    elif minutes is not None:
+        raise UsageError(
+            f"--minutes {minutes:g}: {recipe} has sizes of its own; leave one or the other out"
+        )
+    stopped_by = train_model(settings, directory, display)
     return 0 if stopped_by is None else STOPPED + stopped_by

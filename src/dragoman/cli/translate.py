@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from dragoman.cli.alignment_file import open_alignments
 from dragoman.cli.bulk_translation import BulkOptions, bulk_output, translate_in_bulk
 from dragoman.cli.translation_options import TranslationOptions, announce
-from dragoman.config import RecipeError
+from dragoman.config import UsageError
 from dragoman.durable import check_apart, naming, open_whole
 
 if TYPE_CHECKING:
@@ -165,10 +165,10 @@ def _form(output: OutputOptions, search: "SearchConfig") -> "Form":
     """Choose what is written for a line.
 
     Raises:
-        RecipeError: --scores says nothing beside another option.
+        UsageError: --scores says nothing beside another option.
     """
     if output.scores and (output.json or search.n_best > 1):
-        raise RecipeError("--json and --n-best write the scores by themselves; leave out --scores")
+        raise UsageError("--json and --n-best write the scores by themselves; leave out --scores")
     if output.json:
         return "json"
     if search.n_best > 1:
@@ -186,7 +186,7 @@ def _configure(model: Path, options: SearchOptions) -> "SearchConfig":
     try:
         return replace(of_model, **given)
     except ValueError as error:
-        raise RecipeError(str(error).replace("a sampling_temperature", "--sample")) from error
+        raise UsageError(str(error).replace("a sampling_temperature", "--sample")) from error
 
 
 @contextlib.contextmanager

@@ -1,6 +1,5 @@
 """Checksums of the files of corpora, to notice when they change."""
 
-import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,6 +7,7 @@ from dragoman.corpora import huggingface
 from dragoman.corpora.config import CorporaConfig, CorpusConfig
 from dragoman.corpora.parallel_text import PROVENANCE
 from dragoman.corpora.text_file import CorpusError, expand
+from dragoman.durable import checksum
 
 
 def fingerprint_files(corpora: CorporaConfig) -> dict[str, str]:
@@ -20,7 +20,7 @@ def fingerprint_files(corpora: CorporaConfig) -> dict[str, str]:
         CorpusError: a file cannot be read, or a directory is no corpus.
     """
     used = (*corpora.train, *corpora.validation, *corpora.test)
-    return {name: sha256(path) for corpus in used for name, path in _files_of(corpus)}
+    return {name: fingerprint_file(path) for corpus in used for name, path in _files_of(corpus)}
 
 
 def _files_of(corpus: CorpusConfig) -> Iterator[tuple[str, Path]]:
@@ -47,7 +47,7 @@ def _names_of_files(directory: Path) -> list[str]:
     return [PROVENANCE, *(file.name for file in Provenance.load(directory).files)]
 
 
-def sha256(path: Path) -> str:
+def fingerprint_file(path: Path) -> str:
     """Take the SHA-256 of a file.
 
     Raises:
@@ -59,7 +59,6 @@ def sha256(path: Path) -> str:
             "often; write it to a file"
         )
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return checksum(path)
     except OSError as error:
         raise CorpusError(f"{path}: cannot be read: {error.strerror}") from error

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from dragoman.corpora.overlap import normalise
+from dragoman.corpora.overlap import canonical
 from dragoman.corpora.seen import hash_texts
 from dragoman.corpora.text_file import CorpusError, read_lines
 
@@ -61,7 +61,7 @@ def choose(sources: Iterator[str]) -> npt.NDArray[np.bool_]:
     """
     blocks = []
     while block := list(islice(sources, HASHED_AT_ONCE)):
-        blocks.append(hash_texts([normalise(source) for source in block]))
+        blocks.append(hash_texts([canonical(source) for source in block]))
     chosen = _smallest(np.sort(np.concatenate(blocks)))
     if not chosen:
         raise CorpusError(

@@ -2,7 +2,7 @@
 
 import re
 
-from dragoman.corpora.text_file import CorpusError
+from dragoman.config import UsageError
 from dragoman.languages import LANGUAGE
 
 
@@ -10,9 +10,9 @@ def parse_languages(text: str) -> tuple[str, str]:
     """Split `en-it` into its two language codes.
 
     Raises:
-        CorpusError: it is written in another way.
+        UsageError: it is written in another way.
     """
     match = re.fullmatch(rf"({LANGUAGE}(?:_\w+)?)-({LANGUAGE}(?:_\w+)?)", text, re.ASCII)
     if not match or match[1] == match[2]:
-        raise CorpusError(f"{text}: write two language codes with a hyphen between, as en-it")
+        raise UsageError(f"{text}: write two language codes with a hyphen between, as en-it")
     return match[1], match[2]

@@ -42,12 +42,12 @@ class EvaluationSentences:
     """
 
     def __init__(self, pairs: Iterable[Pair]) -> None:
-        self._sources = {normalise(pair.source) for pair in pairs}
+        self._sources = {canonical(pair.source) for pair in pairs}
         self._sources.discard("")  # nothing but punctuation is no sentence, and is no leak
 
     def contains(self, pair: Pair) -> bool:
         """Say whether a training pair is a leak."""
-        return bool(self._sources) and normalise(pair.source) in self._sources
+        return bool(self._sources) and canonical(pair.source) in self._sources
 
 
 def check(
@@ -92,7 +92,7 @@ def _refusal(report: OverlapReport) -> str:
     )
 
 
-def normalise(text: str) -> str:
+def canonical(text: str) -> str:
     """Reduce a sentence to what makes it the same sentence."""
     words = unicodedata.normalize("NFKC", text).casefold().split()
     text = " ".join(words)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dragoman.corpora.config import OverlapPolicy
-from dragoman.corpora.fingerprint import sha256
+from dragoman.corpora.fingerprint import fingerprint_file
 from dragoman.corpora.parallel_text import Pair
 from dragoman.corpora.store_description import MEND, TokenStoreError
 from dragoman.corpora.text_file import read_lines
@@ -144,7 +144,7 @@ def fingerprint_written(directory: Path) -> dict[str, str]:
         CorpusError: there is no validation text.
     """
     paths = [*sorted(directory.glob("tokenizer*")), directory / VALIDATION_NAME]
-    return {path.name: sha256(path) for path in paths}
+    return {path.name: fingerprint_file(path) for path in paths}
 
 
 def _verify(directory: Path, written: dict[str, str]) -> None:

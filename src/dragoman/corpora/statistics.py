@@ -8,7 +8,7 @@ import numpy as np
 
 from dragoman.corpora.cleaning import CleaningReport, clean
 from dragoman.corpora.config import CleaningConfig, CorpusConfig
-from dragoman.corpora.overlap import normalise
+from dragoman.corpora.overlap import canonical
 from dragoman.corpora.parallel_text import Pair, read_pairs
 from dragoman.corpora.seen import hash_texts
 from dragoman.corpora.spreadsheet import SpreadsheetSigns
@@ -141,7 +141,7 @@ def _hashed(pairs: Iterable[Pair], hashes: list[np.ndarray]) -> Iterator[Pair]:
     """Collect the hashes of the sources that pass, a block at a time."""
     sources: list[str] = []
     for pair in pairs:
-        if source := normalise(pair.source):
+        if source := canonical(pair.source):
             sources.append(source)
         if len(sources) == BLOCK:
             hashes.append(hash_texts(sources))

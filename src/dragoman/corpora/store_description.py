@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dragoman.config import DragomanError, RecipeError, from_table, to_table
+from dragoman.config import DragomanError, UsageError, from_table, to_table
 from dragoman.durable import write_atomically
 
 FORMAT_VERSION = 1
@@ -80,7 +80,7 @@ def read_description(directory: Path) -> StoreDescription:
         )
     try:
         description = from_table(StoreDescription, table)
-    except RecipeError as error:
+    except UsageError as error:
         raise TokenStoreError(f"{path}: damaged: {error}; {MEND}") from error
     if not _is_consistent(description):
         raise TokenStoreError(f"{path}: damaged; {MEND}")

@@ -6,7 +6,6 @@ where the last one ends. `store.json` describes them. It is written last, so tha
 has one is complete.
 """
 
-import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from dragoman.corpora.store_description import (
     TokenStoreError,
     read_description,
 )
+from dragoman.durable import checksum
 
 _BLOCK = 1 << 20  # sentences at once, so that temporary arrays stay small
 
@@ -117,9 +117,7 @@ class TokenStore:
         """
         for file in self.description.files:
             path = self.directory / file.name
-            with path.open("rb") as stream:
-                digest = hashlib.file_digest(stream, "sha256").hexdigest()
-            if digest != file.sha256:
+            if checksum(path) != file.sha256:
                 raise TokenStoreError(f"{path}: changed since it was written; {MEND}")
 
 

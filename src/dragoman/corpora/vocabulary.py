@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from dragoman.corpora.fingerprint import sha256
+from dragoman.corpora.fingerprint import fingerprint_file
 from dragoman.corpora.text_file import expand
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.pair import TokenizerPair
@@ -39,4 +39,4 @@ def fingerprint_taken(config: TokenizerConfig) -> dict[str, str]:
     if config.from_model is None:
         return {}
     files = sorted(expand(config.from_model).glob("tokenizer*"))
-    return {f"{config.from_model}/{path.name}": sha256(path) for path in files}
+    return {f"{config.from_model}/{path.name}": fingerprint_file(path) for path in files}

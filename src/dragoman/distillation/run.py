@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from dragoman.bulk.file_format import fingerprint
 from dragoman.bulk.files import Distribute, Progress, translate_files
 from dragoman.bulk.job import Job, TranslatorSettings
 from dragoman.bulk.plain_text import PlainText
@@ -14,7 +13,7 @@ from dragoman.config import DragomanError
 from dragoman.corpora.config import CorpusConfig
 from dragoman.distillation.student import student_recipe
 from dragoman.distillation.text import write_pairs, write_sources
-from dragoman.durable import write_atomically
+from dragoman.durable import checksum, write_atomically
 from dragoman.model_directory import ModelDirectory
 from dragoman.pipeline.claim import claim, only_one
 from dragoman.pipeline.run import train_model
@@ -138,7 +137,7 @@ def _translate(
     corpora = replace(recipe.corpora, train=order.corpora)
     newest = folder / f"{SOURCES}.new"
     write_sources(newest, teacher, corpora, recipe.cleaning, display.message)
-    of = _Origin(sources=fingerprint(newest), teacher=teacher.description.weights_sha256)
+    of = _Origin(sources=checksum(newest), teacher=teacher.description.weights_sha256)
     if (folder / TRANSLATIONS).exists():  # it appears when it is complete
         newest.unlink()
         of.compare(folder)

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from dragoman.config import RecipeError, set_key, to_table
+from dragoman.config import UsageError, set_key, to_table
 from dragoman.corpora.prepared_text import VALIDATION_NAME
 from dragoman.corpora.text_file import as_setting
 from dragoman.model_directory import ModelDirectory
@@ -28,15 +28,15 @@ def student_recipe(
         assignments: More changes, as section.key=value.
 
     Raises:
-        RecipeError: the preset or an assignment is wrong, or there is no text to validate on.
+        UsageError: the preset or an assignment is wrong, or there is no text to validate on.
         CorpusError: a recipe cannot name the pairs or the teacher.
     """
     try:
         recipe = recipe_from_table(_table(teacher, preset, pairs, assignments))
-    except RecipeError as error:
-        raise RecipeError(f"the student of {teacher.path}: {error}") from error
+    except UsageError as error:
+        raise UsageError(f"the student of {teacher.path}: {error}") from error
     if not recipe.corpora.validation:
-        raise RecipeError(
+        raise UsageError(
             f"{teacher.path}: its recipe names no validation text, and a student is not judged by "
             "its teacher's translations; name a text with "
             "--set 'corpora.validation=[{path=\"dev.tsv\"}]'"

@@ -9,13 +9,15 @@ from typing import Any, NamedTuple
 
 import ctranslate2
 
+from dragoman.config import UsageError
 from dragoman.decoding.config import PATIENCE, SearchConfig
 from dragoman.decoding.hypothesis import EMPTY, Hypothesis, build_hypothesis
 from dragoman.decoding.phrase import Phrase
 from dragoman.device import num_cpus
+from dragoman.durable import checksum, open_file
 from dragoman.engines.grouping import group_by_length
 from dragoman.engines.protocol import EngineError
-from dragoman.model_directory import WEIGHTS_OF_ORIGIN, ModelDirectory, checksum
+from dragoman.model_directory import WEIGHTS_OF_ORIGIN, ModelDirectory
 from dragoman.tokenizers.pair import TokenizerPair
 
 COPY_NAME = "ctranslate2"
@@ -103,13 +105,13 @@ class CTranslate2Engine:
         """Translate sentences, given as tokens without EOS; the results keep their order.
 
         Raises:
-            EngineError: it should sample or produce phrases, or a translation could be too long
-                for the copy.
+            UsageError: it should sample.
+            EngineError: it should produce phrases, or a translation could be too long for the copy.
         """
         if required is not None:
             raise EngineError("CTranslate2 cannot be required to say something")
         if config.samples:
-            raise EngineError("CTranslate2 does not sample as Dragoman does; take engine pytorch")
+            raise UsageError("CTranslate2 does not sample as Dragoman does; take engine pytorch")
         results: list[list[Hypothesis]] = [[EMPTY] for _ in sources]
         of_all = list(map(_Task, sources, prefixes or [()] * len(sources)))
         batches = list(group_by_length([len(source) for source in sources], TOKENS_PER_BATCH))
@@ -260,9 +262,9 @@ def read_config(copy: Path) -> dict[str, Any]:
         EngineError: there is no copy, or it was not made by `dragoman export`.
     """
     path = copy / "config.json"
-    _refuse_what_may_never_end(path)
     try:
-        config = json.loads(path.read_bytes())
+        with open_file(path) as file:
+            config = json.load(file)
         if (
             isinstance(config, dict)
             and isinstance(config.get(NUM_POSITIONS), int)
@@ -273,8 +275,10 @@ def read_config(copy: Path) -> dict[str, Any]:
         raise EngineError(
             f"{copy.parent}: it has no copy for CTranslate2; {_how_to_export(copy.parent)}"
         ) from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise EngineError(f"{path}: cannot be read: {error}") from error
+    except OSError as error:
+        raise EngineError(f"{path}: cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise EngineError(f"{path}: not JSON: {error}") from error
     raise EngineError(f"{path}: not a copy made by dragoman; {_how_to_export(copy.parent)}")
 
 
@@ -289,19 +293,13 @@ def _verify(copy: Path, checksums: dict[str, str]) -> None:
     """Compare the files of a copy with what was written; CTranslate2 notices few damages."""
     for name, written in checksums.items():
         path = copy / name
-        _refuse_what_may_never_end(path)
         try:
             intact = checksum(path) == written
-        except (OSError, ValueError) as error:
-            raise EngineError(f"{path}: cannot be read: {error}") from error
+        except OSError as error:
+            raise EngineError(f"{path}: cannot be read: {error.strerror}") from error
         if not intact:
             how = _how_to_export(copy.parent)
             raise EngineError(f"{path}: not what was written there, so it is damaged; {how}")
-
-
-def _refuse_what_may_never_end(path: Path) -> None:
-    if path.exists() and not path.is_file():  # a pipe or a device
-        raise EngineError(f"{path}: not a file")
 
 
 def _how_to_export(model: Path) -> str:

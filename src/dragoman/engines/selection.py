@@ -3,7 +3,7 @@
 from shlex import quote
 from typing import Literal
 
-from dragoman.config import DragomanError
+from dragoman.config import DragomanError, UsageError
 from dragoman.decoding.config import SearchConfig
 from dragoman.engines.protocol import Engine, EngineError
 from dragoman.model_directory import ModelDirectory
@@ -30,6 +30,7 @@ def build_engine(
     all.
 
     Raises:
+        UsageError: the engine that is named cannot do what else is asked for.
         EngineError: the engine cannot be used.
     """
     if kind == "auto":
@@ -38,12 +39,12 @@ def build_engine(
     if kind == "pytorch":
         return build_pytorch_engine(directory, device, threads, shortlist=shortlist)
     if shortlist:
-        raise EngineError(
+        raise UsageError(
             "CTranslate2 would let a sentence's translation depend on the other shortlists of its "
             "batch; take engine pytorch, or no shortlist"
         )
     if device not in ("auto", "cpu"):
-        raise EngineError(f"CTranslate2 is used on the CPU here, not on {device}")
+        raise UsageError(f"CTranslate2 is used on the CPU here, not on {device}")
     from dragoman.engines.ctranslate2 import CTranslate2Engine
 
     return CTranslate2Engine(directory, tokenizers, threads=threads)

@@ -10,6 +10,7 @@ from ctranslate2.specs import Activation, TransformerSpec
 from ctranslate2.specs.transformer_spec import TransformerDecoderSpec, TransformerEncoderSpec
 from torch import Tensor, nn
 
+from dragoman.durable import checksum
 from dragoman.engines.ctranslate2 import CHECKSUMS, COPY_NAME, NUM_POSITIONS, CTranslate2Engine
 from dragoman.interop.export import ExportError, Proof, count_positions, prove, write_json
 from dragoman.interop.proof import GREEDY, LoadedModel, Pair, compare
@@ -21,7 +22,7 @@ from dragoman.model.encoder import EncoderBlock
 from dragoman.model.layer_norm import LayerNormalization
 from dragoman.model.positional_encoding import sinusoids
 from dragoman.model.transformer import Transformer
-from dragoman.model_directory import WEIGHTS_OF_ORIGIN, ModelDescription, checksum
+from dragoman.model_directory import WEIGHTS_OF_ORIGIN, ModelDescription
 from dragoman.tokenizers.pair import TokenizerPair
 
 Quantization = Literal["int8", "float32"]

@@ -21,7 +21,6 @@ from dragoman.model_directory.description import (
 )
 from dragoman.model_directory.directory import (
     ModelDirectory,
-    checksum,
     describe,
     save_model,
 )
@@ -38,7 +37,6 @@ __all__ = [
     "ModelError",
     "ShortlistDescription",
     "TokenizerDescription",
-    "checksum",
     "count_parameters",
     "describe",
     "save_model",

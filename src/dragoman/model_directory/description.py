@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dragoman import __version__
-from dragoman.config import DragomanError, RecipeError, from_table
+from dragoman.config import DragomanError, UsageError, from_table
+from dragoman.durable import open_file
 from dragoman.model.config import TransformerConfig
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.pair import TokenizerPair
@@ -161,16 +162,14 @@ def read_description(path: Path) -> ModelDescription:
         raise ModelError(f"{path}: training does not hold what a training run writes there")
     try:
         return replace(from_table(ModelDescription, table), **free)
-    except RecipeError as error:
+    except UsageError as error:
         raise ModelError(f"{path}: {error}") from error
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
     """Read a file that should be TOML, and may be anything."""
     try:
-        if path.exists() and not path.is_file():  # a pipe or a device may never end
-            raise ModelError(f"{path}: not a file")
-        with path.open("rb") as stream:
+        with open_file(path) as stream:
             content = stream.read(_LARGEST_DESCRIPTION + 1)
         if len(content) > _LARGEST_DESCRIPTION:
             raise ModelError(f"{path}: far too large for the description of a model")

@@ -1,6 +1,5 @@
 """Read and write a model directory."""
 
-import hashlib
 import platform
 import shutil
 import stat
@@ -13,7 +12,7 @@ import tomli_w
 
 from dragoman import __version__
 from dragoman.config import to_table
-from dragoman.durable import flush, write_atomically
+from dragoman.durable import checksum, flush, write_atomically
 from dragoman.model_directory.description import (
     DESCRIPTION_NAME,
     ModelDescription,
@@ -80,8 +79,6 @@ class ModelDirectory:
 
         path = self.path / WEIGHTS_NAME
         try:
-            if path.exists() and not path.is_file():  # a pipe or a device may never end
-                raise ModelError(f"{path}: not a file")
             if checksum(path) != self.description.weights_sha256:
                 raise ModelError(
                     f"{path}: not the weights that {DESCRIPTION_NAME} describes; copy both again"
@@ -173,9 +170,3 @@ def _software() -> dict[str, str]:
         "python": platform.python_version(),
         "torch": torch.__version__,
     }
-
-
-def checksum(path: Path) -> str:
-    """Compute the SHA-256 of a file."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

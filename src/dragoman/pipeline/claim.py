@@ -10,7 +10,7 @@ from typing import Any
 import tomli_w
 from filelock import FileLock, Timeout
 
-from dragoman.config import DragomanError, RecipeError, from_table, read_table, to_table
+from dragoman.config import DragomanError, UsageError, from_table, read_table, to_table
 from dragoman.durable import write_atomically
 from dragoman.pipeline.publication import CARD
 from dragoman.pipeline.report import REPORT
@@ -90,15 +90,10 @@ def claim(recipe: Recipe, directory: Path) -> None:
 
     Until there is a checkpoint, nothing is lost by another recipe, and it replaces the old one.
     """
+    check_free(directory)
     path = directory / RECIPE_FILE
     table = to_table(recipe)
-    if not _is_of_a_run(path):
-        if taken := [name for name in (RECIPE_FILE, *WRITTEN) if (directory / name).exists()]:
-            raise RunError(
-                f"{directory}: no run has made {taken[0]}, which training would write over; "
-                "name an empty directory with -o"
-            )
-    elif has_trained(directory) and (changed := _refused_changes(_read_recipe(path), table)):
+    if has_trained(directory) and (changed := _refused_changes(_read_recipe(path), table)):
         raise RunError(
             f"{directory}: it holds the run of another recipe ({'; '.join(changed)}); "
             "undo the change, or name another directory with -o"
@@ -106,12 +101,27 @@ def claim(recipe: Recipe, directory: Path) -> None:
     write_atomically(path, MARK + tomli_w.dumps(table))
 
 
+def check_free(directory: Path) -> None:
+    """Make sure that a directory is that of a run, or has nothing that a run would write over.
+
+    Raises:
+        RunError: somebody else has made something there.
+    """
+    if _is_of_a_run(directory / RECIPE_FILE):
+        return
+    if taken := [name for name in (RECIPE_FILE, *WRITTEN) if (directory / name).exists()]:
+        raise RunError(
+            f"{directory}: no run has made {taken[0]}, which training would write over; "
+            "name an empty directory with -o"
+        )
+
+
 def _read_recipe(path: Path) -> dict[str, Any]:
     """Read the recipe of a run; settings that are newer than the run have what they are without."""
     table = read_table(path)
     try:
         return to_table(from_table(Recipe, table))
-    except RecipeError:  # of a version that knew other settings
+    except UsageError:  # of a version that knew other settings
         return table
 
 
@@ -122,8 +132,9 @@ def _is_of_a_run(path: Path) -> bool:
 
 def has_trained(directory: Path) -> bool:
     """Tell whether there is something that belongs to the recipe."""
-    checkpoints = Checkpoints(directory / "checkpoints")
-    return bool(checkpoints.updates()) or (directory / FINISHED_FILE).exists()
+    checkpoints = directory / "checkpoints"
+    saved = checkpoints.is_dir() and Checkpoints(checkpoints).updates()
+    return bool(saved) or (directory / FINISHED_FILE).exists()
 
 
 def _refused_changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:

@@ -1,7 +1,7 @@
 """Put a plan together: choose, rehearse, and fit the length of the training to the time."""
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,8 @@ from typing import Any
 import tomli_w
 import torch
 
-from dragoman.corpora.config import CorpusConfig
+from dragoman.config import from_table
+from dragoman.corpora.config import CorporaConfig
 from dragoman.corpora.held_out import MOST_PAIRS
 from dragoman.planning.choice import (
     MOST_EPOCHS,
@@ -64,14 +65,11 @@ class Plan:
         return f"{comments}\n{tomli_w.dumps(self.recipe)}"
 
 
-def make_plan(
-    corpora: Sequence[CorpusConfig], languages: tuple[str, str], minutes: float, say: Say
-) -> Plan:
+def make_plan(given: dict[str, Any], minutes: float, say: Say) -> Plan:
     """Plan a training on this machine.
 
     Args:
-        corpora: The training text.
-        languages: The codes of source and target.
+        given: A recipe with languages and text at least, as nested tables; what it says stays.
         minutes: How long the whole training may take.
         say: Is told what is done.
 
@@ -79,15 +77,12 @@ def make_plan(
         CorpusError: a corpus cannot be read.
         PlanError: there is no text to speak of, or not enough time.
     """
+    corpora = from_table(CorporaConfig, given["corpora"])
     with tempfile.TemporaryDirectory() as scratch:
         say("reading the text")
-        text = measure_text(corpora, languages, Path(scratch))
-        head = {
-            "source_language": languages[0],
-            "target_language": languages[1],
-            "corpora": {"train": [{"path": corpus.path} for corpus in corpora]},
-        }
-        chosen = _choose(head, text, minutes, Path(scratch), say)
+        languages = given["source_language"], given["target_language"]
+        text = measure_text(corpora.train, languages, Path(scratch))
+        chosen = _choose(given, text, minutes, Path(scratch), say)
     besides, updates = _seconds_besides(chosen.rehearsal, text), chosen.updates
     if updates < FEWEST_UPDATES:
         raise PlanError(
@@ -96,11 +91,22 @@ def make_plan(
             f"{FEWEST_UPDATES * chosen.rehearsal.seconds_per_update / 60:.1f} more"
         )
     return Plan(
-        recipe={**head, **chosen.sections(text)},
+        recipe=overlay(chosen.sections(text), given),
         minutes=(besides + updates * chosen.rehearsal.seconds_per_update) / 60,
         peak_mib=max(chosen.rehearsal.peak_mib, text.vocabulary_mib),
         reasons=_reasons(chosen, text),
     )
+
+
+def overlay(planned: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """Complete nested tables with what is planned; what is given stays, and comes first."""
+    merged = dict(given)
+    for key, value in planned.items():
+        if isinstance(value, dict):
+            merged[key] = overlay(value, given.get(key, {}))
+        else:
+            merged.setdefault(key, value)
+    return merged
 
 
 @dataclass(frozen=True)
@@ -121,7 +127,7 @@ class _Choice:
 
 
 def _choose(
-    head: dict[str, Any], text: TextMeasure, minutes: float, scratch: Path, say: Say
+    given: dict[str, Any], text: TextMeasure, minutes: float, scratch: Path, say: Say
 ) -> _Choice:
     """Rehearse the largest model that should fit, and a smaller one if it is too slow."""
     possible = candidates(text.vocab_size)
@@ -132,7 +138,8 @@ def _choose(
             continue
         useful = min(guess * minutes * 60, MOST_EPOCHS * text.target_tokens)
         update_tokens = tokens_per_update(useful, most=_largest_update())
-        recipe = {**head, **sections(candidate, text, update_tokens=update_tokens, updates=1)}
+        planned = sections(candidate, text, update_tokens=update_tokens, updates=1)
+        recipe = overlay(planned, given)
         rehearsed = round(REHEARSED_SECONDS * guess / update_tokens)
         rehearsed = min(max(rehearsed, FEWEST_REHEARSED), MOST_REHEARSED)
         say(f"rehearsing {candidate.preset} for {rehearsed} updates")

@@ -87,7 +87,7 @@ def measure_text(
     cleaning_seconds = time.perf_counter() - began
     if not pairs:
         raise PlanError("cleaning leaves no pair to learn from; look at dragoman corpus check")
-    num_sources = len({overlap.normalise(source) for source, _ in sample})
+    num_sources = len({overlap.canonical(source) for source, _ in sample})
     if num_sources < FEWEST_SOURCES:
         raise PlanError(
             f"{num_sources} source sentence after cleaning is too few to plan for; give at least "

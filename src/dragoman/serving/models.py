@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from dragoman.config import RecipeError
+from dragoman.config import UsageError
 from dragoman.device import num_cpus
 from dragoman.languages import base_language, same_language
 from dragoman.model_directory import ModelDirectory
@@ -96,17 +96,17 @@ class Models:
     """The models of a server, by their languages.
 
     Raises:
-        RecipeError: there is none, or two translate between the same languages.
+        UsageError: there is none, or two translate between the same languages.
     """
 
     def __init__(self, models: Iterable[ServedModel]) -> None:
         self.all = tuple(models)
         if not self.all:
-            raise RecipeError("name a model to serve")
+            raise UsageError("name a model to serve")
         pairs: dict[tuple[str, str], ServedModel] = {}
         for model in self.all:
             if other := pairs.get(model.pair):
-                raise RecipeError(
+                raise UsageError(
                     f"{other.name} and {model.name} both translate from {model.source} to "
                     f"{model.target}; serve one of them, or each on a port of its own"
                 )

@@ -11,7 +11,7 @@ from types import FrameType
 import uvicorn
 from fastapi import FastAPI
 
-from dragoman.config import DragomanError
+from dragoman.config import DragomanError, UsageError
 from dragoman.serving.connection import Connection
 from dragoman.serving.settings import Settings
 
@@ -26,10 +26,11 @@ def open_socket(host: str, port: int) -> socket.socket:
     """Take a port; 0 is any that is free.
 
     Raises:
+        UsageError: it is no port.
         DragomanError: it is taken, or the host is not an address of this machine.
     """
     if not 0 <= port <= _LAST_PORT:
-        raise DragomanError(f"port {port}: a port is a number from 0 to {_LAST_PORT}")
+        raise UsageError(f"port {port}: a port is a number from 0 to {_LAST_PORT}")
     try:
         family, _, _, _, address = socket.getaddrinfo(
             host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE

@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dragoman.durable import open_whole
+from dragoman.durable import checksum, open_whole
 from dragoman.model_directory import (
     DESCRIPTION_NAME,
     ModelDirectory,
     ModelError,
     ShortlistDescription,
-    checksum,
     describe,
 )
 from dragoman.shortlist.shortlist import Shortlist
@@ -70,8 +69,6 @@ def load_shortlist(directory: ModelDirectory) -> Shortlist:
     if description is None:
         raise ModelError(f"{directory.path}: it has no shortlist; {_how_to_learn(directory.path)}")
     try:
-        if path.exists() and not path.is_file():  # a pipe or a device may never end
-            raise ModelError(f"{path}: not a file")
         if checksum(path) != description.sha256:
             raise ModelError(
                 f"{path}: not the shortlist that {DESCRIPTION_NAME} describes; "

@@ -111,19 +111,19 @@ def _find_foreign(
         if not found.group().isalpha():  # as \u00bd, which re takes for part of a word
             continue
         between = text[end : found.start()]
-        if end and not all(c.isspace() or _is_mark(c) or c == "-" for c in between):
+        if end and not all(c.isspace() or _is_combining(c) or c == "-" for c in between):
             yield start, end
             end = 0
         if not end:
             start = found.start()
         end = found.end()
-        while _is_mark(text[end : end + 1]):
+        while _is_combining(text[end : end + 1]):
             end += 1
     if end:
         yield start, end
 
 
-def _is_mark(character: str) -> bool:
+def _is_combining(character: str) -> bool:
     return bool(character) and unicodedata.category(character).startswith("M")
 
 

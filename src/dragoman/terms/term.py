@@ -74,8 +74,8 @@ def find_term_faults(
 
     Placeholders, addresses and pictures must be the same, and equally many. Numbers, in digits of
     any script, and words of other scripts must all be there; a translation may have more, as it may
-    write words as digits.
-    A term of the glossary must be there in one of its writings, however often the source has it.
+    write words as digits. A term of the glossary must be there in one of its writings, however
+    often the source has it.
 
     Args:
         required: The terms of the source.

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from dragoman.config import DragomanError
+from dragoman.durable import open_file
 
 PAD_ID, UNK_ID, BOS_ID, EOS_ID = 0, 1, 2, 3
 """The special ids of every vocabulary that is trained here."""
@@ -28,9 +29,7 @@ def read_file(path: Path) -> bytes:
         TokenizerError: there is none, or it cannot be one.
     """
     try:
-        if path.exists() and not path.is_file():  # a pipe or a device may never end
-            raise TokenizerError(f"{path}: not a file")
-        with path.open("rb") as stream:
+        with open_file(path) as stream:
             content = stream.read(LARGEST_FILE + 1)
     except OSError as error:
         raise TokenizerError(f"{path}: cannot be read: {error.strerror}") from error

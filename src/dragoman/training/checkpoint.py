@@ -6,7 +6,6 @@ and the SHA-256 of each, and only then the directory gets its name. A crash at a
 the checkpoints before it as they were. Nothing in it is a pickle.
 """
 
-import hashlib
 import json
 import re
 import shutil
@@ -20,7 +19,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from dragoman.config import DragomanError
-from dragoman.durable import flush
+from dragoman.durable import checksum, flush
 
 NAME = re.compile(r"update-([0-9]{8,})")
 STATE, MANIFEST = "state.json", "manifest.json"
@@ -238,8 +237,6 @@ def _verified_files(path: Path) -> list[str]:
 def _fingerprint(path: Path) -> dict[str, Any]:
     """Describe the content of a file."""
     try:
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        return {"size": path.stat().st_size, "sha256": digest}
+        return {"size": path.stat().st_size, "sha256": checksum(path)}
     except OSError as error:
         raise CheckpointError(f"{path}: cannot be read: {error.strerror}") from error

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from dragoman.config import RecipeError
+from dragoman.config import UsageError
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.model_directory.weights import without_initialization
@@ -47,7 +47,7 @@ def architecture_of(
     """Build the model without its weights, and count.
 
     Raises:
-        RecipeError: the sizes do not go together.
+        UsageError: the sizes do not go together.
     """
     try:
         with without_initialization():
@@ -58,7 +58,7 @@ def architecture_of(
                 padding_id=0,
             )
     except ValueError as error:
-        raise RecipeError(str(error)) from error
+        raise UsageError(str(error)) from error
     counts: Counter[str] = Counter()
     for name, parameter in transformer.named_parameters():
         stack, *rest = _BLOCK.sub("", name).split(".")

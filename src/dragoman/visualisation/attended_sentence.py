@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from dragoman.config import DragomanError, RecipeError
+from dragoman.config import DragomanError, UsageError
 from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.model.transformer import Transformer
 from dragoman.model_directory import ModelDirectory
@@ -113,7 +113,7 @@ def head_maps(
     """List the maps of heads, those of a layer side by side; all of them, or a choice.
 
     Raises:
-        RecipeError: there is no such layer or head.
+        UsageError: there is no such layer or head.
     """
     labels = {
         "encoder": (sentence.source, sentence.source),
@@ -138,4 +138,4 @@ def head_maps(
 def _check(name: str, number: int | None, count: int, kind: AttentionKind) -> None:
     if number is not None and not 1 <= number <= count:
         what = "cross-attention" if kind == "cross" else f"the {kind}'s self-attention"
-        raise RecipeError(f"--{name} {number}: {what} has {name}s 1 to {count}")
+        raise UsageError(f"--{name} {number}: {what} has {name}s 1 to {count}")

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from dragoman.visualisation.attended_sentence import HeadMap
 from dragoman.visualisation.attention_page import NAMES
-from dragoman.visualisation.heat_map import shorten
+from dragoman.visualisation.axes import shorten
 from dragoman.visualisation.markup import visible
 from dragoman.visualisation.picture_file import SEQUENTIAL, axes_at, fonts_for
 

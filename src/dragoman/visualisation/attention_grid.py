@@ -4,14 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dragoman.visualisation.axes import axis_labels, margins
 from dragoman.visualisation.markup import element, escape
 from dragoman.visualisation.stream_trace import Array
-from dragoman.visualisation.svg import drawing, text, width_of
+from dragoman.visualisation.svg import drawing, text
 
 CELL = 18  # pixels
-FONT = 12  # pixels
-GAP = 5  # pixels, between labels and cells
-LONGEST_LABEL = 14  # characters
 LEVELS = 20
 """Shades, so that all cells of one shade are one path."""
 
@@ -51,8 +49,7 @@ def attention_grid(
         columns: The tokens that are looked at.
         description: What is to be seen.
     """
-    left = max(width_of(shorten(label), FONT) for label in rows) + GAP
-    top = max(width_of(shorten(label), FONT) for label in columns) + GAP
+    left, top = margins(rows, columns)
     width, height = CELL * len(columns), CELL * len(rows)
     frame = {"x": left, "y": top, "width": width, "height": height, "class": "frame"}
     return drawing(
@@ -68,7 +65,7 @@ def attention_grid(
                 {"transform": f"translate({left:.2f} {top:.2f}) scale({CELL})"},
                 shaded_cells(weights),
             ),
-            *_labels(rows, columns, left, top),
+            *axis_labels(rows, columns, CELL, left, top),
             *_numbers(weights, left, top),
             *_rows(weights, rows, columns, left, top),
         ),
@@ -88,22 +85,6 @@ def shaded_cells(values: Array) -> str:
         if squares:
             paths.append(element("path", {"style": f"--w:{level / LEVELS}", "d": squares}))
     return "".join(paths)
-
-
-def shorten(label: str, longest: int = LONGEST_LABEL) -> str:
-    """Cut a label that would take too much of the picture."""
-    return label if len(label) <= longest else label[: longest - 1] + "…"
-
-
-def _labels(rows: Sequence[str], columns: Sequence[str], left: float, top: float) -> list[str]:
-    baseline = CELL / 2 + FONT / 3
-    return [
-        text(left - GAP, top + CELL * i + baseline, shorten(row), anchor="end")
-        for i, row in enumerate(rows)
-    ] + [
-        text(left + CELL * j + baseline, top - GAP, shorten(column), turned=-90)
-        for j, column in enumerate(columns)
-    ]
 
 
 def _numbers(weights: Array, left: float, top: float) -> list[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from dragoman.visualisation.attention_grid import shorten
+from dragoman.visualisation.axes import shorten
 from dragoman.visualisation.markup import element, escape
 from dragoman.visualisation.search_trace import Candidate, Fate, SearchStep, SearchTrace
 from dragoman.visualisation.svg import drawing, text

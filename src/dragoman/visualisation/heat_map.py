@@ -4,13 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dragoman.visualisation.axes import axis_labels, margins
 from dragoman.visualisation.markup import element, escape
-from dragoman.visualisation.svg import drawing, text, width_of
+from dragoman.visualisation.svg import drawing
 
 CELL = 20  # pixels
-FONT = 12  # pixels
-GAP = 6  # pixels, between labels and cells
-LONGEST_LABEL = 18  # characters
 
 STYLE = f"""
 .map rect {{
@@ -33,22 +31,13 @@ def heat_map(
         columns: Their labels, above.
         description: What is to be seen.
     """
-    left = max(width_of(shorten(row), FONT) for row in rows) + GAP
-    top = max(width_of(shorten(column), FONT) for column in columns) + GAP
+    left, top = margins(rows, columns)
     width, height = left + CELL * len(columns) + 1, top + CELL * len(rows) + 1
-    baseline = CELL / 2 + FONT / 3
-    labels = [
-        text(left - GAP, top + CELL * i + baseline, shorten(row), anchor="end")
-        for i, row in enumerate(rows)
-    ] + [
-        text(left + CELL * j + baseline, top - GAP, shorten(column), turned=-90)
-        for j, column in enumerate(columns)
-    ]
     lines = [
         _row(left, top + CELL * i, row, columns, values)
         for i, (row, values) in enumerate(zip(rows, weights, strict=True))
     ]
-    return drawing(width, height, description, *labels, *lines)
+    return drawing(width, height, description, *axis_labels(rows, columns, CELL, left, top), *lines)
 
 
 def _row(left: float, top: float, row: str, columns: Sequence[str], values: np.ndarray) -> str:
@@ -61,8 +50,3 @@ def _row(left: float, top: float, row: str, columns: Sequence[str], values: np.n
         for j, (column, value) in enumerate(zip(columns, values, strict=True))
     ]
     return element("g", {"class": "map", "transform": f"translate({left:.0f} {top:.0f})"}, *cells)
-
-
-def shorten(label: str) -> str:
-    """Cut a label that would take too much of the picture; titles have it whole."""
-    return label if len(label) <= LONGEST_LABEL else label[: LONGEST_LABEL - 1] + "…"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dragoman.config import RecipeError
+from dragoman.config import UsageError
 from dragoman.model.positional_encoding import Convention, sinusoids
 
 
@@ -30,14 +30,14 @@ def position_tables(
     """Compute the tables.
 
     Raises:
-        RecipeError: d_model is odd, or a size is not positive.
+        UsageError: d_model is odd, or a size is not positive.
     """
     if num_positions < 1 or d_model < 1:
-        raise RecipeError(f"{num_positions} positions of d_model={d_model}: both should be above 0")
+        raise UsageError(f"{num_positions} positions of d_model={d_model}: both should be above 0")
     try:
         encodings = sinusoids(num_positions, d_model, convention).double().numpy()
     except ValueError as error:
-        raise RecipeError(str(error)) from error
+        raise UsageError(str(error)) from error
     half = d_model // 2
     steps = max(half - 1, 1) if convention == "tensor2tensor" else half
     return PositionTables(

@@ -16,15 +16,16 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from dragoman.config import UsageError
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.languages import parse_languages
 from dragoman.corpora.opus import download, servers
 from dragoman.corpora.opus.corpus import DownloadedCorpus
 from dragoman.corpora.opus.corpus import get as get_corpus
-from dragoman.corpora.opus.download import sha256
 from dragoman.corpora.opus.servers import Opus
 from dragoman.corpora.parallel_text import read_pairs
 from dragoman.corpora.text_file import CorpusError
+from dragoman.durable import checksum
 
 PATH = "/OPUS-Books/v1/moses/en-it.txt.zip"
 TEXTS = {
@@ -173,7 +174,7 @@ def test_the_latest_version_is_fetched_and_recorded(server: Server, tmp_path: Pa
     assert record["bytes"] == len(server.files[PATH])
     archive = tmp_path / "archive"
     archive.write_bytes(server.files[PATH])
-    assert record["sha256"] == sha256(archive)
+    assert record["sha256"] == checksum(archive)
 
 
 def test_what_is_fetched_reads_as_parallel_text(server: Server, tmp_path: Path) -> None:
@@ -520,7 +521,7 @@ def test_an_address_may_name_a_version() -> None:
 
 @pytest.mark.parametrize("languages", ["en", "en-en", "en-it-fr", "en_it", "../-it", ""])
 def test_languages_are_two_codes(languages: str) -> None:
-    with pytest.raises(CorpusError, match="write two language codes"):
+    with pytest.raises(UsageError, match="write two language codes"):
         parse_languages(languages)
 
 

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from dragoman.corpora.opus.download import FIRST_PAUSE, NotFoundError, download, sha256
+from dragoman.corpora.opus.download import FIRST_PAUSE, NotFoundError, download
 from dragoman.corpora.opus.provenance import FILE_NAME, Provenance, TextFile
 from dragoman.corpora.opus.servers import Opus, Release, parse
 from dragoman.corpora.text_file import CorpusError
+from dragoman.durable import checksum
 
 LICENCE = "LICENSE"
 NOTICES = (LICENCE, "README")
@@ -176,11 +177,11 @@ def _unpack(release: Release, archive: Path, directory: Path) -> None:
         pairs=next(iter(counts.values())),
         url=release.url,
         bytes=archive.stat().st_size,
-        sha256=sha256(archive),
+        sha256=checksum(archive),
         date=datetime.now(UTC).date(),
         licence=LICENCE if LICENCE in notices else None,
         files=tuple(
-            TextFile(language=language, name=text, sha256=sha256(directory / text))
+            TextFile(language=language, name=text, sha256=checksum(directory / text))
             for language, text in texts.items()
         ),
     ).save(directory)

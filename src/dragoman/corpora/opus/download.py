@@ -1,6 +1,5 @@
 """Fetch a file over HTTP, and go on where an earlier attempt stopped."""
 
-import hashlib
 import http.client
 import shutil
 import socket
@@ -74,12 +73,6 @@ def fetch_text(url: str) -> str:
         raise CorpusError(f"{url}: the answer is not text") from error
     except (OSError, http.client.HTTPException) as error:
         raise _explained(error, url) from error
-
-
-def sha256(path: Path) -> str:
-    """Return the SHA-256 of a file, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _open(request: urllib.request.Request) -> http.client.HTTPResponse:

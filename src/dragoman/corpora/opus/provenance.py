@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from dragoman.config import RecipeError, from_table, read_table, to_table
-from dragoman.corpora.opus.download import sha256
+from dragoman.config import UsageError, from_table, read_table, to_table
 from dragoman.corpora.text_file import CorpusError
+from dragoman.durable import checksum
 
 FILE_NAME = "corpus.toml"
 
@@ -68,7 +68,7 @@ class Provenance:
         """
         for file in self.files:
             path = directory / file.name
-            if not path.is_file() or sha256(path) != file.sha256:
+            if not path.is_file() or checksum(path) != file.sha256:
                 raise CorpusError(
                     f"{path}: not the file whose SHA-256 {FILE_NAME} records; "
                     f"delete {directory} to download it again"
@@ -90,5 +90,5 @@ class Provenance:
         path = directory / FILE_NAME
         try:
             return from_table(cls, read_table(path))
-        except RecipeError as error:
+        except UsageError as error:
             raise CorpusError(f"{path}: {str(error).removeprefix(f'{path}: ')}") from error

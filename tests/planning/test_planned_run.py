@@ -1,0 +1,162 @@
+"""A recipe without sizes gets planned ones, and the same ones when its run goes on."""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tomli_w
+
+from dragoman.cli import main
+from dragoman.config import UsageError
+from dragoman.corpora.primer.corpus import generate
+from dragoman.pipeline.claim import FINISHED_FILE, MARK, RECIPE_FILE, RunError
+from dragoman.planning import plan
+from dragoman.planning.planned_run import PLAN_FILE, names_sizes, plan_run
+from dragoman.planning.rehearsal import Rehearsal
+from dragoman.recipe import Recipe
+
+REHEARSAL = Rehearsal(
+    seconds_before=10.0,
+    seconds_per_update=0.25,
+    tokens_per_second=4096.0,
+    seconds_per_validation=6.0,
+    peak_mib=700.0,
+)
+
+
+@pytest.fixture
+def given(tmp_path: Path) -> dict[str, Any]:
+    path = tmp_path / "pairs.tsv"
+    lines = [f"{pair.source}\t{pair.target}\n" for pair in generate(700, seed=3)]
+    path.write_text("".join(lines[-400:]), encoding="utf-8")
+    return {
+        "source_language": "en",
+        "target_language": "it",
+        "seed": 7,
+        "corpora": {"train": [{"path": str(path)}]},
+        "tokenizer": {"lowercase": True},
+        "search": {"length_penalty": 0.3},
+    }
+
+
+@pytest.fixture
+def rehearsals(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """Collect what is rehearsed, and say at once how it went."""
+    rehearsed: list[dict[str, Any]] = []
+
+    def rehearse(table: dict[str, Any], *_: object, updates: int) -> Rehearsal:
+        rehearsed.append(table)
+        return dataclasses.replace(REHEARSAL)
+
+    monkeypatch.setattr(plan, "rehearse", rehearse)
+    return rehearsed
+
+
+def planned(given: dict[str, Any], run: Path, minutes: float | None = None) -> Recipe:
+    return plan_run(given, run, minutes, lambda message: None)
+
+
+def test_what_a_recipe_says_stays_and_the_rest_is_planned(
+    given: dict[str, Any], rehearsals: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    recipe = planned(given, tmp_path / "run")
+
+    assert (recipe.seed, recipe.tokenizer.lowercase) == (7, True)
+    assert recipe.search.length_penalty == 0.3
+    assert recipe.model.positional_encoding == "rotary"
+    assert recipe.training.optimizer == "muon"
+    assert recipe.tokenizer.vocab_size == rehearsals[0]["tokenizer"]["vocab_size"]
+    assert rehearsals[0]["tokenizer"]["lowercase"]
+
+
+def test_a_run_goes_on_as_it_was_planned(
+    given: dict[str, Any], rehearsals: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    first = planned(given, run, 60)
+
+    assert planned(given, run) == first
+    assert len(rehearsals) == 1
+    given["seed"] = 8  # nothing is trained yet, so another recipe may come
+    assert planned(given, run).seed == 8
+    assert len(rehearsals) == 2
+    (run / RECIPE_FILE).write_text(MARK)
+    (run / FINISHED_FILE).touch()
+    given["seed"] = 9  # refused by whoever compares it with the recipe of the run
+    assert planned(given, run).seed == 9
+    with pytest.raises(UsageError, match=r"--minutes 20: the run in .* was planned for 60; leave"):
+        planned(given, run, 20)
+    assert len(rehearsals) == 2
+
+
+def test_a_run_from_before_there_were_plans_goes_on_with_its_defaults(
+    given: dict[str, Any], rehearsals: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / RECIPE_FILE).write_text(MARK)
+    (tmp_path / "run" / FINISHED_FILE).touch()
+
+    assert planned(given, tmp_path / "run").model.positional_encoding == "interleaved"
+    assert rehearsals == []
+
+
+def test_nothing_is_planned_where_it_could_not_be_trained(
+    given: dict[str, Any],
+    rehearsals: list[dict[str, Any]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "model.toml").touch()
+    (tmp_path / "damaged").mkdir()
+    (tmp_path / "damaged" / PLAN_FILE).write_text('{"given": {}}')
+
+    with pytest.raises(RunError, match=r"no run has made model\.toml"):
+        planned(given, tmp_path / "taken")
+    with pytest.raises(RunError, match=r"plan\.json: not a plan that training wrote"):
+        planned(given, tmp_path / "damaged")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(UsageError, match="several processes cannot plan them"):
+        planned(given, tmp_path / "run")
+    assert rehearsals == []
+
+
+def test_sizes_are_the_sections_that_a_plan_decides_alone(given: dict[str, Any]) -> None:
+    assert not names_sizes(given)
+    assert names_sizes({**given, "model": {}})
+
+
+def test_minutes_and_sizes_contradict_each_other(
+    given: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recipe = tmp_path / "my.toml"
+    recipe.write_text(tomli_w.dumps({**given, "model": {"preset": "tiny"}}))
+
+    assert main(["train", str(recipe), "--minutes", "5"]) == 2
+    assert "has sizes of its own; leave one or the other out" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_recipe_without_sizes_is_planned_and_trained(
+    given: dict[str, Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name, value in {"REHEARSED_SECONDS": 0.0, "FEWEST_UPDATES": 1, "MOST_EPOCHS": 1}.items():
+        monkeypatch.setattr(plan, name, value)
+    given["search"] = {"max_length_ratio": 0.0, "max_length_extra": 2}
+    recipe = tmp_path / "my.toml"
+    recipe.write_text(tomli_w.dumps(given))
+    command = ["train", str(recipe), "-o", str(tmp_path / "run"), "--minutes", "90"]
+
+    assert main(command) == 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert main(command) == 0
+
+    assert said.index("rehearsing") < said.index("predicted: ") < said.index("training pairs")
+    assert (tmp_path / "run" / "model.safetensors").exists()
+    again = " ".join(capsys.readouterr().err.split())
+    assert "rehearsing" not in again
+    assert "this run is finished; nothing is left to do" in again
