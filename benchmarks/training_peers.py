@@ -23,8 +23,9 @@ from torch import Tensor, nn
 
 from dragoman.corpora.batch import Batch
 from dragoman.corpora.batching import Update
+from dragoman.device import Precision, choose_precision
 from dragoman.model.config import TransformerConfig
-from dragoman.training.precision import autocast, choose_precision
+from dragoman.training.precision import autocast
 
 IGNORED = -100  # the label that PyTorch's loss leaves out
 JOEYNMT_SPECIAL = SimpleNamespace(
@@ -84,7 +85,7 @@ class HuggingFace:
 
     name = "huggingface"
 
-    def __init__(self, work: Work, precision: str) -> None:
+    def __init__(self, work: Work, precision: Precision) -> None:
         try:
             from transformers import MarianConfig, MarianMTModel
         except ImportError:
@@ -157,7 +158,7 @@ class JoeyNMT:
     dtype = torch.float32
     configuration = "float32, AdamW"
 
-    def __init__(self, work: Work, precision: str) -> None:
+    def __init__(self, work: Work, precision: Precision) -> None:
         del precision
         try:
             from joeynmt.model import build_model
@@ -198,7 +199,7 @@ class JoeyNMT:
         return loss
 
 
-PEERS: dict[str, Callable[[Work, str], Subject]] = {"huggingface": HuggingFace, "joeynmt": JoeyNMT}
+PEERS: dict[str, Callable[[Work, Precision], Subject]] = {"huggingface": HuggingFace, "joeynmt": JoeyNMT}
 
 
 def _update(

@@ -39,7 +39,7 @@ from dragoman.corpora.preparation import TextPreparation
 from dragoman.corpora.prepared_text import PreparedText
 from dragoman.corpora.primer.corpus import generate
 from dragoman.corpora.shapes import choose_shapes, length_histogram
-from dragoman.device import choose_device, device_name
+from dragoman.device import Precision, choose_device, choose_precision, device_name
 from dragoman.model.config import PRESETS, TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.planning.machine import matrix_rate
@@ -47,7 +47,6 @@ from dragoman.recipe import Recipe, recipe_from_table
 from dragoman.training.compilation import compile_blocks
 from dragoman.training.config import TrainingConfig
 from dragoman.training.optimizer import build_optimizers
-from dragoman.training.precision import choose_precision
 from dragoman.training.step import MicroBatch, Objective, update
 
 WARM_UP = 5  # updates before the clock starts
@@ -87,7 +86,7 @@ class Dragoman:
     name = "dragoman"
     version = "this checkout"
 
-    def __init__(self, work: Work, precision: str) -> None:
+    def __init__(self, work: Work, precision: Precision) -> None:
         model = Transformer(
             work.model,
             source_vocab_size=work.vocab_size,
@@ -122,7 +121,7 @@ class Dragoman:
         ).loss
 
 
-SUBJECTS: dict[str, Callable[[Work, str], Subject]] = {"dragoman": Dragoman, **PEERS}
+SUBJECTS: dict[str, Callable[[Work, Precision], Subject]] = {"dragoman": Dragoman, **PEERS}
 
 
 def measure(subject: Subject, batches: Batches, seconds: float) -> Measurement:

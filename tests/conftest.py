@@ -1,6 +1,7 @@
-"""Every test begins from the same random state and runs on one thread."""
+"""Every test begins from the same random state and runs on one thread, in single precision."""
 
 import os
+from collections.abc import Iterator
 
 import pytest
 import torch
@@ -10,6 +11,14 @@ os.environ["OMP_NUM_THREADS"] = "1"  # of the programs that are started; pytest 
 torch.set_num_threads(1)
 settings.register_profile("any machine", deadline=None)  # a busy one stands still now and then
 settings.load_profile("any machine")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _exact() -> Iterator[None]:
+    """Compute in fp32 also where bf16 is faster: tests compare digits."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("torch.cpu.get_capabilities", dict)
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import pytest
 from tests.fake_engine import FakeEngine
 
-from dragoman.config import DragomanError
+from dragoman.config import DragomanError, UsageError
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY, Hypothesis
 from dragoman.decoding.phrase import Phrase
@@ -115,6 +115,23 @@ def with_copy(saved: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = Path(shutil.copytree(saved, tmp_path_factory.mktemp("copied") / "model"))
     export_ctranslate2(path, quantization="float32")
     return path
+
+
+def test_products_are_in_bf16_where_it_is_fast_unless_it_is_said(
+    with_copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("torch.cpu.get_capabilities", lambda: {"amx_bf16": True})
+
+    fast = Translator(with_copy, engine="pytorch", device="cpu")
+    exact = Translator(with_copy, device="cpu", precision="fp32")
+
+    assert fast.engine.endswith(" on cpu, bfloat16")
+    assert exact.engine.endswith(" on cpu, float32")
+    (rounded,), (unrounded,) = fast.translate(["the cat"]), exact.translate(["the cat"])
+    assert rounded.score != unrounded.score
+    assert rounded.score == pytest.approx(unrounded.score, rel=0.05)
+    with pytest.raises(UsageError, match="precision bf16 is for PyTorch"):
+        Translator(with_copy, engine="ctranslate2", precision="bf16")
 
 
 @pytest.mark.parametrize(

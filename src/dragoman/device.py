@@ -4,12 +4,16 @@ import os
 import platform
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from dragoman.config import DragomanError, UsageError
 
 if TYPE_CHECKING:
     import torch
+
+
+Precision = Literal["auto", "fp32", "bf16"]
+"""Of matrix products; `auto` is bf16 where the hardware has it."""
 
 
 def num_cpus() -> int:
@@ -43,6 +47,28 @@ def choose_device(name: str = "auto") -> "torch.device":
             f"device {name!r}: PyTorch finds no such device here; write auto or cpu"
         ) from None
     return device
+
+
+def has_fast_bf16(device: "torch.device") -> bool:
+    """Tell whether bf16 matrix products are faster than fp32 ones there.
+
+    On a CPU that takes AMX or AVX512-BF16 instructions; others compute bf16 by converting.
+    """
+    import torch
+
+    if device.type == "cuda":
+        return torch.cuda.is_bf16_supported(including_emulation=False)
+    capabilities = torch.cpu.get_capabilities()
+    return bool(capabilities.get("amx_bf16") or capabilities.get("avx512_bf16"))
+
+
+def choose_precision(name: Precision, device: "torch.device") -> "torch.dtype":
+    """Resolve `auto` to bf16 where the hardware has it, else to fp32."""
+    import torch
+
+    if name == "auto":
+        name = "bf16" if has_fast_bf16(device) else "fp32"
+    return {"fp32": torch.float32, "bf16": torch.bfloat16}[name]
 
 
 def compute_in_one_thread() -> None:

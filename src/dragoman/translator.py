@@ -11,8 +11,14 @@ from typing import NamedTuple, overload
 from dragoman.confidence import Word, judge_words
 from dragoman.config import DragomanError, UsageError, from_table
 from dragoman.decoding.config import SearchConfig
+from dragoman.device import Precision
 from dragoman.engines.protocol import Engine
-from dragoman.engines.selection import EngineKind, build_engine, build_second_engine
+from dragoman.engines.selection import (
+    EngineKind,
+    EngineSettings,
+    build_engine,
+    build_second_engine,
+)
 from dragoman.model_directory import DESCRIPTION_NAME, ModelDirectory
 from dragoman.sentence_translator import SentenceTranslator
 from dragoman.terms.finder import TermFinder
@@ -78,6 +84,8 @@ class Translator:
         glossary: A file of terms whose translation is prescribed, one a line: source TAB target.
         shortlist: Whether to search among the tokens of the model's shortlist only, which
             `dragoman shortlist` learns. Scores are then relative to it. PyTorch is needed.
+        precision: Of PyTorch's matrix products: "bf16" is faster where the hardware has it, which
+            "auto" finds out, and "fp32" is exact.
         threads: How many threads compute on a CPU; all if it is not said. PyTorch has one number
             for the whole process.
 
@@ -97,6 +105,7 @@ class Translator:
         protect: bool = True,
         glossary: str | Path | None = None,
         shortlist: bool = False,
+        precision: Precision = "auto",
         threads: int | None = None,
     ) -> None:
         directory = ModelDirectory(path)
@@ -108,10 +117,11 @@ class Translator:
             glossary=Glossary.load(Path(glossary), languages=languages) if glossary else None,
             languages=languages,
         )
-        built = build_engine(
-            directory, tokenizers, engine, device, search, threads, shortlist=shortlist
+        settings = EngineSettings(
+            kind=engine, device=device, shortlist=shortlist, precision=precision, threads=threads
         )
-        second = partial(build_second_engine, directory, engine, device, threads)
+        built = build_engine(directory, tokenizers, search, settings)
+        second = partial(build_second_engine, directory, settings)
         self._put_together(
             SentenceTranslator(built, tokenizers, terms, second),
             terms,

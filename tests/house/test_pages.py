@@ -11,7 +11,14 @@ from docs import write_commands, write_settings
 from docs.draw_figures import FOLDER, figures
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [
+    *sorted(ROOT.glob("*.md")),
+    *(
+        page
+        for folder in ("docs", "benchmarks", "recipes")
+        for page in sorted((ROOT / folder).rglob("*.md"))
+    ),
+]
 COMMANDS = [
     *("align", "check", "corpus", "demo", "distill", "evaluate", "explain", "export", "import"),
     *("inspect", "plan", "plot", "serve", "shortlist", "train", "translate"),

@@ -432,7 +432,5 @@ def test_a_damaged_copy_is_refused(save: Save, content: str) -> None:
     (directory.path / "ctranslate2").mkdir()
     (directory.path / "ctranslate2" / "config.json").write_text(content)
 
-    with pytest.raises(
-        EngineError, match=r"config\.json: (not JSON|not a copy made by drag)"
-    ):
+    with pytest.raises(EngineError, match=r"config\.json: (not JSON|not a copy made by drag)"):
         Translator(directory.path, engine="ctranslate2")

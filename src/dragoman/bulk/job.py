@@ -13,6 +13,7 @@ from dragoman.bulk.file_format import (
 )
 from dragoman.config import to_table
 from dragoman.decoding.config import SearchConfig
+from dragoman.device import Precision
 from dragoman.durable import checksum
 from dragoman.engines.selection import EngineKind
 from dragoman.model_directory import DESCRIPTION_NAME
@@ -40,6 +41,7 @@ class TranslatorSettings:
     protect: bool = True
     glossary: Path | None = None
     shortlist: bool = False
+    precision: Precision = "auto"
 
     def load(self, *, threads: int | None = None) -> "Translator":
         """Load the model."""
@@ -54,6 +56,7 @@ class TranslatorSettings:
             protect=self.protect,
             glossary=self.glossary,
             shortlist=self.shortlist,
+            precision=self.precision,
             threads=threads,
         )
 
@@ -72,7 +75,7 @@ class TranslatorSettings:
                 found[f"the version of {package}"] = version(package)
             except PackageNotFoundError:
                 continue
-        for name in ("engine", "device", "whole_lines", "protect", "shortlist"):
+        for name in ("engine", "device", "whole_lines", "protect", "shortlist", "precision"):
             found[f"the option {name}"] = str(vars(self)[name])
         for name, value in to_table(self.search or SearchConfig()).items():
             found[f"the option {name}"] = str(value)

@@ -29,7 +29,7 @@ def plan(
     """Choose vocabulary, model, batches and schedule for a text, and predict what they take.
 
     The text is read, and a model that suits it and the time is trained for some seconds, so that
-    the prediction is a measurement. The recipe has the reasons in front of it.
+    the prediction rests on a measurement. The recipe has the reasons in front of it.
 
     For example:
 

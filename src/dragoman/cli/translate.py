@@ -95,7 +95,7 @@ def translate(
     The sentences of a line are translated each for itself, and the white space between them is
     kept. A sentence that is too long for the model is cut between clauses if it can be, which a
     warning says. Placeholders, numbers and addresses stay as they are; where a translation would
-    lose one, another is searched that has it.
+    lose one, another is searched that has it, or, with --sample, a warning says so.
 
     From files to a file, what is finished is kept beside the output, as `news.it.part`. After an
     interruption the same command goes on. A line that cannot be translated is set aside in

@@ -37,6 +37,9 @@ class TranslationOptions:
     shortlist: Annotated[bool, Parameter(negative=())] = False
     """Search among the tokens that `dragoman shortlist` finds for each sentence."""
 
+    precision: Literal["auto", "fp32", "bf16"] = "auto"
+    """Of PyTorch's matrix products; auto is bf16 where the hardware has it, and else fp32."""
+
     def load(self, model: Path, search: "SearchConfig | None" = None) -> "Translator":
         """Load a model."""
         return self.settings(model, search).load()

@@ -75,7 +75,8 @@ class CorporaConfig:
     """What the final scores are measured on."""
 
     overlap: OverlapPolicy = "refuse"
-    """What happens when a training pair translates a validation or test sentence."""
+    """What happens when the source of a training pair is one of validation or test, too: stop and
+    count them, leave these pairs out, or keep them."""
 
     def __post_init__(self) -> None:
         if not self.train:

@@ -79,7 +79,8 @@ class PyTorchEngine:
     @property
     def name(self) -> str:
         """What computes, for reports."""
-        return f"PyTorch {torch.__version__} on {self.device}"
+        dtype = str(next(self._transformer.parameters()).dtype).removeprefix("torch.")
+        return f"PyTorch {torch.__version__} on {self.device}, {dtype}"
 
     @property
     def knows_phrases(self) -> bool:

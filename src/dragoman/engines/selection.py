@@ -1,10 +1,12 @@
 """Which engine runs a model."""
 
+from dataclasses import dataclass
 from shlex import quote
 from typing import Literal
 
 from dragoman.config import DragomanError, UsageError
 from dragoman.decoding.config import SearchConfig
+from dragoman.device import Precision
 from dragoman.engines.protocol import Engine, EngineError
 from dragoman.model_directory import ModelDirectory
 from dragoman.shortlist.file import load_shortlist
@@ -13,64 +15,78 @@ from dragoman.tokenizers.pair import TokenizerPair
 EngineKind = Literal["auto", "pytorch", "ctranslate2"]
 
 
+@dataclass(frozen=True, kw_only=True)
+class EngineSettings:
+    """What computes, where and how; `Translator` says what each means."""
+
+    kind: EngineKind = "auto"
+    device: str = "auto"
+    shortlist: bool = False
+    precision: Precision = "auto"
+    threads: int | None = None
+
+
 def build_engine(
     directory: ModelDirectory,
     tokenizers: TokenizerPair,
-    kind: EngineKind,
-    device: str,
     search: SearchConfig,
-    threads: int | None = None,
-    *,
-    shortlist: bool = False,
+    settings: EngineSettings,
 ) -> Engine:
     """Load a model into the engine that was asked for, or that suits it.
 
-    "auto" takes the copy for CTranslate2 if there is one, unless there is a GPU, the search samples
-    or a shortlist is asked for. On a CPU it computes with so many threads; if it is not said, with
-    all.
+    "auto" takes the copy for CTranslate2 if there is one, unless there is a GPU, the search
+    samples, or a shortlist or a precision is asked for.
 
     Raises:
         UsageError: the engine that is named cannot do what else is asked for.
         EngineError: the engine cannot be used.
     """
+    kind = settings.kind
     if kind == "auto":
-        suits = not shortlist and _suits_ctranslate2(directory, device, search)
-        kind = "ctranslate2" if suits else "pytorch"
+        kind = "ctranslate2" if _suits_ctranslate2(directory, search, settings) else "pytorch"
     if kind == "pytorch":
-        return build_pytorch_engine(directory, device, threads, shortlist=shortlist)
-    if shortlist:
+        return build_pytorch_engine(directory, settings)
+    if settings.precision != "auto":
+        raise UsageError(
+            f"precision {settings.precision} is for PyTorch; a copy for CTranslate2 has the one "
+            "that it was exported with"
+        )
+    if settings.shortlist:
         raise UsageError(
             "CTranslate2 would let a sentence's translation depend on the other shortlists of its "
             "batch; take engine pytorch, or no shortlist"
         )
-    if device not in ("auto", "cpu"):
-        raise UsageError(f"CTranslate2 is used on the CPU here, not on {device}")
+    if settings.device not in ("auto", "cpu"):
+        raise UsageError(f"CTranslate2 is used on the CPU here, not on {settings.device}")
     from dragoman.engines.ctranslate2 import CTranslate2Engine
 
-    return CTranslate2Engine(directory, tokenizers, threads=threads)
+    return CTranslate2Engine(directory, tokenizers, threads=settings.threads)
 
 
-def build_second_engine(
-    directory: ModelDirectory, kind: EngineKind, device: str, threads: int | None = None
-) -> Engine | None:
+def build_second_engine(directory: ModelDirectory, settings: EngineSettings) -> Engine | None:
     """Load a model into PyTorch, for what another engine cannot do; None if it must not or cannot.
 
     Whoever has asked for an engine by name gets no other.
     """
-    if kind != "auto":
+    if settings.kind != "auto":
         return None
     try:
-        return build_pytorch_engine(directory, device, threads)
+        return build_pytorch_engine(directory, settings)
     except DragomanError:
         return None
 
 
-def _suits_ctranslate2(directory: ModelDirectory, device: str, search: SearchConfig) -> bool:
+def _suits_ctranslate2(
+    directory: ModelDirectory, search: SearchConfig, settings: EngineSettings
+) -> bool:
     """Tell whether there is a copy for CTranslate2 and nothing that needs PyTorch.
 
     PyTorch is not asked for a GPU, as it takes longer to import than a sentence to translate.
     """
+    device = settings.device
     if search.samples or device not in ("auto", "cpu"):
+        return False
+    if settings.shortlist or settings.precision != "auto":
         return False
     try:
         import ctranslate2
@@ -82,23 +98,17 @@ def _suits_ctranslate2(directory: ModelDirectory, device: str, search: SearchCon
     return not on_gpu and is_copied(directory)
 
 
-def build_pytorch_engine(
-    directory: ModelDirectory,
-    device: str,
-    threads: int | None = None,
-    *,
-    shortlist: bool = False,
-) -> Engine:
+def build_pytorch_engine(directory: ModelDirectory, settings: EngineSettings) -> Engine:
     """Load a model into PyTorch, whose threads all models of a process share.
 
     Raises:
         EngineError: PyTorch is not installed.
     """
     try:
-        from dragoman.device import choose_device
+        from dragoman.device import choose_device, choose_precision
         from dragoman.engines.pytorch import PyTorchEngine
 
-        chosen = choose_device(device)
+        device = choose_device(settings.device)
     except ModuleNotFoundError as error:
         if error.name not in ("torch", "jaxtyping"):
             raise
@@ -107,14 +117,15 @@ def build_pytorch_engine(
             f'for CTranslate2, which "dragoman export {quote(str(directory.path))} --to '
             'ctranslate2" makes where PyTorch is'
         ) from None
-    if threads is not None:
+    if settings.threads is not None:
         import torch
 
-        torch.set_num_threads(threads)
+        torch.set_num_threads(settings.threads)
+    transformer = directory.load_transformer(str(device))
     special = directory.description.special_ids
     return PyTorchEngine(
-        directory.load_transformer(str(chosen)),
+        transformer.to(choose_precision(settings.precision, device)),
         special,
         forbidden_ids=directory.description.forbidden_ids,
-        shortlist=load_shortlist(directory) if shortlist else None,
+        shortlist=load_shortlist(directory) if settings.shortlist else None,
     )

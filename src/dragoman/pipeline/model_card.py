@@ -15,7 +15,7 @@ PRIVATE = """## What to leave out when you share it
 Training keeps `data/`, `checkpoints/`, `journal.jsonl` and `report.html` in this directory. `data/`
 holds the text that the model learnt from, `journal.jsonl` and `report.html` quote validation
 sentences, and `checkpoints/` serves only to go on with the training. A translator needs none of
-them."""
+them. `distillation/` and `text/`, where they are, hold text, too."""
 
 
 def model_card(description: ModelDescription, licence: str) -> str:

@@ -4,7 +4,8 @@ import time
 
 import torch
 
-from dragoman.training.precision import choose_precision, device_of_process
+from dragoman.device import choose_precision
+from dragoman.training.precision import device_of_process
 
 PRODUCT = (4096, 1024, 256)
 """Rows, columns and inner size of the product that is timed: a feed-forward layer of the preset

@@ -12,6 +12,7 @@ import torch
 from dragoman.config import from_table
 from dragoman.corpora.config import CorporaConfig
 from dragoman.corpora.held_out import MOST_PAIRS
+from dragoman.device import choose_precision
 from dragoman.planning.choice import (
     MOST_EPOCHS,
     PARAMETERS_PER_TOKEN_OF_TEXT,
@@ -27,7 +28,7 @@ from dragoman.planning.choice import (
 from dragoman.planning.machine import training_rate
 from dragoman.planning.rehearsal import Rehearsal, rehearse
 from dragoman.planning.text import SAMPLE_PAIRS, PlanError, TextMeasure, measure_text
-from dragoman.training.precision import choose_precision, device_of_process
+from dragoman.training.precision import device_of_process
 
 SPARE = 0.03
 """Share of the time that is left for what nobody foresees."""

@@ -76,7 +76,7 @@ class TrainingConfig:
     """Updates between validations, each followed by a checkpoint."""
 
     search_every: int = 1
-    """Validations between those that also translate, for BLEU and chrF."""
+    """One validation in so many also translates, for BLEU and chrF; 1 is every one."""
 
     search_beam_size: int = 1
     """Beam of the translations that validate; 1 is greedy search, the fastest."""

@@ -11,6 +11,7 @@ import torch
 
 from dragoman.corpora.batch import Part
 from dragoman.corpora.batching import Batches, Resample, Update
+from dragoman.device import choose_precision
 from dragoman.model.transformer import Transformer
 from dragoman.training.averaging import (
     ExponentialMovingAverage,
@@ -33,7 +34,6 @@ from dragoman.training.distributed import (
 from dragoman.training.journal import JOURNAL, Journal, NoJournal
 from dragoman.training.optimizer import build_optimizers
 from dragoman.training.parallelism import gathered, spread
-from dragoman.training.precision import choose_precision
 from dragoman.training.progress import Outcome, Progress
 from dragoman.training.schedule import learning_rate
 from dragoman.training.step import MicroBatch, Objective, update, with_weights

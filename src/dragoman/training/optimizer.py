@@ -8,10 +8,10 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.optim import AdamW, Optimizer
 
+from dragoman.device import has_fast_bf16
 from dragoman.model.transformer import Transformer
 from dragoman.training.config import TrainingConfig
 from dragoman.training.parallelism import part_like, whole
-from dragoman.training.precision import has_fast_bf16
 
 NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)
 """Coefficients of the odd polynomial that brings singular values from (0, 1] to about 1 fastest

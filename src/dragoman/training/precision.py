@@ -19,24 +19,6 @@ def device_of_process(name: str) -> torch.device:
     return choose_device(name)
 
 
-def has_fast_bf16(device: torch.device) -> bool:
-    """Tell whether bf16 matrix products are faster than fp32 ones there.
-
-    On a CPU that takes AMX or AVX512-BF16 instructions; others compute bf16 by converting.
-    """
-    if device.type == "cuda":
-        return torch.cuda.is_bf16_supported(including_emulation=False)
-    capabilities = torch.cpu.get_capabilities()
-    return bool(capabilities.get("amx_bf16") or capabilities.get("avx512_bf16"))
-
-
-def choose_precision(name: str, device: torch.device) -> torch.dtype:
-    """Resolve `auto` to bf16 where the hardware has it, else to fp32."""
-    if name == "auto":
-        name = "bf16" if has_fast_bf16(device) else "fp32"
-    return {"fp32": torch.float32, "bf16": torch.bfloat16}[name]
-
-
 def autocast(device: torch.device, dtype: torch.dtype) -> AbstractContextManager[None]:
     """Compute matrix products in this type; the weights stay in fp32."""
     return torch.autocast(device.type, dtype, enabled=dtype != torch.float32)
