@@ -199,7 +199,10 @@ class JoeyNMT:
         return loss
 
 
-PEERS: dict[str, Callable[[Work, Precision], Subject]] = {"huggingface": HuggingFace, "joeynmt": JoeyNMT}
+PEERS: dict[str, Callable[[Work, Precision], Subject]] = {
+    "huggingface": HuggingFace,
+    "joeynmt": JoeyNMT,
+}
 
 
 def _update(
