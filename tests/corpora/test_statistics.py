@@ -6,13 +6,14 @@ import pytest
 
 from dragoman.corpora.config import CleaningConfig, CorpusConfig
 from dragoman.corpora.parallel_text import CorpusError
+from dragoman.corpora.primer.corpus import generate
 from dragoman.corpora.statistics import CorpusStatistics, measure, shared_sources
 
 
-def measured(path: Path, text: str) -> CorpusStatistics:
+def measured(path: Path, text: str, languages: tuple[str, str] = ("en", "it")) -> CorpusStatistics:
     path.write_text(text, encoding="utf-8")
     corpus = CorpusConfig(path=str(path))
-    return measure(corpus, languages=("en", "it"), config=CleaningConfig())
+    return measure(corpus, languages=languages, config=CleaningConfig())
 
 
 def test_characters_and_words_of_each_side_are_counted(tmp_path: Path) -> None:
@@ -67,6 +68,24 @@ def test_quotation_marks_and_words_of_a_text_are_not_warned_of(tmp_path: Path) -
     rows = ["A cat\tUn gatto", '"Yes," he said, "it is."\t"Sì"', "en\tit", '"a ""b"""\tc']
 
     assert measured(tmp_path / "a.tsv", "\n".join(rows)).warnings == ()
+
+
+def test_a_side_in_another_language_is_warned_of(tmp_path: Path) -> None:
+    pairs = list(generate(200, seed=1))
+    swapped = "".join(f"{pair.target}\t{pair.source}\n" for pair in pairs)
+    as_said = "".join(f"{pair.source}\t{pair.target}\n" for pair in pairs)
+    of_few_words = "Il gatto\tThe cat\n"
+
+    source, target = measured(tmp_path / "a.tsv", swapped).warnings
+
+    assert source.startswith("the source should be English (en) and seems to be Italian (it); ")
+    assert target.startswith("the target should be Italian (it) and seems to be English (en); ")
+    assert measured(tmp_path / "a.tsv", as_said).warnings == ()
+    assert measured(tmp_path / "a.tsv", of_few_words).warnings == ()
+    assert measured(tmp_path / "a.tsv", as_said, languages=("pt_BR", "sk")).warnings == (
+        "the source should be Portuguese (BR) (pt_BR) and seems to be English (en); --languages "
+        "says what is meant",
+    )
 
 
 def test_files_share_the_sources_that_look_the_same(tmp_path: Path) -> None:

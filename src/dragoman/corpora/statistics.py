@@ -8,10 +8,12 @@ import numpy as np
 
 from dragoman.corpora.cleaning import CleaningReport, clean
 from dragoman.corpora.config import CleaningConfig, CorpusConfig
+from dragoman.corpora.expected_language import ExpectedLanguage
 from dragoman.corpora.overlap import canonical
 from dragoman.corpora.parallel_text import Pair, read_pairs
 from dragoman.corpora.seen import hash_texts
 from dragoman.corpora.spreadsheet import SpreadsheetSigns
+from dragoman.languages import language_name
 
 BLOCK = 4096  # sources hashed together
 PERCENTILES = (50, 90, 99, 100)
@@ -28,6 +30,9 @@ class SideStatistics:
     """Characters that so many per cent of the sentences do not exceed."""
 
     word_percentiles: dict[int, int]
+
+    seems_to_be: str | None
+    """The code of another language in which it seems to be."""
 
 
 @dataclass(frozen=True)
@@ -79,15 +84,16 @@ def measure(
     report = CleaningReport()
     for _ in clean(pairs, config, report, languages=languages):
         pass
+    sides = lengths[0].summary(), lengths[1].summary()
     return CorpusStatistics(
         corpus=corpus.path or corpus.name,
         pairs=report.read,
-        sides=(lengths[0].summary(), lengths[1].summary()),
+        sides=sides,
         suspicious={
             reason: Suspicion(count, [pair.line for pair in report.examples[reason]])
             for reason, count in report.dropped.most_common()
         },
-        warnings=tuple(signs.warnings()),
+        warnings=(*signs.warnings(), *_language_warnings(sides)),
         source_hashes=np.unique(np.concatenate(hashes)),
     )
 
@@ -98,6 +104,16 @@ def shared_sources(first: CorpusStatistics, second: CorpusStatistics) -> int:
     return len(shared)
 
 
+def _language_warnings(sides: tuple[SideStatistics, SideStatistics]) -> list[str]:
+    """Say which side seems to be in another language than it should be."""
+    return [
+        f"the {role} should be {language_name(side.language)} ({side.language}) and seems to be "
+        f"{language_name(side.seems_to_be)} ({side.seems_to_be}); --languages says what is meant"
+        for role, side in zip(("source", "target"), sides, strict=True)
+        if side.seems_to_be is not None
+    ]
+
+
 class _Lengths:
     """Counts how many sentences of a language have each length."""
 
@@ -105,8 +121,10 @@ class _Lengths:
         self.language = language
         self.characters: Counter[int] = Counter()
         self.words: Counter[int] = Counter()
+        self.expected = ExpectedLanguage(language)
 
     def add(self, text: str) -> None:
+        self.expected.add(text)
         self.characters[len(text)] += 1
         self.words[len(text.split())] += 1
 
@@ -117,6 +135,7 @@ class _Lengths:
             words=sum(length * count for length, count in self.words.items()),
             character_percentiles=_percentiles(self.characters),
             word_percentiles=_percentiles(self.words),
+            seems_to_be=self.expected.other(),
         )
 
 

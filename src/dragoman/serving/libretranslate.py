@@ -7,10 +7,10 @@ from fastapi import APIRouter, Form, Request, UploadFile
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
+from dragoman.corpora.detection import Detection
 from dragoman.languages import language_name
 from dragoman.serving.access import check_key
 from dragoman.serving.dependencies import Service, Store
-from dragoman.serving.detection import Detection
 from dragoman.serving.documents import READERS
 from dragoman.serving.fields import read_fields, refuse_repeated_fields
 from dragoman.serving.openapi import FILE, accepts, refuses

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import NamedTuple, TypeVar
 
+from dragoman.corpora.detection import Detection, Detector
 from dragoman.decoding.config import SearchConfig
 from dragoman.markup.passage import Passage
 from dragoman.sentence_translator import Alternative, join_alternatives
 from dragoman.serving.batching import Batcher, Heard
-from dragoman.serving.detection import Detection, Detector
 from dragoman.serving.insight import Insight
 from dragoman.serving.metrics import Metrics
 from dragoman.serving.models import Models, ServedModel

@@ -33,9 +33,8 @@ class Detector:
 
     For each language there is a list of a hundred frequent words. What one to four letters in a
     row, and a whole word, say for a language is how often they stand in its list; the evidence is
-    added up as in naive Bayes. It is meant for the two or three languages that a server has, and
-    sentences: single words are often guessed wrong. A language without a list is known by its
-    script alone.
+    added up as in naive Bayes. It is meant for sentences: single words are often guessed wrong. A
+    language without a list is known by its script alone.
     """
 
     def __init__(self, languages: Iterable[str]) -> None:
@@ -101,6 +100,10 @@ def _profile(words: Sequence[str]) -> dict[str, float]:
 
 def _frequent_words() -> dict[str, list[str]]:
     """Read the lists of words, by language."""
-    table = files("dragoman.serving").joinpath("frequent_words.tsv").read_text(encoding="utf-8")
+    table = files("dragoman.corpora").joinpath("frequent_words.tsv").read_text(encoding="utf-8")
     entries = (line.split("\t") for line in table.split("\n") if line)
     return {code: words.split() for code, words in entries}
+
+
+LISTED_LANGUAGES = tuple(_frequent_words())
+"""Codes of the languages of which there are lists."""
