@@ -19,7 +19,6 @@ import argparse
 import json
 import os
 import platform
-import resource
 import subprocess
 import sys
 import tempfile
@@ -30,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from circumstances import circumstances, peak_memory_mib
 from torch import Tensor, nn
 from training_peers import PEERS, MissingError, Subject, Work
 
@@ -39,7 +39,7 @@ from dragoman.corpora.preparation import TextPreparation
 from dragoman.corpora.prepared_text import PreparedText
 from dragoman.corpora.primer.corpus import generate
 from dragoman.corpora.shapes import choose_shapes, length_histogram
-from dragoman.device import Precision, choose_device, choose_precision, device_name
+from dragoman.device import Precision, choose_device, choose_precision
 from dragoman.model.config import PRESETS, TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.planning.machine import matrix_rate
@@ -146,7 +146,7 @@ def measure(subject: Subject, batches: Batches, seconds: float) -> Measurement:
     peak = (
         torch.cuda.max_memory_allocated(device) / 1024**2
         if device.type == "cuda"
-        else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        else peak_memory_mib()
     )
     parameters = sum(parameter.numel() for parameter in subject.model.parameters())
     best = matrix_rate(subject.dtype, device=device)
@@ -267,10 +267,10 @@ def run_all(options: argparse.Namespace) -> dict[str, Any]:
         "size": options.size,
         "dropout": DROPOUT,
         "tokens_per_update": options.tokens,
-        "device": device_name(choose_device(options.device)),
+        **circumstances(options.device),
+        "torch": torch.__version__,
         "threads": options.threads,
         "python": platform.python_version(),
-        "torch": torch.__version__,
         "subjects": results,
     }
 
@@ -280,7 +280,8 @@ def show(report: dict[str, Any]) -> None:
     print(
         f"{report['text']}, size {report['size']}, dropout {report['dropout']}, "
         f"{report['tokens_per_update']} target tokens an update, "
-        f"{report['device']}, {report['threads']} threads, torch {report['torch']}"
+        f"{report['device']}, {report['threads']} threads, torch {report['torch']}, "
+        f"commit {report['commit']}"
     )
     print("| subject | target tokens/s | share of the matrix rate | peak MiB | fill | loss |")
     print("|---|---|---|---|---|---|")

@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 import ctranslate2
+from circumstances import circumstances, peak_memory_mib
 
 from dragoman.config import DragomanError
 from dragoman.corpora.config import CorpusConfig
@@ -131,13 +132,6 @@ SUBJECTS: dict[str, tuple[Callable[[Path, Path, TokenizerPair], Translate], str]
 """How each is prepared, and the weights of the copy that it gets."""
 
 
-def peak_memory_mib() -> float:
-    """Read the most memory of this process; `getrusage` would count that of its parent, too."""
-    status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
-    (kibibytes,) = (line.split()[1] for line in status.splitlines() if line.startswith("VmHWM"))
-    return round(int(kibibytes) / 1024, 1)
-
-
 def run_one(options: argparse.Namespace) -> None:
     """Measure one subject in this process, and write JSON."""
     directory = ModelDirectory(options.model)
@@ -230,6 +224,7 @@ def run_all(options: argparse.Namespace) -> dict[str, Any]:
         "threads": options.threads,
         "python": platform.python_version(),
         "versions": installed_versions(),
+        **circumstances(),
         "matrix_rate_gflops": round(matrix_rate(torch.float32) / 1e9, 1),
         "subjects": results,
         "left_out": left_out,
@@ -240,7 +235,8 @@ def show(report: dict[str, Any]) -> None:
     """Print a table for people."""
     versions = ", ".join(f"{package} {number}" for package, number in report["versions"].items())
     print(
-        f"{report['model']}, {report['text']}, {report['threads']} threads, {versions}, "
+        f"{report['model']}, {report['text']}, {report['device']}, {report['threads']} threads, "
+        f"{versions}, commit {report['commit']}, "
         f"float32 products at {report['matrix_rate_gflops']:,.0f} GFLOP/s"
     )
     columns = "| beam | target tokens/s | sentences/s | one sentence, ms | BLEU | start, s "

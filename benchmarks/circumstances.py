@@ -1,0 +1,23 @@
+"""What a figure needs beside it: the machine, the commit, and the memory of this process."""
+
+import subprocess
+from pathlib import Path
+
+from dragoman.device import choose_device, device_name
+
+
+def circumstances(device: str = "cpu") -> dict[str, str]:
+    """Name the hardware, and the commit of the code that is measured."""
+    command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return {
+        "device": device_name(choose_device(device)),
+        "commit": done.stdout.strip() or "unknown: not a clone",
+    }
+
+
+def peak_memory_mib() -> float:
+    """Read the most memory of this process; `getrusage` would count that of its parent, too."""
+    status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    (kibibytes,) = (line.split()[1] for line in status.splitlines() if line.startswith("VmHWM"))
+    return round(int(kibibytes) / 1024, 1)
