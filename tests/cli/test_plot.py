@@ -114,7 +114,7 @@ def test_rotary_positions_have_the_width_of_a_head(
 
     outcome(capsys, "plot", "positions", directory.path, "--length", 5, "-o", path)
 
-    assert "rotary, d_head = 4" in path.read_text(encoding="utf-8")
+    assert "rotary, d_k = 4" in path.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("ending", ["svg", "html"])

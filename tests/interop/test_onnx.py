@@ -43,7 +43,7 @@ class Graphs:
 
     def start(self, source: torch.Tensor) -> dict[str, Any]:
         keys, values = self.encoder.run(None, {"source": source.numpy()})
-        layers, heads, width = (self.config[key] for key in ("num_layers", "num_heads", "d_head"))
+        layers, heads, width = (self.config[key] for key in ("num_layers", "num_heads", "d_k"))
         nothing = np.zeros((layers, len(source), heads, 0, width), np.float32)
         return {
             "source": source.numpy(),
@@ -110,7 +110,7 @@ def test_to_run_past_the_last_position_is_an_error(exported: Exported) -> None:
 def test_the_description_is_that_of_the_graphs(exported: Exported) -> None:
     graphs = Graphs(exported.path)
     types = {"tensor(int64)": "int64", "tensor(float)": "float32"}
-    sizes = {"layer": 2, "head": 2, "d_head": 8, "vocabulary": 301}
+    sizes = {"layer": 2, "head": 2, "d_k": 8, "vocabulary": 301}
 
     for name, session in (("encoder.onnx", graphs.encoder), ("decoder.onnx", graphs.decoder)):
         for kind, nodes in (("inputs", session.get_inputs()), ("outputs", session.get_outputs())):

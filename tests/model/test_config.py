@@ -51,7 +51,7 @@ def test_the_defaults_are_table_3() -> None:
 
     assert (config.num_encoder_layers, config.num_decoder_layers) == (6, 6)
     assert (config.d_model, config.d_ff, config.num_heads) == (512, 2048, 8)
-    assert (config.d_head, config.dropout) == (64, 0.1)
+    assert (config.d_k, config.dropout) == (64, 0.1)
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,10 @@ def test_a_long_time_is_not_filled_with_repetition(planned: Callable[[float], pl
 
 
 def test_too_short_a_time_says_what_it_would_take(planned: Callable[[float], plan.Plan]) -> None:
-    expected = r"0\.7 minutes go by before and between the updates, and 100 updates take 0\.4 more"
+    expected = (
+        r"0\.7 minutes go by before and between the updates, and 100 updates take 0\.4 more; "
+        r"--minutes 2 may be enough$"
+    )
     with pytest.raises(PlanError, match=r"^0\.5 minutes are not enough: " + expected):
         planned(0.5)
 

@@ -127,8 +127,8 @@ def positions(
         raise UsageError("a model has a --d-model and a --convention of its own; leave them out")
     config = TransformerConfig() if model is None else ModelDirectory(model).description.model
     if config.positional_encoding == "rotary":
-        tables = position_tables(length, config.d_head)
-        name = f"rotary, d_head = {config.d_head}: queries and keys are turned by these angles"
+        tables = position_tables(length, config.d_k)
+        name = f"rotary, d_k = {config.d_k}: queries and keys are turned by these angles"
     else:
         d_model = config.d_model if d_model is None else d_model
         convention = convention or config.positional_encoding

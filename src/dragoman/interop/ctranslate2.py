@@ -129,7 +129,7 @@ def _build_stacks(config: TransformerConfig, positions: int) -> TransformerSpec:
         "activation": _ACTIVATIONS[config.activation],
     }
     if config.positional_encoding == "rotary":
-        shape["rotary_dim"] = config.d_head
+        shape["rotary_dim"] = config.d_k
     encoder = TransformerEncoderSpec(config.num_encoder_layers, **shape)
     decoder = TransformerDecoderSpec(config.num_decoder_layers, **shape)
     if config.positional_encoding == "rotary":

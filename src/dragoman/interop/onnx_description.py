@@ -58,7 +58,7 @@ def translate(text):
     text = " ".join(unicodedata.normalize("NFC", text).split())
     source = np.array([[*source_tokenizer.encode(text), eos]])
     source_keys, source_values = encoder.run(None, {{"source": source}})
-    shape = config["num_layers"], 1, config["num_heads"], 0, config["d_head"]
+    shape = config["num_layers"], 1, config["num_heads"], 0, config["d_k"]
     keys = values = np.zeros(shape, np.float32)
     longest = config["max_length_ratio"] * (source.size - 1) + config["max_length_extra"]
     tokens = [bos]
@@ -115,7 +115,7 @@ def describe(model: LoadedModel, *, num_positions: int, quantization: str) -> di
         "num_positions": num_positions,
         "num_layers": config.num_decoder_layers,
         "num_heads": config.num_heads,
-        "d_head": config.d_head,
+        "d_k": config.d_k,
         ENCODER_NAME: {"inputs": _types(ENCODER_INPUTS), "outputs": _types(ENCODER_OUTPUTS)},
         DECODER_NAME: {"inputs": _types(DECODER_INPUTS), "outputs": _types(DECODER_OUTPUTS)},
     }

@@ -22,7 +22,7 @@ from dragoman.model.masks import padding_mask
 from dragoman.model.positional_encoding import SinusoidTable, sinusoids
 from dragoman.model.transformer import Transformer
 
-Cache = Float[Tensor, "layer batch heads positions d_head"]
+Cache = Float[Tensor, "layer batch heads positions d_k"]
 
 ENCODER_NAME = "encoder.onnx"
 DECODER_NAME = "decoder.onnx"
@@ -32,20 +32,20 @@ Axes = dict[str, tuple[str, ...]]
 
 ENCODER_INPUTS: Axes = {"source": ("batch", "source")}
 ENCODER_OUTPUTS: Axes = {
-    "source_keys": ("layer", "batch", "head", "source", "d_head"),
-    "source_values": ("layer", "batch", "head", "source", "d_head"),
+    "source_keys": ("layer", "batch", "head", "source", "d_k"),
+    "source_values": ("layer", "batch", "head", "source", "d_k"),
 }
 DECODER_INPUTS: Axes = {
     "tokens": ("batch", "target"),
     **ENCODER_INPUTS,
     **ENCODER_OUTPUTS,
-    "past_keys": ("layer", "batch", "head", "past", "d_head"),
-    "past_values": ("layer", "batch", "head", "past", "d_head"),
+    "past_keys": ("layer", "batch", "head", "past", "d_k"),
+    "past_values": ("layer", "batch", "head", "past", "d_k"),
 }
 DECODER_OUTPUTS: Axes = {
     "log_probabilities": ("batch", "target", "vocabulary"),
-    "keys": ("layer", "batch", "head", "past + target", "d_head"),
-    "values": ("layer", "batch", "head", "past + target", "d_head"),
+    "keys": ("layer", "batch", "head", "past + target", "d_k"),
+    "values": ("layer", "batch", "head", "past + target", "d_k"),
 }
 TOKENS = ("source", "tokens")
 """The inputs that are token ids; all else are floats."""
@@ -129,7 +129,7 @@ def write_graphs(transformer: Transformer, directory: Path, *, num_positions: in
         **TRACED_SIZES,
         "layer": config.num_decoder_layers,
         "head": config.num_heads,
-        "d_head": config.d_head,
+        "d_k": config.d_k,
     }
     for graph, path, inputs, outputs in (
         (EncoderGraph(fixed), directory / ENCODER_NAME, ENCODER_INPUTS, ENCODER_OUTPUTS),

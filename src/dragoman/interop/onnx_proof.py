@@ -24,7 +24,7 @@ class OnnxCopy:
         config = json.loads((directory / CONFIG_NAME).read_bytes())
         self._special: dict[str, int] = config["special_ids"]
         self._forbidden: list[int] = config["forbidden_ids"]
-        self._cache_shape = (config["num_layers"], config["num_heads"], config["d_head"])
+        self._cache_shape = (config["num_layers"], config["num_heads"], config["d_k"])
         self._encoder, self._decoder = (
             onnxruntime.InferenceSession(directory / name, _options())
             for name in (ENCODER_NAME, DECODER_NAME)
@@ -74,8 +74,8 @@ class OnnxCopy:
 
     def _nothing(self, batch: int) -> list[Array]:
         """Make the past of a translation that has not begun."""
-        num_layers, num_heads, d_head = self._cache_shape
-        return 2 * [np.zeros((num_layers, batch, num_heads, 0, d_head), np.float32)]
+        num_layers, num_heads, d_k = self._cache_shape
+        return 2 * [np.zeros((num_layers, batch, num_heads, 0, d_k), np.float32)]
 
     def _pad(self, rows: Sequence[Sequence[int]]) -> Array:
         longest = max(map(len, rows))

@@ -5,7 +5,7 @@ Names of tensor dimensions, the same in every signature of the package:
     batch     sentences in the batch          d_model   width of the residual stream
     source    source tokens, padded           d_ff      width inside the feed-forward layer
     target    target tokens, padded           heads     attention heads
-    query     positions that attend           d_head    width of one head (d_k = d_v in the paper)
+    query     positions that attend           d_k       width of one head, d_v as well
     memory    positions attended to           vocab     entries of the vocabulary
 
 Masks are boolean and say where attention may look: True is visible, False is hidden. Every row of

@@ -18,8 +18,8 @@ Mask = Bool[Tensor, "#batch #heads #query memory"]
 class KeysAndValues:
     """A sequence projected to keys and values: what an attention layer looks at."""
 
-    keys: Float[Tensor, "batch heads memory d_head"]
-    values: Float[Tensor, "batch heads memory d_head"]
+    keys: Float[Tensor, "batch heads memory d_k"]
+    values: Float[Tensor, "batch heads memory d_k"]
 
     def append(self, newer: "KeysAndValues") -> "KeysAndValues":
         """Extend in time, as decoding does with each token."""
@@ -40,8 +40,8 @@ class KeysAndValues:
 
 
 def attention_weights(
-    queries: Float[Tensor, "batch heads query d_head"],
-    keys: Float[Tensor, "batch heads memory d_head"],
+    queries: Float[Tensor, "batch heads query d_k"],
+    keys: Float[Tensor, "batch heads memory d_k"],
     mask: Mask | None,
 ) -> Float[Tensor, "batch heads query memory"]:
     """Compute softmax(Q K^T / sqrt(d_k)), where hidden positions get no weight at all."""
@@ -64,11 +64,11 @@ class ScaledDotProductAttention(nn.Module):
 
     def forward(
         self,
-        queries: Float[Tensor, "batch heads query d_head"],
-        keys: Float[Tensor, "batch heads memory d_head"],
-        values: Float[Tensor, "batch heads memory d_head"],
+        queries: Float[Tensor, "batch heads query d_k"],
+        keys: Float[Tensor, "batch heads memory d_k"],
+        values: Float[Tensor, "batch heads memory d_k"],
         mask: Mask | None = None,
-    ) -> Float[Tensor, "batch heads query d_head"]:
+    ) -> Float[Tensor, "batch heads query d_k"]:
         if queries.is_cuda:
             rate = self.dropout.rate if self.training else 0.0
             return F.scaled_dot_product_attention(
@@ -125,5 +125,5 @@ class MultiHeadAttention(nn.Module):
 
     def _split_heads(
         self, sequence: Float[Tensor, "batch length d_model"]
-    ) -> Float[Tensor, "batch heads length d_head"]:
+    ) -> Float[Tensor, "batch heads length d_k"]:
         return sequence.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)

@@ -86,12 +86,12 @@ class TransformerConfig:
             )
         if self.d_model % 2 != 0:
             raise ValueError(f"d_model={self.d_model} is odd; sinusoids come in pairs")
-        if self.positional_encoding == "rotary" and self.d_head % 2 != 0:
-            raise ValueError(f"heads of {self.d_head} dimensions cannot be turned in pairs")
+        if self.positional_encoding == "rotary" and self.d_k % 2 != 0:
+            raise ValueError(f"heads of {self.d_k} dimensions cannot be turned in pairs")
 
     @property
-    def d_head(self) -> int:
-        """Width of one attention head; d_k and d_v in the paper."""
+    def d_k(self) -> int:
+        """Width of the queries, keys and values of one head; d_v is the same (section 3.2.2)."""
         return self.d_model // self.num_heads
 
     @property

@@ -101,12 +101,12 @@ class RotaryEncoding(nn.Module):
     """Add nothing, and turn queries and keys by the angles whose sines `PositionalEncoding` adds.
 
     Raises:
-        ValueError: d_head is odd.
+        ValueError: d_k is odd.
     """
 
-    def __init__(self, d_head: int) -> None:
+    def __init__(self, d_k: int) -> None:
         super().__init__()
-        self.sinusoids = SinusoidTable(d_head, "interleaved")
+        self.sinusoids = SinusoidTable(d_k, "interleaved")
 
     def forward(
         self, x: Float[Tensor, "batch length d_model"], *, first_position: int = 0
@@ -124,5 +124,5 @@ class RotaryEncoding(nn.Module):
 def build_positions(config: TransformerConfig) -> PositionalEncoding | RotaryEncoding:
     """Build the way of telling positions that the config names."""
     if config.positional_encoding == "rotary":
-        return RotaryEncoding(config.d_head)
+        return RotaryEncoding(config.d_k)
     return PositionalEncoding(config.d_model, convention=config.positional_encoding)

@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-Heads = Float[Tensor, "batch heads length d_head"]
+Heads = Float[Tensor, "batch heads length d_k"]
 
 Rotate = Callable[[Heads], Heads]
 """Turns queries or keys, each by the angles of its position."""
@@ -26,7 +26,7 @@ def unrotated(heads: Heads) -> Heads:
 
 @dataclass(frozen=True)
 class Rotation:
-    """Turn each pair of dimensions (2i, 2i + 1) by its angle, pos / 10000^(2i / d_head)."""
+    """Turn each pair of dimensions (2i, 2i + 1) by its angle, pos / 10000^(2i / d_k)."""
 
     sines: Float[Tensor, "length pairs"]
     cosines: Float[Tensor, "length pairs"]

@@ -1,5 +1,6 @@
 """Put a plan together: choose, rehearse, and fit the length of the training to the time."""
 
+import math
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -86,10 +87,11 @@ def make_plan(given: dict[str, Any], minutes: float, say: Say) -> Plan:
         chosen = _choose(given, text, minutes, Path(scratch), say)
     besides, updates = _seconds_besides(chosen.rehearsal, text), chosen.updates
     if updates < FEWEST_UPDATES:
+        of_updates = FEWEST_UPDATES * chosen.rehearsal.seconds_per_update
         raise PlanError(
             f"{minutes:g} minutes are not enough: {besides / 60:.1f} minutes go by before and "
-            f"between the updates, and {FEWEST_UPDATES} updates take "
-            f"{FEWEST_UPDATES * chosen.rehearsal.seconds_per_update / 60:.1f} more"
+            f"between the updates, and {FEWEST_UPDATES} updates take {of_updates / 60:.1f} more; "
+            f"--minutes {math.ceil((besides + of_updates) / 60 / (1 - SPARE))} may be enough"
         )
     return Plan(
         recipe=overlay(chosen.sections(text), given),

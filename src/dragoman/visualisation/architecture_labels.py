@@ -90,7 +90,7 @@ def _sublayer(
         shape = f"{config.d_model:,} → {config.d_ff:,} → {config.d_model:,}, {config.activation}"
         box = Box("feeding", title, f"{shape} · {parameters}")
     else:
-        heads = f"{config.num_heads} heads of {config.d_head}"
+        heads = f"{config.num_heads} heads of {config.d_k}"
         if part == "self_attention" and config.positional_encoding == "rotary":
             heads += ", rotary"
         box = Box("attention", title, f"{heads} · {parameters}")

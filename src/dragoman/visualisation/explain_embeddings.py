@@ -78,7 +78,7 @@ def _sum_lengths(stack: StackTrace, pieces: Sequence[str]) -> str:
 def _draw_sines(num_positions: int, config: TransformerConfig) -> str:
     """Draw the sines of the encodings, or of the angles, of positions, from -1 to 1."""
     if config.positional_encoding == "rotary":
-        whose, width = "angles by which a pair is turned", config.d_head
+        whose, width = "angles by which a pair is turned", config.d_k
         sines = sinusoids(num_positions, width).numpy()[:, ::2]
     else:
         whose, width = "positional encodings", config.d_model
