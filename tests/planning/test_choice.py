@@ -16,6 +16,7 @@ TEXT = TextMeasure(
     max_length=48,
     vocab_size=6000,
     sample=Path("sample.tsv"),
+    warnings=(),
     cleaning_seconds=1.0,
     further_vocabulary_seconds=0.0,
     vocabulary_mib=80.0,

@@ -81,6 +81,18 @@ def test_too_short_a_time_says_what_it_would_take(planned: Callable[[float], pla
         planned(0.5)
 
 
+def test_text_in_another_language_is_warned_of(
+    planned: Callable[[float], plan.Plan], pairs: Path
+) -> None:
+    said: list[str] = []
+
+    make_plan({**given(pairs), "source_language": "fr"}, 60.0, said.append)
+
+    assert [line for line in said if "seems" in line] == [
+        "warning: the source should be French (fr) and seems to be English (en)"
+    ]
+
+
 @pytest.mark.slow
 def test_what_is_planned_can_be_trained(
     pairs: Path,

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from dragoman.corpora.detection import LISTED_LANGUAGES, Detector
-from dragoman.languages import base_language, same_language
+from dragoman.languages import base_language, language_name, same_language
 
 PART = 1000
 """Characters that are judged together: some sentences, which few foreign ones outweigh."""
@@ -46,3 +46,20 @@ class ExpectedLanguage:
         votes = Counter(detector.detect(part, among=among).language for part in parts)
         language, count = max(votes.items(), key=lambda vote: vote[1], default=(self.language, 0))
         return None if language == self.language or 2 * count <= len(parts) else language
+
+
+def language_warnings(
+    expected: tuple[str, str], seeming: tuple[str | None, str | None]
+) -> list[str]:
+    """Say which side of a corpus seems to be in another language.
+
+    Args:
+        expected: The codes of the languages of source and target.
+        seeming: What `ExpectedLanguage.other` has found of each.
+    """
+    return [
+        f"the {side} should be {language_name(code)} ({code}) and seems to be "
+        f"{language_name(other)} ({other})"
+        for side, code, other in zip(("source", "target"), expected, seeming, strict=True)
+        if other is not None
+    ]

@@ -8,12 +8,11 @@ import numpy as np
 
 from dragoman.corpora.cleaning import CleaningReport, clean
 from dragoman.corpora.config import CleaningConfig, CorpusConfig
-from dragoman.corpora.expected_language import ExpectedLanguage
+from dragoman.corpora.expected_language import ExpectedLanguage, language_warnings
 from dragoman.corpora.overlap import canonical
 from dragoman.corpora.parallel_text import Pair, read_pairs
 from dragoman.corpora.seen import hash_texts
 from dragoman.corpora.spreadsheet import SpreadsheetSigns
-from dragoman.languages import language_name
 
 BLOCK = 4096  # sources hashed together
 PERCENTILES = (50, 90, 99, 100)
@@ -93,7 +92,10 @@ def measure(
             reason: Suspicion(count, [pair.line for pair in report.examples[reason]])
             for reason, count in report.dropped.most_common()
         },
-        warnings=(*signs.warnings(), *_language_warnings(sides)),
+        warnings=(
+            *signs.warnings(),
+            *language_warnings(languages, (sides[0].seems_to_be, sides[1].seems_to_be)),
+        ),
         source_hashes=np.unique(np.concatenate(hashes)),
     )
 
@@ -102,16 +104,6 @@ def shared_sources(first: CorpusStatistics, second: CorpusStatistics) -> int:
     """Count the source sentences that two corpora share, but for case and outer punctuation."""
     shared = np.intersect1d(first.source_hashes, second.source_hashes, assume_unique=True)
     return len(shared)
-
-
-def _language_warnings(sides: tuple[SideStatistics, SideStatistics]) -> list[str]:
-    """Say which side seems to be in another language than it should be."""
-    return [
-        f"the {role} should be {language_name(side.language)} ({side.language}) and seems to be "
-        f"{language_name(side.seems_to_be)} ({side.seems_to_be}); --languages says what is meant"
-        for role, side in zip(("source", "target"), sides, strict=True)
-        if side.seems_to_be is not None
-    ]
 
 
 class _Lengths:

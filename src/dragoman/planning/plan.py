@@ -84,6 +84,8 @@ def make_plan(given: dict[str, Any], minutes: float, say: Say) -> Plan:
         say("reading the text")
         languages = given["source_language"], given["target_language"]
         text = measure_text(corpora.train, languages, Path(scratch))
+        for warning in text.warnings:
+            say(f"warning: {warning}")
         chosen = _choose(given, text, minutes, Path(scratch), say)
     besides, updates = _seconds_besides(chosen.rehearsal, text), chosen.updates
     if updates < FEWEST_UPDATES:

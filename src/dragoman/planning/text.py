@@ -12,6 +12,7 @@ from dragoman.config import DragomanError
 from dragoman.corpora import overlap
 from dragoman.corpora.cleaning import CleaningReport, clean
 from dragoman.corpora.config import CleaningConfig, CorpusConfig
+from dragoman.corpora.expected_language import ExpectedLanguage, language_warnings
 from dragoman.corpora.parallel_text import read_pairs
 from dragoman.corpora.prepared_text import read_tsv
 from dragoman.corpora.seen import SeenPairs
@@ -64,6 +65,9 @@ class TextMeasure:
     vocab_size: int
     sample: Path
     """A TSV file with a random part of the pairs."""
+
+    warnings: tuple[str, ...]
+    """What is probably wrong with the text."""
 
     cleaning_seconds: float
     further_vocabulary_seconds: float
@@ -121,10 +125,19 @@ def measure_text(
         share_too_long=1 - float(fits.mean()),
         vocab_size=tokenizers.target.vocab_size,
         sample=path,
+        warnings=_warnings(sample, languages),
         cleaning_seconds=cleaning_seconds,
         further_vocabulary_seconds=learning_seconds * max(0.0, learnt_from / len(sample) - 1),
         vocabulary_mib=VOCABULARY_KIB_PER_PAIR * learnt_from / 1024,
     )
+
+
+def _warnings(sample: list[tuple[str, str]], languages: tuple[str, str]) -> tuple[str, ...]:
+    source, target = map(ExpectedLanguage, languages)
+    for pair in sample:
+        source.add(pair[0])
+        target.add(pair[1])
+    return tuple(language_warnings(languages, (source.other(), target.other())))
 
 
 def _learn(vocab_size: int, text: Path, directory: Path) -> TokenizerPair:
