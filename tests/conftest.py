@@ -1,4 +1,4 @@
-"""Every test begins from the same random state and runs on one thread, in single precision."""
+"""Every test begins from the same random state and computes on one thread, in single precision."""
 
 import os
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ settings.load_profile("any machine")
 
 @pytest.fixture(autouse=True, scope="session")
 def _exact() -> Iterator[None]:
-    """Compute in fp32 also where bf16 is faster: tests compare digits."""
+    """Compute in fp32, in this process, also on a CPU with fast bf16: tests compare digits."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("torch.cpu.get_capabilities", dict)
         yield

@@ -31,3 +31,13 @@ def test_wrong_use_is_told_and_leaves_nothing_behind(
     assert message in error
     assert error.count("\n") == 1
     assert not (tmp_path / "run").exists()
+
+
+def test_a_student_that_is_none_is_wrong_use_without_an_output_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["distill", str(build_model(tmp_path)), "pairs.tsv", "--student", "a/b"]
+
+    assert main([*command, "--set", VALIDATION]) == 2
+
+    assert "unknown model.preset 'a/b'" in capsys.readouterr().err

@@ -10,7 +10,7 @@ import tomli_w
 from dragoman.cli import main
 from dragoman.config import UsageError
 from dragoman.corpora.primer.corpus import generate
-from dragoman.pipeline.claim import FINISHED_FILE, MARK, RECIPE_FILE, RunError
+from dragoman.pipeline.claim import FINISHED_FILE, MARK, RECIPE_FILE, RunError, only_one
 from dragoman.planning import plan
 from dragoman.planning.planned_run import PLAN_FILE, names_sizes, plan_run
 from dragoman.planning.rehearsal import Rehearsal
@@ -35,7 +35,7 @@ def given(tmp_path: Path) -> dict[str, Any]:
         "target_language": "it",
         "seed": 7,
         "corpora": {"train": [{"path": str(path)}]},
-        "tokenizer": {"lowercase": True},
+        "training": {"device": "cpu"},
         "search": {"length_penalty": 0.3},
     }
 
@@ -62,12 +62,12 @@ def test_what_a_recipe_says_stays_and_the_rest_is_planned(
 ) -> None:
     recipe = planned(given, tmp_path / "run")
 
-    assert (recipe.seed, recipe.tokenizer.lowercase) == (7, True)
+    assert (recipe.seed, recipe.training.device) == (7, "cpu")
     assert recipe.search.length_penalty == 0.3
     assert recipe.model.positional_encoding == "rotary"
     assert recipe.training.optimizer == "muon"
     assert recipe.tokenizer.vocab_size == rehearsals[0]["tokenizer"]["vocab_size"]
-    assert rehearsals[0]["tokenizer"]["lowercase"]
+    assert rehearsals[0]["training"]["device"] == "cpu"
 
 
 def test_a_run_goes_on_as_it_was_planned(
@@ -81,13 +81,28 @@ def test_a_run_goes_on_as_it_was_planned(
     given["seed"] = 8  # nothing is trained yet, so another recipe may come
     assert planned(given, run).seed == 8
     assert len(rehearsals) == 2
+    text = Path(given["corpora"]["train"][0]["path"])  # or another text
+    text.write_text(text.read_text() + "Another cat sleeps.\tUn altro gatto dorme.\n")
+    planned(given, run)
+    assert len(rehearsals) == 3
     (run / RECIPE_FILE).write_text(MARK)
     (run / FINISHED_FILE).touch()
-    given["seed"] = 9  # refused by whoever compares it with the recipe of the run
-    assert planned(given, run).seed == 9
+    del given["seed"]  # refused by whoever compares it with the recipe of the run
+    assert planned(given, run).seed == 1
     with pytest.raises(UsageError, match=r"--minutes 20: the run in .* was planned for 60; leave"):
         planned(given, run, 20)
-    assert len(rehearsals) == 2
+    assert len(rehearsals) == 3
+
+
+def test_nothing_is_planned_beside_a_training(
+    given: dict[str, Any], rehearsals: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    (tmp_path / "run").mkdir()
+
+    with only_one(tmp_path / "run"), pytest.raises(RunError, match="another process"):
+        planned(given, tmp_path / "run")
+
+    assert rehearsals == []
 
 
 def test_a_run_from_before_there_were_plans_goes_on_with_its_defaults(
@@ -98,6 +113,8 @@ def test_a_run_from_before_there_were_plans_goes_on_with_its_defaults(
     (tmp_path / "run" / FINISHED_FILE).touch()
 
     assert planned(given, tmp_path / "run").model.positional_encoding == "interleaved"
+    with pytest.raises(UsageError, match="was planned for no time; leave it out"):
+        planned(given, tmp_path / "run", 20)
     assert rehearsals == []
 
 
@@ -125,6 +142,7 @@ def test_nothing_is_planned_where_it_could_not_be_trained(
 def test_sizes_are_the_sections_that_a_plan_decides_alone(given: dict[str, Any]) -> None:
     assert not names_sizes(given)
     assert names_sizes({**given, "model": {}})
+    assert names_sizes({**given, "training": {"device": "cpu", "updates": 9}})
 
 
 def test_minutes_and_sizes_contradict_each_other(

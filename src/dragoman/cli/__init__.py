@@ -1,8 +1,11 @@
 """The command line: each command reads its options, calls the library once, and prints."""
 
+import contextlib
 import io
 import os
 import sys
+import tempfile
+import traceback
 from collections.abc import Sequence
 
 from cyclopts import App, CycloptsError
@@ -147,7 +150,20 @@ def _one_sentence(error: Exception) -> str:
             "this one has a checkpoint, which is intact"
         )
     said = " ".join(f"{type(error).__name__}: {error}".split())
-    return f"a mistake in dragoman itself; please report what the same with --debug prints ({said})"
+    return f"a mistake in dragoman itself ({said}); please report {_keep_traceback()}"
+
+
+def _keep_traceback() -> str:
+    """Write down where a mistake of ours happened, which may take hours to happen again."""
+    with (
+        contextlib.suppress(OSError),
+        tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", prefix="dragoman-", suffix=".traceback", delete=False
+        ) as file,
+    ):
+        file.write(traceback.format_exc())
+        return f"{file.name}, which has its traceback"
+    return "what the same with --debug prints"
 
 
 def _name_of_output() -> str | None:

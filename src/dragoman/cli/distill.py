@@ -1,5 +1,6 @@
 """`dragoman distill`: a large model teaches a small, fast one."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -7,6 +8,12 @@ from cyclopts import Parameter
 
 from dragoman.cli.bulk_translation import BulkOptions, Report, distribute
 from dragoman.cli.train import STOPPED
+
+
+def _beside(model: Path, student: str) -> Path:
+    """Name the directory of a student after its teacher's."""
+    teacher = model.resolve()
+    return teacher.parent / f"{teacher.name}-{student}".replace(os.sep, "-")
 
 
 def distill(
@@ -63,7 +70,7 @@ def distill(
         teacher=model,
         corpora=tuple(CorpusConfig(path=path) for path in pairs),
         student=student,
-        directory=output or model.resolve().with_name(f"{model.resolve().name}-{student}"),
+        directory=output or _beside(model, student),
         assignments=set_,
     )
     stopped_by = distil(

@@ -162,7 +162,8 @@ def _check_systems(paths: list[Path], translation: TranslationOptions) -> None:
     if translation != TranslationOptions() and all(path.is_file() for path in paths):
         raise UsageError(
             f"{paths[0]}: it has translations, and --engine, --device, --whole-lines, --glossary, "
-            "--no-protect and --shortlist say how to make them; leave these out, or name a model"
+            "--no-protect, --shortlist and --precision say how to make them; leave these out, or "
+            "name a model"
         )
     if len(models := [path for path in paths if path.is_dir()]) > 1:
         ours, theirs = (_languages(path) for path in models)

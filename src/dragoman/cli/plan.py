@@ -72,6 +72,7 @@ def plan(
     if json:
         from json import dumps
 
-        print(dumps(vars(made), ensure_ascii=False))
+        prediction = {"minutes": made.minutes, "peak_mib": made.peak_mib}
+        print(dumps({"recipe": made.recipe, **prediction, "reasons": made.reasons}))
     elif output is None:
         print(made.as_toml(), end="")

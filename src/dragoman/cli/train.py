@@ -21,8 +21,10 @@ def train(
 ) -> int:
     """Train a model, or go on with an unfinished run of the same recipe.
 
-    Interrupt it at any time: it saves, and the same command goes on from there. A recipe with
-    none of the sections model, batching and training gets those that `dragoman plan` would choose.
+    Interrupt it at any time: it saves, and the same command goes on from there.
+
+    A recipe without the sections tokenizer, cleaning, batching, model and training gets what
+    `dragoman plan` would choose.
 
     For example:
 
@@ -39,8 +41,8 @@ def train(
     set_
         Change a setting of the recipe, as section.key=value; may be given several times.
     minutes
-        How long the whole training may take, where sizes and schedule are planned; 60 if nothing
-        is said.
+        How long the training may take, where sizes and schedule are planned, which itself takes
+        some minutes; 60 if nothing is said.
     """
     from dragoman.config import UsageError
     from dragoman.pipeline.run import train_model

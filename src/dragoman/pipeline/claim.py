@@ -48,6 +48,18 @@ class RunError(DragomanError):
     """A run cannot be started or gone on with in this directory."""
 
 
+def make_directory(directory: Path) -> None:
+    """Make the directory of a run, with those that it is in.
+
+    Raises:
+        RunError: there can be none.
+    """
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except FileNotFoundError:  # what /proc says, of which nothing is missing
+        raise RunError(f"{directory}: cannot be written: no directory can be made there") from None
+
+
 @contextmanager
 def only_one(directory: Path) -> Iterator[None]:
     """Keep a second training out of a directory; the lock dies with its process."""

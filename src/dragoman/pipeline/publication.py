@@ -115,7 +115,10 @@ class Publisher:
         if not self.recipe.corpora.test:
             return
         translator = Translator(
-            self.directory, engine="pytorch", device=self.recipe.training.device
+            self.directory,
+            engine="pytorch",
+            device=self.recipe.training.device,
+            precision=self.recipe.training.precision,
         )
         corpora = self.recipe.corpora.test
         for name, corpus in zip(unique_names(corpora), corpora, strict=True):

@@ -19,6 +19,7 @@ from dragoman.pipeline.claim import (
     RunError,
     claim,
     has_trained,
+    make_directory,
     named_when_unwritable,
     only_one,
 )
@@ -46,7 +47,7 @@ def train_model(recipe: Recipe, directory: Path, display: Display) -> int | None
     device = device_of_process(recipe.training.device)
     require_packages(recipe.evaluation)
     require_packages(validation_metrics(recipe))
-    _make(directory)
+    make_directory(directory)
     with process_group(device), named_when_unwritable(directory), only_one(directory):
         if rank() > 0:
             display = Silence()
@@ -79,14 +80,6 @@ def train_model(recipe: Recipe, directory: Path, display: Display) -> int | None
             _report(directory, display)
         barrier()
     return None
-
-
-def _make(directory: Path) -> None:
-    """Make the directory of a run, with those that it is in."""
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except FileNotFoundError:  # what /proc says, of which nothing is missing
-        raise RunError(f"{directory}: cannot be written: no directory can be made there") from None
 
 
 def _report(directory: Path, display: Display) -> None:

@@ -47,14 +47,24 @@ Say = Callable[[str], None]
 class Plan:
     """A recipe, and what it will take."""
 
-    recipe: dict[str, Any]
+    given: dict[str, Any]
+    """What the recipe says by itself."""
+
+    chosen: dict[str, Any]
+    """The sections that complete it."""
+
     minutes: float
-    """Predicted, from the command to the finished model."""
+    """Predicted, from the beginning of the training to the finished model."""
 
     peak_mib: float
     """Predicted most memory of the training process."""
 
     reasons: tuple[str, ...]
+
+    @property
+    def recipe(self) -> dict[str, Any]:
+        """All of the recipe."""
+        return overlay(self.chosen, self.given)
 
     @property
     def prediction(self) -> str:
@@ -72,7 +82,7 @@ def make_plan(given: dict[str, Any], minutes: float, say: Say) -> Plan:
 
     Args:
         given: A recipe with languages and text at least, as nested tables; what it says stays.
-        minutes: How long the whole training may take.
+        minutes: How long the whole training may take, planning apart.
         say: Is told what is done.
 
     Raises:
@@ -96,17 +106,18 @@ def make_plan(given: dict[str, Any], minutes: float, say: Say) -> Plan:
             f"--minutes {math.ceil((besides + of_updates) / 60 / (1 - SPARE))} may be enough"
         )
     return Plan(
-        recipe=overlay(chosen.sections(text), given),
+        given=given,
+        chosen=chosen.sections(text),
         minutes=(besides + updates * chosen.rehearsal.seconds_per_update) / 60,
         peak_mib=max(chosen.rehearsal.peak_mib, text.vocabulary_mib),
         reasons=_reasons(chosen, text),
     )
 
 
-def overlay(planned: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-    """Complete nested tables with what is planned; what is given stays, and comes first."""
+def overlay(chosen: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """Complete nested tables with what was chosen; what is given stays, and comes first."""
     merged = dict(given)
-    for key, value in planned.items():
+    for key, value in chosen.items():
         if isinstance(value, dict):
             merged[key] = overlay(value, given.get(key, {}))
         else:

@@ -6,14 +6,24 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from dragoman.config import UsageError
+from dragoman.config import UsageError, from_table
+from dragoman.corpora.config import CorporaConfig
+from dragoman.corpora.fingerprint import fingerprint_files
 from dragoman.durable import write_atomically
-from dragoman.pipeline.claim import RunError, check_free, has_trained
+from dragoman.pipeline.claim import (
+    MAY_CHANGE,
+    RunError,
+    check_free,
+    has_trained,
+    make_directory,
+    named_when_unwritable,
+    only_one,
+)
 from dragoman.planning.plan import Plan, Say, make_plan, overlay
 from dragoman.recipe import Recipe, recipe_from_table
 
-SIZES = ("batching", "model", "training")
-"""Sections of a recipe; whoever writes one of them has sizes in mind, and gets no others."""
+SIZES = ("tokenizer", "cleaning", "batching", "model", "training")
+"""Sections of a recipe that a plan decides, or measures the text with."""
 
 PLAN_FILE = "plan.json"
 USUAL_MINUTES = 60.0
@@ -23,14 +33,23 @@ USUAL_MINUTES = 60.0
 class _KeptPlan:
     """What was planned, and for what."""
 
-    given: dict[str, Any]
     for_minutes: float
+    text: dict[str, str]
+    """Checksums of the files."""
+
     plan: Plan
 
 
 def names_sizes(given: dict[str, Any]) -> bool:
-    """Tell whether a recipe says how large something is, so that nothing is planned."""
-    return any(section in given for section in SIZES)
+    """Tell whether a recipe decides something that a plan would decide.
+
+    What may change while a run goes on, as the device, is no such thing.
+    """
+    free = {name.strip(":").removeprefix("training.") for name in MAY_CHANGE}
+    return any(
+        section in given and (section != "training" or not given[section].keys() <= free)
+        for section in SIZES
+    )
 
 
 def plan_run(given: dict[str, Any], directory: Path, minutes: float | None, say: Say) -> Recipe:
@@ -39,44 +58,50 @@ def plan_run(given: dict[str, Any], directory: Path, minutes: float | None, say:
     Args:
         given: The recipe, as nested tables; what it says stays as it is.
         directory: Of the run; the plan is kept there.
-        minutes: How long the whole training may take; `USUAL_MINUTES` if nothing is said.
+        minutes: How long the training may take; `USUAL_MINUTES` if nothing is said.
         say: Is told what is done, why the plan is as it is, and what it predicts.
 
     Raises:
         UsageError: several processes are to plan, or the run was planned for another time.
-        RunError: the directory holds something else, or a plan that cannot be read.
+        RunError: the directory holds something else, a plan that cannot be read, or the training of
+            another process; or it cannot be written.
         PlanError: there is no text to speak of, or not enough time.
     """
     check_free(directory)
-    kept = _read(directory / PLAN_FILE)
     if has_trained(directory):
+        kept = _read(directory / PLAN_FILE)
+        if minutes is not None and (kept is None or minutes != kept.for_minutes):
+            planned_for = "no time" if kept is None else f"{kept.for_minutes:g}"
+            raise UsageError(
+                f"--minutes {minutes:g}: the run in {directory} was planned for {planned_for}; "
+                "leave it out, or name another directory with -o"
+            )
         if kept is None:  # it began before this release planned anything
             return recipe_from_table(given)
-        if minutes not in (None, kept.for_minutes):
-            raise UsageError(
-                f"--minutes {minutes:g}: the run in {directory} was planned for "
-                f"{kept.for_minutes:g}; leave it out, or name another directory with -o"
-            )
     else:
-        minutes = minutes or USUAL_MINUTES
-        if kept is None or (kept.given, kept.for_minutes) != (given, minutes):
-            kept = _KeptPlan(given=given, for_minutes=minutes, plan=_plan(given, minutes, say))
-            directory.mkdir(parents=True, exist_ok=True)
-            write_atomically(directory / PLAN_FILE, json.dumps(asdict(kept), indent=1) + "\n")
+        kept = _plan(given, directory, minutes or USUAL_MINUTES, say)
     if os.environ.get("RANK", "0") == "0":
         for line in (*kept.plan.reasons, kept.plan.prediction):
             say(line)
-    return recipe_from_table(overlay(kept.plan.recipe, given))
+    return recipe_from_table(overlay(kept.plan.chosen, given))
 
 
-def _plan(given: dict[str, Any], minutes: float, say: Say) -> Plan:
-    """Plan in the only process, as others would be in the way of the rehearsal."""
-    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
-        raise UsageError(
-            f"the recipe has none of the sections {', '.join(SIZES)}, and several processes "
-            "cannot plan them; write a recipe with dragoman plan first"
-        )
-    return make_plan(given, minutes, say)
+def _plan(given: dict[str, Any], directory: Path, minutes: float, say: Say) -> _KeptPlan:
+    """Plan, unless the same was planned before for the same text and time."""
+    make_directory(directory)
+    with named_when_unwritable(directory), only_one(directory):
+        kept = _read(directory / PLAN_FILE)
+        text = fingerprint_files(from_table(CorporaConfig, given["corpora"]))
+        if kept and (kept.plan.given, kept.for_minutes, kept.text) == (given, minutes, text):
+            return kept
+        if int(os.environ.get("WORLD_SIZE", "1")) > 1:  # each would be in the others' way
+            raise UsageError(
+                f"the recipe has none of the sections {', '.join(SIZES)}, and several processes "
+                "cannot plan them; write a recipe with dragoman plan first"
+            )
+        kept = _KeptPlan(for_minutes=minutes, text=text, plan=make_plan(given, minutes, say))
+        write_atomically(directory / PLAN_FILE, json.dumps(asdict(kept), indent=1) + "\n")
+    return kept
 
 
 def _read(path: Path) -> _KeptPlan | None:
