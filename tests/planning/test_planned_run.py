@@ -1,6 +1,5 @@
 """A recipe without sizes gets planned ones, and the same ones when its run goes on."""
 
-import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +15,7 @@ from dragoman.planning.planned_run import PLAN_FILE, names_sizes, plan_run
 from dragoman.planning.rehearsal import Rehearsal
 from dragoman.recipe import Recipe
 
-REHEARSAL = Rehearsal(
-    seconds_before=10.0,
-    seconds_per_update=0.25,
-    tokens_per_second=4096.0,
-    seconds_per_validation=6.0,
-    peak_mib=700.0,
-)
+from .test_plan import REHEARSAL
 
 
 @pytest.fixture
@@ -47,7 +40,7 @@ def rehearsals(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
     def rehearse(table: dict[str, Any], *_: object, updates: int) -> Rehearsal:
         rehearsed.append(table)
-        return dataclasses.replace(REHEARSAL)
+        return REHEARSAL
 
     monkeypatch.setattr(plan, "rehearse", rehearse)
     return rehearsed
