@@ -5,6 +5,7 @@ Each is an optional install, beside Dragoman in the same environment:
     huggingface     pip install transformers
     joeynmt         pip install --no-deps joeynmt==2.3.0, then what it imports: sacremoses,
                     subword-nmt, tensorboard, matplotlib, seaborn, importlib_metadata, pandas
+    eole            pip install --no-deps eole==0.6.4, then what it imports: pyonmttok, pydantic
 
 They run their own forward pass, loss and optimizer, as their own training loops call them, with
 the settings that their manuals recommend for this size. They get our batches, whose padding is
@@ -199,9 +200,64 @@ class JoeyNMT:
         return loss
 
 
+class Eole:
+    """eole's model and loss, with autocast where the machine has bf16."""
+
+    name = "eole"
+
+    def __init__(self, work: Work, precision: Precision) -> None:
+        try:
+            from eole.config.models import TransformerModelConfig
+            from eole.config.training import TrainingConfig
+            from eole.models.model import EncoderDecoderModel
+        except ImportError as error:
+            raise MissingError(f"not installed ({error})") from None
+        self.version = version("eole")
+        if work.device.type != "cpu":
+            raise MissingError("compared on CPUs only")
+        self.work = work
+        self.dtype = choose_precision(precision, work.device)
+        special = {"pad_token": work.pad_id, "bos_token": work.bos_id, "eos_token": work.eos_id}
+        tokens = {f"piece {i}": i for i in range(work.vocab_size)}
+        names = {name: f"piece {i}" for name, i in special.items()}
+        self.model: nn.Module = EncoderDecoderModel.for_training(
+            TransformerModelConfig(**eole_model(work.model)),
+            {"src": tokens, "tgt": tokens, "specials": names},
+            TrainingConfig(
+                dropout=[work.model.dropout],
+                attention_dropout=[0.0],
+                compute_dtype="fp32",  # of the weights: its autocast leaves them so
+                param_init_method="xavier_uniform",
+            ),
+        ).train()
+        self.loss = nn.CrossEntropyLoss(
+            ignore_index=work.pad_id, reduction="sum", label_smoothing=work.label_smoothing
+        )
+        self.optimizer = torch.optim.AdamW(  # it offers no fused one
+            self.model.parameters(), lr=work.learning_rate, foreach=False
+        )
+
+    @property
+    def configuration(self) -> str:
+        """Say how it computes."""
+        return f"{str(self.dtype).removeprefix('torch.')}, AdamW"
+
+    def update(self, batch: Update) -> float:
+        """Do what its trainer does for a batch of such sentences."""
+        return _update(self.model, self.optimizer, batch, self._loss)
+
+    def _loss(self, batch: Batch) -> Tensor:
+        source, target = torch.from_numpy(batch.source), torch.from_numpy(batch.target)
+        with autocast(self.work.device, self.dtype):
+            found = self.model(source, target, (source != self.work.pad_id).sum(dim=1))
+            logits = self.model.get_submodule("generator")(found.dec_out.flatten(0, 1))
+            return self.loss(logits.float(), target[:, 1:].flatten())
+
+
 PEERS: dict[str, Callable[[Work, Precision], Subject]] = {
     "huggingface": HuggingFace,
     "joeynmt": JoeyNMT,
+    "eole": Eole,
 }
 
 
@@ -246,6 +302,31 @@ def joeynmt_model(sizes: TransformerConfig) -> dict[str, Any]:
         "tied_softmax": True,
         "encoder": stack(sizes.num_encoder_layers),
         "decoder": stack(sizes.num_decoder_layers),
+    }
+
+
+def eole_model(sizes: TransformerConfig) -> dict[str, Any]:
+    """Write the section `model` of its configuration."""
+    if sizes.num_encoder_layers != sizes.num_decoder_layers:
+        raise MissingError("compared with as many layers in both stacks")
+    positions = "SinusoidalInterleaved"
+    return {
+        "layers": sizes.num_encoder_layers,
+        "hidden_size": sizes.d_model,
+        "heads": sizes.num_heads,
+        "transformer_ff": sizes.d_ff,
+        "embeddings": {
+            "src_word_vec_size": sizes.d_model,
+            "tgt_word_vec_size": sizes.d_model,
+            "position_encoding_type": positions,
+        },
+        "position_encoding_type": positions,
+        "add_qkvbias": True,
+        "add_final_linear_bias": True,
+        "add_ffnbias": True,
+        "generator_bias": False,
+        "share_embeddings": True,
+        "share_decoder_embeddings": True,
     }
 
 
