@@ -129,4 +129,5 @@ def test_a_job_that_lost_its_first_process_ends_and_one_process_goes_on(
     dragoman("train", "reverse.toml", "-o", "run", *SHORT)
 
     assert agent.returncode == 1, errors
+    assert "another process of this training has ended" in errors
     assert_close(whole_runs / "one", workspace / "run")

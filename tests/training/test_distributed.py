@@ -80,7 +80,7 @@ for longest, name in ((timedelta(seconds=2), "impatient"), (usual, "patient")):
                     time.sleep(0 if rank else 5)
                     distributed.barrier()
                     say(f"{name} {rank} goes on")
-            except RuntimeError as error:
+            except distributed.ProcessLostError as error:
                 say(f"{name} {rank}: {error}")
             os._exit(0)
     os.wait(), os.wait()
@@ -106,4 +106,6 @@ def test_a_first_process_that_is_slow_is_waited_for_as_long_as_it_is_said() -> N
     assert {"patient 0 goes on", "patient 1 goes on"} <= set(said)
     assert "impatient 1 has met the other" in said
     assert "impatient 1 goes on" not in said
-    assert "impatient 1: " in done.stdout
+    assert "impatient 1: another process of this training has ended or cannot be reached" in (
+        done.stdout
+    )

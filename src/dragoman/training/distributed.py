@@ -11,11 +11,17 @@ import torch.distributed as dist
 from torch import Tensor
 from torch.distributed import TCPStore  # type: ignore[attr-defined]
 
+from dragoman.config import DragomanError
+
 LONGEST_WAIT = timedelta(days=7)
 LONGEST_MEETING = 300.0
 """Seconds for all processes to start."""
 
 PORT_KEY = "dragoman/port"
+
+
+class ProcessLostError(DragomanError):
+    """Another process of the training is not there any more."""
 
 
 def rank() -> int:
@@ -39,6 +45,9 @@ def process_group(device: torch.device) -> Iterator[None]:
 
     The others wait for the first process while it prepares text or validates, which may take
     hours; a process that dies is noticed by `torchrun` and not by this time limit.
+
+    Raises:
+        ProcessLostError: another process has ended, or cannot be reached any more.
     """
     if "TORCHELASTIC_RUN_ID" not in os.environ:
         yield
@@ -55,8 +64,20 @@ def process_group(device: torch.device) -> Iterator[None]:
         dist.init_process_group(backend, timeout=LONGEST_WAIT)
     try:
         yield
+    except RuntimeError as error:
+        if not _is_of_connection(error):
+            raise
+        raise ProcessLostError(
+            "another process of this training has ended or cannot be reached; what it has said may "
+            "tell why, and the same command goes on from the last checkpoint"
+        ) from error
     finally:
         dist.destroy_process_group()
+
+
+def _is_of_connection(error: RuntimeError) -> bool:
+    """Recognise the errors of `torch.distributed`; those of gloo have no class of their own."""
+    return isinstance(error, dist.DistError) or "/gloo/" in str(error)
 
 
 def _new_store() -> TCPStore:
