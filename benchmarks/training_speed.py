@@ -46,8 +46,9 @@ from dragoman.planning.machine import matrix_rate
 from dragoman.recipe import Recipe, recipe_from_table
 from dragoman.training.compilation import compile_blocks
 from dragoman.training.config import TrainingConfig
+from dragoman.training.objective import Objective
 from dragoman.training.optimizer import build_optimizers
-from dragoman.training.step import MicroBatch, Objective, update
+from dragoman.training.step import MicroBatch, update
 
 WARM_UP = 5  # updates before the clock starts
 DROPOUT = 0.2

@@ -26,7 +26,7 @@ from dragoman.model.transformer import Transformer
 from dragoman.training.averaging import weights_of
 from dragoman.training.display import Silence
 from dragoman.training.loop import Trainer
-from dragoman.training.step import Objective
+from dragoman.training.objective import Objective
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
 

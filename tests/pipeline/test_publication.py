@@ -20,8 +20,8 @@ from dragoman.recipe import Recipe
 from dragoman.training.averaging import Weights
 from dragoman.training.display import Display, Validation
 from dragoman.training.loop import Trainer
+from dragoman.training.objective import with_weights
 from dragoman.training.progress import Progress
-from dragoman.training.step import with_weights
 
 from .conftest import Listener, MakeRecipe
 from .test_validation import build

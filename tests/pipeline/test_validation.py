@@ -11,7 +11,7 @@ from dragoman.pipeline.validation import Validator
 from dragoman.recipe import Recipe
 from dragoman.tokenizers.tokenizer import BOS_ID, EOS_ID, PAD_ID, UNK_ID
 from dragoman.training.display import Silence
-from dragoman.training.step import Objective
+from dragoman.training.objective import Objective
 
 from .conftest import MakeRecipe
 

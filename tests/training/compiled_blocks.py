@@ -15,7 +15,7 @@ from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.training.averaging import weights_of
 from dragoman.training.compilation import compile_blocks
-from dragoman.training.step import Objective, with_weights
+from dragoman.training.objective import Objective, with_weights
 
 VOCAB, PAD = 13, 0
 

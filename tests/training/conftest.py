@@ -18,7 +18,7 @@ from dragoman.model.transformer import Transformer
 from dragoman.training.config import TrainingConfig
 from dragoman.training.display import Validation
 from dragoman.training.loop import Trainer
-from dragoman.training.step import Objective
+from dragoman.training.objective import Objective
 
 VOCAB = 20
 SMALL = TransformerConfig(

@@ -7,13 +7,9 @@ from torch import Tensor
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.training.averaging import weights_of
+from dragoman.training.objective import Objective
 from dragoman.training.optimizer import Optimizers
-from dragoman.training.step import (
-    MicroBatch,
-    Objective,
-    TrainingError,
-    update,
-)
+from dragoman.training.step import MicroBatch, TrainingError, update
 
 VOCAB, PAD = 13, 0
 

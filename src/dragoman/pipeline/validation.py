@@ -13,7 +13,8 @@ from dragoman.evaluation.metrics import score
 from dragoman.recipe import Recipe
 from dragoman.tokenizers.tokenizer import forbidden_ids
 from dragoman.training.display import Sample, Validation
-from dragoman.training.step import MicroBatch, Objective
+from dragoman.training.objective import Objective
+from dragoman.training.step import MicroBatch
 from dragoman.translator import Translator
 
 NUM_SAMPLES = 3

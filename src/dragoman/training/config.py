@@ -22,6 +22,7 @@ _CONDITIONS: dict[str, tuple[Callable[[float], bool], str]] = {
     "warmup_updates": _NOT_NEGATIVE,
     "patience": _NOT_NEGATIVE,
     "weight_decay": _NOT_NEGATIVE,
+    "r_drop": (lambda value: 0 <= value < math.inf, "zero or more, and finite"),
     "max_gradient_norm": _NOT_NEGATIVE,
     "label_smoothing": _SHARE,
     "ema_decay": _SHARE,
@@ -62,6 +63,10 @@ class TrainingConfig:
 
     label_smoothing: float = 0.1
     """Probability spread evenly over the vocabulary (section 5.4)."""
+
+    r_drop: float = 0.0
+    """Weight of R-Drop (Liang et al. 2021): each sentence is predicted twice, with dropout of its
+    own, and the two should agree. It takes twice the time and memory; 0 switches it off."""
 
     max_gradient_norm: float = 1.0
     """Longer gradients are shortened to this; 0 switches it off."""

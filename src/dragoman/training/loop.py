@@ -32,11 +32,12 @@ from dragoman.training.distributed import (
     world_size,
 )
 from dragoman.training.journal import JOURNAL, Journal, NoJournal
+from dragoman.training.objective import Objective, build_objective, with_weights
 from dragoman.training.optimizer import build_optimizers
 from dragoman.training.parallelism import gathered, spread
 from dragoman.training.progress import Outcome, Progress
 from dragoman.training.schedule import learning_rate
-from dragoman.training.step import MicroBatch, Objective, update, with_weights
+from dragoman.training.step import MicroBatch, update
 from dragoman.training.stopping import StoppedError, left_when_stopped, stop_on_signals
 from dragoman.training.under_way import Begun, UpdatesUnderWay
 
@@ -73,10 +74,8 @@ class Trainer:
         self.publish = publish
         self.transformer = transformer
         self.device = next(transformer.parameters()).device
-        self.objective = Objective(
-            transformer,
-            label_smoothing=config.label_smoothing,
-            dtype=choose_precision(config.precision, self.device),
+        self.objective = build_objective(
+            transformer, config, choose_precision(config.precision, self.device)
         )
         if config.compile:
             compile_blocks(transformer)

@@ -1,5 +1,7 @@
 """Label-smoothed cross-entropy (section 5.4; Szegedy et al. 2016), summed over tokens."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -12,6 +14,9 @@ CHUNK_ROWS = 256
 
 CHUNK_ROWS_ON_GPU = 4096
 """There, enough to keep it busy."""
+
+LossAndGradient = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
+"""(logits of some positions, their labels) -> their summed loss and its gradient in the logits."""
 
 
 def label_smoothed_cross_entropy(
@@ -47,13 +52,31 @@ def projected_cross_entropy(
     """
     if not torch.is_grad_enabled():
         return _without_gradients(states, projection, labels, smoothing, padding_id)
-    loss: Tensor = _ChunkedCrossEntropy.apply(  # type: ignore[no-untyped-call]
+    return projected_loss(
         states.flatten(0, 1),
-        projection.weight,
-        projection.bias,
+        projection,
         labels.flatten(),
-        smoothing,
-        padding_id,
+        partial(_loss_and_gradient, smoothing=smoothing, padding_id=padding_id),
+    )
+
+
+def projected_loss(
+    states: Float[Tensor, "positions d_model"],
+    projection: nn.Linear,
+    labels: Int[Tensor, " positions"],
+    of_chunk: LossAndGradient,
+) -> Float[Tensor, ""]:
+    """Sum a loss of the projected states, chunk after chunk, with its gradients.
+
+    Args:
+        states: What is projected.
+        projection: To the vocabulary.
+        labels: One for each position.
+        of_chunk: May overwrite the logits. If there is an even number of positions, it is given an
+            even number of them each time.
+    """
+    loss: Tensor = _ProjectedLoss.apply(  # type: ignore[no-untyped-call]
+        states, projection.weight, projection.bias, labels, of_chunk
     )
     return loss
 
@@ -77,8 +100,8 @@ def _without_gradients(
     return torch.stack(losses).sum()
 
 
-class _ChunkedCrossEntropy(torch.autograd.Function):
-    """The gradient of the loss in the logits is softmax - q; the rest is the chain rule."""
+class _ProjectedLoss(torch.autograd.Function):
+    """From the gradient of the loss in the logits, the rest is the chain rule."""
 
     @staticmethod
     def forward(
@@ -87,8 +110,7 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         weight: Tensor,
         bias: Tensor | None,
         labels: Tensor,
-        smoothing: float,
-        padding_id: int,
+        of_chunk: LossAndGradient,
     ) -> Tensor:
         device = states.device.type
         dtype = (
@@ -106,7 +128,7 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
             logits = (chunk @ matrix.t()).float()
             if bias is not None:
                 logits += bias
-            chunk_loss, gradient = _loss_and_gradient(logits, labels[rows], smoothing, padding_id)
+            chunk_loss, gradient = of_chunk(logits, labels[rows])
             loss += chunk_loss
             if bias_gradient is not None:
                 bias_gradient += gradient.sum(dim=0)
@@ -120,16 +142,17 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         scale = gradients[0]
         inputs = (None if saved is None else saved * scale for saved in ctx.saved_tensors)
-        return (*inputs, None, None, None)
+        return (*inputs, None, None)
 
 
 def _loss_and_gradient(
     logits: Float[Tensor, "rows vocab"],
     labels: Int[Tensor, " rows"],
+    *,
     smoothing: float,
     padding_id: int,
 ) -> tuple[Float[Tensor, ""], Float[Tensor, "rows vocab"]]:
-    """Return the summed loss of a chunk and its gradient in the logits, which it overwrites.
+    """Return the summed loss of a chunk, and its gradient, softmax - q, in the room of the logits.
 
     Each step changes the logits in place: new room for as many numbers costs more than the step.
     """

@@ -1,8 +1,7 @@
 """One update of the weights."""
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,14 +11,9 @@ from torch import Tensor, nn
 
 from dragoman.config import DragomanError
 from dragoman.corpora.batch import Batch
-from dragoman.model.transformer import Transformer
-from dragoman.training.averaging import Weights, borrowed_weights, copy_weights
-from dragoman.training.compilation import not_compiled
 from dragoman.training.distributed import sum_over_ranks, world_size
-from dragoman.training.loss import projected_cross_entropy
 from dragoman.training.optimizer import Optimizers
-from dragoman.training.parallelism import is_sharded, whole, without_gradient_sync
-from dragoman.training.precision import autocast
+from dragoman.training.parallelism import whole, without_gradient_sync
 
 
 @dataclass(frozen=True)
@@ -44,66 +38,6 @@ def _sent(tokens: Int[np.ndarray, "batch length"], device: torch.device) -> Tens
 
 class TrainingError(DragomanError):
     """Training cannot go on."""
-
-
-class Objective(nn.Module):
-    """What training minimises: from token ids to the summed loss.
-
-    It is a module so that the processes of a distributed training see all parameters used in one
-    forward pass.
-    """
-
-    def __init__(
-        self, transformer: Transformer, *, label_smoothing: float, dtype: torch.dtype
-    ) -> None:
-        super().__init__()
-        self.transformer = transformer
-        self.label_smoothing = label_smoothing
-        self.dtype = dtype
-
-    def forward(
-        self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
-    ) -> Float[Tensor, ""]:
-        """Sum the loss of predicting each target token from those before it.
-
-        Labels are smoothed in training only, so that a validation loss is a cross-entropy.
-        """
-        with self.precision(source.device):
-            states = self.transformer.states(source, target[:, :-1])
-            return projected_cross_entropy(
-                states,
-                self.transformer.projection.linear,
-                target[:, 1:],
-                smoothing=self.label_smoothing if self.training else 0.0,
-                padding_id=self.transformer.padding_id,
-            )
-
-    def precision(self, device: torch.device) -> AbstractContextManager[None]:
-        """Compute in the number format of this training."""
-        return autocast(device, self.dtype)
-
-
-@contextmanager
-def with_weights(objective: Objective, weights: Weights) -> Iterator[Objective]:
-    """Let an objective have other weights for a while.
-
-    Where processes hold parts of it, they are the weights of a whole copy, so that one process can
-    compute while the others wait.
-    """
-    if not is_sharded(objective):
-        with borrowed_weights(objective.transformer, weights), not_compiled():
-            yield objective
-        return
-    device = next(objective.parameters()).device
-    trained = objective.transformer
-    copy = Transformer(
-        trained.config,
-        source_vocab_size=trained.source_embeddings.table.num_embeddings,
-        target_vocab_size=trained.target_embeddings.table.num_embeddings,
-        padding_id=trained.padding_id,
-    ).to(device)
-    copy_weights(weights, copy)
-    yield Objective(copy, label_smoothing=objective.label_smoothing, dtype=objective.dtype)
 
 
 @dataclass(frozen=True)
