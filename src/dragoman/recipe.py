@@ -54,6 +54,14 @@ class Recipe:
             )
         if not 0 <= self.seed <= LARGEST_SEED:
             raise ValueError(f"seed = {self.seed} is not between 0 and {LARGEST_SEED}")
+        model = self.model
+        if self.training.r_drop and not (
+            model.dropout or model.attention_dropout or model.feed_forward_dropout
+        ):
+            raise ValueError(
+                f"training.r_drop = {self.training.r_drop} needs model.dropout above 0: without "
+                "dropout both predictions are the same"
+            )
         for name in ("source_language", "target_language"):
             _check_language(name, getattr(self, name))
         if same_language(self.source_language, self.target_language):
