@@ -46,7 +46,10 @@ class Recipe:
     """Of the training text, for the model card."""
 
     def __post_init__(self) -> None:
-        if self.tokenizer.joint != (self.model.tied_embeddings == "all"):
+        # Marian's tokenizers are two, and may have one vocabulary.
+        if self.tokenizer.kind != "marian" and self.tokenizer.joint != (
+            self.model.tied_embeddings == "all"
+        ):
             raise ValueError(
                 f"tokenizer.joint = {str(self.tokenizer.joint).lower()} does not go with "
                 f"model.tied_embeddings = {self.model.tied_embeddings!r}: one vocabulary goes "

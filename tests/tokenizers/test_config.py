@@ -14,6 +14,8 @@ from dragoman.tokenizers.config import TokenizerConfig
         ({"vocab_size": 9, "from_model": "runs/en-it"}, "does not go with from_model"),
         ({"sampling": 1.5}, r"sampling=1.5 is not in \[0, 1\]"),
         ({"sampling": 0.1, "kind": "words"}, "sampling=0.1 needs subwords"),
+        ({"sampling": 0.1, "kind": "marian", "from_model": "m"}, "sampling=0.1 needs subwords"),
+        ({"kind": "marian"}, "kind='marian' needs from_model"),
         ({"sampling": 0.1, "byte_fallback": False}, "sampling=0.1 needs byte_fallback=true"),
         ({"min_frequency": 0}, "min_frequency=0 is not positive"),
     ],

@@ -59,6 +59,7 @@ def build_app() -> App:
         evaluate,
         explain,
         export,
+        finetune,
         import_model,
         inspect,
         plan,
@@ -79,6 +80,7 @@ def build_app() -> App:
     app.command(corpus.app)
     app.command(plan.plan)
     app.command(train.train)
+    app.command(finetune.finetune)
     app.command(distill.distill)
     app.command(translate.translate)
     app.command(evaluate.evaluate)

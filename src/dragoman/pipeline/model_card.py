@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from pathlib import PurePath
 from typing import Any
 
 from dragoman.corpora.prepared_text import CorpusSummary
@@ -59,8 +60,18 @@ def _data(training: dict[str, Any], licence: str) -> str:
     """Say what the model has learnt from."""
     table = _table(CORPUS_HEAD, corpus_rows(training))
     return (
-        f"## Training text\n\n{table}\n\n"
+        f"## Training text\n\n{table}\n\n{_origin(training['recipe'])}"
         f"Licence of the text: {licence or 'not stated in the recipe'}."
+    )
+
+
+def _origin(recipe: dict[str, Any]) -> str:
+    """Say which model it was before, if it was any: it has learnt from that one's text, too."""
+    model = recipe.get("training", {}).get("from_model")
+    if model is None:
+        return ""
+    return (
+        f"It began with the weights of `{PurePath(model).name}`, and knows what that one knew.\n\n"
     )
 
 

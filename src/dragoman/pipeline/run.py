@@ -14,6 +14,7 @@ from dragoman.corpora.token_store import TokenStore
 from dragoman.evaluation.config import EvaluationConfig
 from dragoman.evaluation.statistics import require_packages
 from dragoman.model.transformer import Transformer
+from dragoman.pipeline.beginning import take_weights
 from dragoman.pipeline.claim import (
     FINISHED_FILE,
     RunError,
@@ -43,6 +44,7 @@ def train_model(recipe: Recipe, directory: Path, display: Display) -> int | None
         RunError: the directory holds the run of another recipe, or another process trains in it,
             or the disk is full or fails.
         EvaluationError: a package that a metric needs is not installed.
+        ModelError: there is no model to begin with.
     """
     device = device_of_process(recipe.training.device)
     require_packages(recipe.evaluation)
@@ -134,6 +136,8 @@ def _trainer(
         target_vocab_size=text.tokenizers.target.vocab_size,
         padding_id=text.tokenizers.target.special_ids.pad,
     ).to(device)
+    if recipe.training.from_model is not None and not has_trained(directory):
+        take_weights(recipe.training.from_model, transformer, text.tokenizers)
     return Trainer(
         transformer,
         _batches(recipe, text.store, text),

@@ -11,8 +11,9 @@ FEWEST_ENTRIES = 5
 class TokenizerConfig:
     """How text is cut into tokens."""
 
-    kind: Literal["unigram", "bpe", "words"] = "unigram"
-    """Subwords by unigram (Kudo 2018) or BPE (Sennrich et al. 2016), or whole words."""
+    kind: Literal["unigram", "bpe", "words", "marian"] = "unigram"
+    """Subwords by unigram (Kudo 2018) or BPE (Sennrich et al. 2016), or whole words; `marian` is
+    that of an imported model, which can only be taken from it."""
 
     joint: bool = True
     """One vocabulary for both languages, so that the model can share one embedding table."""
@@ -50,10 +51,17 @@ class TokenizerConfig:
                 f"vocab_size={self.vocab_size} does not go with from_model={self.from_model!r}, "
                 "whose vocabulary is taken as it is; leave one of them out"
             )
+        if self.kind == "marian" and self.from_model is None:
+            raise ValueError(
+                "kind='marian' needs from_model: nothing here learns such a vocabulary"
+            )
         if not 0.0 <= self.sampling <= 1.0:
             raise ValueError(f"sampling={self.sampling} is not in [0, 1]")
-        if self.sampling and self.kind == "words":
-            raise ValueError(f"sampling={self.sampling} needs subwords, but kind is 'words'")
+        if self.sampling and self.kind in ("words", "marian"):
+            raise ValueError(
+                f"sampling={self.sampling} needs subwords by unigram or bpe, but kind is "
+                f"{self.kind!r}"
+            )
         if self.sampling and not self.byte_fallback:
             raise ValueError(
                 f"sampling={self.sampling} needs byte_fallback=true: sampling reads the text back "

@@ -35,6 +35,10 @@ _CONDITIONS: dict[str, tuple[Callable[[float], bool], str]] = {
 class TrainingConfig:
     """How a model is fitted. The defaults suit a small model on one machine."""
 
+    from_model: str | None = None
+    """Begin with the weights of this model directory instead of new ones. The recipe must have its
+    sizes, and its vocabulary (`tokenizer.from_model`). `~` and `$VARIABLE` are expanded."""
+
     updates: int = 20_000
     """Changes of the weights, after which training ends at the latest."""
 

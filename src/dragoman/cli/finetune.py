@@ -1,0 +1,71 @@
+"""`dragoman finetune`: a finished model learns from text of one's own."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from dragoman.cli.train import STOPPED
+
+EPOCHS = 5.0
+
+
+def finetune(
+    model: Path,
+    /,
+    *pairs: str,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    epochs: float = EPOCHS,
+    set_: Annotated[tuple[str, ...], Parameter(name="--set", negative=())] = (),
+) -> int:
+    """Train a finished model further on text of your own, or go on with that.
+
+    The model may be one that was trained here, or an import. It keeps its sizes and its
+    vocabulary. Some of the pairs are held out; at the end the model as it was and as it is now
+    translate them, and the test text of the model where it is at hand, and the difference is told:
+    what it has learnt, and what it has forgotten. The model that you name is left as it is.
+
+    Interrupt it at any time: it saves, and the same command goes on from there.
+
+    For example:
+
+        dragoman finetune runs/en-it mine.tsv -o runs/en-it-mine
+        dragoman finetune runs/en-it mine.tsv --epochs 2 --set training.learning_rate=1e-4
+
+    Parameters
+    ----------
+    model
+        A model directory.
+    pairs
+        Sentence pairs, in every form that a recipe's `corpora.train` takes as path.
+    output
+        The directory of the new model; where it is left out, beside the other with `-finetuned`
+        added to its name.
+    epochs
+        How many times the model sees the pairs.
+    set_
+        Change a setting of the recipe, as section.key=value; may be given several times.
+    """
+    from dragoman.config import UsageError
+    from dragoman.finetuning.run import FineTuning, fine_tune
+    from dragoman.training.display import ConsoleDisplay, LastingConsole
+
+    if not pairs:
+        raise UsageError("name the text that the model learns from: PAIRS")
+    if not epochs > 0:
+        raise UsageError(f"--epochs {epochs:g}: it should be above zero")
+    order = FineTuning(
+        model=model,
+        pairs=pairs,
+        epochs=epochs,
+        directory=output or _beside(model),
+        assignments=set_,
+    )
+    stopped_by = fine_tune(order, ConsoleDisplay(LastingConsole(stderr=True)))
+    return 0 if stopped_by is None else STOPPED + stopped_by
+
+
+def _beside(model: Path) -> Path:
+    """Name the directory of the new model after the old one."""
+    old = model.resolve()
+    return old.with_name(f"{old.name}-finetuned")

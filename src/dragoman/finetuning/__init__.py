@@ -1,0 +1,1 @@
+"""Going on with a finished model on text of one's own."""

@@ -1,0 +1,181 @@
+"""A finished model learns from other text, and what it was stays as it was."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from tests.distillation.conftest import Listener, sentences, write_lines
+
+from dragoman import Translator
+from dragoman.cli import main
+from dragoman.config import UsageError, to_table
+from dragoman.corpora.text_file import CorpusError
+from dragoman.finetuning.recipe import FEWEST_UPDATES_PER_EPOCH, SMALLEST_UPDATE, finetuning_recipe
+from dragoman.finetuning.run import FineTuning, fine_tune
+from dragoman.model_directory import ModelDirectory, describe
+from dragoman.pipeline.claim import RunError
+from dragoman.pipeline.run import train_model
+from dragoman.recipe import Recipe, recipe_from_table
+from dragoman.training.display import Silence
+
+FineTune = Callable[..., list[str]]
+ENOUGH = ("training.learning_rate=2e-2", "evaluation.bootstrap_samples=100")
+
+
+def exchanged(line: str) -> str:
+    """Let "one" and "two" each mean the other."""
+    source, _, target = line.partition("\t")
+    names = {"uno": "due", "due": "uno"}
+    return f"{source}\t{' '.join(names.get(word, word) for word in target.split())}"
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> str:
+    return write_lines(tmp_path / "mine.tsv", [exchanged(line) for line in sentences(100, 250)])
+
+
+@pytest.fixture
+def start(teacher: Path, mine: str, tmp_path: Path) -> FineTune:
+    """Give a function that fine-tunes, and tells what it said."""
+
+    def call(*assignments: str, epochs: float = 20.0) -> list[str]:
+        listener = Listener()
+        order = FineTuning(
+            model=teacher,
+            pairs=(mine,),
+            epochs=epochs,
+            directory=tmp_path / "run",
+            assignments=assignments,
+        )
+        assert fine_tune(order, listener) is None
+        return listener.messages
+
+    return call
+
+
+@pytest.mark.slow
+def test_a_model_learns_other_words_and_the_difference_is_told(
+    start: FineTune, teacher: Path, text: dict[str, str], tmp_path: Path
+) -> None:
+    before = (teacher / "model.safetensors").read_bytes()
+
+    said = start(*ENOUGH)
+
+    old, new = (Translator(path)("one one one") for path in (teacher, tmp_path / "run"))
+    assert (old.split()[0], new.split()[0]) == ("uno", "due")
+    assert (teacher / "model.safetensors").read_bytes() == before
+    *_, held_out, its_scores, test, _ = said
+    assert held_out == "held out from the new text, 8 sentences:"
+    assert its_scores.split("\n")[0].split()[:4] == ["metric", "before", "after", "difference"]
+    metric, was, now, gain, *_ = its_scores.split("\n")[2].split()
+    assert metric == "chrF"
+    assert float(now) > float(was)
+    assert gain.startswith("+")
+    assert test == "test, 5 sentences:"
+    assert f"It began with the weights of `{teacher.name}`" in (
+        tmp_path / "run" / "README.md"
+    ).read_text(encoding="utf-8")
+
+
+def recipe_of(teacher: Path, mine: str, *assignments: str) -> Recipe:
+    recipe, _ = finetuning_recipe(ModelDirectory(teacher), [mine], 1.0, assignments)
+    return recipe
+
+
+@pytest.mark.slow
+def test_it_begins_with_the_weights_of_the_model(teacher: Path, mine: str, tmp_path: Path) -> None:
+    still = ("training.updates=1", "training.warmup_updates=0", "training.learning_rate=1e-12")
+    train_model(recipe_of(teacher, mine, *still), tmp_path / "run", Silence())
+
+    ours, theirs = (load_file(path / "model.safetensors") for path in (tmp_path / "run", teacher))
+    for name, tensor in theirs.items():
+        torch.testing.assert_close(ours[name], tensor)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("assignment", "message"),
+    [
+        ("model.d_ff=20", r"has other sizes .* \(model.d_ff"),
+        ("model.norm=after", r"has other sizes .* \(model.norm"),
+        ("tokenizer.from_model=", "has another vocabulary .*; set tokenizer.from_model = "),
+    ],
+)
+def test_another_shape_or_vocabulary_is_refused(
+    assignment: str, message: str, teacher: Path, mine: str, tmp_path: Path
+) -> None:
+    table = to_table(recipe_of(teacher, mine))
+    section, _, rest = assignment.partition(".")
+    key, _, value = rest.partition("=")
+    table[section][key] = int(value) if value.isdigit() else value
+    if not value:
+        del table[section][key]
+
+    with pytest.raises(RunError, match=message):
+        train_model(recipe_from_table(table), tmp_path / "run", Silence())
+
+
+def test_updates_are_small_where_the_text_is(teacher: Path, mine: str) -> None:
+    lines = Path(mine).read_text(encoding="utf-8").splitlines()
+    num_tokens = sum(len(line.split("\t")[1].split()) + 1 for line in lines)
+    assert num_tokens == 600
+
+    recipe = recipe_of(teacher, mine)
+
+    assert num_tokens / FEWEST_UPDATES_PER_EPOCH < SMALLEST_UPDATE
+    assert recipe.batching.tokens_per_update == SMALLEST_UPDATE
+    assert recipe.training.updates == round(num_tokens / SMALLEST_UPDATE)
+    assert recipe.batching.max_length == ModelDirectory(teacher).description.max_length
+
+
+def test_test_text_that_is_somewhere_else_is_told(
+    teacher: Path, mine: str, tmp_path: Path, text: dict[str, str]
+) -> None:
+    copy = tmp_path / "model"
+    copy.mkdir()
+    for path in teacher.glob("*.*"):
+        if path.is_file():
+            (copy / path.name).write_bytes(path.read_bytes())
+    training = ModelDirectory(copy).description.training
+    corpora = {
+        **training["recipe"]["corpora"],
+        "test": [{"path": "$NOWHERE/a.tsv"}, {"path": "gone.tsv"}, {"path": text["test"]}],
+    }
+    describe(copy, training={**training, "recipe": {**training["recipe"], "corpora": corpora}})
+
+    recipe, remarks = finetuning_recipe(ModelDirectory(copy), [mine], 1.0, ())
+
+    assert [corpus.path for corpus in recipe.corpora.test] == [text["test"]]
+    assert remarks == [
+        "not tested on $NOWHERE/a.tsv, which is not here",
+        "not tested on gone.tsv, which is not here",
+    ]
+
+
+def test_a_text_of_which_nothing_fits_is_refused(teacher: Path, tmp_path: Path) -> None:
+    long = write_lines(tmp_path / "long.tsv", [f"{'one ' * 20}\t{'uno ' * 20}"])
+
+    with pytest.raises(CorpusError, match="no sentence that the model could learn from"):
+        recipe_of(teacher, long)
+
+
+def test_a_wrong_assignment_names_the_model(teacher: Path, mine: str) -> None:
+    with pytest.raises(UsageError, match=f"the fine-tuning of {teacher}: unknown key"):
+        recipe_of(teacher, mine, "training.updtes=3")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "name the text that the model learns from"),
+        (["mine.tsv", "--epochs", "0"], "--epochs 0: it should be above zero"),
+        (["mine.tsv", "--epochs", "nan"], "--epochs nan: it should be above zero"),
+    ],
+)
+def test_wrong_use_is_refused(
+    arguments: list[str], message: str, teacher: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["finetune", str(teacher), *arguments]) == 2
+    assert message in capsys.readouterr().err

@@ -1,0 +1,89 @@
+"""An imported model is trained further, from the loss that it has where it comes from."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch.nn.utils.rnn import pad_sequence
+
+from dragoman.finetuning.recipe import finetuning_recipe
+from dragoman.interop.marian import import_marian
+from dragoman.model_directory import ModelDirectory
+from dragoman.pipeline.run import train_model
+from dragoman.training.display import Silence
+from dragoman.training.journal import read_journal
+from dragoman.training.objective import Objective
+from dragoman.translator import Translator
+
+from .conftest import ENGLISH, ITALIAN
+
+IGNORED = -100  # the label that Hugging Face's loss leaves out
+
+
+@pytest.fixture
+def imported(save_marian: Callable[..., Any], tmp_path: Path) -> tuple[Any, ModelDirectory]:
+    theirs = save_marian(dropout=0.0)
+    import_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
+    return theirs, ModelDirectory(tmp_path / "imported")
+
+
+def test_the_loss_is_that_of_transformers(imported: tuple[Any, ModelDirectory]) -> None:
+    theirs, model = imported
+    special = model.description.special_ids
+    assert special.bos == special.pad  # so that the first token of a target looks like padding
+    ids = [
+        [torch.randint(2, special.pad - 1, (n,)) for n in lengths] for lengths in ((5, 3), (2, 6))
+    ]
+    source, labels = (
+        pad_sequence(
+            [torch.cat([row, torch.tensor([special.eos])]) for row in rows],
+            batch_first=True,
+            padding_value=special.pad,
+        )
+        for rows in ids
+    )
+    target = torch.cat([torch.full((2, 1), special.bos), labels], dim=1)
+    objective = Objective(model.load_transformer(), label_smoothing=0.0, dtype=torch.float32)
+
+    ours = objective(source, target)
+
+    expected = theirs(
+        input_ids=source,
+        attention_mask=(source != special.pad).long(),
+        labels=labels.masked_fill(labels == special.pad, IGNORED),
+    ).loss
+    torch.testing.assert_close(ours / (labels != special.pad).sum(), expected, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.slow
+def test_it_learns_and_keeps_its_vocabulary(
+    imported: tuple[Any, ModelDirectory], tmp_path: Path
+) -> None:
+    _, model = imported
+    train, validation = tmp_path / "train.tsv", tmp_path / "validation.tsv"
+    lines = [f"{en}\t{it}\n" for en, it in zip(ENGLISH, ITALIAN, strict=True)]
+    train.write_text("".join(lines) * 20, encoding="utf-8")
+    validation.write_text("".join(lines), encoding="utf-8")
+    settings = (
+        "training.learning_rate=1e-2",
+        "training.search_every=100",
+        "training.device=cpu",
+        f'corpora.validation=[{{path="{validation}"}}]',
+        "corpora.overlap=allow",
+        "cleaning.drop_duplicates=false",
+    )
+    recipe, _ = finetuning_recipe(model, [str(train)], 20.0, settings)
+
+    assert train_model(recipe, tmp_path / "run", Silence()) is None
+
+    losses = [
+        event["loss"]
+        for event in read_journal(tmp_path / "run" / "journal.jsonl")
+        if event["event"] == "validation"
+    ]
+    assert losses[-1] < losses[0] - 0.3
+    description = ModelDirectory(tmp_path / "run").description
+    assert description.tokenizer == model.description.tokenizer
+    assert len(Translator(tmp_path / "run", device="cpu")(ENGLISH)) == len(ENGLISH)
