@@ -230,6 +230,7 @@ class Eole:
                 param_init_method="xavier_uniform",
             ),
         ).train()
+        self.model.to(work.device)  # it takes a GPU where there is one
         self.loss = nn.CrossEntropyLoss(
             ignore_index=work.pad_id, reduction="sum", label_smoothing=work.label_smoothing
         )

@@ -62,8 +62,8 @@ class Recipe:
             model.dropout or model.attention_dropout or model.feed_forward_dropout
         ):
             raise ValueError(
-                f"training.r_drop = {self.training.r_drop} needs model.dropout above 0: without "
-                "dropout both predictions are the same"
+                f"training.r_drop = {self.training.r_drop} needs model.dropout or another dropout "
+                "above 0: without any, both predictions are the same"
             )
         for name in ("source_language", "target_language"):
             _check_language(name, getattr(self, name))

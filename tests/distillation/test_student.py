@@ -7,12 +7,15 @@ from typing import Any
 import pytest
 
 from dragoman.config import UsageError, to_table
+from dragoman.corpora.batching_config import BatchingConfig
 from dragoman.corpora.text_file import CorpusError
 from dragoman.distillation.student import student_recipe
 from dragoman.model.config import STUDENTS, TransformerConfig
 from dragoman.model_directory import ModelDescription, ModelDirectory, TokenizerDescription
 from dragoman.recipe import differences, recipe_from_table
+from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.tokenizer import SpecialIds
+from dragoman.training.config import TrainingConfig
 
 PAIRS = Path("run/distillation/distilled.tsv")
 TEACHERS: dict[str, Any] = {
@@ -115,6 +118,23 @@ def test_what_was_held_out_from_the_teacher_validates_the_student(tmp_path: Path
 
     assert [each.path for each in corpora.validation] == [str(held_out)]
     assert corpora.overlap == "drop"
+
+
+def test_the_student_of_a_finetuned_model_begins_anew(tmp_path: Path) -> None:
+    short = {"from_model": "runs/before", "updates": 9, "learning_rate": 1e-4}
+    marian = {"kind": "marian", "joint": False, "from_model": "runs/before"}
+    recorded = {
+        **TEACHERS,
+        "tokenizer": marian,
+        "training": short,
+        "batching": {"tokens_per_update": 256},
+    }
+    teacher = teacher_of(tmp_path, recorded, kind="marian")
+
+    recipe = student_recipe(teacher, "base-12-1", PAIRS, ())
+
+    assert (recipe.training, recipe.batching) == (TrainingConfig(), BatchingConfig())
+    assert recipe.tokenizer == TokenizerConfig()
 
 
 def test_the_student_of_an_imported_model_learns_a_vocabulary_of_its_own(tmp_path: Path) -> None:

@@ -11,10 +11,12 @@ from tests.distillation.conftest import Listener, sentences, write_lines
 from dragoman import Translator
 from dragoman.cli import main
 from dragoman.config import UsageError, to_table
+from dragoman.corpora.preparation import PreparationError
 from dragoman.corpora.text_file import CorpusError
 from dragoman.finetuning.recipe import FEWEST_UPDATES_PER_EPOCH, SMALLEST_UPDATE, finetuning_recipe
 from dragoman.finetuning.run import FineTuning, fine_tune
 from dragoman.model_directory import ModelDirectory, describe
+from dragoman.pipeline.beginning import BeginningError
 from dragoman.pipeline.claim import RunError
 from dragoman.pipeline.run import train_model
 from dragoman.recipe import Recipe, recipe_from_table
@@ -67,7 +69,7 @@ def test_a_model_learns_other_words_and_the_difference_is_told(
     assert (old.split()[0], new.split()[0]) == ("uno", "due")
     assert (teacher / "model.safetensors").read_bytes() == before
     *_, held_out, its_scores, test, _ = said
-    assert held_out == "held out from the new text, 8 sentences:"
+    assert held_out == "held out from the training text, 8 sentences:"
     assert its_scores.split("\n")[0].split()[:4] == ["metric", "before", "after", "difference"]
     metric, was, now, gain, *_ = its_scores.split("\n")[2].split()
     assert metric == "chrF"
@@ -77,6 +79,35 @@ def test_a_model_learns_other_words_and_the_difference_is_told(
     assert f"It began with the weights of `{teacher.name}`" in (
         tmp_path / "run" / "README.md"
     ).read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_the_same_command_goes_on_and_another_is_refused(
+    start: FineTune, mine: str, tmp_path: Path
+) -> None:
+    short = ("training.updates=2", "evaluation.bootstrap_samples=100")
+    start(*short)
+    weights = (tmp_path / "run" / "model.safetensors").read_bytes()
+
+    said = start(*short)
+
+    assert "nothing is left to do" in said[0]
+    assert (tmp_path / "run" / "model.safetensors").read_bytes() == weights
+    with pytest.raises(RunError, match="began with other epochs and assignments"):
+        start(epochs=3.0)
+    (tmp_path / "run" / "finished").unlink()
+    Path(mine).write_text(Path(mine).read_text(encoding="utf-8") + "one\tuno\n", encoding="utf-8")
+    with pytest.raises(PreparationError, match=r"mine.tsv changed since"):
+        start(*short)
+
+
+def test_the_model_itself_is_no_place_for_the_new_one(teacher: Path, mine: str) -> None:
+    order = FineTuning(
+        model=teacher, pairs=(mine,), epochs=1.0, directory=teacher / ".." / teacher.name
+    )
+
+    with pytest.raises(UsageError, match="that is the model itself"):
+        fine_tune(order, Silence())
 
 
 def recipe_of(teacher: Path, mine: str, *assignments: str) -> Recipe:
@@ -113,7 +144,7 @@ def test_another_shape_or_vocabulary_is_refused(
     if not value:
         del table[section][key]
 
-    with pytest.raises(RunError, match=message):
+    with pytest.raises(BeginningError, match=message):
         train_model(recipe_from_table(table), tmp_path / "run", Silence())
 
 
@@ -128,6 +159,24 @@ def test_updates_are_small_where_the_text_is(teacher: Path, mine: str) -> None:
     assert recipe.batching.tokens_per_update == SMALLEST_UPDATE
     assert recipe.training.updates == round(num_tokens / SMALLEST_UPDATE)
     assert recipe.batching.max_length == ModelDirectory(teacher).description.max_length
+
+
+def test_what_is_not_named_follows_from_what_is(teacher: Path, mine: str) -> None:
+    weighted = f'corpora.train=[{{path="{mine}", weight=4}}]'
+    large = recipe_of(teacher, mine, "batching.tokens_per_update=300")
+    many = recipe_of(teacher, mine, weighted)
+    short = recipe_of(teacher, mine, "training.updates=20")
+
+    assert large.training.updates == 600 / 300
+    assert many.training.updates == round(4 * 600 / SMALLEST_UPDATE)
+    assert (short.training.warmup_updates, short.training.validate_every) == (2, 2)
+
+
+def test_the_licence_is_not_that_of_the_old_text(teacher: Path, mine: str) -> None:
+    recorded = ModelDirectory(teacher).description.training["recipe"]
+    assert recorded["licence"] == "free"
+
+    assert recipe_of(teacher, mine).licence == ""
 
 
 def test_test_text_that_is_somewhere_else_is_told(
@@ -171,6 +220,7 @@ def test_a_wrong_assignment_names_the_model(teacher: Path, mine: str) -> None:
     [
         ([], "name the text that the model learns from"),
         (["mine.tsv", "--epochs", "0"], "--epochs 0: it should be above zero"),
+        (["mine.tsv", "--epochs", "inf"], "--epochs inf: it should be above zero and finite"),
         (["mine.tsv", "--epochs", "nan"], "--epochs nan: it should be above zero"),
     ],
 )

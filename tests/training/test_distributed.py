@@ -9,7 +9,7 @@ import threading
 import pytest
 from torch.distributed import TCPStore  # type: ignore[attr-defined]
 
-from dragoman.training.distributed import PORT_KEY, _new_store
+from dragoman.training.distributed import PORT_KEY, _is_of_connection, _new_store
 
 
 def open_store() -> TCPStore:
@@ -54,6 +54,18 @@ def test_the_first_process_opens_a_new_store_each_time(
 
     assert not after.check(["of the dead"])
     assert offered.get(PORT_KEY) == str(after.port).encode()
+
+
+@pytest.mark.parametrize(
+    ("said", "is_of_connection"),
+    [
+        ("[../gloo/transport/tcp/pair.cc:553] Connection closed by peer [127.0.0.1]:14743", True),
+        ("NCCL error: out of memory", False),
+        ("mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)", False),
+    ],
+)
+def test_only_what_is_about_another_process_is_told_so(said: str, is_of_connection: bool) -> None:
+    assert _is_of_connection(RuntimeError(said)) == is_of_connection
 
 
 PROGRAM = """

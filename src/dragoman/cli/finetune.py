@@ -1,5 +1,6 @@
 """`dragoman finetune`: a finished model learns from text of one's own."""
 
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -42,7 +43,7 @@ def finetune(
         The directory of the new model; where it is left out, beside the other with `-finetuned`
         added to its name.
     epochs
-        How many times the model sees the pairs.
+        How many times the model sees the pairs, of which cleaning may leave some out.
     set_
         Change a setting of the recipe, as section.key=value; may be given several times.
     """
@@ -52,8 +53,8 @@ def finetune(
 
     if not pairs:
         raise UsageError("name the text that the model learns from: PAIRS")
-    if not epochs > 0:
-        raise UsageError(f"--epochs {epochs:g}: it should be above zero")
+    if not 0 < epochs < math.inf:
+        raise UsageError(f"--epochs {epochs:g}: it should be above zero and finite")
     order = FineTuning(
         model=model,
         pairs=pairs,

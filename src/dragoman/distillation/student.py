@@ -54,10 +54,15 @@ def _table(
     table["source_language"] = description.source_language
     table["target_language"] = description.target_language
     table["corpora"] = _corpora(teacher.path, table.get("corpora", {}), pairs)
+    tokenizer = table.pop("tokenizer", {})
     table["model"] = {"preset": preset}
+    if (
+        table.get("training", {}).get("from_model") is not None
+    ):  # it was short, and of another model
+        del table["training"], table["batching"]
     if description.tokenizer.kind != IMPORTED:
         table["model"]["tied_embeddings"] = description.model.tied_embeddings
-        table["tokenizer"] = _tokenizer(teacher, table.get("tokenizer", {}))
+        table["tokenizer"] = _tokenizer(teacher, tokenizer)
     for assignment in assignments:
         set_key(table, assignment)
     return table

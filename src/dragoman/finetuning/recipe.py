@@ -1,18 +1,22 @@
 """The recipe of a fine-tuning: the model's own, with other text and a short, gentle training."""
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from dragoman.config import UsageError, set_key, to_table
-from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.parallel_text import read_pairs
 from dragoman.corpora.text_file import CorpusError, as_setting, expand
 from dragoman.model_directory import ModelDirectory
 from dragoman.recipe import Recipe, recipe_from_table
 
-LEARNING_RATE_TIMES_WIDTH = 0.25
-"""Of AdamW, falling in a line to zero: wider models bear smaller rates. With a width of 256, 1e-3
-was better than 3e-4 and 3e-3 (`docs/experiments.md`)."""
+RATE_TIMES_WIDTH = 0.25
+"""The learning rate of AdamW, which falls in a line to zero, for a model that was trained here:
+wider models bear smaller rates. With a width of 256, 1e-3 was better than 3e-4 and 3e-3
+(`docs/experiments.md`)."""
+
+RATE_OF_IMPORT_TIMES_WIDTH = 0.025
+"""Imports have mostly been trained for long, and are easily spoilt; a rule of thumb."""
 
 FEWEST_UPDATES_PER_EPOCH = 25
 """Where the text is small, updates are."""
@@ -20,10 +24,9 @@ FEWEST_UPDATES_PER_EPOCH = 25
 SMALLEST_UPDATE = 256
 """Target tokens."""
 
-WARMUP_SHARE, VALIDATIONS = 0.1, 10
+WARMUP_SHARE, VALIDATIONS, SEARCHES = 0.1, 10, 2
 
-KEPT = ("label_smoothing", "precision", "compile", "parallelism", "device")
-"""Settings of the model's own training that suit this one, too."""
+ENCODED_AT_ONCE = 4096
 
 
 def finetuning_recipe(
@@ -37,41 +40,54 @@ def finetuning_recipe(
     Args:
         model: What is trained further.
         pairs: What it learns from, as a recipe's `corpora.train` names it.
-        epochs: How many times it sees them.
-        assignments: More changes, as section.key=value.
+        epochs: How many times it sees them, before cleaning leaves some out.
+        assignments: More changes, as section.key=value. What they do not name follows from them.
 
     Returns:
         The recipe, and what should be said of it.
 
     Raises:
         UsageError: an assignment is wrong.
-        CorpusError: the pairs cannot be read, or a recipe cannot name the model.
+        CorpusError: the text cannot be read, or a recipe cannot name the model.
     """
-    description = model.description
-    recorded = description.training.get("recipe")
     try:
-        table = to_table(recipe_from_table(recorded)) if isinstance(recorded, dict) else {}
-        table |= {
-            "source_language": description.source_language,
-            "target_language": description.target_language,
-            "model": to_table(description.model),
-            "tokenizer": _tokenizer(model),
-        }
-        table["corpora"], remarks = _corpora(table.get("corpora", {}), pairs)
-        table["batching"] = {**table.get("batching", {}), "max_length": description.max_length}
-        table["training"] = {
-            **{name: value for name, value in table.get("training", {}).items() if name in KEPT},
-            "from_model": as_setting(model.path),
-            "learning_rate": LEARNING_RATE_TIMES_WIDTH / description.model.d_model,
-            "schedule": "linear",
-        }
-        num_tokens = sum(_target_lengths(model, pairs))
-        _set_length(table, num_tokens * epochs, num_tokens)
+        table, remarks = _table(model, pairs)
         for assignment in assignments:
             set_key(table, assignment)
+        named = {assignment.partition("=")[0].strip() for assignment in assignments}
+        for key, value in _length(model, recipe_from_table(table), epochs, named):
+            section, _, name = key.partition(".")
+            table[section][name] = value
         return recipe_from_table(table), remarks
     except UsageError as error:
         raise UsageError(f"the fine-tuning of {model.path}: {error}") from error
+
+
+def _table(model: ModelDirectory, pairs: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
+    """Change what the model's description holds of its recipe; an import has none."""
+    description = model.description
+    recorded = description.training.get("recipe")
+    table = to_table(recipe_from_table(recorded)) if isinstance(recorded, dict) else {}
+    table.pop("licence", None)  # of the text that it has learnt from before
+    trained = table.get("training", {})
+    batching = {} if trained.get("from_model") else table.get("batching", {})
+    rate = RATE_TIMES_WIDTH if trained else RATE_OF_IMPORT_TIMES_WIDTH
+    corpora, remarks = _corpora(table.get("corpora", {}), pairs)
+    return table | {
+        "source_language": description.source_language,
+        "target_language": description.target_language,
+        "model": to_table(description.model),
+        "tokenizer": _tokenizer(model),
+        "corpora": corpora,
+        "batching": {**batching, "max_length": description.max_length},
+        "training": {
+            "from_model": as_setting(model.path),
+            "label_smoothing": trained.get("label_smoothing", 0.1),
+            "learning_rate": rate / description.model.d_model,
+            "schedule": "linear",
+            "search_every": VALIDATIONS // SEARCHES,
+        },
+    }, remarks
 
 
 def _tokenizer(model: ModelDirectory) -> dict[str, Any]:
@@ -111,31 +127,31 @@ def _is_here(name: str) -> bool:
         return False
 
 
-def _target_lengths(model: ModelDirectory, pairs: Sequence[str]) -> Iterator[int]:
-    """Count the tokens of each target side that a training would see."""
-    tokenizer, longest = model.load_tokenizers().target, model.description.max_length
-    for path in pairs:
-        texts = (
-            pair.target
-            for pair in read_pairs(CorpusConfig(path=path), languages=model.description.languages)
-        )
-        for text in texts:
-            length = len(tokenizer.encode(text)) + 1
-            if length <= longest:
-                yield length
-
-
-def _set_length(table: dict[str, Any], seen: float, num_tokens: int) -> None:
-    """Choose the size of an update and how many there are."""
+def _length(
+    model: ModelDirectory, recipe: Recipe, epochs: float, named: set[str]
+) -> Iterator[tuple[str, int]]:
+    """Choose the size of an update and how many there are, where they are not named."""
+    num_tokens = sum(_weighted_tokens(model, recipe))
     if not num_tokens:
         raise CorpusError("the pairs have no sentence that the model could learn from")
-    batching, training = table["batching"], table["training"]
-    default = recipe_from_table(table).batching.tokens_per_update
-    size = min(default, max(SMALLEST_UPDATE, num_tokens // FEWEST_UPDATES_PER_EPOCH))
-    updates = max(1, round(seen / size))
-    batching["tokens_per_update"] = size
-    training |= {
-        "updates": updates,
-        "warmup_updates": round(WARMUP_SHARE * updates),
-        "validate_every": max(1, updates // VALIDATIONS),
-    }
+    size, updates = recipe.batching.tokens_per_update, recipe.training.updates
+    if "batching.tokens_per_update" not in named:
+        size = min(size, max(SMALLEST_UPDATE, round(num_tokens / FEWEST_UPDATES_PER_EPOCH)))
+        yield "batching.tokens_per_update", size
+    if "training.updates" not in named:
+        updates = max(1, round(epochs * num_tokens / size))
+        yield "training.updates", updates
+    if "training.warmup_updates" not in named:
+        yield "training.warmup_updates", round(WARMUP_SHARE * updates)
+    if "training.validate_every" not in named:
+        yield "training.validate_every", max(1, updates // VALIDATIONS)
+
+
+def _weighted_tokens(model: ModelDirectory, recipe: Recipe) -> Iterator[float]:
+    """Count the target tokens that an epoch would have, some thousand sentences at a time."""
+    tokenizer, longest = model.load_tokenizers().target, recipe.batching.max_length
+    for corpus in recipe.corpora.train:
+        read = read_pairs(corpus, languages=recipe.languages)
+        while block := list(islice(read, ENCODED_AT_ONCE)):
+            lengths = map(len, tokenizer.encode_batch([pair.target for pair in block]))
+            yield corpus.weight * sum(length + 1 for length in lengths if length <= longest)

@@ -1,21 +1,30 @@
 """Fine-tune a model, or go on with it, and say what that has changed."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import json
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from dragoman.corpora.config import CorpusConfig
-from dragoman.corpora.parallel_text import Pair, read_pairs
-from dragoman.corpora.prepared_text import VALIDATION_NAME
+from dragoman.config import UsageError, read_table
+from dragoman.corpora.parallel_text import read_pairs
+from dragoman.corpora.prepared_text import VALIDATION_NAME, read_tsv
+from dragoman.durable import write_atomically
+from dragoman.evaluation.config import EvaluationConfig
 from dragoman.evaluation.report import comparisons_to_text
 from dragoman.evaluation.significance import compare
 from dragoman.finetuning.recipe import finetuning_recipe
 from dragoman.model_directory import ModelDirectory
+from dragoman.pipeline.claim import RECIPE_FILE, RunError, check_free, has_trained, make_directory
 from dragoman.pipeline.publication import unique_names
 from dragoman.pipeline.run import train_model
-from dragoman.recipe import Recipe
+from dragoman.recipe import Recipe, recipe_from_table
 from dragoman.training.display import Display
 from dragoman.translator import Translator
+
+ORDER_FILE = "finetuning.json"
+"""In the directory of a run: what was asked for when it began."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +44,15 @@ class FineTuning:
     assignments: tuple[str, ...] = ()
     """Changes of the recipe, as section.key=value."""
 
+    def to_table(self) -> dict[str, Any]:
+        """Name all that decides the new model, as JSON gives it back."""
+        return {
+            "model": str(self.model),
+            "pairs": list(self.pairs),
+            "epochs": self.epochs,
+            "assignments": list(self.assignments),
+        }
+
 
 def fine_tune(order: FineTuning, display: Display) -> int | None:
     """Train a model further on other text, and compare it with what it was.
@@ -43,36 +61,75 @@ def fine_tune(order: FineTuning, display: Display) -> int | None:
         The signal that stopped it; None when the run is finished.
 
     Raises:
+        UsageError: the new model would take the place of the old one.
         DragomanError: the model, the text or the directory cannot be used.
     """
+    if order.directory.resolve() == order.model.resolve():
+        raise UsageError(
+            f"{order.directory}: that is the model itself, which stays as it is; name another "
+            "directory with -o"
+        )
+    is_first = os.environ.get("RANK", "0") == "0"  # of the processes that torchrun has started
+    recipe = _recipe(order, display.message if is_first else lambda line: None)
+    stopped_by = train_model(recipe, order.directory, display)
+    if stopped_by is None and is_first:
+        _compare(order, recipe, display)
+    return stopped_by
+
+
+def _recipe(order: FineTuning, say: Callable[[str], None]) -> Recipe:
+    """Write the recipe, or take that with which the run began.
+
+    Raises:
+        RunError: it began with something else.
+    """
+    path = order.directory / ORDER_FILE
+    asked = order.to_table()
+    if has_trained(order.directory) and path.exists():
+        begun = json.loads(path.read_bytes())
+        if changed := [name for name, value in asked.items() if begun.get(name) != value]:
+            raise RunError(
+                f"{order.directory}: its fine-tuning began with other {' and '.join(changed)}; "
+                "undo the change, or name another directory with -o"
+            )
+        return recipe_from_table(read_table(order.directory / RECIPE_FILE))
+    check_free(order.directory)
+    say("counting the tokens of the text")
     recipe, remarks = finetuning_recipe(
         ModelDirectory(order.model), order.pairs, order.epochs, order.assignments
     )
     for remark in remarks:
-        display.message(remark)
-    stopped_by = train_model(recipe, order.directory, display)
-    if stopped_by is None and recipe.evaluation.bootstrap_samples:
-        _compare(order, recipe, display)
-    return stopped_by
+        say(remark)
+    make_directory(order.directory)
+    write_atomically(path, json.dumps(asked, indent=1) + "\n")
+    return recipe
 
 
 def _compare(order: FineTuning, recipe: Recipe, display: Display) -> None:
     """Translate text with both models, and test the differences."""
     before, after = (
-        Translator(path, engine="pytorch", device=recipe.training.device)
+        Translator(
+            path,
+            engine="pytorch",
+            device=recipe.training.device,
+            precision=recipe.training.precision,
+        )
         for path in (order.model, order.directory)
     )
+    samples = recipe.evaluation.bootstrap_samples or EvaluationConfig.bootstrap_samples
+    evaluation = replace(recipe.evaluation, bootstrap_samples=samples)
     for name, pairs in _texts(order, recipe):
-        sources, references = [pair.source for pair in pairs], [pair.target for pair in pairs]
-        found = compare(before(sources), after(sources), references, recipe.evaluation)
+        sources, references = ([pair[side] for pair in pairs] for side in (0, 1))
+        found = compare(before(sources), after(sources), references, evaluation)
         display.message(f"{name}, {len(pairs):,} sentences:")
         display.message(comparisons_to_text(found, ("before", "after")))
 
 
-def _texts(order: FineTuning, recipe: Recipe) -> Iterator[tuple[str, list[Pair]]]:
+def _texts(order: FineTuning, recipe: Recipe) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Give what the model has not learnt from: text like the new one, and what it knew before."""
-    held_out = CorpusConfig(path=str(order.directory / "data" / VALIDATION_NAME))
-    name = "validation text" if recipe.corpora.validation else "held out from the new text"
+    name = "validation text" if recipe.corpora.validation else "held out from the training text"
+    yield name, list(read_tsv(order.directory / "data" / VALIDATION_NAME))
     tests = recipe.corpora.test
-    for title, corpus in zip((name, *unique_names(tests)), (held_out, *tests), strict=True):
-        yield title, list(read_pairs(corpus, languages=recipe.languages))
+    for title, corpus in zip(unique_names(tests), tests, strict=True):
+        read = read_pairs(corpus, languages=recipe.languages)
+        yield title, [(pair.source, pair.target) for pair in read]

@@ -51,7 +51,7 @@ class TokenizerDescription:
             kind=config.kind,
             joint=pair.joint,
             lowercase=config.lowercase,
-            byte_fallback=config.byte_fallback and config.kind != "words",
+            byte_fallback=config.byte_fallback and config.kind not in ("words", "marian"),
             source_vocab_size=pair.source.vocab_size,
             target_vocab_size=pair.target.vocab_size,
             source_fingerprint=pair.source.fingerprint,

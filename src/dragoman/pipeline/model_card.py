@@ -70,9 +70,8 @@ def _origin(recipe: dict[str, Any]) -> str:
     model = recipe.get("training", {}).get("from_model")
     if model is None:
         return ""
-    return (
-        f"It began with the weights of `{PurePath(model).name}`, and knows what that one knew.\n\n"
-    )
+    name = PurePath(model).name or "another model"
+    return f"It began with the weights of `{name}`, and has learnt from that one's text, too.\n\n"
 
 
 def corpus_rows(training: dict[str, Any]) -> list[list[str]]:

@@ -23,6 +23,7 @@ from dragoman.model_directory import (
     describe,
     save_model,
 )
+from dragoman.pipeline.beginning import fingerprint_start
 from dragoman.pipeline.model_card import model_card
 from dragoman.recipe import Recipe
 from dragoman.training.averaging import Weights
@@ -74,7 +75,8 @@ class Publisher:
                 "minutes": round(progress.seconds / 60, 1),
                 "recipe": to_table(self.recipe),
                 "corpora": [asdict(corpus) for corpus in self.text.summary.corpora],
-                "sha256": self.text.summary.files,
+                "sha256": self.text.summary.files
+                | fingerprint_start(self.recipe.training.from_model),
                 "scores": scores or {},
             },
             software={

@@ -14,7 +14,7 @@ from dragoman.corpora.token_store import TokenStore
 from dragoman.evaluation.config import EvaluationConfig
 from dragoman.evaluation.statistics import require_packages
 from dragoman.model.transformer import Transformer
-from dragoman.pipeline.beginning import take_weights
+from dragoman.pipeline.beginning import check_sizes, take_weights
 from dragoman.pipeline.claim import (
     FINISHED_FILE,
     RunError,
@@ -45,6 +45,7 @@ def train_model(recipe: Recipe, directory: Path, display: Display) -> int | None
             or the disk is full or fails.
         EvaluationError: a package that a metric needs is not installed.
         ModelError: there is no model to begin with.
+        BeginningError: it has other sizes or another vocabulary.
     """
     device = device_of_process(recipe.training.device)
     require_packages(recipe.evaluation)
@@ -98,7 +99,11 @@ def _report(directory: Path, display: Display) -> None:
 
 
 def _prepare_text(recipe: Recipe, directory: Path, display: Display) -> PreparedText:
-    """Clean, learn subwords, encode; the first process does it and the others open it."""
+    """Clean, learn subwords, encode; the first process does it and the others open it.
+
+    What is wrong with a model to begin with is found before this long work.
+    """
+    check_sizes(recipe)
     preparation = TextPreparation(
         directory / "data",
         languages=recipe.languages,

@@ -69,7 +69,8 @@ def process_group(device: torch.device) -> Iterator[None]:
             raise
         raise ProcessLostError(
             "another process of this training has ended or cannot be reached; what it has said may "
-            "tell why, and the same command goes on from the last checkpoint"
+            "tell why, and the same command goes on from the last checkpoint "
+            f"({' '.join(str(error).split())})"
         ) from error
     finally:
         dist.destroy_process_group()
@@ -77,7 +78,10 @@ def process_group(device: torch.device) -> Iterator[None]:
 
 def _is_of_connection(error: RuntimeError) -> bool:
     """Recognise the errors of `torch.distributed`; those of gloo have no class of their own."""
-    return isinstance(error, dist.DistError) or "/gloo/" in str(error)
+    text = str(error)
+    if "out of memory" in text.lower():
+        return False
+    return isinstance(error, dist.DistError) or "/gloo/" in text
 
 
 def _new_store() -> TCPStore:
