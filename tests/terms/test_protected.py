@@ -29,6 +29,7 @@ def found_in(text: str) -> list[tuple[str, str]]:
             "%%",
         ),
         *("{0}", "{name}", "{percent:.2f}", "${x}", "{$a}", "#{record.name}", "%{count}", "$name"),
+        *("${name or 'you'}", "${ x }"),
         *("{{ object.name }}", "{{object.name or 'n/a'}}", "__name__", "%@", "&brandShortName;"),
         *("%count%", "%APPDATA%"),
     ],
@@ -178,7 +179,14 @@ def test_the_pieces_around_terms_are_the_text(text: str) -> None:
 
 
 def test_a_line_of_nothing_but_one_character_takes_no_time_to_speak_of() -> None:
-    for text in ("a" * 50_000, "_a" * 25_000, "%" + "0" * 50_000, "%(a)" + "0" * 50_000):
+    for text in (
+        "a" * 50_000,
+        "_a" * 25_000,
+        "${" * 25_000,
+        "${" + "a" * 50_000,
+        "%" + "0" * 50_000,
+        "%(a)" + "0" * 50_000,
+    ):
         assert find_protected(f"{text} {{0}}")[-1].writings == ("{0}",)
     assert cut_around("!" * 50_000 + "\u00e9 1", find_protected("!" * 50_000 + "\u00e9 1"))
 
