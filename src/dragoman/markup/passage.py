@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from dragoman.sentence_translator import Alternative, join
+from dragoman.terms.protected import find_protected
 from dragoman.tokenizers.sentences import join_translations, split_sentences
 
 _END = r"\n\r\v\f\x85\u2028\u2029"
@@ -25,6 +26,8 @@ class Passage(Protocol):
 class PlainText:
     r"""Lines of text, which stay lines, and the sentences in them.
 
+    A placeholder is not cut, whatever is written in it.
+
     >>> PlainText("The cat. The dog.\n\n- 7 -\n", "en", "it").pieces
     ['The cat. ', 'The dog.\n\n', '- 7 -\n']
     """
@@ -44,13 +47,27 @@ class PlainText:
         self._target = target
         cut = _cut_lines(text) if lines else [text]
         self.pieces = (
-            [piece for line in cut for piece in split_sentences(line, source)] if sentences else cut
+            [piece for line in cut for piece in _cut_sentences(line, source)] if sentences else cut
         )
 
     def put_together(self, translations: Sequence[Alternative]) -> Alternative:
         """Write the text anew, with the white space that it had."""
         texts = [translation.text.strip() for translation in translations]
         return join(translations, join_translations(self.pieces, texts, self._target))
+
+
+def _cut_sentences(text: str, language: str) -> list[str]:
+    """Cut behind sentences, but for those that are written in a placeholder."""
+    first, *others = split_sentences(text, language)
+    pieces, end = [first], len(first)
+    terms = find_protected(text) if others else []
+    for piece in others:
+        if any(term.start < end < term.end for term in terms):
+            pieces[-1] += piece
+        else:
+            pieces.append(piece)
+        end += len(piece)
+    return pieces
 
 
 def _cut_lines(text: str) -> list[str]:
