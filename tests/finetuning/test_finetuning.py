@@ -10,7 +10,7 @@ from tests.distillation.conftest import Listener, sentences, write_lines
 
 from dragoman import Translator
 from dragoman.cli import main
-from dragoman.config import UsageError, to_table
+from dragoman.config import UsageError, read_table, to_table
 from dragoman.corpora.preparation import PreparationError
 from dragoman.corpora.text_file import CorpusError
 from dragoman.finetuning.recipe import FEWEST_UPDATES_PER_EPOCH, SMALLEST_UPDATE, finetuning_recipe
@@ -83,15 +83,21 @@ def test_a_model_learns_other_words_and_the_difference_is_told(
 
 @pytest.mark.slow
 def test_the_same_command_goes_on_and_another_is_refused(
-    start: FineTune, mine: str, tmp_path: Path
+    start: FineTune, teacher: Path, mine: str, tmp_path: Path
 ) -> None:
     short = ("training.updates=2", "evaluation.bootstrap_samples=100")
     start(*short)
     weights = (tmp_path / "run" / "model.safetensors").read_bytes()
 
     said = start(*short)
+    again = recipe_from_table(read_table(tmp_path / "run" / "recipe.toml"))
+    train_model(again, tmp_path / "again", Silence())
 
     assert "nothing is left to do" in said[0]
+    assert (tmp_path / "again" / "model.safetensors").read_bytes() == weights
+    started = ModelDirectory(teacher).description.weights_sha256
+    recorded = ModelDirectory(tmp_path / "run").description.training["sha256"]
+    assert recorded[f"{teacher}/model.safetensors"] == started
     assert (tmp_path / "run" / "model.safetensors").read_bytes() == weights
     with pytest.raises(RunError, match="began with other epochs and assignments"):
         start(epochs=3.0)

@@ -70,8 +70,7 @@ class TrainingConfig:
 
     r_drop: float = 0.0
     """Weight of R-Drop (Liang et al. 2021): each sentence is predicted twice, with dropout of its
-    own, and the two should agree. It takes twice the time and more than twice the memory; 0
-    switches it off."""
+    own, and the two should agree. An update computes and holds twice as much; 0 switches it off."""
 
     max_gradient_norm: float = 1.0
     """Longer gradients are shortened to this; 0 switches it off."""
