@@ -26,7 +26,6 @@ from dragoman.corpora.batch import Batch
 from dragoman.corpora.batching import Update
 from dragoman.device import Precision, choose_precision
 from dragoman.model.config import TransformerConfig
-from dragoman.training.precision import autocast
 
 IGNORED = -100  # the label that PyTorch's loss leaves out
 JOEYNMT_SPECIAL = SimpleNamespace(
@@ -138,7 +137,7 @@ class HuggingFace:
             torch.from_numpy(tokens).to(device) for tokens in (batch.source, batch.target)
         )
         labels = target[:, 1:].masked_fill(target[:, 1:] == self.work.pad_id, IGNORED)
-        with autocast(device, self.dtype):
+        with torch.autocast(device.type, self.dtype, enabled=self.dtype != torch.float32):
             logits = self.model(
                 input_ids=source,
                 attention_mask=(source != self.work.pad_id).long(),
@@ -249,7 +248,7 @@ class Eole:
 
     def _loss(self, batch: Batch) -> Tensor:
         source, target = torch.from_numpy(batch.source), torch.from_numpy(batch.target)
-        with autocast(self.work.device, self.dtype):
+        with torch.autocast("cpu", self.dtype, enabled=self.dtype != torch.float32):
             found = self.model(source, target, (source != self.work.pad_id).sum(dim=1))
             logits = self.model.get_submodule("generator")(found.dec_out.flatten(0, 1))
             return self.loss(logits.float(), target[:, 1:].flatten())

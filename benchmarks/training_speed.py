@@ -46,6 +46,7 @@ from dragoman.planning.machine import matrix_rate
 from dragoman.recipe import Recipe, recipe_from_table
 from dragoman.training.compilation import compile_blocks
 from dragoman.training.config import TrainingConfig
+from dragoman.training.memory import keep_freed_memory
 from dragoman.training.objective import Objective
 from dragoman.training.optimizer import build_optimizers
 from dragoman.training.step import MicroBatch, update
@@ -88,6 +89,7 @@ class Dragoman:
     version = "this checkout"
 
     def __init__(self, work: Work, precision: Precision) -> None:
+        keep_freed_memory()
         model = Transformer(
             work.model,
             source_vocab_size=work.vocab_size,

@@ -66,24 +66,31 @@ class Measurement:
     peak_memory_mib: float
 
 
-def use_engine(kind: str) -> Callable[[Path, Path, TokenizerPair], Translate]:
-    """Translate as `Translator` does."""
+def use_pytorch(dtype: str) -> Callable[[Path, Path, TokenizerPair], Translate]:
+    """Translate as `Translator` does with PyTorch."""
 
     def prepare(model: Path, copy: Path, tokenizers: TokenizerPair) -> Translate:
-        directory = ModelDirectory(model)
-        engine: Any
-        if kind == "ctranslate2":
-            engine = CTranslate2Engine(directory, tokenizers, copy=copy)
-        else:
-            from dragoman.engines.pytorch import PyTorchEngine
+        del copy, tokenizers
+        import torch
 
-            special = directory.description.special_ids
-            engine = PyTorchEngine(directory.load_transformer(), special)
+        from dragoman.engines.pytorch import PyTorchEngine
+
+        directory = ModelDirectory(model)
+        special, numbers = directory.description.special_ids, getattr(torch, dtype)
+        engine = PyTorchEngine(directory.load_transformer(), special, dtype=numbers)
         return lambda sources, beam_size: [
             found[0].ids for found in engine.search(sources, SearchConfig(beam_size=beam_size))
         ]
 
     return prepare
+
+
+def use_ctranslate2(model: Path, copy: Path, tokenizers: TokenizerPair) -> Translate:
+    """Translate as `Translator` does with CTranslate2."""
+    engine = CTranslate2Engine(ModelDirectory(model), tokenizers, copy=copy)
+    return lambda sources, beam_size: [
+        found[0].ids for found in engine.search(sources, SearchConfig(beam_size=beam_size))
+    ]
 
 
 def use_ctranslate2_alone(model: Path, copy: Path, tokenizers: TokenizerPair) -> Translate:
@@ -121,9 +128,10 @@ def use_peer(name: str) -> Callable[[Path, Path, TokenizerPair], Translate]:
 
 
 SUBJECTS: dict[str, tuple[Callable[[Path, Path, TokenizerPair], Translate], str]] = {
-    "pytorch": (use_engine("pytorch"), "float32"),
-    "ctranslate2 int8": (use_engine("ctranslate2"), "int8"),
-    "ctranslate2 float32": (use_engine("ctranslate2"), "float32"),
+    "pytorch": (use_pytorch("float32"), "float32"),
+    "pytorch bfloat16": (use_pytorch("bfloat16"), "float32"),
+    "ctranslate2 int8": (use_ctranslate2, "int8"),
+    "ctranslate2 float32": (use_ctranslate2, "float32"),
     "ctranslate2 alone int8": (use_ctranslate2_alone, "int8"),
     "ctranslate2 alone float32": (use_ctranslate2_alone, "float32"),
     "huggingface": (use_peer("huggingface"), "float32"),
@@ -226,6 +234,7 @@ def run_all(options: argparse.Namespace) -> dict[str, Any]:
         "versions": installed_versions(),
         **circumstances(),
         "matrix_rate_gflops": round(matrix_rate(torch.float32) / 1e9, 1),
+        "matrix_rate_gflops_bf16": round(matrix_rate(torch.bfloat16) / 1e9, 1),
         "subjects": results,
         "left_out": left_out,
     }
@@ -237,7 +246,8 @@ def show(report: dict[str, Any]) -> None:
     print(
         f"{report['model']}, {report['text']}, {report['device']}, {report['threads']} threads, "
         f"{versions}, commit {report['commit']}, "
-        f"float32 products at {report['matrix_rate_gflops']:,.0f} GFLOP/s"
+        f"float32 products at {report['matrix_rate_gflops']:,.0f} GFLOP/s, "
+        f"bfloat16 at {report['matrix_rate_gflops_bf16']:,.0f}"
     )
     columns = "| beam | target tokens/s | sentences/s | one sentence, ms | BLEU | start, s "
     print(f"| subject {columns}| tokenise, s | peak MiB |")

@@ -65,7 +65,7 @@ def commands(run: Path) -> tuple[list[str], list[str]]:
     settings = [word for setting in SETTINGS for word in ("--set", setting)]
     train = ["train", "numbers.toml", "-o", str(run), *settings]
     translate = ["translate", str(run), "sentences.txt", "-o", str(run / "output.txt")]
-    return train, [*translate, "--engine", "pytorch"]
+    return train, [*translate, "--engine", "pytorch", "--precision", "fp32"]
 
 
 def made_by(run: Path) -> dict[str, bytes]:

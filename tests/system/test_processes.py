@@ -24,6 +24,7 @@ SETTINGS = (
     f"training.updates={UPDATES}",
     "training.validate_every=4",
     "training.schedule=constant",
+    "training.precision=fp32",  # what is compared is compared to the last digits
     "corpora.test=[]",
 )
 SHORT = tuple(word for setting in SETTINGS for word in ("--set", setting))
@@ -69,8 +70,14 @@ def kill_in_the_middle(workspace: Path, agent: "subprocess.Popen[str]", rank: in
 
 
 def assert_close(one: Path, other: Path) -> None:
+    """Compare weights, but for what adds the same to all scores of a query.
+
+    The softmax takes it away again: its gradient is nothing but rounding, which Adam makes large.
+    """
     ours, theirs = (load_file(run / MODEL) for run in (one, other))
-    for name, tensor in ours.items():
+    assert ours.keys() == theirs.keys()
+    for name in [name for name in ours if not name.endswith("key_projection.bias")]:
+        tensor = ours[name]
         np.testing.assert_allclose(theirs[name], tensor, atol=2e-4, err_msg=name)
 
 

@@ -52,7 +52,7 @@ def test_updates_are_those_of_pytorch_which_computes_in_bf16(shape: tuple[int, i
     reference = torch.optim.Muon(
         [theirs], lr=0.02, weight_decay=0.1, adjust_lr_fn="match_rms_adamw"
     )
-    optimizers = Optimizers(Muon([ours], weight_decay=0.1))
+    optimizers = Optimizers(Muon([ours], weight_decay=0.1, dtype=torch.float32))
     before = ours.detach().clone()
 
     for _ in range(4):

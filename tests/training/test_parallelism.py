@@ -26,7 +26,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]  # on a busy machine, 
 def planned(directory: str, processes: int, **more: Any) -> dict[str, Any]:
     """Describe a run; what is not known here is a setting of the training."""
     rest: dict[str, Any] = {key: more.pop(key) for key in ("stop", "begin") if key in more}
-    settings = {"updates": UPDATES, "validate_every": 3, "keep_checkpoints": 9, **more}
+    saved = {"validate_every": 3, "keep_checkpoints": 9}
+    settings = {"updates": UPDATES, "precision": "fp32", **saved, **more}
     return {"directory": directory, "processes": processes, "settings": settings, **rest}
 
 

@@ -28,7 +28,9 @@ class Dropout(nn.Module):
             return F.dropout(x, self.rate)
         dropped_levels = min(round(self.rate * LEVELS), LEVELS - 1)
         keep = LEVELS / (LEVELS - dropped_levels)
-        return x * (_random_bytes(x) >= dropped_levels).to(x.dtype).mul_(keep)
+        # As numbers at once: truth values first, and numbers of them, take four times as long.
+        kept = torch.ge(_random_bytes(x), dropped_levels, out=torch.empty_like(x))
+        return x * kept.mul_(keep)
 
     def extra_repr(self) -> str:
         return f"rate={self.rate}"

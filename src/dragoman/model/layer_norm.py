@@ -26,8 +26,9 @@ class LayerNormalization(nn.Module):
         return (x - mean) / torch.sqrt(variance + self.epsilon) * self.gain + self.bias
 
     def forward(self, x: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
-        """Compute the same in one pass over memory instead of seven."""
-        return F.layer_norm(x, self.gain.shape, self.gain, self.bias, self.epsilon)
+        """Compute the same in one pass over memory instead of seven, in the format of the gain."""
+        own = x.to(self.gain.dtype)
+        return F.layer_norm(own, self.gain.shape, self.gain, self.bias, self.epsilon).type_as(x)
 
 
 class ScalarLayerNormalization(nn.Module):
@@ -47,4 +48,4 @@ class ScalarLayerNormalization(nn.Module):
     def forward(self, x: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
         mean = x.mean(dim=-1, keepdim=True)
         deviation = x.std(dim=-1, keepdim=True)
-        return self.alpha * (x - mean) / (deviation + self.epsilon) + self.bias
+        return (self.alpha * (x - mean) / (deviation + self.epsilon) + self.bias).type_as(x)

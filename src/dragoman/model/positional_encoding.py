@@ -90,7 +90,7 @@ class PositionalEncoding(nn.Module):
         self, x: Float[Tensor, "batch length d_model"], *, first_position: int = 0
     ) -> Float[Tensor, "batch length d_model"]:
         """Encode x, whose first vector stands at `first_position` of its sequence."""
-        return x + self.sinusoids(x.size(1), first_position=first_position)
+        return x + self.sinusoids(x.size(1), first_position=first_position).to(x.dtype)
 
     def rotation(self, length: int, *, first_position: int = 0) -> Rotate:
         """Tell how self-attention turns queries and keys of these positions: not at all."""

@@ -58,7 +58,7 @@ class Transformer(nn.Module):
         self, source: Int[Tensor, "batch source"], source_mask: SourceMask
     ) -> Float[Tensor, "batch source d_model"]:
         """Read the source."""
-        x = self.dropout(self.positions(self.source_embeddings(source)))
+        x = self._embed(self.source_embeddings, source)
         return self.encoder(x, source_mask, self.positions.rotation(source.size(1)))
 
     def decode(
@@ -69,10 +69,20 @@ class Transformer(nn.Module):
         target_mask: TargetMask,
     ) -> Float[Tensor, "batch target d_model"]:
         """Compute the state at every target position, each from the positions up to it."""
-        x = self.dropout(self.positions(self.target_embeddings(target)))
+        x = self._embed(self.target_embeddings, target)
         rotate = self.positions.rotation(target.size(1))
         states, _ = self.decoder(x, self.decoder.start(memory, source_mask), target_mask, rotate)
         return states
+
+    def _embed(
+        self, embeddings: InputEmbeddings, tokens: Int[Tensor, "batch length"]
+    ) -> Float[Tensor, "batch length d_model"]:
+        """Give the first block what it reads, in the format of matrix products.
+
+        Training may leave tables in a finer one.
+        """
+        x = embeddings(tokens).to(self.projection.linear.weight.dtype)
+        return self.dropout(self.positions(x))
 
     def project(
         self, states: Float[Tensor, "*positions d_model"]

@@ -31,6 +31,7 @@ from dragoman.recipe import Recipe
 from dragoman.training.display import Display, Silence
 from dragoman.training.distributed import barrier, process_group, rank, world_size
 from dragoman.training.loop import Trainer
+from dragoman.training.memory import keep_freed_memory
 from dragoman.training.precision import device_of_process
 
 
@@ -134,6 +135,7 @@ def _trainer(
     validator: Validator,
     publisher: Publisher,
 ) -> Trainer:
+    keep_freed_memory()
     torch.manual_seed(recipe.seed)
     transformer = Transformer(
         recipe.model,

@@ -60,11 +60,11 @@ class Validator:
 
     def _translate(self, objective: Objective) -> list[str]:
         """Translate the sources of the validation text as a user would get them."""
-        device = next(objective.parameters()).device
         special = self.tokenizers.target.special_ids
         engine = PyTorchEngine(
             objective.transformer,
             special,
+            dtype=objective.dtype,
             forbidden_ids=forbidden_ids(self.recipe.tokenizer.kind, special),
         )
         translator = Translator.from_engine(
@@ -74,8 +74,7 @@ class Validator:
             max_length=self.recipe.batching.max_length,
             search=self.search,
         )
-        with objective.precision(device):
-            return translator([pair.source for pair in self.pairs])
+        return translator([pair.source for pair in self.pairs])
 
     def _samples(self, translations: Sequence[str]) -> list[Sample]:
         """Show the same few sentences each time, from across the text."""

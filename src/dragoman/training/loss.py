@@ -12,11 +12,17 @@ from torch.nn import functional as F
 CHUNK_ROWS = 256
 """Positions whose logits exist at one time on a CPU: few enough to stay in its cache."""
 
+CHUNK_ROWS_IN_BF16 = 1024
+"""There, where products are so fast that adding up the gradients of the chunks takes as long."""
+
 CHUNK_ROWS_ON_GPU = 4096
 """There, enough to keep it busy."""
 
+SMALLEST = torch.finfo(torch.float32).tiny
+"""Probability that has a logarithm."""
+
 LossAndGradient = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
-"""(logits of some positions, their labels) -> their summed loss and its gradient in the logits."""
+"""(logits of some positions, their labels) -> the loss of each, and the gradient of the sum."""
 
 
 def label_smoothed_cross_entropy(
@@ -56,7 +62,9 @@ def projected_cross_entropy(
         states.flatten(0, 1),
         projection,
         labels.flatten(),
-        partial(_loss_and_gradient, smoothing=smoothing, padding_id=padding_id),
+        (labels.flatten() != padding_id).float(),
+        smoothing,
+        partial(_loss_and_gradient, smoothing=smoothing),
     )
 
 
@@ -64,32 +72,45 @@ def projected_loss(
     states: Float[Tensor, "positions d_model"],
     projection: nn.Linear,
     labels: Int[Tensor, " positions"],
+    counts: Float[Tensor, " positions"],
+    smoothing: float,
     of_chunk: LossAndGradient,
 ) -> Float[Tensor, ""]:
     """Sum a loss of the projected states, chunk after chunk, with its gradients.
+
+    What smoothing takes from the loss is epsilon times the mean logit, which is the projection by
+    the mean row: no logit has to be looked at.
 
     Args:
         states: What is projected.
         projection: To the vocabulary.
         labels: One for each position.
+        counts: Of each position: 1, or 0 where its loss does not count.
+        smoothing: Of the labels, the share that is spread over the vocabulary.
         of_chunk: May overwrite the logits. If there is an even number of positions, it is given an
             even number of them each time.
     """
+    weight, bias = projection.weight, projection.bias
     loss: Tensor = _ProjectedLoss.apply(  # type: ignore[no-untyped-call]
-        states, projection.weight, projection.bias, labels, of_chunk
+        states, weight, bias, labels, counts, of_chunk
     )
-    return loss
+    mean_logits = states @ weight.mean(dim=0)
+    if bias is not None:
+        mean_logits = mean_logits + bias.mean()
+    return loss - smoothing * (counts @ mean_logits.float())
 
 
-def _chunk_rows(device: str) -> int:
-    return CHUNK_ROWS if device == "cpu" else CHUNK_ROWS_ON_GPU
+def _chunk_rows(states: Tensor) -> int:
+    if states.device.type != "cpu":
+        return CHUNK_ROWS_ON_GPU
+    return CHUNK_ROWS_IN_BF16 if states.dtype == torch.bfloat16 else CHUNK_ROWS
 
 
 def _without_gradients(
     states: Tensor, projection: nn.Linear, labels: Tensor, smoothing: float, padding_id: int
 ) -> Tensor:
     """Sum the loss of one chunk after the other."""
-    rows = _chunk_rows(states.device.type)
+    rows = _chunk_rows(states)
     chunks = zip(states.flatten(0, 1).split(rows), labels.flatten().split(rows), strict=True)
     losses = [
         label_smoothed_cross_entropy(
@@ -110,31 +131,32 @@ class _ProjectedLoss(torch.autograd.Function):
         weight: Tensor,
         bias: Tensor | None,
         labels: Tensor,
+        counts: Tensor,
         of_chunk: LossAndGradient,
     ) -> Tensor:
-        device = states.device.type
-        dtype = (
-            torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else states.dtype
-        )
+        device = states.device
+        dtype = states.dtype
+        if torch.is_autocast_enabled(device.type):
+            dtype = torch.get_autocast_dtype(device.type)
         matrix = weight.to(dtype)
-        loss = torch.zeros((), device=states.device)
+        loss = torch.zeros((), device=device)
         states_gradient = torch.empty_like(states)
-        weight_gradient = torch.zeros_like(weight)
-        bias_gradient = None if bias is None else torch.zeros_like(bias)
-        chunk_rows = _chunk_rows(device)
+        weight_gradient = torch.zeros_like(weight, dtype=torch.float32)
+        bias_gradient = None if bias is None else torch.zeros_like(bias, dtype=torch.float32)
+        chunk_rows = _chunk_rows(states)
         for first in range(0, labels.numel(), chunk_rows):
             rows = slice(first, first + chunk_rows)
-            chunk = states[rows].to(dtype)
-            logits = (chunk @ matrix.t()).float()
+            chunk, count = states[rows].to(dtype), counts[rows].to(dtype)
+            logits = chunk @ matrix.t()
             if bias is not None:
                 logits += bias
-            chunk_loss, gradient = of_chunk(logits, labels[rows])
-            loss += chunk_loss
-            if bias_gradient is not None:
-                bias_gradient += gradient.sum(dim=0)
+            losses, gradient = of_chunk(logits, labels[rows])
+            loss += losses @ counts[rows]
             gradient = gradient.to(dtype)
-            states_gradient[rows] = gradient @ matrix
-            weight_gradient += gradient.t() @ chunk
+            if bias_gradient is not None:
+                bias_gradient += count @ gradient
+            states_gradient[rows] = (gradient @ matrix) * count[:, None]
+            weight_gradient += gradient.t() @ (chunk * count[:, None])
         ctx.save_for_backward(states_gradient, weight_gradient, bias_gradient)
         return loss
 
@@ -142,29 +164,20 @@ class _ProjectedLoss(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         scale = gradients[0]
         inputs = (None if saved is None else saved * scale for saved in ctx.saved_tensors)
-        return (*inputs, None, None)
+        return (*inputs, None, None, None)
 
 
 def _loss_and_gradient(
-    logits: Float[Tensor, "rows vocab"],
-    labels: Int[Tensor, " rows"],
-    *,
-    smoothing: float,
-    padding_id: int,
-) -> tuple[Float[Tensor, ""], Float[Tensor, "rows vocab"]]:
-    """Return the summed loss of a chunk, and its gradient, softmax - q, in the room of the logits.
+    logits: Float[Tensor, "rows vocab"], labels: Int[Tensor, " rows"], *, smoothing: float
+) -> tuple[Float[Tensor, " rows"], Float[Tensor, "rows vocab"]]:
+    """Return the loss of each position but for the mean logit, and its gradient.
 
-    Each step changes the logits in place: new room for as many numbers costs more than the step.
+    With x for the logits and q = 1 - epsilon for the label, log sum exp x - q x(label) is
+    -log p(label) + epsilon x(label): nothing but the softmax looks at all logits.
     """
-    real = (labels != padding_id).to(logits.dtype)
-    spread = smoothing / logits.size(1)
-    label_logits = logits.gather(1, labels[:, None]).squeeze(1)
-    mean_logits = logits.mean(dim=1)
-    largest = logits.amax(dim=1)
-    exponentials = logits.sub_(largest[:, None]).exp_()
-    total = exponentials.sum(dim=1)
-    log_normaliser = total.log() + largest
-    losses = (log_normaliser - (1.0 - smoothing) * label_logits - smoothing * mean_logits) * real
-    gradient = exponentials.mul_((real / total)[:, None]).sub_((real * spread)[:, None])
-    gradient.scatter_add_(1, labels[:, None], (real * (smoothing - 1.0))[:, None])
-    return losses.sum(), gradient
+    of_label = (torch.arange(len(labels), device=labels.device), labels)
+    label_logits = logits[of_label]
+    gradient = logits.softmax(dim=1)
+    probability = gradient[of_label].float().clamp(min=SMALLEST)
+    gradient[of_label] -= 1.0 - smoothing
+    return smoothing * label_logits - probability.log(), gradient

@@ -1,19 +1,19 @@
 """What training minimises."""
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+from torch.func import functional_call
 
 from dragoman.model.transformer import Transformer
 from dragoman.training.averaging import Weights, borrowed_weights, copy_weights
 from dragoman.training.compilation import not_compiled
 from dragoman.training.config import TrainingConfig
 from dragoman.training.loss import projected_cross_entropy
-from dragoman.training.parallelism import is_sharded
-from dragoman.training.precision import autocast
+from dragoman.training.parallelism import NORMS, is_sharded
 from dragoman.training.r_drop import projected_r_drop_loss
 
 
@@ -33,25 +33,60 @@ class Objective(nn.Module):
         self.dtype = dtype
 
     def forward(
-        self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
+        self,
+        source: Int[Tensor, "batch source"],
+        target: Int[Tensor, "batch target"],
+        *,
+        weights_are_cast: bool = False,
     ) -> Float[Tensor, ""]:
         """Sum the loss of predicting each target token from those before it.
 
+        All of it is computed in `dtype`, from a copy of the weights in `dtype`; the weights
+        themselves, and the gradients that arrive there, stay in fp32. `torch.autocast` would
+        cast the inputs of each product instead, and keep what is between the products in fp32: on
+        a CPU with bf16 that takes longer than the products. Parts of weights, which are whole only
+        inside of a block, are left to it.
+        """
+        if self.dtype == torch.float32 or weights_are_cast:
+            return self.loss(source, target)
+        if is_sharded(self):
+            with torch.autocast(source.device.type, self.dtype):
+                return self.loss(source, target)
+        arguments, named = (source, target), {"weights_are_cast": True}
+        loss: Tensor = functional_call(
+            self, self._cast_weights(), arguments, named, tie_weights=False
+        )
+        return loss
+
+    def _cast_weights(self) -> dict[str, Tensor]:
+        """Cast each parameter, and name it wherever a module holds it.
+
+        Norms and tables of embeddings compute with theirs as they are: PyTorch adds up their
+        gradients, over all tokens or over those that are the same, in the number format of the
+        weights, and bf16 has no digits for sums of hundreds. A module that has two names is named
+        once: `functional_call` would not give it back.
+        """
+        return {
+            f"{place}.{name}": weight.to(self.dtype)
+            for place, module in self.named_modules()
+            if not isinstance(module, (nn.Embedding, *NORMS))
+            for name, weight in module.named_parameters(recurse=False)
+        }
+
+    def loss(
+        self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
+    ) -> Float[Tensor, ""]:
+        """Do it in the number format of the weights.
+
         Labels are smoothed in training only, so that a validation loss is a cross-entropy.
         """
-        with self.precision(source.device):
-            states = self.transformer.states(source, target[:, :-1])
-            return projected_cross_entropy(
-                states,
-                self.transformer.projection.linear,
-                target[:, 1:],
-                smoothing=self.label_smoothing if self.training else 0.0,
-                padding_id=self.transformer.padding_id,
-            )
-
-    def precision(self, device: torch.device) -> AbstractContextManager[None]:
-        """Compute in the number format of this training."""
-        return autocast(device, self.dtype)
+        return projected_cross_entropy(
+            self.transformer.states(source, target[:, :-1]),
+            self.transformer.projection.linear,
+            target[:, 1:],
+            smoothing=self.label_smoothing if self.training else 0.0,
+            padding_id=self.transformer.padding_id,
+        )
 
 
 class RDropObjective(Objective):
@@ -63,22 +98,20 @@ class RDropObjective(Objective):
         super().__init__(transformer, label_smoothing=label_smoothing, dtype=dtype)
         self.weight = weight
 
-    def forward(
+    def loss(
         self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
     ) -> Float[Tensor, ""]:
         """Sum the loss of both; without dropout, when validating, one is enough."""
         if not self.training:
-            return super().forward(source, target)
-        with self.precision(source.device):
-            states = self.transformer.states(source.repeat(2, 1), target[:, :-1].repeat(2, 1))
-            return projected_r_drop_loss(
-                states,
-                self.transformer.projection.linear,
-                target[:, 1:],
-                smoothing=self.label_smoothing,
-                padding_id=self.transformer.padding_id,
-                weight=self.weight,
-            )
+            return super().loss(source, target)
+        return projected_r_drop_loss(
+            self.transformer.states(source.repeat(2, 1), target[:, :-1].repeat(2, 1)),
+            self.transformer.projection.linear,
+            target[:, 1:],
+            smoothing=self.label_smoothing,
+            padding_id=self.transformer.padding_id,
+            weight=self.weight,
+        )
 
 
 def build_objective(

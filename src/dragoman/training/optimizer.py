@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.optim import AdamW, Optimizer
 
-from dragoman.device import has_fast_bf16
+from dragoman.device import choose_precision
 from dragoman.model.transformer import Transformer
 from dragoman.training.config import TrainingConfig
 from dragoman.training.parallelism import part_like, whole
@@ -102,11 +102,10 @@ def build_optimizers(model: Transformer, config: TrainingConfig) -> Optimizers:
     owned = {id(parameter) for parameter in hidden}
     others = [parameter for parameter in model.parameters() if id(parameter) not in owned]
     adamw = _build_adamw(others, config)
-    return (
-        Optimizers(adamw, Muon(hidden, weight_decay=config.weight_decay))
-        if hidden
-        else (Optimizers(adamw))
-    )
+    if not hidden:
+        return Optimizers(adamw)
+    dtype = choose_precision(config.precision, hidden[0].device)
+    return Optimizers(adamw, Muon(hidden, weight_decay=config.weight_decay, dtype=dtype))
 
 
 def _build_adamw(parameters: Sequence[Tensor], config: TrainingConfig) -> AdamW:
@@ -133,11 +132,14 @@ class Muon(Optimizer):
     decay mean what they mean to AdamW (Liu et al. 2025, equation 4).
 
     `torch.optim.Muon` does the same in bf16, whatever the hardware: on a CPU without bf16 it takes
-    four times as long as this one, which computes in fp32 there.
+    four times as long as this one, which computes in the format of the training.
     """
 
-    def __init__(self, matrices: Iterable[Tensor], *, weight_decay: float) -> None:
+    def __init__(
+        self, matrices: Iterable[Tensor], *, weight_decay: float, dtype: torch.dtype
+    ) -> None:
         super().__init__(matrices, {"lr": 0.0, "weight_decay": weight_decay})
+        self.dtype = dtype
 
     @torch.no_grad()
     def step(self, closure: Any = None) -> None:  # type: ignore[override]
@@ -149,9 +151,8 @@ class Muon(Optimizer):
                     state["momentum"] = torch.zeros_like(matrix)
                 momentum = state["momentum"].lerp_(matrix.grad, 1.0 - MUON_MOMENTUM)
                 ahead = matrix.grad.lerp(momentum, MUON_MOMENTUM)  # Nesterov's
-                dtype = torch.bfloat16 if has_fast_bf16(matrix.device) else matrix.dtype
                 # Singular vectors are of the whole matrix, also where each process has some rows.
-                change = orthogonalise(whole(ahead).to(dtype)).to(matrix.dtype)
+                change = orthogonalise(whole(ahead).to(self.dtype)).to(matrix.dtype)
                 scale = group["lr"] * ADAM_RMS * max(matrix.shape) ** 0.5
                 matrix.mul_(1.0 - group["lr"] * group["weight_decay"])
                 matrix.add_(part_like(change, matrix), alpha=-scale)

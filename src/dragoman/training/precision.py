@@ -1,6 +1,4 @@
-"""Where a model is trained, and in which number format."""
-
-from contextlib import AbstractContextManager
+"""Where a model is trained."""
 
 import torch
 
@@ -17,8 +15,3 @@ def device_of_process(name: str) -> torch.device:
     if name == "cuda" or (name == "auto" and torch.cuda.is_available()):
         name = f"cuda:{local_rank()}"
     return choose_device(name)
-
-
-def autocast(device: torch.device, dtype: torch.dtype) -> AbstractContextManager[None]:
-    """Compute matrix products in this type; the weights stay in fp32."""
-    return torch.autocast(device.type, dtype, enabled=dtype != torch.float32)

@@ -53,11 +53,14 @@ def projected_r_drop_loss(
         weight: That of the divergence, the paper's alpha.
     """
     side_by_side = states.unflatten(0, (2, -1)).flatten(1, 2).transpose(0, 1)
+    twice = labels.flatten().repeat_interleave(2)
     return projected_loss(
         side_by_side.flatten(0, 1),
         projection,
-        labels.flatten().repeat_interleave(2),
-        partial(_loss_and_gradient, smoothing=smoothing, padding_id=padding_id, weight=weight),
+        twice,
+        (twice != padding_id) / 2.0,
+        smoothing,
+        partial(_loss_and_gradient, smoothing=smoothing, weight=weight),
     )
 
 
@@ -66,29 +69,24 @@ def _loss_and_gradient(
     labels: Int[Tensor, " rows"],
     *,
     smoothing: float,
-    padding_id: int,
     weight: float,
-) -> tuple[Float[Tensor, ""], Float[Tensor, "rows vocab"]]:
-    """Return the summed loss of a chunk, whose rows are pairs, and its gradient in the logits.
+) -> tuple[Float[Tensor, " rows"], Float[Tensor, "rows vocab"]]:
+    """Return the loss of each row but for its mean logit, and the gradient of both of a pair.
 
-    That of KL(P||Q) in the logits of P is P (log P - log Q - KL(P||Q)), and in those of Q it is
-    Q - P.
+    The gradient of KL(P||Q) in the logits of P is P (log P - log Q - KL(P||Q)), and in those of Q
+    it is Q - P.
     """
-    real = (labels != padding_id).to(logits.dtype)[:, None]
-    log_probabilities = logits.log_softmax(dim=1)
+    log_probabilities = logits.float().log_softmax(dim=1)
     probabilities = log_probabilities.exp()
     away = log_probabilities - _swapped(log_probabilities)
     divergences = (probabilities * away).sum(dim=1, keepdim=True)
-    of_label = log_probabilities.gather(1, labels[:, None])
-    of_all = log_probabilities.mean(dim=1, keepdim=True)
-    cross_entropies = (smoothing - 1.0) * of_label - smoothing * of_all
-    losses = (cross_entropies + weight / 2 * divergences) * (real / 2)
+    of_label = (torch.arange(len(labels), device=labels.device), labels)
+    losses = smoothing * logits[of_label] - log_probabilities[of_label]
 
     gradient = away.sub_(divergences).mul_(probabilities).sub_(_swapped(probabilities))
     gradient.add_(probabilities).mul_(weight / 2).add_(probabilities)
-    gradient.sub_(smoothing / logits.size(1))
-    gradient.scatter_add_(1, labels[:, None], torch.full_like(of_label, smoothing - 1.0))
-    return losses.sum(), gradient.mul_(real / 2)
+    gradient[of_label] -= 1.0 - smoothing
+    return losses + weight / 2 * divergences.squeeze(1), gradient
 
 
 def _swapped(rows: Float[Tensor, "rows vocab"]) -> Float[Tensor, "rows vocab"]:

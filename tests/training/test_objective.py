@@ -1,0 +1,107 @@
+"""The loss is computed in the number format that is asked for, and the weights stay in fp32."""
+
+from typing import Literal
+
+import pytest
+import torch
+from torch import Tensor
+
+from dragoman.model.config import TransformerConfig
+from dragoman.model.transformer import Transformer
+from dragoman.training.config import TrainingConfig
+from dragoman.training.objective import Objective, build_objective
+
+VOCAB, PAD = 40, 0
+Tied = Literal["all", "target", "none"]
+
+
+def objective(
+    dtype: torch.dtype, *, tied: Tied = "all", bias: bool = False, r_drop: float = 0.0
+) -> Objective:
+    torch.manual_seed(2)
+    config = TransformerConfig(
+        d_model=32,
+        d_ff=48,
+        num_heads=2,
+        num_encoder_layers=2,
+        num_decoder_layers=2,
+        dropout=0.0,
+        tied_embeddings=tied,
+        projection_bias=bias,
+    )
+    model = Transformer(config, source_vocab_size=VOCAB, target_vocab_size=VOCAB, padding_id=PAD)
+    return build_objective(model, TrainingConfig(r_drop=r_drop), dtype)
+
+
+def sentences() -> tuple[Tensor, Tensor]:
+    torch.manual_seed(3)
+    source, target = torch.randint(4, VOCAB, (2, 6, 9))
+    source[0, 5:] = PAD
+    target[1, 4:] = PAD
+    return source, target
+
+
+@pytest.mark.parametrize("tied", ["all", "target", "none"])
+def test_weights_are_what_they_were_before(tied: Tied) -> None:
+    computing = objective(torch.bfloat16, tied=tied)
+    before = dict(computing.named_parameters(remove_duplicate=False))
+
+    computing(*sentences()).backward()
+
+    after = dict(computing.named_parameters(remove_duplicate=False))
+    assert all(after[name] is parameter for name, parameter in before.items())
+    assert {parameter.dtype for parameter in after.values()} == {torch.float32}
+
+
+@pytest.mark.parametrize("tied", ["all", "target", "none"])
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("r_drop", [0.0, 5.0])
+def test_bf16_stays_near_fp32_in_loss_and_gradients(tied: Tied, bias: bool, r_drop: float) -> None:
+    exact, near = (
+        objective(dtype, tied=tied, bias=bias, r_drop=r_drop)
+        for dtype in (torch.float32, torch.bfloat16)
+    )
+
+    losses = [computing(*sentences()) for computing in (exact, near)]
+    for loss in losses:
+        loss.backward()
+
+    torch.testing.assert_close(losses[1], losses[0], rtol=0.01, atol=0.0)
+    gradients = [
+        torch.cat([weight.grad.flatten() for weight in of.parameters() if weight.grad is not None])
+        for of in (exact, near)
+    ]
+    assert gradients[1].dtype == torch.float32
+    assert float((gradients[1] - gradients[0]).norm()) < 0.15 * float(gradients[0].norm())
+
+
+def test_gradients_that_are_sums_of_thousands_are_not_lost() -> None:
+    often = torch.full((100, 50), 7)
+    exact, near = (objective(dtype, tied="none") for dtype in (torch.float32, torch.bfloat16))
+
+    for computing in (exact, near):
+        computing(often, often).backward()
+
+    wanted = ("table", "norm", "narrow.bias")
+    names = [name for name, _ in exact.named_parameters() if any(part in name for part in wanted)]
+    assert len(names) == 2 + 2 * (2 * 2 + 2 * 3 + 2) + 4
+    for name in names:
+        one, other = exact.get_parameter(name).grad, near.get_parameter(name).grad
+        assert one is not None
+        assert other is not None
+        assert float((other - one).norm()) < 0.1 * float(one.norm()) + 1e-2, name
+
+
+def test_what_is_computed_in_bf16_is_bf16() -> None:
+    computing = objective(torch.bfloat16)
+    seen = []
+    for block in (*computing.transformer.encoder.blocks, *computing.transformer.decoder.blocks):
+        block.register_forward_hook(
+            lambda _, arguments, output: seen.append(
+                (arguments[0].dtype, (output[0] if isinstance(output, tuple) else output).dtype)
+            )
+        )
+
+    computing(*sentences())
+
+    assert seen == [(torch.bfloat16, torch.bfloat16)] * 4
