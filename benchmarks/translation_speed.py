@@ -38,6 +38,7 @@ from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.parallel_text import read_pairs
 from dragoman.decoding.config import SearchConfig
 from dragoman.engines.ctranslate2 import COPY_NAME, TOKENS_PER_BATCH, CTranslate2Engine
+from dragoman.engines.protocol import Engine
 from dragoman.evaluation.config import EvaluationConfig
 from dragoman.evaluation.metrics import score
 from dragoman.model_directory import ModelDirectory
@@ -78,16 +79,18 @@ def use_pytorch(dtype: str) -> Callable[[Path, Path, TokenizerPair], Translate]:
         directory = ModelDirectory(model)
         special, numbers = directory.description.special_ids, getattr(torch, dtype)
         engine = PyTorchEngine(directory.load_transformer(), special, dtype=numbers)
-        return lambda sources, beam_size: [
-            found[0].ids for found in engine.search(sources, SearchConfig(beam_size=beam_size))
-        ]
+        return by_search(engine)
 
     return prepare
 
 
 def use_ctranslate2(model: Path, copy: Path, tokenizers: TokenizerPair) -> Translate:
     """Translate as `Translator` does with CTranslate2."""
-    engine = CTranslate2Engine(ModelDirectory(model), tokenizers, copy=copy)
+    return by_search(CTranslate2Engine(ModelDirectory(model), tokenizers, copy=copy))
+
+
+def by_search(engine: Engine) -> Translate:
+    """Take the best translation of each sentence."""
     return lambda sources, beam_size: [
         found[0].ids for found in engine.search(sources, SearchConfig(beam_size=beam_size))
     ]

@@ -18,7 +18,7 @@ from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.shortlist.shortlist import Shortlist
 from dragoman.tokenizers.tokenizer import SpecialIds
-from dragoman.training import precision
+from dragoman.training import distributed
 
 SPECIAL = SpecialIds()
 VOCAB = 37
@@ -334,4 +334,4 @@ def test_training_and_translating_refuse_a_device_in_the_same_words() -> None:
 
     names = ["toaster"] if torch.cuda.is_available() else ["toaster", "cuda:0", "cuda:3"]
     for name in names:
-        assert refusal(choose_device, name) == refusal(precision.device_of_process, name)
+        assert refusal(choose_device, name) == refusal(distributed.device_of_process, name)

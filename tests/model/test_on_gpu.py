@@ -206,7 +206,7 @@ PROGRAM = """
 import sys
 from dragoman.cli import main
 from dragoman.device import choose_device
-from dragoman.training.precision import device_of_process
+from dragoman.training.distributed import device_of_process
 print(choose_device("auto"), device_of_process("auto"))
 sys.exit(main(["translate", sys.argv[1], "--engine", "pytorch", "--device", "cuda"]))
 """

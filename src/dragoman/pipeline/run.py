@@ -29,10 +29,15 @@ from dragoman.pipeline.report import REPORT, write_report
 from dragoman.pipeline.validation import Validator, validation_metrics
 from dragoman.recipe import Recipe
 from dragoman.training.display import Display, Silence
-from dragoman.training.distributed import barrier, process_group, rank, world_size
+from dragoman.training.distributed import (
+    barrier,
+    device_of_process,
+    process_group,
+    rank,
+    world_size,
+)
 from dragoman.training.loop import Trainer
 from dragoman.training.memory import keep_freed_memory
-from dragoman.training.precision import device_of_process
 
 
 def train_model(recipe: Recipe, directory: Path, display: Display) -> int | None:

@@ -5,7 +5,7 @@ import time
 import torch
 
 from dragoman.device import choose_precision
-from dragoman.training.precision import device_of_process
+from dragoman.training.distributed import device_of_process
 
 PRODUCT = (4096, 1024, 256)
 """Rows, columns and inner size of the product that is timed: a feed-forward layer of the preset
@@ -35,8 +35,8 @@ def training_rate(parameters: int) -> float:
     """Guess how many target tokens a second can be trained on, before any is.
 
     A target token costs about six operations for each parameter, forward and backward. On a CPU
-    small models reach a quarter to a half of the matrix rate in fp32, and a twentieth to a quarter
-    in bf16, whose products are so fast that most of the time goes to what is between them.
+    small models reach a quarter to a half of the matrix rate in fp32, and a twenty-fifth to a
+    fifth in bf16, whose products are so fast that most of the time goes to what is between them.
     """
     device = device_of_process("auto")
     dtype = choose_precision("auto", device)

@@ -29,7 +29,7 @@ from dragoman.planning.choice import (
 from dragoman.planning.machine import training_rate
 from dragoman.planning.rehearsal import Rehearsal, rehearse
 from dragoman.planning.text import SAMPLE_PAIRS, PlanError, TextMeasure, measure_text
-from dragoman.training.precision import device_of_process
+from dragoman.training.distributed import device_of_process
 
 SPARE = 0.03
 """Share of the time that is left for what nobody foresees."""

@@ -100,7 +100,8 @@ class TrainingConfig:
     """Newest checkpoints on disk; the best one is always kept besides."""
 
     precision: Literal["auto", "fp32", "bf16"] = "auto"
-    """Of matrix products; `auto` is bf16 where the hardware has it."""
+    """In which all but norms and the look-up of embeddings is computed; `auto` is bf16 where the
+    hardware has it. Weights stay in fp32."""
 
     compile: bool = False
     """Compile the blocks with `torch.compile`, for GPUs; it takes a minute and a C++ compiler."""

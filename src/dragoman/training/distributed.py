@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.distributed import TCPStore  # type: ignore[attr-defined]
 
 from dragoman.config import DragomanError
+from dragoman.device import choose_device
 
 LONGEST_WAIT = timedelta(days=7)
 LONGEST_MEETING = 300.0
@@ -37,6 +38,17 @@ def world_size() -> int:
 def local_rank() -> int:
     """Return the number of this process on its machine, which is the number of its GPU."""
     return int(os.environ.get("LOCAL_RANK", "0"))
+
+
+def device_of_process(name: str) -> torch.device:
+    """Resolve the name of a device; `auto` and `cuda` give each process a GPU of its own.
+
+    Raises:
+        DragomanError: there is no such device on this machine.
+    """
+    if name == "cuda" or (name == "auto" and torch.cuda.is_available()):
+        name = f"cuda:{local_rank()}"
+    return choose_device(name)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ ROOM_BYTES = 2**28
 
 
 def keep_freed_memory() -> None:
-    """Let this process keep what it frees, for its next allocation of that size.
+    """Let this process keep what it frees, for what it allocates next.
 
     Each update needs the same memory for its activations. glibc returns large pieces to the system
     as soon as they are free, and fetches them again page by page: on a CPU with bf16 that is a
