@@ -40,13 +40,13 @@ from dragoman.corpora.prepared_text import PreparedText
 from dragoman.corpora.primer.corpus import generate
 from dragoman.corpora.shapes import choose_shapes, length_histogram
 from dragoman.device import Precision, choose_device, choose_precision
+from dragoman.memory import keep_freed_memory
 from dragoman.model.config import PRESETS, TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.planning.machine import matrix_rate
 from dragoman.recipe import Recipe, recipe_from_table
 from dragoman.training.compilation import compile_blocks
 from dragoman.training.config import TrainingConfig
-from dragoman.training.memory import keep_freed_memory
 from dragoman.training.objective import Objective
 from dragoman.training.optimizer import build_optimizers
 from dragoman.training.step import MicroBatch, update

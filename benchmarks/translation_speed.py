@@ -37,6 +37,7 @@ from dragoman.config import DragomanError
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.parallel_text import read_pairs
 from dragoman.decoding.config import SearchConfig
+from dragoman.device import Precision
 from dragoman.engines.ctranslate2 import COPY_NAME, TOKENS_PER_BATCH, CTranslate2Engine
 from dragoman.engines.protocol import Engine
 from dragoman.evaluation.config import EvaluationConfig
@@ -67,19 +68,15 @@ class Measurement:
     peak_memory_mib: float
 
 
-def use_pytorch(dtype: str) -> Callable[[Path, Path, TokenizerPair], Translate]:
+def use_pytorch(precision: Precision) -> Callable[[Path, Path, TokenizerPair], Translate]:
     """Translate as `Translator` does with PyTorch."""
 
     def prepare(model: Path, copy: Path, tokenizers: TokenizerPair) -> Translate:
         del copy, tokenizers
-        import torch
+        from dragoman.engines.selection import EngineSettings, build_pytorch_engine
 
-        from dragoman.engines.pytorch import PyTorchEngine
-
-        directory = ModelDirectory(model)
-        special, numbers = directory.description.special_ids, getattr(torch, dtype)
-        engine = PyTorchEngine(directory.load_transformer(), special, dtype=numbers)
-        return by_search(engine)
+        settings = EngineSettings(device="cpu", precision=precision)
+        return by_search(build_pytorch_engine(ModelDirectory(model), settings))
 
     return prepare
 
@@ -131,8 +128,8 @@ def use_peer(name: str) -> Callable[[Path, Path, TokenizerPair], Translate]:
 
 
 SUBJECTS: dict[str, tuple[Callable[[Path, Path, TokenizerPair], Translate], str]] = {
-    "pytorch": (use_pytorch("float32"), "float32"),
-    "pytorch bfloat16": (use_pytorch("bfloat16"), "float32"),
+    "pytorch": (use_pytorch("fp32"), "float32"),
+    "pytorch bfloat16": (use_pytorch("bf16"), "float32"),
     "ctranslate2 int8": (use_ctranslate2, "int8"),
     "ctranslate2 float32": (use_ctranslate2, "float32"),
     "ctranslate2 alone int8": (use_ctranslate2_alone, "int8"),

@@ -12,7 +12,6 @@ from torch import Tensor
 from dragoman.decoding.config import PATIENCE, SearchConfig
 from dragoman.decoding.hypothesis import Hypothesis, build_hypothesis
 from dragoman.decoding.problem import SearchProblem, State, worth_dropping
-from dragoman.decoding.top_tokens import top_tokens
 
 
 @dataclass(frozen=True)
@@ -122,10 +121,9 @@ def _extend(problem: SearchProblem[State], beams: Beams, state: State) -> _Step[
     """Advance by one token, in the best 2 * beam ways for each sentence."""
     beam_size = beams.tokens.size(1)
     logits, state = problem.step(beams.tokens[..., -1], state)
-    log_probabilities = problem.log_probabilities(logits)
     # What is among the best of a sentence is among the best of its prefix.
     count = min(2 * beam_size, logits.size(2))
-    of_tokens, tokens = top_tokens(log_probabilities, count)
+    of_tokens, tokens = problem.most_probable(logits, count)
     sums = beams.log_probabilities[..., None] + of_tokens
     best, places = sums.flatten(start_dim=1).topk(2 * beam_size, dim=1)
     tokens, of_tokens = (

@@ -11,6 +11,10 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from dragoman.decoding.config import SearchConfig
+from dragoman.decoding.top_tokens import top_tokens
+
+IN_CACHE = 2**18
+"""Numbers that a processor's cache holds, and can be worked on there."""
 
 Same = TypeVar("Same")
 
@@ -102,6 +106,21 @@ class SearchProblem(Generic[State]):
         for token in self.forbidden:
             log_probabilities[..., token] = -math.inf
         return log_probabilities
+
+    def most_probable(
+        self, logits: Float[Tensor, "batch prefixes vocab"], count: int
+    ) -> tuple[Float[Tensor, "batch prefixes count"], Int[Tensor, "batch prefixes count"]]:
+        """Give the best log-probabilities of each prefix and their tokens.
+
+        On a CPU the vocabulary is gone through for a few sentences at a time, which its cache
+        holds.
+        """
+        at_once = len(logits) if logits.is_cuda else max(1, IN_CACHE // logits[0].numel())
+        best, tokens = zip(
+            *(top_tokens(self.log_probabilities(part), count) for part in logits.split(at_once)),
+            strict=True,
+        )
+        return torch.cat(best), torch.cat(tokens)
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,10 @@ def sample(problem: SearchProblem[State], config: SearchConfig) -> list[list[Hyp
     noise = _uniform_noise(problem.sources, problem.limits(config), config.seed, config.n_best)
     noise = noise.to(problem.device)
 
-    def draw(log_probabilities: Tensor, sentences: Tensor, position: int) -> Tensor:
-        return draw_tokens(log_probabilities, noise[sentences, :, position], config)
+    def draw(logits: Tensor, sentences: Tensor, position: int) -> tuple[Tensor, Tensor]:
+        log_probabilities = problem.log_probabilities(logits)
+        tokens = draw_tokens(log_probabilities, noise[sentences, :, position], config)
+        return log_probabilities.gather(2, tokens[..., None])[..., 0], tokens
 
     samples = follow_single_paths(problem, config, num_paths=config.n_best, choose=draw)
     return [

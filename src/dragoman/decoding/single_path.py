@@ -9,9 +9,9 @@ from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import Hypothesis, build_hypothesis
 from dragoman.decoding.problem import SearchProblem, State, worth_dropping
 
-Choose = Callable[[Tensor, Tensor, int], Tensor]
-"""(log-probabilities of shape (sentences, paths, vocab), which sentence of the problem each is
-about, position) -> tokens of shape (sentences, paths)."""
+Choose = Callable[[Tensor, Tensor, int], tuple[Tensor, Tensor]]
+"""(logits of shape (sentences, paths, vocab), which sentence of the problem each is about,
+position) -> log-probabilities and tokens, both of shape (sentences, paths)."""
 
 
 def follow_single_paths(
@@ -26,11 +26,10 @@ def follow_single_paths(
     ended = torch.zeros(len(sentences), num_paths, dtype=torch.bool, device=problem.device)
     while len(sentences):
         logits, state = problem.step(tokens[..., -1], state)
-        log_probabilities = problem.log_probabilities(logits)
-        chosen = choose(log_probabilities, sentences, scores.size(2))[..., None]
-        scores = torch.cat([scores, log_probabilities.gather(2, chosen)], dim=2)
-        tokens = torch.cat([tokens, chosen], dim=2)
-        ended |= (chosen[..., 0] == problem.eos) | (limits <= scores.size(2))[:, None]
+        log_probabilities, chosen = choose(logits, sentences, scores.size(2))
+        scores = torch.cat([scores, log_probabilities[..., None]], dim=2)
+        tokens = torch.cat([tokens, chosen[..., None]], dim=2)
+        ended |= (chosen == problem.eos) | (limits <= scores.size(2))[:, None]
         complete = ended.all(dim=1)
         if worth_dropping(int(complete.sum()), len(sentences)):
             of_complete = (t[complete].tolist() for t in (sentences, limits, tokens, scores))

@@ -107,6 +107,7 @@ def build_pytorch_engine(directory: ModelDirectory, settings: EngineSettings) ->
     try:
         from dragoman.device import choose_device, choose_precision
         from dragoman.engines.pytorch import PyTorchEngine
+        from dragoman.memory import keep_freed_memory
 
         device = choose_device(settings.device)
     except ModuleNotFoundError as error:
@@ -121,6 +122,7 @@ def build_pytorch_engine(directory: ModelDirectory, settings: EngineSettings) ->
         import torch
 
         torch.set_num_threads(settings.threads)
+    keep_freed_memory()
     transformer = directory.load_transformer(str(device))
     special = directory.description.special_ids
     return PyTorchEngine(

@@ -13,6 +13,7 @@ from dragoman.corpora.shapes import choose_shapes, length_histogram
 from dragoman.corpora.token_store import TokenStore
 from dragoman.evaluation.config import EvaluationConfig
 from dragoman.evaluation.statistics import require_packages
+from dragoman.memory import keep_freed_memory
 from dragoman.model.transformer import Transformer
 from dragoman.pipeline.beginning import check_sizes, take_weights
 from dragoman.pipeline.claim import (
@@ -37,7 +38,6 @@ from dragoman.training.distributed import (
     world_size,
 )
 from dragoman.training.loop import Trainer
-from dragoman.training.memory import keep_freed_memory
 
 
 def train_model(recipe: Recipe, directory: Path, display: Display) -> int | None:

@@ -2,14 +2,15 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from dragoman.training.memory import keep_freed_memory
+from dragoman.memory import HUGE_BYTES, keep_freed_memory
 
 PROGRAM = """
 import resource, sys, torch
-from dragoman.training.memory import keep_freed_memory
+from dragoman.memory import keep_freed_memory
 if sys.argv[1] == "kept":
     keep_freed_memory()
 for _ in range(12):
@@ -36,3 +37,27 @@ def test_another_allocator_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("ctypes.CDLL", None)
 
     keep_freed_memory()  # and does not ask the C library for what it lacks
+
+
+ADVISED = """
+import re
+from pathlib import Path
+from dragoman.memory import keep_freed_memory
+keep_freed_memory()
+places = re.split(r"^(?=[0-9a-f]+-[0-9a-f]+ )", Path("/proc/self/smaps").read_text(), flags=re.M)
+advised = [place for place in places if re.search(r"^VmFlags:.* hg", place, re.M)]
+print(sum(int(re.search(r"^Size: +([0-9]+) kB", place, re.M)[1]) for place in advised))
+print(sum(int(re.search(r"^Rss: +([0-9]+) kB", place, re.M)[1]) for place in advised))
+"""
+
+
+@pytest.mark.skipif(
+    not Path("/sys/kernel/mm/transparent_hugepage").exists(), reason="of Linux with huge pages"
+)
+def test_huge_pages_are_asked_for_and_not_taken() -> None:
+    command = [sys.executable, "-c", ADVISED]
+    reported = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
+    size_kib, resident_kib = map(int, reported.split())
+
+    assert size_kib * 2**10 >= 0.99 * HUGE_BYTES
+    assert resident_kib < 2**16

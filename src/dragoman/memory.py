@@ -1,0 +1,49 @@
+"""Memory that a process keeps, on a CPU, for what it computes next."""
+
+import ctypes
+import mmap
+import platform
+from functools import cache
+
+# Of glibc's malloc.h, for `mallopt`.
+M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_MAX = -1, -2, -4
+MADV_HUGEPAGE = 14  # of Linux's mman.h
+
+ROOM_BYTES = 2**28
+"""By which the process grows when it has too little memory."""
+
+HUGE_BYTES = 2**32
+"""Of its first memory, which is in huge pages as soon as it is used. It takes none before."""
+
+
+def keep_freed_memory() -> None:
+    """Let this process keep what it frees, for what it allocates next, and in huge pages.
+
+    Each update of a training needs the same memory for its activations, and each step of a search
+    for its logits. glibc returns large pieces to the system as soon as they are free, and fetches
+    them again page by page: on a CPU with bf16 that is a seventh of the time of an update. To look
+    up where pages of 4 KiB are takes another tenth. Other allocators than glibc's are left as they
+    are.
+    """
+    if platform.libc_ver()[0] != "glibc":
+        return
+    libc = ctypes.CDLL(None)
+    for name, value in ((M_TRIM_THRESHOLD, -1), (M_TOP_PAD, ROOM_BYTES), (M_MMAP_MAX, 0)):
+        libc.mallopt(name, value)
+    _advise_huge_pages()
+
+
+@cache
+def _advise_huge_pages() -> None:
+    """Take a large piece of address space, ask for huge pages there, and free it for others."""
+    libc = ctypes.CDLL(None)
+    libc.malloc.restype = ctypes.c_void_p
+    libc.malloc.argtypes = [ctypes.c_size_t]
+    libc.free.argtypes = [ctypes.c_void_p]
+    libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    if (start := libc.malloc(HUGE_BYTES)) is None:
+        return
+    page = mmap.PAGESIZE
+    aligned = -(-start // page) * page
+    libc.madvise(aligned, HUGE_BYTES - page, MADV_HUGEPAGE)
+    libc.free(start)
