@@ -1,5 +1,6 @@
 """The encoder, left half of figure 1 (section 3.1)."""
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -47,6 +48,13 @@ class Encoder(nn.Module):
         super().__init__()
         self.blocks = nn.ModuleList(EncoderBlock(config) for _ in range(config.num_encoder_layers))
         self.norm = build_norm(config) if config.norm == "before" else nn.Identity()
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The number format of its products."""
+        first = self.blocks[0]
+        assert isinstance(first, EncoderBlock)  # the type of a ModuleList's items is lost
+        return first.feed_forward.widen.weight.dtype
 
     def forward(
         self,

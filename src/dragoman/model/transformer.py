@@ -77,11 +77,11 @@ class Transformer(nn.Module):
     def _embed(
         self, embeddings: InputEmbeddings, tokens: Int[Tensor, "batch length"]
     ) -> Float[Tensor, "batch length d_model"]:
-        """Give the first block what it reads, in the format of matrix products.
+        """Give the first block what it reads, in the format of its matrix products.
 
         Training may leave tables in a finer one.
         """
-        x = embeddings(tokens).to(self.projection.linear.weight.dtype)
+        x = embeddings(tokens).to(self.encoder.dtype)
         return self.dropout(self.positions(x))
 
     def project(

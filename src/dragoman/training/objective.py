@@ -63,13 +63,15 @@ class Objective(nn.Module):
 
         Norms and tables of embeddings compute with theirs as they are: PyTorch adds up their
         gradients, over all tokens or over those that are the same, in the number format of the
-        weights, and bf16 has no digits for sums of hundreds. A module that has two names is named
+        weights, and bf16 has no digits for sums of hundreds. The loss casts the projection, which
+        may be such a table, and adds up its gradients itself. A module that has two names is named
         once: `functional_call` would not give it back.
         """
         return {
             f"{place}.{name}": weight.to(self.dtype)
             for place, module in self.named_modules()
             if not isinstance(module, (nn.Embedding, *NORMS))
+            and module is not self.transformer.projection.linear
             for name, weight in module.named_parameters(recurse=False)
         }
 
