@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from dragoman.corpora.batch import ALL, Batch, Part, pad
 from dragoman.corpora.batching_config import BatchingConfig
-from dragoman.corpora.epoch_plan import EpochPlan, Planner
+from dragoman.corpora.epoch_plan import PLANNING, EpochPlan, Planner
 from dragoman.corpora.shapes import Shape
 from dragoman.corpora.token_store import TokenStore
 
@@ -100,7 +100,7 @@ class Batches:
     def fingerprint(self) -> str:
         """A checksum of all that decides the batches; a position means nothing without it."""
         decisive = (self._store.description, self._shapes, self._config.tokens_per_update)
-        return hashlib.sha256(repr((*decisive, self.seed)).encode()).hexdigest()
+        return hashlib.sha256(repr((PLANNING, *decisive, self.seed)).encode()).hexdigest()
 
     def epoch(self, epoch: int) -> EpochPlan:
         """Plan an epoch; a function of (seed, epoch) alone."""

@@ -10,6 +10,9 @@ from dragoman.corpora.shapes import Shape, shape_table
 from dragoman.corpora.store_description import StoredCorpus
 from dragoman.corpora.token_store import TokenStore
 
+PLANNING = 2
+"""The way in which epochs are planned; a run that began in another one cannot be continued."""
+
 _BLOCK = 1 << 20  # pairs at once, so that temporary arrays stay small
 
 
@@ -70,6 +73,7 @@ class Planner:
     ) -> None:
         self._corpora = store.corpora
         self._shapes = shapes
+        self._next_larger = [_next_larger(shapes, number) for number in range(len(shapes))]
         self._tokens_per_update = tokens_per_update
         self._source_lengths, self._target_lengths = store.lengths()
         self._shape_of = _assign(shapes, self._source_lengths, self._target_lengths)
@@ -77,9 +81,11 @@ class Planner:
     def plan(self, generator: np.random.Generator) -> EpochPlan:
         """Draw the pairs of an epoch, shuffle them, and pack them.
 
-        Pairs are shuffled and fill the micro-batches of their shape in that order; the last
-        micro-batch of a shape may have fewer rows. Micro-batches are shuffled and cut into updates
-        in that order.
+        Pairs are shuffled and fill the micro-batches of their shape in that order. What does not
+        fill one goes to the next shape that holds it, so that hardly any micro-batch has fewer rows
+        than its shape: a few rows take nearly as long as many, and for each new number of them a
+        processor's library prepares itself anew. Micro-batches are shuffled and cut into updates in
+        that order.
         """
         drawn = _draw(self._corpora, generator)
         generator.shuffle(drawn)
@@ -104,16 +110,32 @@ class Planner:
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Sort pairs by shape; return them, and the rows and the shape of each micro-batch."""
         shape_of = self._shape_of[drawn]
-        members: list[npt.NDArray[np.int32]] = []
+        members = [drawn[shape_of == number] for number in range(len(self._shapes))]
         rows: list[int] = []
         shapes: list[int] = []
         for number, shape in enumerate(self._shapes):
-            members.append(drawn[shape_of == number])
-            full, rest = divmod(len(members[-1]), shape.rows)
+            full, rest = divmod(len(members[number]), shape.rows)
+            larger = self._next_larger[number]
+            if rest and larger is not None:
+                members[number], moved = np.split(members[number], [full * shape.rows])
+                members[larger] = np.concatenate([moved, members[larger]])
+                rest = 0
             rows += [shape.rows] * full + [rest] * (rest > 0)
             shapes += [number] * (len(rows) - len(shapes))
         pairs = np.concatenate(members)
         return pairs, np.array(rows, dtype=np.int64), np.array(shapes, dtype=np.int64)
+
+
+def _next_larger(shapes: Sequence[Shape], number: int) -> int | None:
+    """Find the first shape after this one that is as long on both sides, if there is one."""
+    shape = shapes[number]
+    for other in range(number + 1, len(shapes)):
+        if (
+            shapes[other].source_length >= shape.source_length
+            and shapes[other].target_length >= shape.target_length
+        ):
+            return other
+    return None
 
 
 def _assign(
