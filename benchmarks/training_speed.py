@@ -192,6 +192,7 @@ def build_recipe(pairs: Path, size: str, tokens: int) -> Recipe:
                 "tokens_per_update": tokens,
                 "max_tokens_per_micro_batch": tokens,
                 "max_length": 120,
+                "fill_up": True,
             },
             "model": {**PRESETS[size], "dropout": DROPOUT},
         }

@@ -4,6 +4,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import islice, takewhile
 from pathlib import Path
 
@@ -25,13 +26,16 @@ Pair = tuple[list[int], list[int]]
 Corpora = list[tuple[float, list[tuple[int, int]]]]  # weight, and the lengths of the pairs
 
 
+SMALL = BatchingConfig(
+    tokens_per_update=40, max_tokens_per_micro_batch=32, max_length=12, max_shapes=4
+)
+
+
 def build(
     directory: Path, corpora: Corpora, *, seed: int = 1, config: BatchingConfig | None = None
 ) -> Batches:
     """Store pairs whose tokens tell which pair they belong to, and choose shapes for them."""
-    config = config or BatchingConfig(
-        tokens_per_update=40, max_tokens_per_micro_batch=32, max_length=12, max_shapes=4
-    )
+    config = config or SMALL
     number = 0
     with TokenStoreWriter(
         directory, vocab_size=70_000, fingerprint="ours", max_length=config.max_length
@@ -184,14 +188,23 @@ def test_micro_batches_of_all_lengths_are_mixed(tmp_path: Path) -> None:
     assert widths not in (sorted(widths), sorted(widths, reverse=True))
 
 
-def test_only_where_no_longer_shape_takes_the_rest_a_micro_batch_is_not_full(
-    tmp_path: Path,
-) -> None:
+def test_only_the_last_micro_batch_of_a_shape_is_not_full(tmp_path: Path) -> None:
+    batches = build(tmp_path, [(1.0, [(n % 12 + 1, n % 7 + 1) for n in range(90)])])
+    sizes: dict[tuple[int, int], list[int]] = {}
+    for batch in (b for u in one_epoch(batches) for b in u.micro_batches):
+        key = batch.source.shape[1], batch.target.shape[1]
+        sizes.setdefault(key, []).append(len(batch.indices))
+    for rows in sizes.values():
+        assert sorted(rows)[1:] == [max(rows)] * (len(rows) - 1)
+
+
+def test_filled_up_only_micro_batches_of_the_longest_shapes_are_not_full(tmp_path: Path) -> None:
     lengths = [(n % 12 + 1, n % 7 + 1) for n in range(90)] + [(1, 12)] * 3
     build(tmp_path, [(1.0, lengths)])
     store = TokenStore.open(tmp_path, fingerprint="ours")
     shapes = (Shape(8, 5, 5), Shape(8, 3, 14), Shape(4, 8, 9), Shape(3, 13, 9))
-    batches = Batches(store, shapes, BatchingConfig(), seed=1, pad_id=PAD, bos_id=BOS, eos_id=EOS)
+    config = BatchingConfig(fill_up=True)
+    batches = Batches(store, shapes, config, seed=1, pad_id=PAD, bos_id=BOS, eos_id=EOS)
 
     rows: dict[tuple[int, int], list[int]] = {}
     for batch in (b for u in one_epoch(batches) for b in u.micro_batches):
@@ -248,9 +261,10 @@ def test_the_fingerprint_changes_with_all_that_decides_the_batches(tmp_path: Pat
         build(tmp_path / "3", [(1.0, [(4, 3), (5, 6)])]),
         build(tmp_path / "4", [(2.0, [(3, 4), (5, 6)])]),
         build(tmp_path / "5", corpora, config=BatchingConfig(tokens_per_update=41)),
+        build(tmp_path / "6", corpora, config=replace(SMALL, fill_up=True)),
     ]
-    assert build(tmp_path / "6", corpora).fingerprint == ours.fingerprint
-    assert len({ours.fingerprint, *(batches.fingerprint for batches in others)}) == 5
+    assert build(tmp_path / "7", corpora).fingerprint == ours.fingerprint
+    assert len({ours.fingerprint, *(batches.fingerprint for batches in others)}) == 6
 
 
 @pytest.mark.parametrize(
@@ -260,9 +274,9 @@ def test_nine_cells_of_ten_hold_tokens_at_realistic_lengths(
     tmp_path: Path, mean: float, spread: float, noise: float
 ) -> None:
     random = np.random.default_rng(5)
-    shared = random.normal(size=60_000)
+    shared = random.normal(size=20_000)
     sides = [
-        np.exp(mean + spread * shared + own * random.normal(size=60_000)) for own in (0.05, noise)
+        np.exp(mean + spread * shared + own * random.normal(size=20_000)) for own in (0.05, noise)
     ]
     lengths = np.clip(sides, 1, 256).astype(int)
     config = BatchingConfig()

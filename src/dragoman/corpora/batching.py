@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from dragoman.corpora.batch import ALL, Batch, Part, pad
 from dragoman.corpora.batching_config import BatchingConfig
-from dragoman.corpora.epoch_plan import PLANNING, EpochPlan, Planner
+from dragoman.corpora.epoch_plan import EpochPlan, Planner
 from dragoman.corpora.shapes import Shape
 from dragoman.corpora.token_store import TokenStore
 
@@ -94,13 +94,21 @@ class Batches:
         self._config = config
         self.seed = seed
         self._pad_id, self._bos_id, self._eos_id = pad_id, bos_id, eos_id
-        self._planner = Planner(store, self._shapes, tokens_per_update=config.tokens_per_update)
+        self._planner = Planner(
+            store,
+            self._shapes,
+            tokens_per_update=config.tokens_per_update,
+            fill_up=config.fill_up,
+        )
 
     @property
     def fingerprint(self) -> str:
         """A checksum of all that decides the batches; a position means nothing without it."""
-        decisive = (self._store.description, self._shapes, self._config.tokens_per_update)
-        return hashlib.sha256(repr((PLANNING, *decisive, self.seed)).encode()).hexdigest()
+        config = self._config
+        decisive = (self._store.description, self._shapes, config.tokens_per_update, self.seed)
+        if config.fill_up:
+            decisive = (*decisive, "filled up")
+        return hashlib.sha256(repr(decisive).encode()).hexdigest()
 
     def epoch(self, epoch: int) -> EpochPlan:
         """Plan an epoch; a function of (seed, epoch) alone."""

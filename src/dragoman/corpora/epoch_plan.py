@@ -10,9 +10,6 @@ from dragoman.corpora.shapes import Shape, shape_table
 from dragoman.corpora.store_description import StoredCorpus
 from dragoman.corpora.token_store import TokenStore
 
-PLANNING = 2
-"""The way in which epochs are planned; a run that began in another one cannot be continued."""
-
 _BLOCK = 1 << 20  # pairs at once, so that temporary arrays stay small
 
 
@@ -63,17 +60,25 @@ class Planner:
         store: the pairs.
         shapes: of micro-batches; each pair has to fit in one.
         tokens_per_update: target tokens, EOS included, that an update has on average.
+        fill_up: let what does not fill a micro-batch go to the next longer shape.
 
     Raises:
         ValueError: a pair is longer than all shapes.
     """
 
     def __init__(
-        self, store: TokenStore, shapes: Sequence[Shape], *, tokens_per_update: int
+        self,
+        store: TokenStore,
+        shapes: Sequence[Shape],
+        *,
+        tokens_per_update: int,
+        fill_up: bool,
     ) -> None:
         self._corpora = store.corpora
         self._shapes = shapes
-        self._next_larger = [_next_larger(shapes, number) for number in range(len(shapes))]
+        self._next_longer = [
+            _next_longer(shapes, number) if fill_up else None for number in range(len(shapes))
+        ]
         self._tokens_per_update = tokens_per_update
         self._source_lengths, self._target_lengths = store.lengths()
         self._shape_of = _assign(shapes, self._source_lengths, self._target_lengths)
@@ -81,11 +86,10 @@ class Planner:
     def plan(self, generator: np.random.Generator) -> EpochPlan:
         """Draw the pairs of an epoch, shuffle them, and pack them.
 
-        Pairs are shuffled and fill the micro-batches of their shape in that order. What does not
-        fill one goes to the next shape that holds it, so that hardly any micro-batch has fewer rows
-        than its shape: a few rows take nearly as long as many, and for each new number of them a
-        processor's library prepares itself anew. Micro-batches are shuffled and cut into updates in
-        that order.
+        Pairs are shuffled and fill the micro-batches of their shape in that order. The last
+        micro-batch of a shape may have fewer rows, unless the rest goes to a longer shape: a few
+        rows take nearly as long as many, and for each new number of them a processor's library
+        prepares itself anew. Micro-batches are shuffled and cut into updates in that order.
         """
         drawn = _draw(self._corpora, generator)
         generator.shuffle(drawn)
@@ -115,10 +119,10 @@ class Planner:
         shapes: list[int] = []
         for number, shape in enumerate(self._shapes):
             full, rest = divmod(len(members[number]), shape.rows)
-            larger = self._next_larger[number]
-            if rest and larger is not None:
+            longer = self._next_longer[number]
+            if rest and longer is not None:
                 members[number], moved = np.split(members[number], [full * shape.rows])
-                members[larger] = np.concatenate([moved, members[larger]])
+                members[longer] = np.concatenate([moved, members[longer]])
                 rest = 0
             rows += [shape.rows] * full + [rest] * (rest > 0)
             shapes += [number] * (len(rows) - len(shapes))
@@ -126,7 +130,7 @@ class Planner:
         return pairs, np.array(rows, dtype=np.int64), np.array(shapes, dtype=np.int64)
 
 
-def _next_larger(shapes: Sequence[Shape], number: int) -> int | None:
+def _next_longer(shapes: Sequence[Shape], number: int) -> int | None:
     """Find the first shape after this one that is as long on both sides, if there is one."""
     shape = shapes[number]
     for other in range(number + 1, len(shapes)):

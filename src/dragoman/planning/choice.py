@@ -103,6 +103,7 @@ def sections(
             "tokens_per_update": update_tokens,
             "max_tokens_per_micro_batch": max(4096, text.max_length + 2),
             "max_length": text.max_length,
+            "fill_up": True,
         },
         "model": {
             "preset": candidate.preset,
