@@ -23,8 +23,7 @@ def keep_freed_memory() -> None:
     for its logits. glibc returns large pieces to the system as soon as they are free, and fetches
     them again page by page: on a CPU with bf16 that is a seventh of the time of an update. To look
     up where pages of 4 KiB are takes another twentieth, and a tenth of a step. Other allocators
-    than glibc's are left as they
-    are.
+    than glibc's are left as they are.
     """
     if platform.libc_ver()[0] != "glibc":
         return
