@@ -104,11 +104,11 @@ class Batches:
     @property
     def fingerprint(self) -> str:
         """A checksum of all that decides the batches; a position means nothing without it."""
-        config = self._config
-        decisive = (self._store.description, self._shapes, config.tokens_per_update, self.seed)
-        if config.fill_up:
-            decisive = (*decisive, "filled up")
-        return hashlib.sha256(repr(decisive).encode()).hexdigest()
+        tokens_per_update = self._config.tokens_per_update
+        decisive = repr((self._store.description, self._shapes, tokens_per_update, self.seed))
+        if self._config.fill_up:
+            decisive += " filled up"
+        return hashlib.sha256(decisive.encode()).hexdigest()
 
     def epoch(self, epoch: int) -> EpochPlan:
         """Plan an epoch; a function of (seed, epoch) alone."""
