@@ -1,5 +1,7 @@
 """What a process frees stays with it."""
 
+import platform
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -52,7 +54,11 @@ print(sum(int(re.search(r"^Rss: +([0-9]+) kB", place, re.M)[1]) for place in adv
 
 
 @pytest.mark.skipif(
-    not Path("/sys/kernel/mm/transparent_hugepage").exists(), reason="of Linux with huge pages"
+    not Path("/sys/kernel/mm/transparent_hugepage").exists()
+    or platform.libc_ver()[0] != "glibc"
+    or Path("/proc/sys/vm/overcommit_memory").read_text().strip() == "2"
+    or resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY,
+    reason="of Linux with glibc and huge pages, without a limit of address space",
 )
 def test_huge_pages_are_asked_for_and_not_taken() -> None:
     command = [sys.executable, "-c", ADVISED]

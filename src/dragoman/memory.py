@@ -3,6 +3,7 @@
 import ctypes
 import mmap
 import platform
+import threading
 from functools import cache
 
 # Of glibc's malloc.h, for `mallopt`.
@@ -13,7 +14,7 @@ ROOM_BYTES = 2**28
 """By which the process grows when it has too little memory."""
 
 HUGE_BYTES = 2**32
-"""Of its first memory, which is in huge pages as soon as it is used. It takes none before."""
+"""Of its first memory, which is in huge pages as soon as it is used, and takes none before."""
 
 
 def keep_freed_memory() -> None:
@@ -22,15 +23,26 @@ def keep_freed_memory() -> None:
     Each update of a training needs the same memory for its activations, and each step of a search
     for its logits. glibc returns large pieces to the system as soon as they are free, and fetches
     them again page by page: on a CPU with bf16 that is a seventh of the time of an update. To look
-    up where pages of 4 KiB are takes another twentieth, and a tenth of a step. Other allocators
-    than glibc's are left as they are.
+    up where pages of 4 KiB are takes another twentieth, and a tenth of a step.
+
+    Of the main thread all is kept; other threads have memory of their own, in ordinary pages, of
+    which pieces above 64 MiB go back. Other allocators than glibc's are left as they are.
     """
-    if platform.libc_ver()[0] != "glibc":
+    if not _is_of_glibc():
         return
     libc = ctypes.CDLL(None)
     for name, value in ((M_TRIM_THRESHOLD, -1), (M_TOP_PAD, ROOM_BYTES), (M_MMAP_MAX, 0)):
         libc.mallopt(name, value)
-    _advise_huge_pages()
+    if threading.current_thread() is threading.main_thread():
+        _advise_huge_pages()
+
+
+def _is_of_glibc() -> bool:
+    """Tell whether memory comes from glibc, and not from a library that was loaded before it."""
+    if platform.libc_ver()[0] != "glibc":
+        return False
+    allocators = (ctypes.CDLL(None).malloc, ctypes.CDLL("libc.so.6").malloc)
+    return len({ctypes.cast(each, ctypes.c_void_p).value for each in allocators}) == 1
 
 
 @cache
@@ -41,7 +53,7 @@ def _advise_huge_pages() -> None:
     libc.malloc.argtypes = [ctypes.c_size_t]
     libc.free.argtypes = [ctypes.c_void_p]
     libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-    if (start := libc.malloc(HUGE_BYTES)) is None:
+    if (start := libc.malloc(HUGE_BYTES)) is None:  # a limit was set, or nothing may be promised
         return
     page = mmap.PAGESIZE
     aligned = -(-start // page) * page

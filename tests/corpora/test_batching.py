@@ -80,12 +80,13 @@ some_corpora = st.lists(
 
 
 @settings(max_examples=20, deadline=None)
-@given(some_corpora, st.integers(0, 3))
+@given(some_corpora, st.integers(0, 3), st.booleans())
 def test_an_epoch_sees_each_pair_as_often_as_its_corpus_weighs(
-    corpora: Corpora, epoch: int
+    corpora: Corpora, epoch: int, fill_up: bool
 ) -> None:
+    config = replace(SMALL, fill_up=fill_up)
     with tempfile.TemporaryDirectory() as directory:
-        counts = seen(one_epoch(build(Path(directory), corpora), epoch))
+        counts = seen(one_epoch(build(Path(directory), corpora, config=config), epoch))
     start = 0
     for weight, lengths in corpora:
         times = [counts.pop(start + i, 0) for i in range(len(lengths))]
@@ -96,11 +97,14 @@ def test_an_epoch_sees_each_pair_as_often_as_its_corpus_weighs(
 
 
 @settings(max_examples=20, deadline=None)
-@given(some_corpora)
-def test_a_batch_holds_the_sentences_of_its_pairs_and_nothing_else(corpora: Corpora) -> None:
+@given(some_corpora, st.booleans())
+def test_a_batch_holds_the_sentences_of_its_pairs_and_nothing_else(
+    corpora: Corpora, fill_up: bool
+) -> None:
     lengths = [pair for _, pairs in corpora for pair in pairs]
+    config = replace(SMALL, fill_up=fill_up)
     with tempfile.TemporaryDirectory() as directory:
-        updates = one_epoch(build(Path(directory), corpora))
+        updates = one_epoch(build(Path(directory), corpora, config=config))
     for batch in (batch for update in updates for batch in update.micro_batches):
         assert batch.source.dtype == batch.target.dtype == batch.indices.dtype == np.int64
         for row, index in enumerate(batch.indices.tolist()):

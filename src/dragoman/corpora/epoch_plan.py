@@ -112,7 +112,11 @@ class Planner:
     def _pack(
         self, drawn: npt.NDArray[np.int32]
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Sort pairs by shape; return them, and the rows and the shape of each micro-batch."""
+        """Sort pairs by shape; return them, and the rows and the shape of each micro-batch.
+
+        A shape that fills no micro-batch keeps its rest: in a small text nearly all pairs would
+        move on and on, and padding with them.
+        """
         shape_of = self._shape_of[drawn]
         members = [drawn[shape_of == number] for number in range(len(self._shapes))]
         rows: list[int] = []
@@ -120,7 +124,7 @@ class Planner:
         for number, shape in enumerate(self._shapes):
             full, rest = divmod(len(members[number]), shape.rows)
             longer = self._next_longer[number]
-            if rest and longer is not None:
+            if full and rest and longer is not None:
                 members[number], moved = np.split(members[number], [full * shape.rows])
                 members[longer] = np.concatenate([moved, members[longer]])
                 rest = 0

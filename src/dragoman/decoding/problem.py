@@ -115,7 +115,8 @@ class SearchProblem(Generic[State]):
         On a CPU the vocabulary is gone through for a few sentences at a time, which its cache
         holds.
         """
-        at_once = len(logits) if logits.is_cuda else max(1, IN_CACHE // logits[0].numel())
+        of_sentence = logits.shape[1:].numel()
+        at_once = max(1, IN_CACHE // of_sentence) if logits.device.type == "cpu" else len(logits)
         best, tokens = zip(
             *(top_tokens(self.log_probabilities(part), count) for part in logits.split(at_once)),
             strict=True,

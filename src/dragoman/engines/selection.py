@@ -122,7 +122,8 @@ def build_pytorch_engine(directory: ModelDirectory, settings: EngineSettings) ->
         import torch
 
         torch.set_num_threads(settings.threads)
-    keep_freed_memory()
+    if device.type == "cpu":
+        keep_freed_memory()
     transformer = directory.load_transformer(str(device))
     special = directory.description.special_ids
     return PyTorchEngine(

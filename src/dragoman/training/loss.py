@@ -100,10 +100,11 @@ def projected_loss(
     return loss
 
 
-def _chunk_rows(states: Tensor) -> int:
+def _chunk_rows(states: Tensor, dtype: torch.dtype) -> int:
+    """Tell how many positions are projected at one time."""
     if states.device.type != "cpu":
         return CHUNK_ROWS_ON_GPU
-    return CHUNK_ROWS_IN_BF16 if states.dtype == torch.bfloat16 else CHUNK_ROWS
+    return CHUNK_ROWS_IN_BF16 if dtype == torch.bfloat16 else CHUNK_ROWS
 
 
 def _format_of_products(states: Tensor) -> torch.dtype:
@@ -118,7 +119,8 @@ def _without_gradients(
     states: Tensor, projection: nn.Linear, labels: Tensor, smoothing: float, padding_id: int
 ) -> Tensor:
     """Sum the loss of one chunk after the other."""
-    dtype, rows = _format_of_products(states), _chunk_rows(states)
+    dtype = _format_of_products(states)
+    rows = _chunk_rows(states, dtype)
     weight, bias = (
         held if held is None else held.to(dtype) for held in (projection.weight, projection.bias)
     )
@@ -173,7 +175,7 @@ class _ProjectedLoss(torch.autograd.Function):
             loss -= smoothing * counts.sum() * bias.float().mean()
             bias_gradient = (counts.sum() * (-smoothing / vocab_size)).repeat(vocab_size)
         states_gradient = torch.empty_like(states)
-        chunk_rows = _chunk_rows(states)
+        chunk_rows = _chunk_rows(states, dtype)
         for first in range(0, len(states), chunk_rows):
             rows = slice(first, first + chunk_rows)
             chunk, count = states[rows].to(dtype), counts[rows].to(dtype)
@@ -206,7 +208,7 @@ def _of_weight(
     On a CPU with bf16 the product of which the turned side is the small one, and laid out anew,
     takes half the time.
     """
-    if states.dtype == torch.bfloat16 and not states.is_cuda:
+    if states.dtype == torch.bfloat16 and states.device.type == "cpu":
         return (states.t().contiguous() @ gradient).t()
     return gradient.t() @ states
 
