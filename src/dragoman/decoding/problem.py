@@ -14,7 +14,7 @@ from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.top_tokens import top_tokens
 
 IN_CACHE = 2**18
-"""Numbers that a processor's cache holds, and can be worked on there."""
+"""Numbers that a processor can work on without leaving its cache."""
 
 Same = TypeVar("Same")
 
