@@ -17,6 +17,24 @@ class Word:
     its tokens."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    """How sure a model is of a translation, whoever has made it."""
+
+    words: tuple[Word, ...]
+
+    log_probability: float
+    """Natural logarithm of its probability under the model, that of its end included."""
+
+    num_tokens: int
+    """The tokens that it is the probability of, the end included."""
+
+    @property
+    def confidence(self) -> float:
+        """From 0 to 1: the geometric mean of the tokens' probabilities."""
+        return math.exp(self.log_probability / self.num_tokens)
+
+
 def judge_words(
     ids: Sequence[int], log_probabilities: Sequence[float], tokenizer: Tokenizer
 ) -> list[Word]:

@@ -1,14 +1,15 @@
 """Text to text: the class that people import."""
 
+import math
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import compress, islice
 from pathlib import Path
 from typing import NamedTuple, overload
 
-from dragoman.confidence import Word, judge_words
+from dragoman.confidence import Judgement, Word, judge_words
 from dragoman.config import DragomanError, UsageError, from_table
 from dragoman.decoding.config import SearchConfig
 from dragoman.device import Precision
@@ -258,6 +259,41 @@ class Translator:
         ids, translated = self._encode(text, translation)
         (values,) = self._sentence_translator.engine.log_probabilities([ids], [translated])
         return judge_words(translated, values, self._tokenizers.target)
+
+    def judge_pairs(self, pairs: Iterable[tuple[str, str]]) -> Iterator[Judgement | None]:
+        """Tell how sure the model is of any number of translations, in constant memory.
+
+        Args:
+            pairs: A sentence and its translation each; they are not cut.
+
+        Yields:
+            One for each, in order: None if it has more tokens than the model has seen.
+        """
+        self._check_process()
+        remaining = iter(pairs)
+        while chunk := list(islice(remaining, CHUNK)):
+            texts, translations = (list(map(encodable, side)) for side in zip(*chunk, strict=True))
+            sources = self._tokenizers.source.encode_batch(texts)
+            targets = self._tokenizers.target.encode_batch(translations)
+            fit = [
+                max(map(len, pair)) <= self._max_length
+                for pair in zip(sources, targets, strict=True)
+            ]
+            judged = iter(
+                self._sentence_translator.engine.log_probabilities(
+                    list(compress(sources, fit)), list(compress(targets, fit))
+                )
+            )
+            for target, fits in zip(targets, fit, strict=True):
+                yield self._judgement(target, next(judged)) if fits else None
+
+    def _judgement(self, translated: list[int], values: tuple[float, ...]) -> Judgement:
+        """Put together what is known of a translation from the probabilities of its tokens."""
+        return Judgement(
+            words=tuple(judge_words(translated, values, self._tokenizers.target)),
+            log_probability=math.fsum(values),
+            num_tokens=len(values),
+        )
 
     def _check_process(self) -> None:
         """Refuse to wait for threads that a fork has not taken along, as that would never end.

@@ -21,7 +21,7 @@ PAGES = [
 ]
 COMMANDS = [
     *("align", "check", "corpus", "demo", "distill", "evaluate", "explain", "export", "import"),
-    *("inspect", "plan", "plot", "serve", "shortlist", "train", "translate"),
+    *("finetune", "inspect", "judge", "plan", "plot", "serve", "shortlist", "train", "translate"),
 ]
 
 

@@ -62,6 +62,7 @@ def build_app() -> App:
         finetune,
         import_model,
         inspect,
+        judge,
         plan,
         plot,
         serve,
@@ -84,6 +85,7 @@ def build_app() -> App:
     app.command(distill.distill)
     app.command(translate.translate)
     app.command(evaluate.evaluate)
+    app.command(judge.judge)
     app.command(explain.explain)
     app.command(align.align)
     app.command(shortlist.shortlist)

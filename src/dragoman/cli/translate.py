@@ -1,29 +1,22 @@
 """`dragoman translate`: lines of text in, as many lines out."""
 
-import contextlib
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from dragoman.cli.alignment_file import open_alignments
 from dragoman.cli.bulk_translation import BulkOptions, bulk_output, translate_in_bulk
+from dragoman.cli.text_output import check_outputs, open_output
 from dragoman.cli.translation_options import TranslationOptions, announce
 from dragoman.config import UsageError
-from dragoman.durable import check_apart, naming, open_whole
+from dragoman.durable import check_apart
 
 if TYPE_CHECKING:
     from dragoman.bulk.form import Form
     from dragoman.decoding.config import SearchConfig
-
-_OF_MODEL = (
-    *("model.*", "*.model", "tokenizer*", "shortlist.*", "ctranslate2/*"),
-    *("recipe.toml", "journal.jsonl"),
-)
-"""What makes a directory a model, or a run that can go on; translations may lie beside it."""
 
 
 @Parameter(name="*")
@@ -125,8 +118,7 @@ def translate(
         Long files and records.
     """
     written = [path for path in (output.output, output.alignments) if path is not None]
-    of_model = [path for pattern in _OF_MODEL for path in model.glob(pattern)]
-    check_apart(written, read=[*files, *of_model, *filter(None, [translation.glossary])])
+    check_outputs(written, model=model, read=[*files, *filter(None, [translation.glossary])])
     from dragoman.bulk.formats import check_lines, choose_format
 
     if bulk.field is None:
@@ -146,7 +138,7 @@ def translate(
         )
         return translate_in_bulk(job, bulk)
     with (
-        _open_output(output.output) as stream,
+        open_output(output.output) as stream,
         open_alignments(model, output.alignments) as align,
     ):
         from dragoman.bulk.form import WRITERS
@@ -187,14 +179,3 @@ def _configure(model: Path, options: SearchOptions) -> "SearchConfig":
         return replace(of_model, **given)
     except ValueError as error:
         raise UsageError(str(error).replace("a sampling_temperature", "--sample")) from error
-
-
-@contextlib.contextmanager
-def _open_output(path: Path | None) -> Iterator[BinaryIO]:
-    """Open standard output, or a file that takes its name only when it is complete."""
-    if path is None:
-        with naming("standard output"):
-            yield sys.stdout.buffer
-    else:
-        with open_whole(path) as stream:
-            yield stream

@@ -1,0 +1,111 @@
+"""`dragoman judge`: how sure a model is of translations, whoever has made them."""
+
+import sys
+from itertools import tee
+from json import dumps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+from dragoman.cli.bulk_translation import SOME_REJECTED
+from dragoman.cli.text_output import check_outputs, open_output
+
+if TYPE_CHECKING:
+    from dragoman.confidence import Judgement
+    from dragoman.corpora.parallel_text import Pair
+
+TOO_LONG = "it has more tokens than the model has seen; cut it into its sentences"
+
+
+def judge(
+    model: Path,
+    pairs: str,
+    /,
+    *,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    json: Annotated[bool, Parameter(negative=())] = False,
+    engine: Literal["auto", "pytorch", "ctranslate2"] = "auto",
+    device: str = "auto",
+    precision: Literal["auto", "fp32", "bf16"] = "auto",
+) -> int:
+    """Tell how sure a model is of translations that are given, and of each of their words.
+
+    They may be a person's, another program's or the model's own: to find those that should be
+    looked at, the pairs of a corpus that are no translations, or the better one of two.
+
+    For each pair a line is written: the confidence, from 0 to 1, a tab, and the log-probability.
+    The confidence is the geometric mean of the probabilities that the model gives the tokens, the
+    end included; so it does not depend on the length. With --json each pair gives one object with
+    `pair` (from 1), `source`, `translation`, `confidence`, `log_probability`, `num_tokens` and
+    `words`, each with its `text` and its `confidence`.
+
+    Each pair is taken for one sentence. One of more tokens than the model has seen is not judged,
+    which a warning says; it gets a confidence of 0, with --json `rejected` and the reason, and the
+    exit code is 3.
+
+    For example:
+
+        dragoman judge runs/en-it pairs.tsv -o judged.tsv
+
+    The words that the model is not sure of, as a program reads them:
+
+        dragoman judge runs/en-it pairs.tsv --json | jq '.words[] | select(.confidence < 0.1)'
+
+    Parameters
+    ----------
+    model
+        A model directory.
+    pairs
+        Sentences and their translations: TSV or JSON lines, plain or compressed.
+    output
+        Write to this file, which appears when it is complete, instead of standard output.
+    json
+        Write a JSON object for each pair.
+    engine
+        ctranslate2 needs the copy that `dragoman export` makes; auto takes it if it is there.
+    device
+        A name that PyTorch knows, such as cpu or cuda:1; auto takes a GPU if there is one.
+    precision
+        Of PyTorch's matrix products; auto is bf16 where the hardware has it, and else fp32.
+    """
+    from dragoman.corpora.config import CorpusConfig
+    from dragoman.corpora.parallel_text import read_pairs
+    from dragoman.model_directory import ModelDirectory
+    from dragoman.translator import Translator
+
+    if output is not None:
+        check_outputs([output], model=model, read=[Path(pairs)])
+    languages = ModelDirectory(model).description.languages
+    read, written = tee(read_pairs(CorpusConfig(path=pairs), languages=languages))
+    translator = Translator(model, engine=engine, device=device, precision=precision)
+    judged = translator.judge_pairs((pair.source, pair.target) for pair in read)
+    write = _as_json if json else _as_columns
+    exit_code = 0
+    with open_output(output) as stream:
+        for number, (pair, judgement) in enumerate(zip(written, judged, strict=True), start=1):
+            stream.write(write(number, pair, judgement).encode())
+            if judgement is None:
+                exit_code = SOME_REJECTED
+                print(f"warning: {pairs}:{pair.line}: not judged: {TOO_LONG}", file=sys.stderr)
+    return exit_code
+
+
+def _as_columns(number: int, pair: "Pair", judgement: "Judgement | None") -> str:
+    if judgement is None:
+        return "0.0000\t-inf\n"
+    return f"{judgement.confidence:.4f}\t{judgement.log_probability:.4f}\n"
+
+
+def _as_json(number: int, pair: "Pair", judgement: "Judgement | None") -> str:
+    table = {"pair": number, "source": pair.source, "translation": pair.target}
+    if judgement is None:
+        table |= {"rejected": TOO_LONG}
+    else:
+        table |= {
+            "confidence": judgement.confidence,
+            "log_probability": judgement.log_probability,
+            "num_tokens": judgement.num_tokens,
+            "words": list(map(vars, judgement.words)),
+        }
+    return dumps(table, ensure_ascii=False) + "\n"

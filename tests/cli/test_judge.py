@@ -1,0 +1,96 @@
+"""`dragoman judge`: how sure a model is of translations that are given."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+import torch
+from tests.visualisation.small_model import save_small_model
+
+from dragoman import translator as translator_module
+from dragoman.cli import main
+from dragoman.model_directory import save_model
+from dragoman.tokenizers.tokenizer import SpecialIds
+from dragoman.translator import Translator
+
+TEXTS = ["the cat sees", "a dog", "the dog sees a cat", "a cat sees the dog"]
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    """Save a model that ends, and whose translations can be read back: no word is unknown."""
+    directory = save_small_model(tmp_path / "model", end_bias=2.0)
+    transformer = directory.load_transformer("cpu")
+    with torch.no_grad():
+        transformer.projection.linear.bias[SpecialIds().unk] = -50.0
+    parameters = dict(transformer.named_parameters())
+    save_model(directory.path, directory.description, directory.load_tokenizers(), parameters)
+    return directory.path
+
+
+def write_pairs(path: Path, pairs: list[tuple[str, str]]) -> Path:
+    path.write_text("".join(f"{source}\t{target}\n" for source, target in pairs))
+    return path
+
+
+def test_what_a_search_has_found_is_judged_as_the_search_did(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(translator_module, "CHUNK", 3)  # so that four pairs are more than one
+    translator = Translator(model, device="cpu", precision="fp32")
+    found = [each.alternatives[0] for each in translator.translate(TEXTS)]
+    ended = [alternative.finished for alternative in found]
+    assert any(ended)
+    pairs = write_pairs(
+        tmp_path / "pairs.tsv", [(text, each.text) for text, each in zip(TEXTS, found, strict=True)]
+    )
+
+    assert main(["judge", str(model), str(pairs), "--json", "--precision", "fp32"]) == 0
+
+    judged = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [each["source"] for each in judged] == TEXTS
+    assert [each["pair"] for each in judged] == [1, 2, 3, 4]
+    for each, alternative, has_ended in zip(judged, found, ended, strict=True):
+        assert " ".join(word["text"] for word in each["words"]) == alternative.text
+        product = math.prod(word["confidence"] for word in each["words"])
+        assert math.exp(each["log_probability"]) < product <= 1  # the end is no word
+        if has_ended:
+            assert each["log_probability"] == pytest.approx(alternative.log_probability, abs=1e-4)
+            assert each["num_tokens"] == alternative.num_tokens
+            assert each["confidence"] == pytest.approx(alternative.confidence, abs=1e-4)
+
+
+def test_a_line_for_each_pair_and_a_warning_for_one_that_is_too_long(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pairs = write_pairs(
+        tmp_path / "pairs.tsv",
+        [("the cat", "because cat"), ("the " * 99, "because"), ("a dog", ""), ("", "because")],
+    )
+    output = tmp_path / "judged.tsv"
+
+    assert main(["judge", str(model), str(pairs), "-o", str(output), "--precision", "fp32"]) == 3
+
+    assert f"warning: {pairs}:2: not judged: it has more tokens" in capsys.readouterr().err
+    lines = [line.split("\t") for line in output.read_text().splitlines()]
+    assert len(lines) == 4
+    assert lines.pop(1) == ["0.0000", "-inf"]
+    expected = list(
+        Translator(model, device="cpu", precision="fp32").judge_pairs(
+            [("the cat", "because cat"), ("a dog", ""), ("", "because")]
+        )
+    )
+    assert [len(each.words) for each in expected if each] == [2, 0, 1]
+    assert lines == [[f"{j.confidence:.4f}", f"{j.log_probability:.4f}"] for j in expected if j]
+
+
+def test_neither_the_pairs_nor_the_model_are_written_over(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pairs = write_pairs(tmp_path / "pairs.tsv", [("the cat", "because cat")])
+    for place in (pairs, model / "model.safetensors"):
+        before = place.read_bytes()
+        assert main(["judge", str(model), str(pairs), "-o", str(place)]) == 2
+        assert "name another file to write" in capsys.readouterr().err
+        assert place.read_bytes() == before
