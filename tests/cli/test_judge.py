@@ -62,27 +62,46 @@ def test_what_a_search_has_found_is_judged_as_the_search_did(
 
 
 def test_a_line_for_each_pair_and_a_warning_for_one_that_is_too_long(
-    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pairs = write_pairs(
-        tmp_path / "pairs.tsv",
-        [("the cat", "because cat"), ("the " * 99, "because"), ("a dog", ""), ("", "because")],
-    )
+    monkeypatch.setattr(translator_module, "CHUNK", 2)
+    long = "the " * 99
+    pairs = [("the cat", "because cat"), (long, "because"), ("a dog", long), ("a dog", "")]
+    file = write_pairs(tmp_path / "pairs.tsv", [*pairs, ("", "because")])
     output = tmp_path / "judged.tsv"
 
-    assert main(["judge", str(model), str(pairs), "-o", str(output), "--precision", "fp32"]) == 3
+    assert main(["judge", str(model), str(file), "-o", str(output), "--precision", "fp32"]) == 3
 
-    assert f"warning: {pairs}:2: not judged: it has more tokens" in capsys.readouterr().err
+    warnings = capsys.readouterr().err.splitlines()
+    assert [warning.partition(": it has")[0] for warning in warnings] == [
+        f"warning: {file}:{line}: not judged" for line in (2, 3)
+    ]
     lines = [line.split("\t") for line in output.read_text().splitlines()]
-    assert len(lines) == 4
-    assert lines.pop(1) == ["0.0000", "-inf"]
-    expected = list(
-        Translator(model, device="cpu", precision="fp32").judge_pairs(
-            [("the cat", "because cat"), ("a dog", ""), ("", "because")]
-        )
-    )
+    assert len(lines) == 5
+    assert lines[1] == lines[2] == ["0.0000", "-inf"]
+    monkeypatch.undo()
+    kept = [pairs[0], pairs[3], ("", "because")]
+    expected = list(Translator(model, device="cpu", precision="fp32").judge_pairs(kept))
     assert [len(each.words) for each in expected if each] == [2, 0, 1]
-    assert lines == [[f"{j.confidence:.4f}", f"{j.log_probability:.4f}"] for j in expected if j]
+    assert [lines[i] for i in (0, 3, 4)] == [
+        [f"{each.confidence:.4f}", f"{each.log_probability:.4f}"] for each in expected if each
+    ]
+
+
+def test_records_keep_what_no_file_of_text_can_hold(
+    model: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pairs = tmp_path / "pairs.jsonl"
+    records = [{"en": "the \ud800 cat", "it": "because"}, {"en": "the", "it": "a " * 99}]
+    pairs.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+
+    assert main(["judge", str(model), str(pairs), "--json"]) == 3
+
+    found = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    assert [each["source"] for each in found] == [record["en"] for record in records]
+    assert [word["text"] for word in found[0]["words"]] == ["because"]
+    assert (found[1]["confidence"], found[1]["words"]) == (0.0, [])
+    assert "more tokens" in found[1]["rejected"]
 
 
 def test_neither_the_pairs_nor_the_model_are_written_over(

@@ -167,6 +167,31 @@ def test_both_engines_judge_a_translation_alike(save: Save) -> None:
         assert values == pytest.approx(expected, abs=1e-4)
 
 
+def test_a_long_translation_is_judged_with_few_others(
+    save: Save, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ct2, pytorch = engines(save())
+    real, judged_together = ct2._translator, []
+
+    class Recorder:
+        def score_batch(self, sources: list[Any], targets: list[Any], **options: Any) -> Any:
+            judged_together.append(len(targets) * max(map(len, targets)))
+            return real.score_batch(sources, targets, **options)
+
+    monkeypatch.setattr(ct2, "_translator", Recorder())
+    sources = [[5, 6], []] * 150
+    translations: list[list[int]] = [[40], [41, 42]] * 150
+    translations[7] = [50] * 20
+
+    values = ct2.log_probabilities(sources, translations)
+
+    assert max(judged_together) < engine_module.TOKENS_PER_BATCH < 300 * 20
+    expected = pytorch.log_probabilities(sources, translations)
+    assert values[7] == pytest.approx(expected[7], abs=1e-4)
+    assert values[0] == pytest.approx(expected[0], abs=1e-4)
+    assert values[299] == pytest.approx(expected[299], abs=1e-4)
+
+
 @pytest.mark.parametrize("engine", ["pytorch", "ctranslate2"])
 def test_a_translation_can_be_begun_parted_and_judged(
     save: Save, engine: Literal["pytorch", "ctranslate2"]

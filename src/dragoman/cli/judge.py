@@ -37,12 +37,13 @@ def judge(
     For each pair a line is written: the confidence, from 0 to 1, a tab, and the log-probability.
     The confidence is the geometric mean of the probabilities that the model gives the tokens, the
     end included; so it does not depend on the length. With --json each pair gives one object with
-    `pair` (from 1), `source`, `translation`, `confidence`, `log_probability`, `num_tokens` and
-    `words`, each with its `text` and its `confidence`.
+    `pair` (from 1), `source`, `translation`, `confidence`, `words`, each with its `text` and its
+    `confidence`, `log_probability` and `num_tokens`. Words are spelt as the model sees them: in
+    small letters if it knows no others, and a word that it does not know as its mark for those.
 
     Each pair is taken for one sentence. One of more tokens than the model has seen is not judged,
-    which a warning says; it gets a confidence of 0, with --json `rejected` and the reason, and the
-    exit code is 3.
+    which a warning says; it gets a confidence of 0, with --json no words, and `rejected` says why.
+    The exit code is 3 then.
 
     For example:
 
@@ -71,11 +72,12 @@ def judge(
     """
     from dragoman.corpora.config import CorpusConfig
     from dragoman.corpora.parallel_text import read_pairs
+    from dragoman.corpora.text_file import expand
     from dragoman.model_directory import ModelDirectory
     from dragoman.translator import Translator
 
     if output is not None:
-        check_outputs([output], model=model, read=[Path(pairs)])
+        check_outputs([output], model=model, read=[expand(pairs)])
     languages = ModelDirectory(model).description.languages
     read, written = tee(read_pairs(CorpusConfig(path=pairs), languages=languages))
     translator = Translator(model, engine=engine, device=device, precision=precision)
@@ -83,29 +85,30 @@ def judge(
     write = _as_json if json else _as_columns
     exit_code = 0
     with open_output(output) as stream:
-        for number, (pair, judgement) in enumerate(zip(written, judged, strict=True), start=1):
-            stream.write(write(number, pair, judgement).encode())
+        for pair, judgement in zip(written, judged, strict=True):
+            # A record may hold what no UTF-8 can, as a lone surrogate; JSON has an escape for it.
+            stream.write(write(pair, judgement).encode(errors="backslashreplace"))
             if judgement is None:
                 exit_code = SOME_REJECTED
                 print(f"warning: {pairs}:{pair.line}: not judged: {TOO_LONG}", file=sys.stderr)
     return exit_code
 
 
-def _as_columns(number: int, pair: "Pair", judgement: "Judgement | None") -> str:
+def _as_columns(pair: "Pair", judgement: "Judgement | None") -> str:
     if judgement is None:
         return "0.0000\t-inf\n"
     return f"{judgement.confidence:.4f}\t{judgement.log_probability:.4f}\n"
 
 
-def _as_json(number: int, pair: "Pair", judgement: "Judgement | None") -> str:
-    table = {"pair": number, "source": pair.source, "translation": pair.target}
+def _as_json(pair: "Pair", judgement: "Judgement | None") -> str:
+    table = {"pair": pair.line, "source": pair.source, "translation": pair.target}
     if judgement is None:
-        table |= {"rejected": TOO_LONG}
+        table |= {"confidence": 0.0, "words": [], "rejected": TOO_LONG}
     else:
         table |= {
             "confidence": judgement.confidence,
+            "words": list(map(vars, judgement.words)),
             "log_probability": judgement.log_probability,
             "num_tokens": judgement.num_tokens,
-            "words": list(map(vars, judgement.words)),
         }
     return dumps(table, ensure_ascii=False) + "\n"

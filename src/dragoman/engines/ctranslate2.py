@@ -30,7 +30,8 @@ CHECKSUMS = "dragoman_sha256"
 """Under this name it has the SHA-256 of each other file; copies by release 0.1.0 have none."""
 
 TOKENS_PER_BATCH = 1024
-"""Source tokens translated together, padding included; more is not faster."""
+"""Source tokens translated together, or tokens of the longer side judged together, padding
+included; more is not faster."""
 
 _LENGTH_PENALTY = 1e-3  # next to none, as we rank; with 0 it would stop when the best prefix ends
 
@@ -141,16 +142,23 @@ class CTranslate2Engine:
         Raises:
             EngineError: one is too long for the copy.
         """
-        longest = 1 + max(map(len, (*sources, *translations)), default=0)
-        self._check_positions(longest)
-        results = self._translator.score_batch(
-            [self._write_source(source) for source in sources],
-            [self._write(translation) for translation in translations],
-            max_batch_size=TOKENS_PER_BATCH,
-            batch_type="tokens",
-            max_input_length=0,
-        )
-        return [tuple(result.log_probs) for result in results]
+        lengths = [1 + max(map(len, pair)) for pair in zip(sources, translations, strict=True)]
+        self._check_positions(max(lengths, default=0))
+        batches = list(group_by_length(lengths, TOKENS_PER_BATCH))  # its own see sources only
+        running = [
+            self._translator.score_batch(
+                [self._write_source(sources[i]) for i in batch],
+                [self._write(translations[i]) for i in batch],
+                max_input_length=0,
+                asynchronous=True,
+            )
+            for batch in batches
+        ]
+        results: list[tuple[float, ...]] = [()] * len(sources)
+        for batch, judged in zip(batches, running, strict=True):
+            for i, scored in zip(batch, judged, strict=True):
+                results[i] = tuple(scored.result().log_probs)
+        return results
 
     def _start(self, tasks: Sequence["_Task"], config: SearchConfig, **changed: Any) -> list[Any]:
         """Begin to translate a batch; its longest sentence decides how long others may get."""
