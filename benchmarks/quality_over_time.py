@@ -1,67 +1,69 @@
 """How good JoeyNMT is after so many minutes, beside a run of our own on the same machine.
 
-    python benchmarks/quality_over_time.py RUN --minutes 30 --folder joeynmt [--threads 2]
+    python benchmarks/quality_over_time.py RUN --folder joeynmt [--minutes 30] [--threads 2]
 
-RUN is a finished run of a recipe with SentencePiece. JoeyNMT learns from the same pairs, with the
-same subwords and a model of the same sizes, by its own command; `CONFIGURATION` has the rest. Both
-validate by greedy search, and their minutes count from the first update on, validations included.
-At the end JoeyNMT's best checkpoint translates the test sets, with the width of the beam and the
-metrics of the recipe.
+RUN is a finished run of a recipe. JoeyNMT learns by its own command from what that run has
+prepared, the same subwords of the same pairs, a model of the same sizes, with the settings in
+`TRAINING`. Minutes count from the first update on, validations included, and both validate by
+greedy search. At the end its best checkpoint translates the test sets of the recipe, with its width
+of the beam and length penalty, and its metrics score them.
 
-It is an optional install, beside Dragoman in the same environment: see `translation_peers.py`.
+JoeyNMT is an optional install, beside Dragoman in the same environment: see `translation_peers.py`.
 """
 
 import argparse
-import json
 import os
 import re
-import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
+from training_peers import joeynmt_model
 
-from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.parallel_text import read_pairs
+from dragoman.corpora.prepared_text import PreparedText
+from dragoman.corpora.token_store import TokenStore
 from dragoman.evaluation.config import EvaluationConfig
 from dragoman.evaluation.metrics import score
 from dragoman.evaluation.report import scores_to_text
 from dragoman.model.config import TransformerConfig
-from dragoman.model_directory import ModelDirectory
 from dragoman.recipe import Recipe, load_recipe
 from dragoman.tokenizers.tokenizer import Tokenizer
+from dragoman.training.journal import read_journal
 
 SPECIAL = ("<unk>", "<pad>", "<s>", "</s>")
 
-CONFIGURATION: dict[str, Any] = {
+TRAINING: dict[str, Any] = {
     "optimizer": "adamw",
     "adam_betas": [0.9, 0.98],
     "learning_rate": 3e-3,
     "learning_rate_min": 1e-8,
     "learning_rate_warmup": 500,
     "scheduling": "warmupinversesquareroot",
-    "weight_decay": 0.0,
+    "weight_decay": 0.1,
     "label_smoothing": 0.1,
     "clip_grad_norm": 1.0,
     "normalization": "tokens",
     "batch_type": "token",
-    "batch_size": 2048,
+    "batch_size": 4096,
     "early_stopping_metric": "bleu",
     "keep_best_ckpts": 1,
     "epochs": 10_000,
     "logging_freq": 50,
     "print_valid_sents": [],
 }
-"""Of its training. The rate and the size of updates are those that were best for AdamW here."""
+"""Rate, decay and size of an update are the best that were found for AdamW and Multi30k here, where
+an update has 2,048 target tokens. JoeyNMT counts padding, about half, as it does not sort."""
 
 _TIME = "%Y-%m-%d %H:%M:%S,%f"
-_FIRST = re.compile(r"([\d-]+ [\d:,]+) .*EPOCH 1$")
-_SCORED = re.compile(r"([\d-]+ [\d:,]+) .*Evaluation result \(greedy\)")
+_FIRST = re.compile(r"^([\d-]+ [\d:,]+) .*EPOCH 1$", re.MULTILINE)
+_VALIDATED = re.compile(r"^([\d-]+ [\d:,]+) .*Evaluation result \(greedy\)", re.MULTILINE)
 
 
 class Point(NamedTuple):
@@ -71,92 +73,63 @@ class Point(NamedTuple):
     bleu: float
 
 
-class Text(NamedTuple):
-    """Sentences and their translations, and the same as subwords with spaces between."""
+class Subwords:
+    """Writes sentences as subwords with spaces between, and reads them."""
 
-    sources: list[str]
-    targets: list[str]
-    pieces: dict[str, list[str]]
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self.all = tokenizer.pieces(range(tokenizer.vocab_size))
+        self._ids = {piece: place for place, piece in enumerate(self.all)}
 
+    def write(self, ids: Iterable[int]) -> str:
+        """Write a sentence, given as ids."""
+        return " ".join(self.all[token] for token in ids)
 
-def read(corpora: Sequence[CorpusConfig], recipe: Recipe, tokenizer: Tokenizer) -> Text:
-    """Read some corpora, and cut both languages, named by their codes, into subwords."""
-    languages = (recipe.source_language, recipe.target_language)
-    pairs = [pair for corpus in corpora for pair in read_pairs(corpus, languages=languages)]
-    sides = [pair.source for pair in pairs], [pair.target for pair in pairs]
-    pieces = {
-        language: [" ".join(tokenizer.pieces(ids)) for ids in tokenizer.encode_batch(texts)]
-        for language, texts in zip(languages, sides, strict=True)
-    }
-    return Text(*sides, pieces)
-
-
-def put_together(lines: Sequence[str]) -> list[str]:
-    """Make text of subwords."""
-    return ["".join(line.split()).replace("▁", " ").strip() for line in lines]
-
-
-def bleu(lines: Sequence[str], references: Sequence[str], config: EvaluationConfig) -> float:
-    """Score translations that are subwords."""
-    only = replace(config, metrics=("BLEU",), bootstrap_samples=0)
-    return score(put_together(lines), references, only)[0].value
+    def read(self, lines: Sequence[str]) -> list[str]:
+        """Make text of sentences."""
+        return [self._tokenizer.decode([self._ids[piece] for piece in x.split()]) for x in lines]
 
 
 def our_curve(run: Path) -> Iterator[Point]:
     """Read the validations of a run from its journal."""
-    lines = (run / "journal.jsonl").read_text(encoding="utf-8").splitlines()
-    events = list(map(json.loads, lines))
+    events = read_journal(run / "journal.jsonl")
+    if sum(event["event"] == "start" for event in events) != 1:
+        raise SystemExit(f"{run}: it was interrupted, so its minutes are not those of training")
     for event in events:
         if event["event"] == "validation" and "BLEU" in event:
             yield Point((event["time"] - events[0]["time"]) / 60, event["BLEU"])
 
 
-def its_curve(run: Path, references: Sequence[str], config: EvaluationConfig) -> Iterator[Point]:
-    """Find the validations of JoeyNMT: when they were in its log, what came of them in files."""
-    lines = (run / "train.log").read_text(encoding="utf-8").splitlines()
-    first = next(filter(None, map(_FIRST.match, lines)))
-    times = [match[1] for match in map(_SCORED.match, lines) if match]
-    files = sorted(run.glob("*.hyps"), key=lambda path: int(path.stem))
-    for time, file in zip(times, files, strict=True):
-        took = datetime.strptime(time, _TIME) - datetime.strptime(first[1], _TIME)
-        translations = file.read_text(encoding="utf-8").splitlines()
-        yield Point(took.total_seconds() / 60, bleu(translations, references, config))
+def its_curve(
+    run: Path, subwords: Subwords, references: Sequence[str], config: EvaluationConfig
+) -> Iterator[Point]:
+    """Find the validations of JoeyNMT: its log has their times, and files what was translated."""
+    log = (run / "train.log").read_text(encoding="utf-8")
+    began = datetime.strptime(_FIRST.findall(log)[0], _TIME)
+    only = replace(config, metrics=("BLEU",), bootstrap_samples=0)
+    files = sorted(run.glob("[0-9]*.hyps"), key=lambda path: int(path.stem))
+    for validated, file in zip(_VALIDATED.findall(log), files, strict=False):  # the last may lack
+        minutes = (datetime.strptime(validated, _TIME) - began).total_seconds() / 60
+        translations = subwords.read(file.read_text(encoding="utf-8").splitlines())
+        yield Point(minutes, score(translations, references, only)[0].value)
 
 
-def prepare(folder: Path, recipe: Recipe, tokenizer: Tokenizer) -> Text:
-    """Write the text and the vocabulary for JoeyNMT, and give the validation text."""
-    folder.mkdir(parents=True)
-    texts = {
-        "train": read(recipe.corpora.train, recipe, tokenizer),
-        "dev": read(recipe.corpora.validation, recipe, tokenizer),
-    }
-    for name, text in texts.items():
-        for language, lines in text.pieces.items():
-            content = "".join(f"{line}\n" for line in lines)
-            (folder / f"{name}.{language}").write_text(content, encoding="utf-8")
-    pieces = tokenizer.pieces(range(tokenizer.vocab_size))
-    words = "".join(f"{piece}\n" for piece in pieces if piece not in SPECIAL)
-    (folder / "vocabulary.txt").write_text(words, encoding="utf-8")
-    return texts["dev"]
+def write_text(folder: Path, name: str, store: TokenStore, subwords: Subwords) -> None:
+    """Write the pairs that a run has prepared as two files."""
+    for side, read in (("source", store.source), ("target", store.target)):
+        lines = "".join(f"{subwords.write(read(i).tolist())}\n" for i in range(len(store)))
+        (folder / f"{name}.{side}").write_text(lines, encoding="utf-8")
 
 
-def configure(
-    folder: Path, recipe: Recipe, model: TransformerConfig, options: argparse.Namespace
-) -> dict[str, Any]:
+def configure(folder: Path, recipe: Recipe, model: TransformerConfig, every: int) -> dict[str, Any]:
     """Say what JoeyNMT is to train."""
+    sections = joeynmt_model(model)
+    for stack in ("encoder", "decoder"):
+        sections[stack]["embeddings"]["dropout"] = model.dropout
     side = {
         "level": "word",
         "voc_file": str(folder / "vocabulary.txt"),
         "max_length": recipe.batching.max_length,
-    }
-    layers = {
-        "type": "transformer",
-        "num_heads": model.num_heads,
-        "embeddings": {"embedding_dim": model.d_model, "scale": True, "dropout": 0.0},
-        "hidden_size": model.d_model,
-        "ff_size": model.d_ff,
-        "dropout": model.dropout,
-        "layer_norm": "pre",
     }
     return {
         "name": "joeynmt",
@@ -167,8 +140,8 @@ def configure(
             "train": str(folder / "train"),
             "dev": str(folder / "dev"),
             "dataset_type": "plain",
-            "src": {**side, "lang": recipe.source_language},
-            "trg": {**side, "lang": recipe.target_language},
+            "src": {**side, "lang": "source"},
+            "trg": {**side, "lang": "target"},
         },
         "testing": {
             "beam_size": 1,
@@ -180,80 +153,90 @@ def configure(
             "eval_metrics": ["bleu"],
             "sacrebleu_cfg": {"tokenize": "none"},  # of subwords, to choose a checkpoint
         },
-        "training": {**CONFIGURATION, "validation_freq": options.every, "overwrite": True},
-        "model": {
-            "initializer": "xavier_uniform",
-            "embed_initializer": "xavier_uniform",
-            "tied_embeddings": True,
-            "tied_softmax": True,
-            "encoder": {**layers, "num_layers": model.num_encoder_layers},
-            "decoder": {**layers, "num_layers": model.num_decoder_layers},
-        },
+        "training": {**TRAINING, "validation_freq": every},
+        "model": sections,
     }
 
 
-def train(configuration: Path, minutes: float) -> None:
-    """Let JoeyNMT train for so long."""
-    command = [sys.executable, "-m", "joeynmt", "train", str(configuration), "--skip-test"]
+def train(folder: Path, minutes: float) -> None:
+    """Let JoeyNMT train for so long after it has begun."""
+    command = [sys.executable, "-m", "joeynmt", "train", str(folder / "train.yaml"), "--skip-test"]
+    log, began = folder / "run" / "train.log", None
     with subprocess.Popen(command) as process:
-        try:
-            process.wait(timeout=minutes * 60)
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGINT)
+        while process.poll() is None and (began is None or time.monotonic() - began < minutes * 60):
+            time.sleep(1)
+            if began is None and log.exists() and _FIRST.search(log.read_text(encoding="utf-8")):
+                began = time.monotonic()
+        process.terminate()
+    if not (folder / "run" / "best.ckpt").exists():
+        raise SystemExit(f"{log}: JoeyNMT ended before its first validation")
 
 
-def translate(place: Path, text: Text, source_language: str) -> list[str]:
-    """Translate a text with its best checkpoint."""
-    done = subprocess.run(
-        [sys.executable, "-m", "joeynmt", "translate", str(place)],
-        input="".join(f"{line}\n" for line in text.pieces[source_language]),
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    return put_together(done.stdout.splitlines())
+def translate(
+    folder: Path, configuration: dict[str, Any], recipe: Recipe, subwords: Subwords, text: Tokenizer
+) -> None:
+    """Translate the test sets with the best checkpoint, and print the scores."""
+    for corpus in recipe.corpora.test:
+        pairs = list(read_pairs(corpus, languages=(recipe.source_language, recipe.target_language)))
+        sources = text.encode_batch([pair.source for pair in pairs])
+        configuration["testing"] |= {
+            "load_model": str(folder / "run" / "best.ckpt"),
+            "beam_size": recipe.search.beam_size,
+            "beam_alpha": recipe.search.length_penalty,
+            "max_output_length": recipe.search.max_length(max(map(len, sources))),
+        }
+        place = folder / "translate.yaml"
+        place.write_text(yaml.safe_dump(configuration), encoding="utf-8")
+        done = subprocess.run(
+            [sys.executable, "-m", "joeynmt", "translate", str(place)],
+            input="".join(f"{subwords.write(source)}\n" for source in sources),
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        )
+        translations = subwords.read(done.stdout.splitlines())
+        scores = score(translations, [pair.target for pair in pairs], recipe.evaluation)
+        print(f"\n{corpus.name}: {scores_to_text(scores)}")
 
 
 def main() -> None:
     """Train JoeyNMT, print both curves, and score what it translates."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("run", type=Path, help="a finished run of a recipe")
-    parser.add_argument("--folder", type=Path, required=True, help="where JoeyNMT works")
-    parser.add_argument("--minutes", type=float, default=30, help="how long it trains")
+    parser.add_argument(
+        "--folder", type=Path, required=True, help="where JoeyNMT works; it is made"
+    )
+    parser.add_argument("--minutes", type=float, help="how long it trains; as long as the run did")
     parser.add_argument("--every", type=int, default=500, help="updates between its validations")
     parser.add_argument("--threads", type=int, help="how many it computes with")
     options = parser.parse_args()
     if options.threads:
         os.environ["OMP_NUM_THREADS"] = str(options.threads)
-    folder, directory = options.folder, ModelDirectory(options.run)
+    folder = options.folder
     recipe = load_recipe(options.run / "recipe.toml")
-    tokenizer = directory.load_tokenizers().target
+    if any(corpus.weight != 1 for corpus in recipe.corpora.train) or not recipe.tokenizer.joint:
+        raise SystemExit(
+            f"{options.run}: JoeyNMT knows no weights of texts, and gets one vocabulary"
+        )
+    ours = list(our_curve(options.run))
+    prepared = PreparedText.open(options.run / "data", recipe.tokenizer.kind)
+    subwords = Subwords(prepared.tokenizers.target)
 
-    dev = prepare(folder, recipe, tokenizer)
-    configuration = configure(folder, recipe, directory.description.model, options)
-    place = folder / "train.yaml"
-    place.write_text(yaml.safe_dump(configuration), encoding="utf-8")
-    train(place, options.minutes)
+    folder.mkdir(parents=True)
+    write_text(folder, "train", prepared.store, subwords)
+    write_text(folder, "dev", prepared.validation_store, subwords)
+    words = "".join(f"{piece}\n" for piece in subwords.all if piece not in SPECIAL)
+    (folder / "vocabulary.txt").write_text(words, encoding="utf-8")
+    configuration = configure(folder, recipe, recipe.model, options.every)
+    (folder / "train.yaml").write_text(yaml.safe_dump(configuration), encoding="utf-8")
+    train(folder, options.minutes or ours[-1].minutes)
 
-    curves = {
-        "Dragoman": our_curve(options.run),
-        "JoeyNMT": its_curve(folder / "run", dev.targets, recipe.evaluation),
-    }
-    for name, curve in curves.items():
+    references = [pair.target for pair in prepared.validation]
+    its = list(its_curve(folder / "run", subwords, references, recipe.evaluation))
+    for name, curve in (("Dragoman", ours), ("JoeyNMT", its)):
         print(f"\n{name}, minutes and BLEU of the validation text, greedy:")
-        print("  ".join(f"{minutes:.1f}: {bleu:.1f}" for minutes, bleu in curve))
-    configuration["testing"] |= {
-        "load_model": str(folder / "run" / "best.ckpt"),
-        "beam_size": recipe.search.beam_size,
-        "beam_alpha": recipe.search.length_penalty,
-    }
-    place = folder / "translate.yaml"
-    place.write_text(yaml.safe_dump(configuration), encoding="utf-8")
-    for corpus in recipe.corpora.test:
-        text = read([corpus], recipe, tokenizer)
-        translations = translate(place, text, recipe.source_language)
-        scores = score(translations, text.targets, recipe.evaluation)
-        print(f"\n{corpus.name}: {scores_to_text(scores)}")
+        print("  ".join(f"{point.minutes:.1f}: {point.bleu:.1f}" for point in curve))
+    translate(folder, configuration, recipe, subwords, prepared.tokenizers.source)
 
 
 if __name__ == "__main__":
