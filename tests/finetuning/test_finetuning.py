@@ -14,10 +14,10 @@ from dragoman.config import UsageError, read_table, to_table
 from dragoman.corpora.preparation import PreparationError
 from dragoman.corpora.text_file import CorpusError
 from dragoman.finetuning.recipe import FEWEST_UPDATES_PER_EPOCH, SMALLEST_UPDATE, finetuning_recipe
-from dragoman.finetuning.run import FineTuning, fine_tune
+from dragoman.finetuning.run import ORDER_FILE, FineTuning, fine_tune
 from dragoman.model_directory import ModelDirectory, describe
 from dragoman.pipeline.beginning import BeginningError
-from dragoman.pipeline.claim import RunError
+from dragoman.pipeline.claim import FINISHED_FILE, MARK, RECIPE_FILE, RunError, only_one
 from dragoman.pipeline.run import train_model
 from dragoman.recipe import Recipe, recipe_from_table
 from dragoman.training.display import Silence
@@ -105,6 +105,31 @@ def test_the_same_command_goes_on_and_another_is_refused(
     Path(mine).write_text(Path(mine).read_text(encoding="utf-8") + "one\tuno\n", encoding="utf-8")
     with pytest.raises(PreparationError, match=r"mine.tsv changed since"):
         start(*short)
+
+
+def test_another_training_is_not_taken_for_a_fine_tuning(start: FineTune, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / RECIPE_FILE).write_text(MARK)
+    (run / FINISHED_FILE).touch()
+
+    for _ in range(2):
+        with pytest.raises(RunError, match=r"run: it holds a training that is no fine-tuning"):
+            start()
+    assert not (run / ORDER_FILE).exists()
+
+
+def test_what_a_fine_tuning_began_with_is_kept_while_it_is_going_on(
+    start: FineTune, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / ORDER_FILE).write_text("{}")
+
+    with only_one(run), pytest.raises(RunError, match="another process"):
+        start()
+
+    assert (run / ORDER_FILE).read_text() == "{}"
 
 
 def test_the_model_itself_is_no_place_for_the_new_one(teacher: Path, mine: str) -> None:

@@ -8,9 +8,10 @@ import pytest
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
-from dragoman.finetuning.recipe import finetuning_recipe
+from dragoman.config import to_table
+from dragoman.finetuning.recipe import RATE_OF_IMPORT_TIMES_WIDTH, finetuning_recipe
 from dragoman.interop.marian import import_marian
-from dragoman.model_directory import ModelDirectory
+from dragoman.model_directory import ModelDirectory, describe
 from dragoman.pipeline.run import train_model
 from dragoman.training.display import Silence
 from dragoman.training.journal import read_journal
@@ -55,6 +56,23 @@ def test_the_loss_is_that_of_transformers(imported: tuple[Any, ModelDirectory]) 
         labels=labels.masked_fill(labels == special.pad, IGNORED),
     ).loss
     torch.testing.assert_close(ours / (labels != special.pad).sum(), expected, atol=1e-5, rtol=1e-5)
+
+
+def test_the_rate_is_that_of_imports_each_time(
+    imported: tuple[Any, ModelDirectory], tmp_path: Path
+) -> None:
+    _, model = imported
+    train = tmp_path / "train.tsv"
+    lines = (f"{en}\t{it}\n" for en, it in zip(ENGLISH, ITALIAN, strict=True))
+    train.write_text("".join(lines), encoding="utf-8")
+
+    first, _ = finetuning_recipe(model, [str(train)], 20.0, ())
+    describe(model.path, training={"recipe": to_table(first)})
+    second, _ = finetuning_recipe(ModelDirectory(model.path), [str(train)], 20.0, ())
+
+    width = model.description.model.d_model
+    assert first.training.learning_rate == RATE_OF_IMPORT_TIMES_WIDTH / width
+    assert second.training.learning_rate == first.training.learning_rate
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from dragoman.cli import main
 from dragoman.config import read_table
@@ -14,14 +15,16 @@ from dragoman.corpora.primer.corpus import generate
 from dragoman.planning import plan
 from dragoman.planning.choice import Candidate
 from dragoman.planning.plan import make_plan
-from dragoman.planning.rehearsal import Rehearsal, rehearse
+from dragoman.planning.rehearsal import Rehearsal, RehearsalMemoryError, rehearse
 from dragoman.planning.text import PlanError
+from dragoman.recipe import recipe_from_table
 
 REHEARSAL = Rehearsal(
     seconds_before=10.0,
     seconds_per_update=0.25,
     tokens_per_second=4096.0,
     seconds_per_validation=6.0,
+    seconds_per_checkpoint=0.5,
     peak_mib=700.0,
 )
 
@@ -44,7 +47,7 @@ def given(pairs: Path) -> dict[str, Any]:
 def planned(pairs: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], plan.Plan]:
     """Plan with a rehearsal whose outcome is known."""
     monkeypatch.setattr(plan, "rehearse", lambda *_, **__: REHEARSAL)
-    monkeypatch.setattr(plan, "training_rate", lambda parameters: 1e10 / parameters)
+    monkeypatch.setattr(plan, "training_rate", lambda parameters, device: 1e10 / parameters)
 
     def make(minutes: float) -> plan.Plan:
         return make_plan(given(pairs), minutes, lambda message: None)
@@ -57,9 +60,60 @@ def test_a_short_time_is_filled_and_not_passed(planned: Callable[[float], plan.P
 
     updates = made.recipe["training"]["updates"]
     searches = 2 + 2  # every fifth of ten validations, and two candidates at the end
-    besides = 10.0 + searches * 6.0
+    besides = 10.0 + searches * 6.0 + 10 * 0.5
     assert besides + updates * 0.25 < made.minutes * 60 < 120
     assert made.minutes * 60 > 110
+
+
+def test_validation_and_test_text_that_are_named_take_time(
+    pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plan, "rehearse", lambda *_, **__: REHEARSAL)
+    held_out = 75  # of 1,500 pairs, which the rehearsal translates in six seconds
+    others = tmp_path / "others.tsv"
+    others.write_text("A cat.\tUn gatto.\n" * 3 * held_out)
+    table = given(pairs)
+
+    def seconds_besides(**named: list[dict[str, str]]) -> float:
+        recipe = {**table, "corpora": {**table["corpora"], **named}}
+        made = make_plan(recipe, 60.0, lambda message: None)
+        return made.minutes * 60 - made.recipe["training"]["updates"] * 0.25
+
+    alone = seconds_besides()
+    named = [{"path": str(others)}]
+    assert seconds_besides(test=named) == pytest.approx(alone + 3 * 6.0, abs=0.5)
+    searches = 4 * 3 * 6.0  # instead of four of six seconds each
+    assert seconds_besides(validation=named) == pytest.approx(alone + searches - 24.0, rel=0.2)
+
+
+def test_the_device_of_the_recipe_is_planned_for(
+    pairs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guessed = []
+
+    def training_rate(parameters: int, device: torch.device) -> float:
+        guessed.append(device)
+        return 1e10 / parameters
+
+    monkeypatch.setattr(plan, "training_rate", training_rate)
+    monkeypatch.setattr(plan, "rehearse", lambda *_, **__: REHEARSAL)
+    monkeypatch.setattr(plan, "device_of_process", torch.device)
+
+    made = make_plan({**given(pairs), "training": {"device": "meta"}}, 60.0, lambda message: None)
+
+    assert set(guessed) == {torch.device("meta")}
+    assert made.reasons[1].startswith("machine: meta,")
+
+
+def test_no_more_checkpoints_are_averaged_than_are_kept(
+    pairs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plan, "rehearse", lambda *_, **__: REHEARSAL)
+
+    for keep, averaged in ((2, 2), (5, 3)):
+        recipe = {**given(pairs), "training": {"keep_checkpoints": keep}}
+        training = recipe_from_table(make_plan(recipe, 60.0, lambda _: None).recipe).training
+        assert (training.keep_checkpoints, training.average_checkpoints) == (keep, averaged)
 
 
 def test_a_long_time_is_not_filled_with_repetition(planned: Callable[[float], plan.Plan]) -> None:
@@ -123,7 +177,7 @@ def test_a_model_that_is_too_slow_gives_way_to_a_smaller_one(
     monkeypatch.setattr(plan, "PARAMETERS_PER_TOKEN_OF_TEXT", 1e9)
     monkeypatch.setattr("dragoman.planning.choice.PARAMETERS_PER_TOKEN_OF_TEXT", 1e9)
     monkeypatch.setattr(plan, "MOST_EPOCHS", 10**6)
-    monkeypatch.setattr(plan, "training_rate", lambda parameters: 1e12)  # far from the rehearsal
+    monkeypatch.setattr(plan, "training_rate", lambda *_: 1e12)  # far from the rehearsal
     monkeypatch.setattr(plan, "rehearse", lambda *_, **__: REHEARSAL)
     monkeypatch.setattr(
         plan, "candidates", lambda size: [Candidate("small", 10**11), Candidate("tiny", 10**3)]
@@ -134,6 +188,40 @@ def test_a_model_that_is_too_slow_gives_way_to_a_smaller_one(
 
     assert [message.split()[1] for message in said[1:]] == ["small", "tiny"]
     assert made.recipe["model"]["preset"] == "tiny"
+
+
+def test_a_model_that_memory_is_too_small_for_gives_way_to_a_smaller_one(
+    pairs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def rehearse(table: dict[str, Any], *_: object, updates: int) -> Rehearsal:
+        if table["model"]["preset"] == "small":
+            raise RehearsalMemoryError("the rehearsal failed: killed for want of memory")
+        return REHEARSAL
+
+    possible = [Candidate("small", 10**4), Candidate("tiny", 10**3)]
+    monkeypatch.setattr(plan, "candidates", lambda size: possible)
+    monkeypatch.setattr(plan, "rehearse", rehearse)
+    said: list[str] = []
+
+    made = make_plan(given(pairs), 60.0, said.append)
+
+    assert made.recipe["model"]["preset"] == "tiny"
+    assert "killed for want of memory; a smaller model may fit" in said[2]
+    monkeypatch.setattr(plan, "candidates", lambda size: possible[:1])
+    with pytest.raises(RehearsalMemoryError, match="want of memory"):
+        make_plan(given(pairs), 60.0, said.append)
+
+
+def test_a_rehearsal_that_is_killed_has_lacked_memory(
+    pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed = tmp_path / "python"
+    killed.write_text("#!/bin/sh\nkill -9 $$\n")
+    killed.chmod(0o755)
+    monkeypatch.setattr("sys.executable", str(killed))
+
+    with pytest.raises(RehearsalMemoryError, match="killed by signal 9, probably for want of"):
+        rehearse({"training": {}}, pairs, tmp_path, updates=2)
 
 
 def test_a_rehearsal_that_fails_says_why(pairs: Path, tmp_path: Path) -> None:

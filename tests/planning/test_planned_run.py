@@ -98,6 +98,23 @@ def test_nothing_is_planned_beside_a_training(
     assert rehearsals == []
 
 
+def test_several_processes_take_a_plan_that_was_made_before(
+    given: dict[str, Any],
+    rehearsals: list[dict[str, Any]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    alone = planned(given, tmp_path / "run")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+
+    with only_one(tmp_path / "run"):  # as one of them may have just locked it
+        assert planned(given, tmp_path / "run") == alone
+        with pytest.raises(UsageError, match="several processes cannot plan them"):
+            planned(given, tmp_path / "run", 20)
+
+    assert len(rehearsals) == 1
+
+
 def test_a_run_from_before_there_were_plans_goes_on_with_its_defaults(
     given: dict[str, Any], rehearsals: list[dict[str, Any]], tmp_path: Path
 ) -> None:

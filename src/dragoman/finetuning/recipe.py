@@ -71,7 +71,8 @@ def _table(model: ModelDirectory, pairs: Sequence[str]) -> tuple[dict[str, Any],
     table.pop("licence", None)  # of the text that it has learnt from before
     trained = table.get("training", {})
     batching = {} if trained.get("from_model") else table.get("batching", {})
-    rate = RATE_TIMES_WIDTH if trained else RATE_OF_IMPORT_TIMES_WIDTH
+    is_imported = description.tokenizer.kind == "marian"  # perhaps fine-tuned here before
+    rate = RATE_OF_IMPORT_TIMES_WIDTH if is_imported else RATE_TIMES_WIDTH
     corpora, remarks = _corpora(table.get("corpora", {}), pairs)
     return table | {
         "source_language": description.source_language,

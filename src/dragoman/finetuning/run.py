@@ -16,7 +16,14 @@ from dragoman.evaluation.report import comparisons_to_text
 from dragoman.evaluation.significance import compare
 from dragoman.finetuning.recipe import finetuning_recipe
 from dragoman.model_directory import ModelDirectory
-from dragoman.pipeline.claim import RECIPE_FILE, RunError, check_free, has_trained, make_directory
+from dragoman.pipeline.claim import (
+    RECIPE_FILE,
+    RunError,
+    check_free,
+    has_trained,
+    make_directory,
+    only_one,
+)
 from dragoman.pipeline.publication import unique_names
 from dragoman.pipeline.run import train_model
 from dragoman.recipe import Recipe, recipe_from_table
@@ -70,29 +77,45 @@ def fine_tune(order: FineTuning, display: Display) -> int | None:
             "directory with -o"
         )
     is_first = os.environ.get("RANK", "0") == "0"  # of the processes that torchrun has started
-    recipe = _recipe(order, display.message if is_first else lambda line: None)
+    recipe = _begun(order)
+    if recipe is None:
+        recipe = _plan(order, display.message if is_first else lambda line: None)
+        if is_first:
+            make_directory(order.directory)
+            with only_one(order.directory):  # another's order stays as it is
+                path = order.directory / ORDER_FILE
+                write_atomically(path, json.dumps(order.to_table(), indent=1) + "\n")
     stopped_by = train_model(recipe, order.directory, display)
     if stopped_by is None and is_first:
         _compare(order, recipe, display)
     return stopped_by
 
 
-def _recipe(order: FineTuning, say: Callable[[str], None]) -> Recipe:
-    """Write the recipe, or take that with which the run began.
+def _begun(order: FineTuning) -> Recipe | None:
+    """Take the recipe with which the run began; None if it has not.
 
     Raises:
         RunError: it began with something else.
     """
+    if not has_trained(order.directory):
+        return None
     path = order.directory / ORDER_FILE
-    asked = order.to_table()
-    if has_trained(order.directory) and path.exists():
-        begun = json.loads(path.read_bytes())
-        if changed := [name for name, value in asked.items() if begun.get(name) != value]:
-            raise RunError(
-                f"{order.directory}: its fine-tuning began with other {' and '.join(changed)}; "
-                "undo the change, or name another directory with -o"
-            )
-        return recipe_from_table(read_table(order.directory / RECIPE_FILE))
+    if not path.exists():
+        raise RunError(
+            f"{order.directory}: it holds a training that is no fine-tuning; name another "
+            "directory with -o"
+        )
+    begun = json.loads(path.read_bytes())
+    if changed := [name for name, value in order.to_table().items() if begun.get(name) != value]:
+        raise RunError(
+            f"{order.directory}: its fine-tuning began with other {' and '.join(changed)}; "
+            "undo the change, or name another directory with -o"
+        )
+    return recipe_from_table(read_table(order.directory / RECIPE_FILE))
+
+
+def _plan(order: FineTuning, say: Callable[[str], None]) -> Recipe:
+    """Make the recipe of a new run, and tell what is remarkable about it."""
     check_free(order.directory)
     say("counting the tokens of the text")
     recipe, remarks = finetuning_recipe(
@@ -100,8 +123,6 @@ def _recipe(order: FineTuning, say: Callable[[str], None]) -> Recipe:
     )
     for remark in remarks:
         say(remark)
-    make_directory(order.directory)
-    write_atomically(path, json.dumps(asked, indent=1) + "\n")
     return recipe
 
 

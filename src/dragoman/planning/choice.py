@@ -50,6 +50,9 @@ VALIDATIONS = 10
 SEARCHED = 5
 """One validation in so many also translates."""
 
+CHECKPOINTS = 3
+"""The last ones, whose mean is tried at the end."""
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -91,9 +94,17 @@ def tokens_per_update(tokens_seen: float, *, most: int) -> int:
 
 
 def sections(
-    candidate: Candidate, text: TextMeasure, *, update_tokens: int, updates: int
+    candidate: Candidate,
+    text: TextMeasure,
+    *,
+    update_tokens: int,
+    updates: int,
+    keep_checkpoints: int = CHECKPOINTS,
 ) -> dict[str, dict[str, Any]]:
-    """Write the sections of a recipe that a plan decides."""
+    """Write the sections of a recipe that a plan decides.
+
+    No more checkpoints are averaged at the end than are to be kept.
+    """
     epochs = updates * min(update_tokens, text.target_tokens) / text.target_tokens
     width = int(PRESETS[candidate.preset].get("d_model", TransformerConfig.d_model))
     validate_every = max(1, updates // VALIDATIONS)
@@ -121,8 +132,8 @@ def sections(
             "warmup_updates": max(1, min(500, updates // 12)),
             "validate_every": validate_every,
             "search_every": SEARCHED,
-            "average_checkpoints": 3,
-            "keep_checkpoints": 3,
+            "average_checkpoints": min(CHECKPOINTS, keep_checkpoints),
+            "keep_checkpoints": keep_checkpoints,
             "patience": 0,
         },
         "search": {"length_penalty": LENGTH_PENALTY},

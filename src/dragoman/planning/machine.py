@@ -5,7 +5,6 @@ import time
 import torch
 
 from dragoman.device import choose_precision
-from dragoman.training.distributed import device_of_process
 
 PRODUCT = (4096, 1024, 256)
 """Rows, columns and inner size of the product that is timed: a feed-forward layer of the preset
@@ -13,6 +12,11 @@ PRODUCT = (4096, 1024, 256)
 
 PRODUCT_ON_GPU = (8192, 8192, 8192)
 """There, one that takes much longer than it takes to ask for it."""
+
+
+SHARE_OF_RATE = 0.3
+MOST_OF_CPU = 3e11
+"""FLOP/s of training on two cores or so, whatever the rate of their products."""
 
 
 def matrix_rate(
@@ -31,15 +35,15 @@ def matrix_rate(
     return 2 * rows * columns * inner / best
 
 
-def training_rate(parameters: int) -> float:
+def training_rate(parameters: int, device: torch.device) -> float:
     """Guess how many target tokens a second can be trained on, before any is.
 
     A target token costs about six operations for each parameter, forward and backward. On a CPU
-    small models reach a quarter to a half of the matrix rate in fp32, and a twenty-fifth to a
-    fifth in bf16, whose products are so fast that most of the time goes to what is between them.
+    small models reach a quarter to a half of the matrix rate; where products are very fast, as in
+    bf16 with AMX, most of the time goes to what is between them, and it is `MOST_OF_CPU` or so.
     """
-    device = device_of_process("auto")
-    dtype = choose_precision("auto", device)
-    rate = matrix_rate(dtype, device=device, seconds=0.5)
-    share = 0.1 if device.type == "cpu" and dtype == torch.bfloat16 else 0.3
-    return share * rate / (6 * parameters)
+    rate = matrix_rate(choose_precision("auto", device), device=device, seconds=0.5)
+    reached = SHARE_OF_RATE * rate
+    if device.type == "cpu":
+        reached = min(reached, MOST_OF_CPU)
+    return reached / (6 * parameters)

@@ -2,8 +2,9 @@
 
 import math
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,12 @@ import tomli_w
 import torch
 
 from dragoman.config import from_table
-from dragoman.corpora.config import CorporaConfig
-from dragoman.corpora.held_out import MOST_PAIRS
+from dragoman.corpora.config import CorporaConfig, CorpusConfig
+from dragoman.corpora.held_out import MOST_PAIRS, SHARE
+from dragoman.corpora.parallel_text import read_pairs
 from dragoman.device import choose_precision
 from dragoman.planning.choice import (
+    CHECKPOINTS,
     MOST_EPOCHS,
     PARAMETERS_PER_TOKEN_OF_TEXT,
     SEARCHED,
@@ -27,7 +30,7 @@ from dragoman.planning.choice import (
     tokens_per_update,
 )
 from dragoman.planning.machine import training_rate
-from dragoman.planning.rehearsal import Rehearsal, rehearse
+from dragoman.planning.rehearsal import Rehearsal, RehearsalMemoryError, rehearse
 from dragoman.planning.text import SAMPLE_PAIRS, PlanError, TextMeasure, measure_text
 from dragoman.training.distributed import device_of_process
 
@@ -96,8 +99,9 @@ def make_plan(given: dict[str, Any], minutes: float, say: Say) -> Plan:
         text = measure_text(corpora.train, languages, Path(scratch))
         for warning in text.warnings:
             say(f"warning: {warning}")
-        chosen = _choose(given, text, minutes, Path(scratch), say)
-    besides, updates = _seconds_besides(chosen.rehearsal, text), chosen.updates
+        work = _measure_work(corpora, languages, text)
+        chosen = _choose(given, work, minutes, Path(scratch), say)
+    besides, updates = _seconds_besides(chosen.rehearsal, work), chosen.updates
     if updates < FEWEST_UPDATES:
         of_updates = FEWEST_UPDATES * chosen.rehearsal.seconds_per_update
         raise PlanError(
@@ -107,10 +111,10 @@ def make_plan(given: dict[str, Any], minutes: float, say: Say) -> Plan:
         )
     return Plan(
         given=given,
-        chosen=chosen.sections(text),
+        chosen=chosen.decide(updates=updates),
         minutes=(besides + updates * chosen.rehearsal.seconds_per_update) / 60,
         peak_mib=max(chosen.rehearsal.peak_mib, text.vocabulary_mib),
-        reasons=_reasons(chosen, text),
+        reasons=_reasons(chosen, text, _device(given)),
     )
 
 
@@ -125,7 +129,39 @@ def overlay(chosen: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
     return merged
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
+class _Work:
+    """What a training does with its text."""
+
+    text: TextMeasure
+    rehearsed: int
+    """Pairs that a rehearsal holds out of the sample, and translates."""
+
+    validation: int
+    """Pairs that each validation goes through."""
+
+    test: int
+    """Pairs that are translated at the end."""
+
+
+def _measure_work(corpora: CorporaConfig, languages: tuple[str, str], text: TextMeasure) -> _Work:
+    """Count the pairs of the validation and test text."""
+
+    def count(named: Sequence[CorpusConfig]) -> int:
+        return sum(1 for corpus in named for _ in read_pairs(corpus, languages=languages))
+
+    def held_out(pairs: int) -> int:
+        return min(math.ceil(SHARE * pairs), MOST_PAIRS)
+
+    return _Work(
+        text=text,
+        rehearsed=held_out(min(SAMPLE_PAIRS, text.pairs)),
+        validation=count(corpora.validation) or held_out(text.pairs),
+        test=count(corpora.test),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class _Choice:
     """A model, and how its rehearsal went."""
 
@@ -135,68 +171,86 @@ class _Choice:
     updates: int
     """That the time has room for."""
 
-    def sections(self, text: TextMeasure) -> dict[str, dict[str, Any]]:
-        """Write what the plan decides."""
-        return sections(
-            self.candidate, text, update_tokens=self.update_tokens, updates=self.updates
-        )
+    decide: Callable[..., dict[str, dict[str, Any]]]
+    """Writes what the plan decides, for a number of updates."""
 
 
-def _choose(
-    given: dict[str, Any], text: TextMeasure, minutes: float, scratch: Path, say: Say
-) -> _Choice:
-    """Rehearse the largest model that should fit, and a smaller one if it is too slow."""
+def _device(given: dict[str, Any]) -> torch.device:
+    """Find the device that the recipe names, or that is there."""
+    return device_of_process(given.get("training", {}).get("device", "auto"))
+
+
+def _choose(given: dict[str, Any], work: _Work, minutes: float, scratch: Path, say: Say) -> _Choice:
+    """Rehearse the largest model that should fit, and a smaller one if it is too slow or large."""
+    text, device = work.text, _device(given)
     possible = candidates(text.vocab_size)
+    kept = given.get("training", {}).get("keep_checkpoints", CHECKPOINTS)
     for candidate in possible:
-        guess = training_rate(candidate.parameters)
+        guess = training_rate(candidate.parameters, device)
         is_smallest = candidate is possible[-1]
         if not (is_smallest or fits(candidate, text, guess * minutes * 60)):
             continue
         useful = min(guess * minutes * 60, MOST_EPOCHS * text.target_tokens)
-        update_tokens = tokens_per_update(useful, most=_largest_update())
-        planned = sections(candidate, text, update_tokens=update_tokens, updates=1)
-        recipe = overlay(planned, given)
+        update_tokens = tokens_per_update(useful, most=4096 if device.type == "cpu" else 16_384)
+        decide = partial(
+            sections, candidate, text, update_tokens=update_tokens, keep_checkpoints=kept
+        )
+        recipe = overlay(decide(updates=1), given)
         rehearsed = round(REHEARSED_SECONDS * guess / update_tokens)
         rehearsed = min(max(rehearsed, FEWEST_REHEARSED), MOST_REHEARSED)
         say(f"rehearsing {candidate.preset} for {rehearsed} updates")
-        rehearsal = rehearse(recipe, text.sample, scratch, updates=rehearsed)
-        updates = _updates_in(minutes * 60, rehearsal, text, update_tokens)
-        chosen = _Choice(candidate, update_tokens, rehearsal, updates)
+        try:
+            rehearsal = rehearse(recipe, text.sample, scratch, updates=rehearsed)
+        except RehearsalMemoryError as error:
+            if is_smallest:
+                raise
+            say(f"{error}; a smaller model may fit")
+            continue
+        updates = _updates_in(minutes * 60, rehearsal, work, update_tokens)
+        chosen = _Choice(
+            candidate=candidate,
+            update_tokens=update_tokens,
+            rehearsal=rehearsal,
+            updates=updates,
+            decide=decide,
+        )
         if fits(candidate, text, updates * update_tokens):
             break
     return chosen
 
 
-def _largest_update() -> int:
-    return 4096 if device_of_process("auto").type == "cpu" else 16_384
-
-
-def _updates_in(seconds: float, rehearsal: Rehearsal, text: TextMeasure, update_tokens: int) -> int:
+def _updates_in(seconds: float, rehearsal: Rehearsal, work: _Work, update_tokens: int) -> int:
     """Count the updates that the time has room for, and that do not repeat the text too often."""
-    left = seconds * (1 - SPARE) - _seconds_besides(rehearsal, text)
+    text = work.text
+    left = seconds * (1 - SPARE) - _seconds_besides(rehearsal, work)
     in_time = int(left / rehearsal.seconds_per_update)
     in_an_update = min(update_tokens, text.target_tokens)  # an update has an epoch at most
     useful = max(FEWEST_UPDATES, round(MOST_EPOCHS * text.target_tokens / in_an_update))
     return min(in_time, useful)
 
 
-def _seconds_besides(rehearsal: Rehearsal, text: TextMeasure) -> float:
-    """Add up what is not an update: preparing the text, validations, the end."""
+def _seconds_besides(rehearsal: Rehearsal, work: _Work) -> float:
+    """Add up what is not an update: preparing the text, validations, checkpoints, the end.
+
+    The test sets are translated with a beam, but by a model that knows when to stop: that takes
+    about as long as greedy search with one that does not.
+    """
+    text = work.text
     # The rehearsal has prepared its sample; the rest is cleaned, and encoded in about that time.
     rest = 1 - min(1.0, SAMPLE_PAIRS / text.pairs)
     before = rehearsal.seconds_before + 2 * rest * text.cleaning_seconds
     before += text.further_vocabulary_seconds
-    validated_tokens = min(MOST_PAIRS, text.pairs) * text.target_tokens / text.pairs
+    validated_tokens = work.validation * text.target_tokens / text.pairs
     losses = VALIDATIONS * validated_tokens * SHARE_OF_FORWARD_PASS / rehearsal.tokens_per_second
-    searches = VALIDATIONS / SEARCHED + CANDIDATES_AT_THE_END
-    return before + losses + searches * rehearsal.seconds_per_validation
+    translated = (VALIDATIONS / SEARCHED + CANDIDATES_AT_THE_END) * work.validation + work.test
+    searches = translated * rehearsal.seconds_per_validation / work.rehearsed
+    return before + losses + searches + VALIDATIONS * rehearsal.seconds_per_checkpoint
 
 
-def _reasons(chosen: _Choice, text: TextMeasure) -> tuple[str, ...]:
+def _reasons(chosen: _Choice, text: TextMeasure, device: torch.device) -> tuple[str, ...]:
     """Say why the plan is as it is, a line each."""
     candidate, rehearsal, updates = chosen.candidate, chosen.rehearsal, chosen.updates
     update_tokens = min(chosen.update_tokens, text.target_tokens)
-    device = device_of_process("auto")
     dtype = str(choose_precision("auto", device)).removeprefix("torch.")
     seen = updates * update_tokens
     return (

@@ -88,17 +88,24 @@ def plan_run(given: dict[str, Any], directory: Path, minutes: float | None, say:
 
 def _plan(given: dict[str, Any], directory: Path, minutes: float, say: Say) -> _KeptPlan:
     """Plan, unless the same was planned before for the same text and time."""
+
+    def planned_before() -> _KeptPlan | None:
+        kept = _read(directory / PLAN_FILE)
+        same = kept and (kept.plan.given, kept.for_minutes, kept.text) == (given, minutes, text)
+        return kept if same else None
+
+    text = fingerprint_files(from_table(CorporaConfig, given["corpora"]))
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1:  # each would be in the others' way
+        if kept := planned_before():
+            return kept
+        raise UsageError(
+            f"the recipe has none of the sections {', '.join(SIZES)}, and several processes "
+            "cannot plan them; write a recipe with dragoman plan first"
+        )
     make_directory(directory)
     with named_when_unwritable(directory), only_one(directory):
-        kept = _read(directory / PLAN_FILE)
-        text = fingerprint_files(from_table(CorporaConfig, given["corpora"]))
-        if kept and (kept.plan.given, kept.for_minutes, kept.text) == (given, minutes, text):
+        if kept := planned_before():
             return kept
-        if int(os.environ.get("WORLD_SIZE", "1")) > 1:  # each would be in the others' way
-            raise UsageError(
-                f"the recipe has none of the sections {', '.join(SIZES)}, and several processes "
-                "cannot plan them; write a recipe with dragoman plan first"
-            )
         kept = _KeptPlan(for_minutes=minutes, text=text, plan=make_plan(given, minutes, say))
         write_atomically(directory / PLAN_FILE, json.dumps(asdict(kept), indent=1) + "\n")
     return kept

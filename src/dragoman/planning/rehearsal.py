@@ -27,7 +27,14 @@ class Rehearsal:
     seconds_per_validation: float
     """Of one that also translates."""
 
+    seconds_per_checkpoint: float
+    """Of writing it, and the model beside it."""
+
     peak_mib: float
+
+
+class RehearsalMemoryError(PlanError):
+    """The rehearsal has failed for want of memory; a smaller model may not."""
 
 
 def rehearse(table: dict[str, Any], sample: Path, directory: Path, *, updates: int) -> Rehearsal:
@@ -38,7 +45,8 @@ def rehearse(table: dict[str, Any], sample: Path, directory: Path, *, updates: i
     longer than it does.
 
     Raises:
-        PlanError: the training fails; the message is its own.
+        RehearsalMemoryError: the training has not enough memory.
+        PlanError: it fails otherwise; the message is its own.
     """
     directory = Path(tempfile.mkdtemp(dir=directory))
     table = {
@@ -66,9 +74,9 @@ def rehearse(table: dict[str, Any], sample: Path, directory: Path, *, updates: i
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
-        raise PlanError(
-            f"the rehearsal of the training failed: {_complaint(said, process.returncode)}"
-        )
+        complaint = _complaint(said, process.returncode)
+        kind = RehearsalMemoryError if "memory" in complaint else PlanError
+        raise kind(f"the rehearsal of the training failed: {complaint}")
     kibibytes = usage.ru_maxrss / (1024 if sys.platform == "darwin" else 1)
     return _read(read_journal(run / JOURNAL), began, kibibytes / 1024)
 
@@ -87,10 +95,12 @@ def _read(journal: list[dict[str, Any]], began: float, peak_mib: float) -> Rehea
     warm = [event for event in updates if event["update"] > first["update"]]
     tokens = warm[-1]["tokens"] - warm[0]["tokens"]
     seconds = warm[-1]["time"] - warm[0]["time"]
+    per_update = seconds / (len(warm) - 1)
     return Rehearsal(
         seconds_before=started - began,
-        seconds_per_update=seconds / (len(warm) - 1),
+        seconds_per_update=per_update,
         tokens_per_second=tokens / seconds,
         seconds_per_validation=last["time"] - warm[-1]["time"],
+        seconds_per_checkpoint=max(0.0, warm[0]["time"] - first["time"] - per_update),
         peak_mib=peak_mib,
     )
