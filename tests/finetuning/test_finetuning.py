@@ -102,6 +102,14 @@ def test_the_same_command_goes_on_and_another_is_refused(
     with pytest.raises(RunError, match="began with other epochs and assignments"):
         start(epochs=3.0)
     (tmp_path / "run" / "finished").unlink()
+    describe(teacher, weights_sha256="0" * 64)  # as if it had been trained again
+    try:
+        assert "other weights now than those that the fine-tuning began with" in start(*short)[-1]
+    finally:
+        describe(teacher, weights_sha256=started)
+    recorded = ModelDirectory(tmp_path / "run").description.training["sha256"]
+    assert recorded[f"{teacher}/model.safetensors"] == started
+    (tmp_path / "run" / "finished").unlink()
     Path(mine).write_text(Path(mine).read_text(encoding="utf-8") + "one\tuno\n", encoding="utf-8")
     with pytest.raises(PreparationError, match=r"mine.tsv changed since"):
         start(*short)

@@ -128,6 +128,13 @@ def _plan(order: FineTuning, say: Callable[[str], None]) -> Recipe:
 
 def _compare(order: FineTuning, recipe: Recipe, display: Display) -> None:
     """Translate text with both models, and test the differences."""
+    started = ModelDirectory(order.directory).description.training["sha256"]
+    if ModelDirectory(order.model).description.weights_sha256 not in started.values():
+        display.message(
+            f"{order.model}: it has other weights now than those that the fine-tuning began with, "
+            "so the two are not compared"
+        )
+        return
     before, after = (
         Translator(
             path,

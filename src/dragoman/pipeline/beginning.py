@@ -1,12 +1,13 @@
 """A training that begins with the weights of another one, instead of new ones."""
 
 from dataclasses import asdict
+from pathlib import Path
 
 from dragoman.config import DragomanError
 from dragoman.corpora.text_file import expand
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
-from dragoman.model_directory import WEIGHTS_NAME, ModelDirectory
+from dragoman.model_directory import DESCRIPTION_NAME, WEIGHTS_NAME, ModelDirectory
 from dragoman.recipe import Recipe, differences
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.training.averaging import copy_weights, weights_of
@@ -59,11 +60,19 @@ def take_weights(model: str, transformer: Transformer, tokenizers: TokenizerPair
     copy_weights(weights_of(directory.load_transformer()), transformer)
 
 
-def fingerprint_start(model: str | None) -> dict[str, str]:
-    """Give the SHA-256 of the weights that a run begins with, under the recipe's name for them."""
+def fingerprint_start(model: str | None, run: Path) -> dict[str, str]:
+    """Give the SHA-256 of the weights that a run began with, under the recipe's name for them.
+
+    A run that has published a model has them in its description: they may have changed since.
+    """
     if model is None:
         return {}
-    return {f"{model}/{WEIGHTS_NAME}": ModelDirectory(expand(model)).description.weights_sha256}
+    name = f"{model}/{WEIGHTS_NAME}"
+    if (run / DESCRIPTION_NAME).exists():
+        recorded = ModelDirectory(run).description.training.get("sha256", {})
+        if name in recorded:
+            return {name: str(recorded[name])}
+    return {name: ModelDirectory(expand(model)).description.weights_sha256}
 
 
 def _shape(config: TransformerConfig) -> dict[str, object]:

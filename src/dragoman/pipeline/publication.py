@@ -42,6 +42,7 @@ class Publisher:
         self.recipe = recipe
         self.text = text
         self.directory = directory
+        self._start = fingerprint_start(recipe.training.from_model, directory)
 
     def publish(
         self,
@@ -75,8 +76,7 @@ class Publisher:
                 "minutes": round(progress.seconds / 60, 1),
                 "recipe": to_table(self.recipe),
                 "corpora": [asdict(corpus) for corpus in self.text.summary.corpora],
-                "sha256": self.text.summary.files
-                | fingerprint_start(self.recipe.training.from_model),
+                "sha256": self.text.summary.files | self._start,
                 "scores": scores or {},
             },
             software={

@@ -109,7 +109,8 @@ def _prepare_text(recipe: Recipe, directory: Path, display: Display) -> Prepared
 
     What is wrong with a model to begin with is found before this long work.
     """
-    check_sizes(recipe)
+    if not has_trained(directory):
+        check_sizes(recipe)
     preparation = TextPreparation(
         directory / "data",
         languages=recipe.languages,
