@@ -12,6 +12,7 @@ JoeyNMT is an optional install, beside Dragoman in the same environment: see `tr
 """
 
 import argparse
+import json
 import os
 import re
 import subprocess
@@ -23,7 +24,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
 from training_peers import joeynmt_model
 
 from dragoman.corpora.parallel_text import read_pairs
@@ -43,7 +43,7 @@ TRAINING: dict[str, Any] = {
     "optimizer": "adamw",
     "adam_betas": [0.9, 0.98],
     "learning_rate": 3e-3,
-    "learning_rate_min": 1e-8,
+    "learning_rate_min": 0.0,
     "learning_rate_warmup": 500,
     "scheduling": "warmupinversesquareroot",
     "weight_decay": 0.1,
@@ -122,7 +122,7 @@ def write_text(folder: Path, name: str, store: TokenStore, subwords: Subwords) -
 
 
 def configure(folder: Path, recipe: Recipe, model: TransformerConfig, every: int) -> dict[str, Any]:
-    """Say what JoeyNMT is to train."""
+    """Say what JoeyNMT is to train, for a file of YAML, which JSON is, too."""
     sections = joeynmt_model(model)
     for stack in ("encoder", "decoder"):
         sections[stack]["embeddings"]["dropout"] = model.dropout
@@ -186,7 +186,7 @@ def translate(
             "max_output_length": recipe.search.max_length(max(map(len, sources))),
         }
         place = folder / "translate.yaml"
-        place.write_text(yaml.safe_dump(configuration), encoding="utf-8")
+        place.write_text(json.dumps(configuration), encoding="utf-8")
         done = subprocess.run(
             [sys.executable, "-m", "joeynmt", "translate", str(place)],
             input="".join(f"{subwords.write(source)}\n" for source in sources),
@@ -228,7 +228,7 @@ def main() -> None:
     words = "".join(f"{piece}\n" for piece in subwords.all if piece not in SPECIAL)
     (folder / "vocabulary.txt").write_text(words, encoding="utf-8")
     configuration = configure(folder, recipe, recipe.model, options.every)
-    (folder / "train.yaml").write_text(yaml.safe_dump(configuration), encoding="utf-8")
+    (folder / "train.yaml").write_text(json.dumps(configuration), encoding="utf-8")
     train(folder, options.minutes or ours[-1].minutes)
 
     references = [pair.target for pair in prepared.validation]
