@@ -15,8 +15,8 @@ PRODUCT_ON_GPU = (8192, 8192, 8192)
 
 
 SHARE_OF_RATE = 0.3
-MOST_OF_CPU = 3e11
-"""FLOP/s of training on two cores or so, whatever the rate of their products."""
+MOST_OF_THREAD = 1.5e11
+"""FLOP/s of training that a thread of a CPU reaches or so, whatever the rate of its products."""
 
 
 def matrix_rate(
@@ -40,10 +40,10 @@ def training_rate(parameters: int, device: torch.device) -> float:
 
     A target token costs about six operations for each parameter, forward and backward. On a CPU
     small models reach a quarter to a half of the matrix rate; where products are very fast, as in
-    bf16 with AMX, most of the time goes to what is between them, and it is `MOST_OF_CPU` or so.
+    bf16 with AMX, most of the time goes to what is between them, and it is `MOST_OF_THREAD` or so.
     """
     rate = matrix_rate(choose_precision("auto", device), device=device, seconds=0.5)
     reached = SHARE_OF_RATE * rate
     if device.type == "cpu":
-        reached = min(reached, MOST_OF_CPU)
+        reached = min(reached, MOST_OF_THREAD * torch.get_num_threads())
     return reached / (6 * parameters)
