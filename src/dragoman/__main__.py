@@ -1,5 +1,6 @@
 """Begin the command line: `dragoman`, `python -m dragoman`, and so `torchrun -m dragoman`."""
 
+import os
 import sys
 
 INTERRUPTED = 130
@@ -11,9 +12,14 @@ def main() -> int:
     try:
         from dragoman.cli import main as run
 
-        return run()
+        code = run()
     except KeyboardInterrupt:
-        return INTERRUPTED
+        code = INTERRUPTED
+    if "TORCHELASTIC_RUN_ID" in os.environ:
+        # The threads of gloo outlive its group (in PyTorch 2.13). One that lets go of a tensor
+        # while Python ends aborts the process, or keeps it, and torchrun, for ever.
+        os._exit(code)
+    return code
 
 
 if __name__ == "__main__":

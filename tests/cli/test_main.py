@@ -234,6 +234,30 @@ def test_an_interrupt_while_a_command_is_loaded_is_quiet(tmp_path: Path) -> None
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
+@pytest.mark.parametrize(("arguments", "code"), [("--version", 0), ("train missing.toml", 1)])
+def test_a_process_of_torchrun_ends_though_a_thread_of_it_does_not(
+    arguments: str, code: int
+) -> None:
+    """As those of gloo may: see `dragoman.__main__`."""
+    program = (
+        "import sys, threading\n"
+        "threading.Thread(target=threading.Event().wait).start()\n"
+        "from dragoman.__main__ import main\n"
+        "sys.exit(main())"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments.split()],
+        env={**os.environ, "TORCHELASTIC_RUN_ID": "1"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert (done.returncode, bool(done.stdout), bool(done.stderr)) == (code, not code, bool(code))
+
+
 def test_a_mistake_of_ours_is_one_sentence_and_a_traceback_where_it_is_asked_for(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
