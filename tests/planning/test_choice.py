@@ -1,10 +1,10 @@
 """Rules that choose sizes, at their edges."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
+from dragoman.corpora.config import CorpusConfig
 from dragoman.planning.choice import Candidate, candidates, fits, sections, tokens_per_update
 from dragoman.planning.text import TextMeasure
 from dragoman.recipe import recipe_from_table
@@ -13,9 +13,10 @@ TEXT = TextMeasure(
     share_too_long=0.0,
     pairs=30_000,
     target_tokens=500_000,
+    epoch_tokens=500_000,
     max_length=48,
     vocab_size=6000,
-    sample=Path("sample.tsv"),
+    sample=(CorpusConfig(path="sample.tsv"),),
     warnings=(),
     cleaning_seconds=1.0,
     further_vocabulary_seconds=0.0,

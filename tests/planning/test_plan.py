@@ -2,15 +2,17 @@
 
 import json
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 import torch
 
 from dragoman.cli import main
 from dragoman.config import read_table
+from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.primer.corpus import generate
 from dragoman.planning import machine, plan
 from dragoman.planning.choice import Candidate
@@ -26,6 +28,7 @@ REHEARSAL = Rehearsal(
     seconds_per_validation=6.0,
     seconds_per_checkpoint=0.5,
     peak_mib=700.0,
+    stored_bytes_per_pair=100.0,
 )
 
 
@@ -126,13 +129,43 @@ def test_no_more_checkpoints_are_averaged_than_are_kept(
         assert (training.keep_checkpoints, training.average_checkpoints) == (keep, averaged)
 
 
+def test_memory_counts_the_text_that_is_not_rehearsed(
+    planned: Callable[[float], plan.Plan], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = planned(60.0)
+    monkeypatch.setattr(plan, "SAMPLE_PAIRS", 500)
+
+    rest = 1500 - 500
+    assert whole.peak_mib == 700.0
+    assert planned(60.0).peak_mib == pytest.approx(700 + rest * (100 + 32) / 2**20)
+
+
+def test_the_weights_of_the_text_are_rehearsed(
+    pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "other.tsv"
+    other.write_text("".join(f"the number {n}\til numero {n}\n" for n in range(300)))
+    named = [{"path": str(other), "weight": 5.0}, {"path": str(pairs), "weight": 0.5}]
+    trained_on: list[Any] = []
+
+    def run(command: list[str], **_: Any) -> NoReturn:
+        trained_on.extend(read_table(Path(command[4]))["corpora"]["train"])
+        raise PlanError("enough")
+
+    monkeypatch.setattr(subprocess, "Popen", run)
+    with pytest.raises(PlanError, match="enough"):
+        make_plan({**given(pairs), "corpora": {"train": named}}, 60.0, lambda message: None)
+
+    assert [part["weight"] for part in trained_on] == [5.0, 0.5]
+
+
 def test_a_long_time_is_not_filled_with_repetition(planned: Callable[[float], plan.Plan]) -> None:
     made = planned(6000.0)
 
     batching, training = made.recipe["batching"], made.recipe["training"]
     seen = training["updates"] * batching["tokens_per_update"]
     assert made.minutes < 6000
-    assert "60.0 epochs of at most 60" in made.reasons[-1]
+    assert "60.0 times the text, at most 60" in made.reasons[-1]
     assert seen < 60 * 1500 * 20
 
 
@@ -231,7 +264,7 @@ def test_a_rehearsal_that_is_killed_has_lacked_memory(
     monkeypatch.setattr("sys.executable", str(killed))
 
     with pytest.raises(RehearsalMemoryError, match="killed by signal 9, probably for want of"):
-        rehearse({"training": {}}, pairs, tmp_path, updates=2)
+        rehearse({"training": {}}, [CorpusConfig(path=str(pairs))], tmp_path, updates=2)
 
 
 def test_a_rehearsal_that_fails_says_why(pairs: Path, tmp_path: Path) -> None:
@@ -243,7 +276,7 @@ def test_a_rehearsal_that_fails_says_why(pairs: Path, tmp_path: Path) -> None:
     }
 
     with pytest.raises(PlanError, match=r"rehearsal .* failed: /.*learning_rate = -1\.0 should be"):
-        rehearse(table, pairs, tmp_path, updates=2)
+        rehearse(table, [CorpusConfig(path=str(pairs))], tmp_path, updates=2)
 
 
 def test_the_text_is_not_written_over(pairs: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -276,7 +309,7 @@ def test_an_update_holds_an_epoch_at_most(
 
     text, *_, length = made.reasons
     tokens = text.partition("about ")[2].partition(" ")[0]
-    assert length.startswith(f"length: 100 updates of {tokens} target tokens, 100.0 epochs")
+    assert length.startswith(f"length: 100 updates of {tokens} target tokens, 100.0 times")
 
 
 @pytest.mark.parametrize(

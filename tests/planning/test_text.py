@@ -1,5 +1,6 @@
 """What a plan knows of a text is what is in it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.prepared_text import read_tsv
 from dragoman.planning import text
-from dragoman.planning.text import PlanError, measure_text
+from dragoman.planning.text import PlanError, TextMeasure, measure_text
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.training import train_tokenizers
 
@@ -15,6 +16,10 @@ from dragoman.tokenizers.training import train_tokenizers
 def write(path: Path, pairs: list[tuple[str, str]]) -> CorpusConfig:
     path.write_text("".join(f"{source}\t{target}\n" for source, target in pairs))
     return CorpusConfig(path=str(path))
+
+
+def read_sample(measured: TextMeasure) -> list[tuple[str, str]]:
+    return [pair for part in measured.sample for pair in read_tsv(Path(str(part.path)))]
 
 
 def numbered(count: int) -> list[tuple[str, str]]:
@@ -30,15 +35,45 @@ def test_pairs_are_counted_after_cleaning_over_all_corpora(tmp_path: Path) -> No
     measured = measure_text(corpora, ("en", "it"), tmp_path)
 
     assert measured.pairs == 301
-    assert len(measured.sample.read_text().splitlines()) == 301
+    assert len(read_sample(measured)) == 301
     pieces = train_tokenizers(
         TokenizerConfig(vocab_size=measured.vocab_size),
-        lambda: read_tsv(measured.sample),
+        lambda: read_sample(measured),
         tmp_path / "again",
     ).target
-    targets = [target for _, target in read_tsv(measured.sample)]
+    targets = [target for _, target in read_sample(measured)]
     assert measured.target_tokens == sum(len(pieces.encode(target)) + 1 for target in targets)
+    assert measured.epoch_tokens == measured.target_tokens
     assert measured.max_length == 32
+
+
+def test_an_epoch_takes_each_corpus_as_often_as_it_weighs(tmp_path: Path) -> None:
+    long = [(f"and now the number {n} is here", f"e ora il numero {n} è qui") for n in range(300)]
+    often = replace(write(tmp_path / "often.tsv", numbered(100)), weight=3.0)
+    lowered = write(tmp_path / "lowered.tsv", [("a", "a"), *long])
+    seldom = replace(lowered, weight=0.5, truecase=True)
+
+    together = measure_text([often, seldom], ("en", "it"), tmp_path)
+    vocabulary = train_tokenizers(
+        TokenizerConfig(vocab_size=together.vocab_size), lambda: read_sample(together), tmp_path
+    )
+
+    def count(pairs: list[tuple[str, str]]) -> int:
+        return sum(len(vocabulary.target.encode(target)) + 1 for _, target in pairs)
+
+    assert together.target_tokens == count(numbered(100)) + count(long)
+    assert together.epoch_tokens == round(3 * count(numbered(100)) + count(long) / 2)
+    assert [(part.weight, part.truecase) for part in together.sample] == [(3, False), (0.5, True)]
+    assert [len(list(read_tsv(Path(str(part.path))))) for part in together.sample] == [100, 300]
+
+
+def test_a_sample_without_the_text_that_has_case_restores_none(tmp_path: Path) -> None:
+    nothing = write(tmp_path / "nothing.tsv", [("same", "same")])
+    lowered = replace(write(tmp_path / "lowered.tsv", numbered(300)), truecase=True)
+
+    measured = measure_text([nothing, lowered], ("en", "it"), tmp_path)
+
+    assert [part.truecase for part in measured.sample] == [False]
 
 
 def test_a_text_of_one_source_is_too_little_to_plan_for(tmp_path: Path) -> None:
@@ -56,7 +91,7 @@ def test_a_sample_stands_for_all_of_the_text(
 
     measured = measure_text([corpus], ("en", "it"), tmp_path)
 
-    drawn = [int(line.split()[2]) for line in measured.sample.read_text().splitlines()]
+    drawn = [int(source.split()[2]) for source, _ in read_sample(measured)]
     assert measured.pairs == 2000
     assert len(set(drawn)) == 200
     assert 800 < sum(drawn) / 200 < 1200  # from all over the text, not from its beginning

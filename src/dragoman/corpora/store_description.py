@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from dragoman.config import DragomanError, UsageError, from_table, to_table
 from dragoman.durable import write_atomically
 
@@ -44,6 +46,11 @@ class StoredFile:
     """Integers in the file."""
     sha256: str
 
+    @property
+    def num_bytes(self) -> int:
+        """That the file should have."""
+        return self.count * np.dtype(self.dtype).itemsize
+
 
 @dataclass(frozen=True, kw_only=True)
 class StoreDescription:
@@ -57,6 +64,11 @@ class StoreDescription:
     pairs: int
     corpora: tuple[StoredCorpus, ...]
     files: tuple[StoredFile, ...]
+
+    @property
+    def num_bytes(self) -> int:
+        """Of all files."""
+        return sum(file.num_bytes for file in self.files)
 
 
 def read_description(directory: Path) -> StoreDescription:

@@ -124,8 +124,7 @@ class TokenStore:
 def _map(path: Path, file: StoredFile) -> npt.NDArray[Any]:
     """Map a file of integers into memory, read only."""
     size = path.stat().st_size if path.is_file() else 0
-    expected = file.count * np.dtype(file.dtype).itemsize
-    if size != expected:
-        raise TokenStoreError(f"{path}: has {size} bytes instead of {expected}; {MEND}")
+    if size != file.num_bytes:
+        raise TokenStoreError(f"{path}: has {size} bytes instead of {file.num_bytes}; {MEND}")
     # A plain view: indexing an np.memmap itself costs a Python call.
     return np.memmap(path, dtype=file.dtype, mode="r").view(np.ndarray)

@@ -105,7 +105,7 @@ def sections(
 
     No more checkpoints are averaged at the end than are to be kept.
     """
-    epochs = updates * min(update_tokens, text.target_tokens) / text.target_tokens
+    epochs = updates * min(update_tokens, text.epoch_tokens) / text.target_tokens
     width = int(PRESETS[candidate.preset].get("d_model", TransformerConfig.d_model))
     validate_every = max(1, updates // VALIDATIONS)
     return {

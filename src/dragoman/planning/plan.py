@@ -41,6 +41,9 @@ REHEARSED_SECONDS = 20.0
 FEWEST_REHEARSED, MOST_REHEARSED = 6, 60
 FEWEST_UPDATES = 100
 CANDIDATES_AT_THE_END = 2  # the best weights and the mean of the last: each is validated
+EPOCH_BYTES_PER_PAIR = 32
+"""Lengths, shapes and order of the pairs, while an epoch is planned."""
+
 SHARE_OF_FORWARD_PASS = 1 / 3  # of the work of an update
 
 Say = Callable[[str], None]
@@ -113,7 +116,7 @@ def make_plan(given: dict[str, Any], minutes: float, say: Say) -> Plan:
         given=given,
         chosen=chosen.decide(updates=updates),
         minutes=(besides + updates * chosen.rehearsal.seconds_per_update) / 60,
-        peak_mib=max(chosen.rehearsal.peak_mib, text.vocabulary_mib),
+        peak_mib=max(_training_mib(chosen.rehearsal, text), text.vocabulary_mib),
         reasons=_reasons(chosen, text, _device(given)),
     )
 
@@ -224,7 +227,7 @@ def _updates_in(seconds: float, rehearsal: Rehearsal, work: _Work, update_tokens
     text = work.text
     left = seconds * (1 - SPARE) - _seconds_besides(rehearsal, work)
     in_time = int(left / rehearsal.seconds_per_update)
-    in_an_update = min(update_tokens, text.target_tokens)  # an update has an epoch at most
+    in_an_update = min(update_tokens, text.epoch_tokens)  # an update has an epoch at most
     useful = max(FEWEST_UPDATES, round(MOST_EPOCHS * text.target_tokens / in_an_update))
     return min(in_time, useful)
 
@@ -247,14 +250,23 @@ def _seconds_besides(rehearsal: Rehearsal, work: _Work) -> float:
     return before + losses + searches + VALIDATIONS * rehearsal.seconds_per_checkpoint
 
 
+def _training_mib(rehearsal: Rehearsal, text: TextMeasure) -> float:
+    """Add what the rest of the text takes to what the rehearsal took."""
+    rest = max(0, text.pairs - SAMPLE_PAIRS)
+    further = rest * (rehearsal.stored_bytes_per_pair + EPOCH_BYTES_PER_PAIR)
+    return rehearsal.peak_mib + further / 2**20
+
+
 def _reasons(chosen: _Choice, text: TextMeasure, device: torch.device) -> tuple[str, ...]:
     """Say why the plan is as it is, a line each."""
     candidate, rehearsal, updates = chosen.candidate, chosen.rehearsal, chosen.updates
-    update_tokens = min(chosen.update_tokens, text.target_tokens)
+    update_tokens = min(chosen.update_tokens, text.epoch_tokens)
     dtype = str(choose_precision("auto", device)).removeprefix("torch.")
     seen = updates * update_tokens
+    weighs = text.epoch_tokens != text.target_tokens
+    of_epoch = f", {text.epoch_tokens:,} an epoch with its weights" if weighs else ""
     return (
-        f"text: {text.pairs:,} pairs, about {text.target_tokens:,} target tokens; "
+        f"text: {text.pairs:,} pairs, about {text.target_tokens:,} target tokens{of_epoch}; "
         f"pairs with more than {text.max_length} are left out, {100 * text.share_too_long:.1f} %",
         f"machine: {device}, {torch.get_num_threads()} threads, {dtype}; rehearsed at "
         f"{rehearsal.tokens_per_second:,.0f} target tokens a second, "
@@ -265,6 +277,6 @@ def _reasons(chosen: _Choice, text: TextMeasure, device: torch.device) -> tuple[
         f"({TOKENS_SEEN_PER_PARAMETER:g} tokens seen for each parameter; here "
         f"{seen / candidate.parameters:.1f})",
         f"length: {updates:,} updates of {update_tokens:,} target tokens, "
-        f"{seen / text.target_tokens:.1f} epochs of at most {MOST_EPOCHS}, "
+        f"{seen / text.target_tokens:.1f} times the text, at most {MOST_EPOCHS}, "
         f"but {FEWEST_UPDATES} updates at least",
     )

@@ -5,12 +5,17 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import tomli_w
 
+from dragoman.config import to_table
+from dragoman.corpora.config import CorpusConfig
+from dragoman.corpora.prepared_text import TRAIN_STORE
+from dragoman.corpora.store_description import StoreDescription, read_description
 from dragoman.planning.text import PlanError
 from dragoman.training.journal import JOURNAL, read_journal
 
@@ -31,13 +36,17 @@ class Rehearsal:
     """Of writing it, and the model beside it."""
 
     peak_mib: float
+    stored_bytes_per_pair: float
+    """Of prepared text, which training maps into its memory."""
 
 
 class RehearsalMemoryError(PlanError):
     """The rehearsal has failed for want of memory; a smaller model may not."""
 
 
-def rehearse(table: dict[str, Any], sample: Path, directory: Path, *, updates: int) -> Rehearsal:
+def rehearse(
+    table: dict[str, Any], sample: Sequence[CorpusConfig], directory: Path, *, updates: int
+) -> Rehearsal:
     """Train a recipe for a few updates on a sample of its text.
 
     It translates the validation text as well. A model that has learnt nothing writes on to the
@@ -51,7 +60,7 @@ def rehearse(table: dict[str, Any], sample: Path, directory: Path, *, updates: i
     directory = Path(tempfile.mkdtemp(dir=directory))
     table = {
         **table,
-        "corpora": {"train": [{"path": str(sample)}]},
+        "corpora": {"train": [to_table(part) for part in sample]},
         "training": {
             **table["training"],
             "updates": updates,
@@ -78,7 +87,12 @@ def rehearse(table: dict[str, Any], sample: Path, directory: Path, *, updates: i
         kind = RehearsalMemoryError if "memory" in complaint else PlanError
         raise kind(f"the rehearsal of the training failed: {complaint}")
     kibibytes = usage.ru_maxrss / (1024 if sys.platform == "darwin" else 1)
-    return _read(read_journal(run / JOURNAL), began, kibibytes / 1024)
+    return _read(
+        read_journal(run / JOURNAL),
+        began,
+        peak_mib=kibibytes / 1024,
+        store=read_description(run / "data" / TRAIN_STORE),
+    )
 
 
 def _complaint(said: str, code: int) -> str:
@@ -87,7 +101,9 @@ def _complaint(said: str, code: int) -> str:
     return said.strip().rpartition("\n")[2].removeprefix("dragoman: ")
 
 
-def _read(journal: list[dict[str, Any]], began: float, peak_mib: float) -> Rehearsal:
+def _read(
+    journal: list[dict[str, Any]], began: float, *, peak_mib: float, store: StoreDescription
+) -> Rehearsal:
     """Take the times out of the journal; what comes before the first validation warms up."""
     started = next(event["time"] for event in journal if event["event"] == "start")
     first, last = (event for event in journal if event["event"] == "validation")
@@ -103,4 +119,5 @@ def _read(journal: list[dict[str, Any]], began: float, peak_mib: float) -> Rehea
         seconds_per_validation=last["time"] - warm[-1]["time"],
         seconds_per_checkpoint=max(0.0, warm[0]["time"] - first["time"] - per_update),
         peak_mib=peak_mib,
+        stored_bytes_per_pair=store.num_bytes / store.pairs,
     )
