@@ -1,25 +1,49 @@
 """Begin the command line: `dragoman`, `python -m dragoman`, and so `torchrun -m dragoman`."""
 
+import contextlib
 import os
 import sys
+import traceback
+from typing import NoReturn
 
 INTERRUPTED = 130
 """What a shell reports of a program that Ctrl-C has ended."""
 
 
 def main() -> int:
+    """Run a command; what `torchrun` has started ends with it."""
+    if "TORCHELASTIC_RUN_ID" in os.environ:
+        _run_and_leave()
+    return _run()
+
+
+def _run() -> int:
     """Run a command; an interrupt while modules are loaded ends it as quietly as a later one."""
     try:
         from dragoman.cli import main as run
 
-        code = run()
+        return run()
     except KeyboardInterrupt:
-        code = INTERRUPTED
-    if "TORCHELASTIC_RUN_ID" in os.environ:
-        # The threads of gloo outlive its group (in PyTorch 2.13). One that lets go of a tensor
-        # while Python ends aborts the process, or keeps it, and torchrun, for ever.
+        return INTERRUPTED
+
+
+def _run_and_leave() -> NoReturn:
+    """Run a command, and end the process without what Python does at its end.
+
+    The threads of gloo outlive their group (in PyTorch 2.13). One that lets go of a tensor while
+    Python ends aborts the process, or keeps it, and `torchrun` with it, for ever.
+    """
+    code = 1
+    try:
+        code = _run()
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else code
+    except Exception:
+        traceback.print_exc()
+    finally:
+        with contextlib.suppress(AttributeError, OSError):  # closed, or nobody reads it
+            sys.stdout.flush()
         os._exit(code)
-    return code
 
 
 if __name__ == "__main__":

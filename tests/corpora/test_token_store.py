@@ -50,6 +50,8 @@ def test_pairs_come_back_as_they_were_written(
     assert [store.sources[i].tolist() for i in range(len(store))] == sources
     assert [store.targets[i].tolist() for i in range(len(store))] == [[], [2, 4]]
     assert (tmp_path / "source.tokens").stat().st_size == 3 * bytes_per_token
+    sizes = [(tmp_path / file.name).stat().st_size for file in store.description.files]
+    assert store.description.num_bytes == sum(sizes) == (3 + 2) * bytes_per_token + 2 * 3 * 8
     store.verify()
 
 

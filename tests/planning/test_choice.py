@@ -14,6 +14,7 @@ TEXT = TextMeasure(
     pairs=30_000,
     target_tokens=500_000,
     epoch_tokens=500_000,
+    effective_tokens=500_000,
     max_length=48,
     vocab_size=6000,
     sample=(CorpusConfig(path="sample.tsv"),),

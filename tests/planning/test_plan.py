@@ -130,14 +130,16 @@ def test_no_more_checkpoints_are_averaged_than_are_kept(
 
 
 def test_memory_counts_the_text_that_is_not_rehearsed(
-    planned: Callable[[float], plan.Plan], monkeypatch: pytest.MonkeyPatch
+    pairs: Path, planned: Callable[[float], plan.Plan], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = planned(60.0)
-    monkeypatch.setattr(plan, "SAMPLE_PAIRS", 500)
+    twice = {**given(pairs), "corpora": {"train": [{"path": str(pairs), "weight": 2.0}]}}
 
-    rest = 1500 - 500
-    assert whole.peak_mib == 700.0
-    assert planned(60.0).peak_mib == pytest.approx(700 + rest * (100 + 32) / 2**20)
+    assert planned(60.0).peak_mib == 700
+    monkeypatch.setattr(plan, "SAMPLE_PAIRS", 500)
+    rest = (1500 - 500) / 2**20
+    assert planned(60.0).peak_mib == pytest.approx(700 + rest * (100 + 6 + 26))
+    made = make_plan(twice, 60.0, lambda message: None)
+    assert made.peak_mib == pytest.approx(700 + rest * (100 + 6 + 2 * 26))
 
 
 def test_the_weights_of_the_text_are_rehearsed(
@@ -219,7 +221,7 @@ def test_a_model_that_is_too_slow_gives_way_to_a_smaller_one(
 ) -> None:
     monkeypatch.setattr(plan, "PARAMETERS_PER_TOKEN_OF_TEXT", 1e9)
     monkeypatch.setattr("dragoman.planning.choice.PARAMETERS_PER_TOKEN_OF_TEXT", 1e9)
-    monkeypatch.setattr(plan, "MOST_EPOCHS", 10**6)
+    monkeypatch.setattr(plan, "MOST_REPETITIONS", 10**6)
     monkeypatch.setattr(plan, "training_rate", lambda *_: 1e12)  # far from the rehearsal
     monkeypatch.setattr(plan, "rehearse", lambda *_, **__: REHEARSAL)
     monkeypatch.setattr(

@@ -172,7 +172,11 @@ def test_a_recipe_without_sizes_is_planned_and_trained(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    for name, value in {"REHEARSED_SECONDS": 0.0, "FEWEST_UPDATES": 1, "MOST_EPOCHS": 1}.items():
+    for name, value in {
+        "REHEARSED_SECONDS": 0.0,
+        "FEWEST_UPDATES": 1,
+        "MOST_REPETITIONS": 1,
+    }.items():
         monkeypatch.setattr(plan, name, value)
     given["search"] = {"max_length_ratio": 0.0, "max_length_extra": 2}
     recipe = tmp_path / "my.toml"

@@ -7,8 +7,15 @@ import pytest
 
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.prepared_text import read_tsv
-from dragoman.planning import text
-from dragoman.planning.text import PlanError, TextMeasure, measure_text
+from dragoman.planning import sample, text
+from dragoman.planning.text import (
+    PROCESS_MIB,
+    VOCABULARY_BYTES_PER_CHARACTER,
+    PlanError,
+    TextMeasure,
+    measure_text,
+)
+from dragoman.tokenizers import training
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.training import train_tokenizers
 
@@ -50,30 +57,91 @@ def test_pairs_are_counted_after_cleaning_over_all_corpora(tmp_path: Path) -> No
 def test_an_epoch_takes_each_corpus_as_often_as_it_weighs(tmp_path: Path) -> None:
     long = [(f"and now the number {n} is here", f"e ora il numero {n} è qui") for n in range(300)]
     often = replace(write(tmp_path / "often.tsv", numbered(100)), weight=3.0)
-    lowered = write(tmp_path / "lowered.tsv", [("a", "a"), *long])
-    seldom = replace(lowered, weight=0.5, truecase=True)
+    seldom = replace(write(tmp_path / "seldom.tsv", long), weight=0.5)
 
     together = measure_text([often, seldom], ("en", "it"), tmp_path)
     vocabulary = train_tokenizers(
         TokenizerConfig(vocab_size=together.vocab_size), lambda: read_sample(together), tmp_path
     )
+    few, many = (
+        sum(len(vocabulary.target.encode(target)) + 1 for _, target in pairs)
+        for pairs in (numbered(100), long)
+    )
 
-    def count(pairs: list[tuple[str, str]]) -> int:
-        return sum(len(vocabulary.target.encode(target)) + 1 for _, target in pairs)
-
-    assert together.target_tokens == count(numbered(100)) + count(long)
-    assert together.epoch_tokens == round(3 * count(numbered(100)) + count(long) / 2)
-    assert [(part.weight, part.truecase) for part in together.sample] == [(3, False), (0.5, True)]
+    assert together.target_tokens == few + many
+    assert together.epoch_tokens == round(3 * few + many / 2)
+    # What is seen is seen this often in an epoch: three times, or half a time.
+    seen = (3 * few * 3 + many / 2 * 0.5) / (3 * few + many / 2)
+    assert together.epoch_tokens / together.effective_tokens == pytest.approx(seen, rel=1e-3)
+    assert [part.weight for part in together.sample] == [3, 0.5]
     assert [len(list(read_tsv(Path(str(part.path))))) for part in together.sample] == [100, 300]
 
 
-def test_a_sample_without_the_text_that_has_case_restores_none(tmp_path: Path) -> None:
-    nothing = write(tmp_path / "nothing.tsv", [("same", "same")])
-    lowered = replace(write(tmp_path / "lowered.tsv", numbered(300)), truecase=True)
+def test_weights_that_are_alike_repeat_nothing_more_than_another(tmp_path: Path) -> None:
+    corpus = write(tmp_path / "a.tsv", numbered(300))
+    once, thrice = (
+        measure_text([replace(corpus, weight=weight)], ("en", "it"), tmp_path)
+        for weight in (1.0, 3.0)
+    )
 
-    measured = measure_text([nothing, lowered], ("en", "it"), tmp_path)
+    assert thrice.epoch_tokens == 3 * once.epoch_tokens
+    assert thrice.effective_tokens == once.effective_tokens == once.target_tokens
 
-    assert [part.truecase for part in measured.sample] == [False]
+
+def test_a_small_corpus_counts_though_none_of_it_is_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sample, "SAMPLE_PAIRS", 100)
+    large = write(tmp_path / "large.tsv", numbered(2000))
+    small = replace(write(tmp_path / "small.tsv", [("a cat", "un gatto")]), weight=1000.0)
+
+    measured = measure_text([large, small], ("en", "it"), tmp_path)
+
+    assert measured.pairs == 2001
+    assert len(measured.sample) == 1
+    assert measured.epoch_tokens > 1.4 * measured.target_tokens
+
+
+def test_an_epoch_of_the_sample_is_no_smaller_than_need_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sample, "SAMPLE_PAIRS", 100)
+    corpus = write(tmp_path / "a.tsv", numbered(2000))
+
+    def weight(given: float) -> float:
+        (part,) = measure_text([replace(corpus, weight=given)], ("en", "it"), tmp_path).sample
+        return part.weight
+
+    assert weight(0.1) == pytest.approx(1.0)  # 200 pairs an epoch, and 100 are here
+    assert weight(0.01) == pytest.approx(0.2)  # 20
+    assert weight(2.0) == 2.0
+
+
+def test_a_corpus_in_small_letters_gets_its_case(tmp_path: Path) -> None:
+    cased = write(
+        tmp_path / "a.tsv", [(f"We are in Rome {n}", f"Siamo a Roma {n}") for n in range(300)]
+    )
+    lowered = write(tmp_path / "b.tsv", [(f"from rome {n}", f"da roma {n}") for n in range(300)])
+
+    measured = measure_text([cased, replace(lowered, truecase=True)], ("en", "it"), tmp_path)
+
+    assert ("From Rome 7", "Da Roma 7") in read_sample(measured)
+    assert not any(part.truecase for part in measured.sample)
+
+
+def test_memory_for_the_vocabulary_grows_with_the_text_that_it_is_learnt_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus = write(tmp_path / "a.tsv", numbered(300))
+    characters = sum(len(source) + len(target) for source, target in numbered(300))
+
+    def further() -> float:
+        measured = measure_text([corpus], ("en", "it"), tmp_path)
+        return (measured.vocabulary_mib - PROCESS_MIB) * 2**20
+
+    assert further() == pytest.approx(VOCABULARY_BYTES_PER_CHARACTER * characters)
+    monkeypatch.setattr(training, "MAX_CHARACTERS", characters - 1)  # every second pair
+    assert further() == pytest.approx(VOCABULARY_BYTES_PER_CHARACTER * characters / 2)
 
 
 def test_a_text_of_one_source_is_too_little_to_plan_for(tmp_path: Path) -> None:
@@ -86,7 +154,7 @@ def test_a_text_of_one_source_is_too_little_to_plan_for(tmp_path: Path) -> None:
 def test_a_sample_stands_for_all_of_the_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text, "SAMPLE_PAIRS", 200)
+    monkeypatch.setattr(sample, "SAMPLE_PAIRS", 200)
     corpus = write(tmp_path / "a.tsv", numbered(2000))
 
     measured = measure_text([corpus], ("en", "it"), tmp_path)
@@ -95,7 +163,7 @@ def test_a_sample_stands_for_all_of_the_text(
     assert measured.pairs == 2000
     assert len(set(drawn)) == 200
     assert 800 < sum(drawn) / 200 < 1200  # from all over the text, not from its beginning
-    monkeypatch.setattr(text, "SAMPLE_PAIRS", 2000)
+    monkeypatch.setattr(sample, "SAMPLE_PAIRS", 2000)
     whole = measure_text([corpus], ("en", "it"), tmp_path)
     assert measured.target_tokens == pytest.approx(whole.target_tokens, rel=0.25)
 

@@ -44,7 +44,7 @@ def write_clean_text(
         for pair in read_pairs(corpus, languages=languages)
     )
     seen = SeenPairs()
-    casing = _Casing(needed=any(corpus.truecase for corpus in corpora.train))
+    casing = Casing(needed=any(corpus.truecase for corpus in corpora.train))
     summaries = []
     with text.open("w", encoding="utf-8", newline="\n") as file:
         for corpus in corpora.train:
@@ -79,7 +79,7 @@ def write_clean_text(
     return summaries
 
 
-class _Casing:
+class Casing:
     """The case of the words of both languages, learnt from the corpora that have one."""
 
     def __init__(self, *, needed: bool) -> None:

@@ -33,12 +33,14 @@ LENGTH_PENALTY = 1.0
 POSITIONS = "rotary"
 """A model with them needs fewer updates than one with sinusoids (the same log)."""
 
-MOST_EPOCHS = 60
+MOST_REPETITIONS = 60
+"""Times that a training sees its text."""
+
 UPDATES = 6000
 """Changes of the weights that a training should have room for, unless batches get too small."""
 
 DROPOUTS = ((20.0, 0.2), (0.0, 0.1))
-"""From how many epochs on which rate: text that is seen often must not look the same."""
+"""From how many repetitions on which rate: text that is seen often must not look the same."""
 
 WEIGHT_DECAYS = ((15.0, 0.1), (0.0, 0.0))
 """The same for weight decay, which pays where text is seen 18 and 32 times (the same log)."""
@@ -80,7 +82,7 @@ def candidates(vocab_size: int) -> list[Candidate]:
 def fits(candidate: Candidate, text: TextMeasure, tokens_seen: float) -> bool:
     """Tell whether text and time are enough for a model."""
     return (
-        candidate.parameters <= PARAMETERS_PER_TOKEN_OF_TEXT * text.target_tokens
+        candidate.parameters <= PARAMETERS_PER_TOKEN_OF_TEXT * text.effective_tokens
         and tokens_seen >= TOKENS_SEEN_PER_PARAMETER * candidate.parameters
     )
 
@@ -105,7 +107,7 @@ def sections(
 
     No more checkpoints are averaged at the end than are to be kept.
     """
-    epochs = updates * min(update_tokens, text.epoch_tokens) / text.target_tokens
+    repetitions = updates * min(update_tokens, text.epoch_tokens) / text.effective_tokens
     width = int(PRESETS[candidate.preset].get("d_model", TransformerConfig.d_model))
     validate_every = max(1, updates // VALIDATIONS)
     return {
@@ -119,7 +121,7 @@ def sections(
         "model": {
             "preset": candidate.preset,
             "positional_encoding": POSITIONS,
-            "dropout": next(rate for least, rate in DROPOUTS if epochs >= least),
+            "dropout": next(rate for least, rate in DROPOUTS if repetitions >= least),
         },
         "training": {
             "updates": updates,
@@ -127,7 +129,7 @@ def sections(
             "learning_rate": MUON_LEARNING_RATES.get(
                 width, float(f"{LEARNING_RATE_TIMES_WIDTH / width:.2g}")
             ),
-            "weight_decay": next(rate for least, rate in WEIGHT_DECAYS if epochs >= least),
+            "weight_decay": next(rate for least, rate in WEIGHT_DECAYS if repetitions >= least),
             "schedule": "cosine",
             "warmup_updates": max(1, min(500, updates // 12)),
             "validate_every": validate_every,

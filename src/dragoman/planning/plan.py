@@ -18,7 +18,7 @@ from dragoman.corpora.parallel_text import read_pairs
 from dragoman.device import choose_precision
 from dragoman.planning.choice import (
     CHECKPOINTS,
-    MOST_EPOCHS,
+    MOST_REPETITIONS,
     PARAMETERS_PER_TOKEN_OF_TEXT,
     SEARCHED,
     TOKENS_SEEN_PER_PARAMETER,
@@ -31,7 +31,8 @@ from dragoman.planning.choice import (
 )
 from dragoman.planning.machine import training_rate
 from dragoman.planning.rehearsal import Rehearsal, RehearsalMemoryError, rehearse
-from dragoman.planning.text import SAMPLE_PAIRS, PlanError, TextMeasure, measure_text
+from dragoman.planning.sample import SAMPLE_PAIRS
+from dragoman.planning.text import PlanError, TextMeasure, measure_text
 from dragoman.training.distributed import device_of_process
 
 SPARE = 0.03
@@ -41,8 +42,11 @@ REHEARSED_SECONDS = 20.0
 FEWEST_REHEARSED, MOST_REHEARSED = 6, 60
 FEWEST_UPDATES = 100
 CANDIDATES_AT_THE_END = 2  # the best weights and the mean of the last: each is validated
-EPOCH_BYTES_PER_PAIR = 32
-"""Lengths, shapes and order of the pairs, while an epoch is planned."""
+BYTES_PER_PAIR = 6
+"""For its lengths and its shape."""
+
+BYTES_PER_PAIR_OF_AN_EPOCH = 26
+"""For the order of the pairs and what it is made from, while an epoch is planned."""
 
 SHARE_OF_FORWARD_PASS = 1 / 3  # of the work of an update
 
@@ -193,7 +197,7 @@ def _choose(given: dict[str, Any], work: _Work, minutes: float, scratch: Path, s
         is_smallest = candidate is possible[-1]
         if not (is_smallest or fits(candidate, text, guess * minutes * 60)):
             continue
-        useful = min(guess * minutes * 60, MOST_EPOCHS * text.target_tokens)
+        useful = min(guess * minutes * 60, MOST_REPETITIONS * text.effective_tokens)
         update_tokens = tokens_per_update(useful, most=4096 if device.type == "cpu" else 16_384)
         decide = partial(
             sections, candidate, text, update_tokens=update_tokens, keep_checkpoints=kept
@@ -228,7 +232,7 @@ def _updates_in(seconds: float, rehearsal: Rehearsal, work: _Work, update_tokens
     left = seconds * (1 - SPARE) - _seconds_besides(rehearsal, work)
     in_time = int(left / rehearsal.seconds_per_update)
     in_an_update = min(update_tokens, text.epoch_tokens)  # an update has an epoch at most
-    useful = max(FEWEST_UPDATES, round(MOST_EPOCHS * text.target_tokens / in_an_update))
+    useful = max(FEWEST_UPDATES, round(MOST_REPETITIONS * text.effective_tokens / in_an_update))
     return min(in_time, useful)
 
 
@@ -253,8 +257,11 @@ def _seconds_besides(rehearsal: Rehearsal, work: _Work) -> float:
 def _training_mib(rehearsal: Rehearsal, text: TextMeasure) -> float:
     """Add what the rest of the text takes to what the rehearsal took."""
     rest = max(0, text.pairs - SAMPLE_PAIRS)
-    further = rest * (rehearsal.stored_bytes_per_pair + EPOCH_BYTES_PER_PAIR)
-    return rehearsal.peak_mib + further / 2**20
+    taken = text.epoch_tokens / text.target_tokens  # of each pair, by an epoch
+    bytes_per_pair = (
+        rehearsal.stored_bytes_per_pair + BYTES_PER_PAIR + BYTES_PER_PAIR_OF_AN_EPOCH * taken
+    )
+    return rehearsal.peak_mib + rest * bytes_per_pair / 2**20
 
 
 def _reasons(chosen: _Choice, text: TextMeasure, device: torch.device) -> tuple[str, ...]:
@@ -273,10 +280,10 @@ def _reasons(chosen: _Choice, text: TextMeasure, device: torch.device) -> tuple[
         f"{rehearsal.seconds_per_validation:.0f} s for a validation with translations",
         f"model: {candidate.preset}, {candidate.parameters:,} parameters; a larger one should "
         f"have more text (a target token for {PARAMETERS_PER_TOKEN_OF_TEXT:g} parameters; here "
-        f"{candidate.parameters / text.target_tokens:.1f}) or more time "
+        f"{candidate.parameters / text.effective_tokens:.1f}) or more time "
         f"({TOKENS_SEEN_PER_PARAMETER:g} tokens seen for each parameter; here "
         f"{seen / candidate.parameters:.1f})",
         f"length: {updates:,} updates of {update_tokens:,} target tokens, "
-        f"{seen / text.target_tokens:.1f} times the text, at most {MOST_EPOCHS}, "
+        f"{seen / text.effective_tokens:.1f} times the text, at most {MOST_REPETITIONS}, "
         f"but {FEWEST_UPDATES} updates at least",
     )

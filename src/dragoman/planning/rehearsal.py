@@ -19,6 +19,9 @@ from dragoman.corpora.store_description import StoreDescription, read_descriptio
 from dragoman.planning.text import PlanError
 from dragoman.training.journal import JOURNAL, read_journal
 
+SHORT = {"max_length_ratio": 1.0, "max_length_extra": 10}
+"""Limits of a search that about agree with the longest translations of a batch."""
+
 
 @dataclass(frozen=True)
 class Rehearsal:
@@ -50,8 +53,8 @@ def rehearse(
     """Train a recipe for a few updates on a sample of its text.
 
     It translates the validation text as well. A model that has learnt nothing writes on to the
-    limit, as real ones do in the beginning only: a long training is predicted to take a little
-    longer than it does.
+    limit, so that is lowered to what translations need when a training is half done, which is when
+    it first translates.
 
     Raises:
         RehearsalMemoryError: the training has not enough memory.
@@ -61,6 +64,7 @@ def rehearse(
     table = {
         **table,
         "corpora": {"train": [to_table(part) for part in sample]},
+        "search": {**table.get("search", {}), **SHORT},
         "training": {
             **table["training"],
             "updates": updates,

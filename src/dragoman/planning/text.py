@@ -1,37 +1,32 @@
 """What a plan has to know of the text."""
 
-import random
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from dragoman.config import DragomanError
 from dragoman.corpora import overlap
-from dragoman.corpora.cleaning import CleaningReport, clean
-from dragoman.corpora.config import CleaningConfig, CorpusConfig
+from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.expected_language import ExpectedLanguage, language_warnings
-from dragoman.corpora.parallel_text import read_pairs
-from dragoman.corpora.prepared_text import read_tsv
-from dragoman.corpora.seen import SeenPairs
-from dragoman.durable import open_whole
+from dragoman.planning.sample import Sample, draw_sample
 from dragoman.tokenizers.config import TokenizerConfig
-from dragoman.tokenizers.normalisation import normalise
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.tokenizer import TokenizerError
-from dragoman.tokenizers.training import MAX_CHARACTERS, automatic_vocab_size, train_tokenizers
-
-SAMPLE_PAIRS = 30_000
-"""Pairs that are looked at closely, and that a rehearsal trains on."""
+from dragoman.tokenizers.training import (
+    automatic_vocab_size,
+    learnt_from_one_in,
+    train_tokenizers,
+)
 
 VOCABULARY_BYTES_PER_CHARACTER = 20.4
 """Memory that SentencePiece takes to learn a vocabulary (software texts and Europarl)."""
 
 PROCESS_MIB = 280.0
-"""Memory of the process in which that happens, without its text."""
+"""Memory of the process in which that happens, before it does (PyTorch 2.13 for CPUs on Linux)."""
 
 FEWEST_SOURCES = 2
 """Different ones: a rehearsal learns from one and holds the other out to validate."""
@@ -42,9 +37,6 @@ LONGEST_SHARE = 0.999
 
 SHORTEST, LONGEST = 32, 256
 """Between these the longest sentence of a plan is: attention to long ones takes time and memory."""
-
-Drawn = tuple[str, str, int]
-"""Source, target, and which of the corpora they are from."""
 
 
 class PlanError(DragomanError):
@@ -64,6 +56,11 @@ class TextMeasure:
     epoch_tokens: int
     """Target tokens of an epoch, which takes each corpus as often as it weighs."""
 
+    effective_tokens: int
+    """Target tokens of a text without weights whose pairs are repeated as often. With weights some
+    are seen more often than others: a mean over what is seen, and so never more than
+    `target_tokens`."""
+
     max_length: int
     """Tokens that the longer side of all but one pair in a thousand has, or `LONGEST` if that is
     less; pairs with more are left out."""
@@ -73,7 +70,7 @@ class TextMeasure:
 
     vocab_size: int
     sample: tuple[CorpusConfig, ...]
-    """A random part of the pairs: a TSV file for each corpus, which weighs what that one does."""
+    """A random part of the pairs, in TSV files."""
 
     warnings: tuple[str, ...]
     """What is probably wrong with the text."""
@@ -96,30 +93,22 @@ def measure_text(
         PlanError: no pair is worth learning from, all are of one source, or all are too long.
     """
     began = time.perf_counter()
-    sample, pairs, characters = _sample(corpora, languages)
+    sample = draw_sample(corpora, languages)
     cleaning_seconds = time.perf_counter() - began
-    if not pairs:
+    if not sample.pairs:
         raise PlanError("cleaning leaves no pair to learn from; look at dragoman corpus check")
-    num_sources = len({overlap.canonical(source) for source, _, _ in sample})
+    num_sources = len({overlap.canonical(source) for source, _ in sample.pairs})
     if num_sources < FEWEST_SOURCES:
         raise PlanError(
             f"{num_sources} source sentence after cleaning is too few to plan for; give at least "
             f"{FEWEST_SOURCES} different ones"
         )
-    written = _write(sample, corpora, directory)
     began = time.perf_counter()
-    tokenizers = _learn(automatic_vocab_size(characters), written, directory)
+    tokenizers = _learn(automatic_vocab_size(sample.characters), sample, directory)
     learning_seconds = time.perf_counter() - began
-    learnt_from = pairs * min(1.0, MAX_CHARACTERS / characters)
-    source_texts, target_texts, places = zip(*sample, strict=True)
-    sources, targets = (
-        np.array([len(ids) + 1 for ids in tokenizer.encode_batch(side)])
-        for tokenizer, side in (
-            (tokenizers.source, source_texts),
-            (tokenizers.target, target_texts),
-        )
-    )
-    weights = np.array([corpus.weight for corpus in corpora])[list(places)]
+    one_in = learnt_from_one_in(sample.characters)
+    learnt_from = max(len(sample.pairs), sample.counts.sum() / one_in)
+    sources, targets = _count_tokens(tokenizers, sample)
     longer = np.maximum(sources, targets)
     longest = float(np.quantile(longer, LONGEST_SHARE))
     max_length = int(np.clip(-(-longest // 8) * 8, SHORTEST, LONGEST))
@@ -128,73 +117,52 @@ def measure_text(
         raise PlanError(
             f"every pair has more than {max_length} tokens; cut the text into sentences"
         )
+    tokens = sample.totals(np.where(fits, targets, 0))
+    in_epoch = sample.weights * tokens
     return TextMeasure(
-        pairs=max(1, round(float(fits.mean()) * pairs)),
-        target_tokens=round(float((targets * fits).mean()) * pairs),
-        epoch_tokens=max(1, round(float((targets * fits * weights).mean()) * pairs)),
+        pairs=_at_least_one(sample.totals(fits.astype(float)).sum()),
+        target_tokens=_at_least_one(tokens.sum()),
+        epoch_tokens=_at_least_one(in_epoch.sum()),
+        effective_tokens=_at_least_one(in_epoch.sum() ** 2 / (sample.weights * in_epoch).sum()),
         max_length=max_length,
         share_too_long=1 - float(fits.mean()),
         vocab_size=tokenizers.target.vocab_size,
-        sample=written,
+        sample=sample.write(directory),
         warnings=_warnings(sample, languages),
         cleaning_seconds=cleaning_seconds,
-        further_vocabulary_seconds=learning_seconds * max(0.0, learnt_from / len(sample) - 1),
+        further_vocabulary_seconds=learning_seconds * (learnt_from / len(sample.pairs) - 1),
         vocabulary_mib=PROCESS_MIB
-        + VOCABULARY_BYTES_PER_CHARACTER * min(characters, MAX_CHARACTERS) / 2**20,
+        + VOCABULARY_BYTES_PER_CHARACTER * sample.characters / one_in / 2**20,
     )
 
 
-def _write(
-    sample: list[Drawn], corpora: Sequence[CorpusConfig], directory: Path
-) -> tuple[CorpusConfig, ...]:
-    """Write what was drawn of each corpus to a file of its own."""
-    written: list[CorpusConfig] = []
-    for place, corpus in enumerate(corpora):
-        if lines := [f"{s}\t{t}\n".encode() for s, t, drawn_from in sample if drawn_from == place]:
-            path = directory / f"sample-{place}.tsv"
-            with open_whole(path) as file:
-                file.writelines(lines)
-            truecase = corpus.truecase and bool(written)  # there is case to learn from
-            written.append(CorpusConfig(path=str(path), weight=corpus.weight, truecase=truecase))
-    return tuple(written)
+def _at_least_one(number: float) -> int:
+    return max(1, round(float(number)))
 
 
-def _warnings(sample: list[Drawn], languages: tuple[str, str]) -> tuple[str, ...]:
+def _count_tokens(
+    tokenizers: TokenizerPair, sample: Sample
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Count the tokens of both sides of each pair, ends included."""
+    sources, targets = zip(*sample.pairs, strict=True)
+    return (
+        np.array([len(ids) + 1 for ids in tokenizers.source.encode_batch(sources)]),
+        np.array([len(ids) + 1 for ids in tokenizers.target.encode_batch(targets)]),
+    )
+
+
+def _warnings(sample: Sample, languages: tuple[str, str]) -> tuple[str, ...]:
     source, target = map(ExpectedLanguage, languages)
-    for source_text, target_text, _ in sample:
-        source.add(source_text)
-        target.add(target_text)
+    for pair in sample.pairs:
+        source.add(pair[0])
+        target.add(pair[1])
     return tuple(language_warnings(languages, (source.other(), target.other())))
 
 
-def _learn(vocab_size: int, sample: tuple[CorpusConfig, ...], directory: Path) -> TokenizerPair:
+def _learn(vocab_size: int, sample: Sample, directory: Path) -> TokenizerPair:
     """Learn a vocabulary, of another size if the text has too many characters for this one."""
-
-    def pairs() -> Iterator[tuple[str, str]]:
-        return chain.from_iterable(read_tsv(Path(str(part.path))) for part in sample)
-
     try:
-        return train_tokenizers(TokenizerConfig(vocab_size=vocab_size), pairs, directory)
+        config = TokenizerConfig(vocab_size=vocab_size)
+        return train_tokenizers(config, lambda: sample.pairs, directory)
     except TokenizerError:
-        return train_tokenizers(TokenizerConfig(), pairs, directory)
-
-
-def _sample(
-    corpora: Sequence[CorpusConfig], languages: tuple[str, str]
-) -> tuple[list[Drawn], int, int]:
-    """Draw pairs without knowing how many there are (Vitter 1985, algorithm R)."""
-    draw = random.Random(1)
-    sample: list[Drawn] = []
-    pairs = characters = 0
-    config, report, seen = CleaningConfig(), CleaningReport(), SeenPairs()
-    for place, corpus in enumerate(corpora):
-        read = read_pairs(corpus, languages=languages)
-        for pair in clean(read, config, report, languages=languages, seen=seen):
-            kept = (normalise(pair.source), normalise(pair.target), place)
-            characters += len(kept[0]) + len(kept[1])
-            if len(sample) < SAMPLE_PAIRS:
-                sample.append(kept)
-            elif (replaced := draw.randrange(pairs + 1)) < SAMPLE_PAIRS:
-                sample[replaced] = kept
-            pairs += 1
-    return sample, pairs, characters
+        return train_tokenizers(TokenizerConfig(), lambda: sample.pairs, directory)

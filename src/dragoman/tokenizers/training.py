@@ -65,7 +65,7 @@ def train_tokenizers(config: TokenizerConfig, pairs: Pairs, directory: Path) -> 
         amount.add(source, target)
 
     def sampled() -> Iterator[tuple[str, str]]:
-        return islice(pairs(), None, None, max(1, math.ceil(amount.characters / MAX_CHARACTERS)))
+        return islice(pairs(), None, None, learnt_from_one_in(amount.characters))
 
     if config.joint:
         tokenizer = _train(config, lambda: chain.from_iterable(sampled()), amount.characters)
@@ -77,6 +77,11 @@ def train_tokenizers(config: TokenizerConfig, pairs: Pairs, directory: Path) -> 
         )
     pair.save(directory)
     return pair
+
+
+def learnt_from_one_in(characters: int) -> int:
+    """Tell of how many pairs one is learnt from, where all have so many characters."""
+    return max(1, math.ceil(characters / MAX_CHARACTERS))
 
 
 def automatic_vocab_size(characters: int) -> int:

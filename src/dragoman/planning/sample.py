@@ -1,0 +1,105 @@
+"""A random part of the text, which a plan looks at closely and a rehearsal trains on."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from dragoman.corpora.clean_text import Casing
+from dragoman.corpora.cleaning import CleaningReport, clean
+from dragoman.corpora.config import CleaningConfig, CorpusConfig
+from dragoman.corpora.parallel_text import read_pairs
+from dragoman.corpora.seen import SeenPairs
+from dragoman.durable import open_whole
+from dragoman.tokenizers.normalisation import normalise
+
+SAMPLE_PAIRS = 30_000
+"""The most that are drawn."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """Pairs that were drawn, and how many there are to draw from."""
+
+    pairs: list[tuple[str, str]]
+    """Source and target, cleaned and truecased."""
+
+    corpus_of: npt.NDArray[np.int64]
+    """For each of them the number of its corpus."""
+
+    counts: npt.NDArray[np.int64]
+    """The clean pairs of each corpus."""
+
+    weights: npt.NDArray[np.float64]
+    """How often an epoch takes each corpus."""
+
+    characters: int
+    """Of all clean pairs, both sides."""
+
+    def totals(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Estimate a sum over all pairs of each corpus.
+
+        Args:
+            values: One for each pair of the sample. A corpus that has none there is taken to be
+                like the others.
+        """
+        size = len(self.counts)
+        drawn = np.bincount(self.corpus_of, minlength=size)
+        sums = np.bincount(self.corpus_of, weights=values, minlength=size)
+        means = np.where(drawn > 0, sums / np.maximum(drawn, 1), values.mean())
+        return means * self.counts
+
+    def write(self, directory: Path) -> tuple[CorpusConfig, ...]:
+        """Write what was drawn of each corpus to a TSV file, and say how much it weighs.
+
+        Weights below one are raised together, so that an epoch of the sample is not smaller than
+        that of the text needs to be: an update holds an epoch at most.
+        """
+        share = len(self.pairs) / self.counts.sum()
+        raised = min(max(1.0, 1 / self.weights[self.corpus_of].mean()), 1 / share)
+        written = []
+        for number in np.unique(self.corpus_of).tolist():
+            path = directory / f"sample-{number}.tsv"
+            with open_whole(path) as file:
+                for place in np.flatnonzero(self.corpus_of == number).tolist():
+                    file.write("\t".join(self.pairs[place]).encode() + b"\n")
+            weight = float(raised * self.weights[number])
+            written.append(CorpusConfig(path=str(path), weight=weight))
+        return tuple(written)
+
+
+def draw_sample(corpora: Sequence[CorpusConfig], languages: tuple[str, str]) -> Sample:
+    """Read, clean and truecase all of the text, and draw pairs from it.
+
+    It does so without knowing how many there are (Vitter 1985, algorithm R).
+
+    Raises:
+        CorpusError: a corpus cannot be read.
+    """
+    draw = random.Random(1)
+    drawn: list[tuple[int, tuple[str, str]]] = []
+    counts = [0] * len(corpora)
+    characters = pairs = 0
+    config, report, seen = CleaningConfig(), CleaningReport(), SeenPairs()
+    casing = Casing(needed=any(corpus.truecase for corpus in corpora))
+    for number, corpus in enumerate(corpora):
+        read = read_pairs(corpus, languages=languages)
+        for pair in clean(read, config, report, languages=languages, seen=seen):
+            sides = casing.of(corpus, (normalise(pair.source), normalise(pair.target)))
+            characters += len(sides[0]) + len(sides[1])
+            if len(drawn) < SAMPLE_PAIRS:
+                drawn.append((number, sides))
+            elif (place := draw.randrange(pairs + 1)) < SAMPLE_PAIRS:
+                drawn[place] = number, sides
+            counts[number] += 1
+            pairs += 1
+    return Sample(
+        pairs=[sides for _, sides in drawn],
+        corpus_of=np.array([number for number, _ in drawn], dtype=np.int64),
+        counts=np.array(counts, dtype=np.int64),
+        weights=np.array([corpus.weight for corpus in corpora]),
+        characters=characters,
+    )
