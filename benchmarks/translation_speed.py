@@ -11,7 +11,8 @@ cut all sentences. Latency is that of one sentence at a time, the median of the 
 the library as its manual recommends for files, without Dragoman's rules for when a search is over.
 `huggingface` and `joeynmt` are optional installs, see `translation_peers.py`; one that is missing,
 or cannot hold the model, is left out, and a line says why. They show that they are the model before
-they translate, which their start and their memory include.
+they translate, which their start and their memory include. A shortlist is that of the model, made by
+`dragoman shortlist MODEL PAIRS`.
 """
 
 import argparse
@@ -68,14 +69,16 @@ class Measurement:
     peak_memory_mib: float
 
 
-def use_pytorch(precision: Precision) -> Callable[[Path, Path, TokenizerPair], Translate]:
+def use_pytorch(
+    precision: Precision, *, shortlist: bool = False
+) -> Callable[[Path, Path, TokenizerPair], Translate]:
     """Translate as `Translator` does with PyTorch."""
 
     def prepare(model: Path, copy: Path, tokenizers: TokenizerPair) -> Translate:
         del copy, tokenizers
         from dragoman.engines.selection import EngineSettings, build_pytorch_engine
 
-        settings = EngineSettings(device="cpu", precision=precision)
+        settings = EngineSettings(device="cpu", precision=precision, shortlist=shortlist)
         return by_search(build_pytorch_engine(ModelDirectory(model), settings))
 
     return prepare
@@ -130,6 +133,8 @@ def use_peer(name: str) -> Callable[[Path, Path, TokenizerPair], Translate]:
 SUBJECTS: dict[str, tuple[Callable[[Path, Path, TokenizerPair], Translate], str]] = {
     "pytorch": (use_pytorch("fp32"), "float32"),
     "pytorch bfloat16": (use_pytorch("bf16"), "float32"),
+    "pytorch shortlist": (use_pytorch("fp32", shortlist=True), "float32"),
+    "pytorch bfloat16 shortlist": (use_pytorch("bf16", shortlist=True), "float32"),
     "ctranslate2 int8": (use_ctranslate2, "int8"),
     "ctranslate2 float32": (use_ctranslate2, "float32"),
     "ctranslate2 alone int8": (use_ctranslate2_alone, "int8"),

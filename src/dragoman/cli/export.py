@@ -36,7 +36,7 @@ def export(
 ) -> None:
     """Write a model in another format, after showing that it translates the same there.
 
-    ctranslate2 is a copy that translates faster and without PyTorch. The model directory keeps it,
+    ctranslate2 is a copy that mostly translates faster, and without PyTorch. The model directory keeps it,
     `dragoman translate` takes it from then on, and so can other programs that know CTranslate2.
 
     marian is what Hugging Face's MarianMTModel and MarianTokenizer load. It holds only models that

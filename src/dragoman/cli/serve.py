@@ -26,7 +26,8 @@ def serve(
 
     On one port there are a page for people, the protocols of LibreTranslate, of DeepL (version
     2) and of Apertium, so that programs that know these can be pointed here, and an interface that
-    tells scores and alternatives. Nothing is sent anywhere, and no text is kept or logged.
+    tells scores and alternatives. Nothing is sent anywhere and no text is logged; files that
+    were translated wait in memory to be fetched, for half an hour at most.
 
     A page and all protocols: dragoman serve runs/en-it runs/it-en
 

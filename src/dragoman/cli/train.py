@@ -24,7 +24,7 @@ def train(
     Interrupt it at any time: it saves, and the same command goes on from there.
 
     A recipe without the sections tokenizer, cleaning, batching, model and training gets what
-    `dragoman plan` would choose.
+    `dragoman plan` would choose; several processes (torchrun) need one that has them.
 
     For example:
 
