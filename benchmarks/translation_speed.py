@@ -11,7 +11,7 @@ cut all sentences. Latency is that of one sentence at a time, the median of the 
 the library as its manual recommends for files, without Dragoman's rules for when a search is over.
 `huggingface` and `joeynmt` are optional installs, see `translation_peers.py`; one that is missing,
 or cannot hold the model, is left out, and a line says why. They show that they are the model before
-they translate, which their start and their memory include. A shortlist is that of the model, made by
+they translate, which their start and their memory include. A shortlist is the one made by
 `dragoman shortlist MODEL PAIRS`.
 """
 
