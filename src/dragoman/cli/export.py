@@ -36,8 +36,9 @@ def export(
 ) -> None:
     """Write a model in another format, after showing that it translates the same there.
 
-    ctranslate2 is a copy that mostly translates faster, and without PyTorch. The model directory keeps it,
-    `dragoman translate` takes it from then on, and so can other programs that know CTranslate2.
+    ctranslate2 is a copy that mostly translates faster, and without PyTorch. The model directory
+    keeps it, `dragoman translate` takes it from then on, and so can other programs that know
+    CTranslate2.
 
     marian is what Hugging Face's MarianMTModel and MarianTokenizer load. It holds only models that
     were trained with model.norm = "after": the presets, and most models since 2018, have the norm

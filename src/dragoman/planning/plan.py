@@ -39,7 +39,7 @@ SPARE = 0.03
 """Share of the time that is left for what nobody foresees."""
 
 REHEARSED_SECONDS = 20.0
-FEWEST_REHEARSED, MOST_REHEARSED = 6, 60
+FEWEST_REHEARSED, MOST_REHEARSED = 6, 200
 FEWEST_UPDATES = 100
 CANDIDATES_AT_THE_END = 2  # the best weights and the mean of the last: each is validated
 BYTES_PER_PAIR = 6
