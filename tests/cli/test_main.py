@@ -259,7 +259,7 @@ def test_a_process_of_torchrun_ends_though_a_thread_of_it_does_not(
 
     done = subprocess.run(
         [sys.executable, "-c", program],
-        env={**os.environ, "TORCHELASTIC_RUN_ID": "1"},
+        env={**os.environ, "TORCHELASTIC_RUN_ID": "1", "PYTHONUNBUFFERED": ""},
         capture_output=True,
         text=True,
         timeout=60,
