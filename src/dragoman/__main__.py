@@ -37,7 +37,7 @@ def _run_and_leave() -> NoReturn:
     try:
         code = _run()
     except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else code
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
     except Exception:
         traceback.print_exc()
     finally:

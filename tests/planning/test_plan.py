@@ -137,9 +137,9 @@ def test_memory_counts_the_text_that_is_not_rehearsed(
     assert planned(60.0).peak_mib == 700
     monkeypatch.setattr(plan, "SAMPLE_PAIRS", 500)
     rest = (1500 - 500) / 2**20
-    assert planned(60.0).peak_mib == pytest.approx(700 + rest * (100 + 6 + 26))
+    assert planned(60.0).peak_mib == pytest.approx(700 + rest * (100 + 8 + 22))
     made = make_plan(twice, 60.0, lambda message: None)
-    assert made.peak_mib == pytest.approx(700 + rest * (100 + 6 + 2 * 26))
+    assert made.peak_mib == pytest.approx(700 + rest * (100 + 8 + 2 * 22))
 
 
 def test_the_weights_of_the_text_are_rehearsed(
