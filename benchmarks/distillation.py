@@ -6,6 +6,7 @@ All translate the same sentences as `Translator` does, from text to text, in one
 teacher and the student take turns in each setting, and each has as many turns as `--rounds` says;
 the times are medians. Seconds are those of a clock, CPU seconds those of all threads. Weights are
 rounded for `ctranslate2 int8` by an export of their own, so the models are left as they are.
+Models that have a shortlist (`dragoman shortlist`) translate with it, too.
 """
 
 import argparse
@@ -18,7 +19,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import ctranslate2
 import torch
@@ -31,13 +32,28 @@ from dragoman.evaluation.metrics import score
 from dragoman.interop.ctranslate2 import export_ctranslate2
 from dragoman.model_directory import ModelDirectory
 from dragoman.planning.machine import matrix_rate
+from dragoman.shortlist.file import SHORTLIST_NAME
 from dragoman.translator import Translator, default_search
 
-ENGINES: dict[str, tuple[EngineKind, Path]] = {
-    "pytorch": ("pytorch", Path("model.safetensors")),
-    "ctranslate2 int8": ("ctranslate2", Path("ctranslate2", "model.bin")),
+
+class Engine(NamedTuple):
+    """What translates."""
+
+    kind: EngineKind
+    weights: Path
+    """The file of them, in the directory of the model."""
+
+    shortlist: bool = False
+
+
+ENGINES = {
+    "pytorch": Engine("pytorch", Path("model.safetensors")),
+    "pytorch, shortlist": Engine("pytorch", Path("model.safetensors"), shortlist=True),
+    "ctranslate2 int8": Engine("ctranslate2", Path("ctranslate2", "model.bin")),
 }
-"""Each with the file of its weights."""
+
+TRANSLATES = ("model.toml", "model.safetensors", SHORTLIST_NAME)
+"""The files of a model that an engine reads, beside those of the tokenizers."""
 
 WARM_UP = 50  # sentences
 
@@ -65,7 +81,7 @@ def prepare(model: Path, copy: Path) -> Path:
     """Copy what translates, and export it."""
     copy.mkdir()
     for path in model.iterdir():
-        if path.name.startswith("tokenizer") or path.name in ("model.toml", "model.safetensors"):
+        if path.name.startswith("tokenizer") or path.name in TRANSLATES:
             shutil.copy(path, copy)
     export_ctranslate2(copy, None, quantization="int8")
     return copy
@@ -75,17 +91,23 @@ def measure(
     models: dict[str, Path], pairs: Sequence[Pair], options: argparse.Namespace
 ) -> Iterator[Measurement]:
     """Let the models take turns."""
-    for engine, (kind, weights) in ENGINES.items():
+    for name_of_engine, engine in ENGINES.items():
+        able = {
+            name: path
+            for name, path in models.items()
+            if not engine.shortlist or (path / SHORTLIST_NAME).exists()
+        }
         for beam_size in options.beam_sizes:
             translators = {
                 name: Translator(
                     path,
-                    engine=kind,
+                    engine=engine.kind,
                     device="cpu",
                     search=replace(default_search(ModelDirectory(path)), beam_size=beam_size),
+                    shortlist=engine.shortlist,
                     threads=options.threads,
                 )
-                for name, path in models.items()
+                for name, path in able.items()
             }
             turns = take_turns(translators, [pair.source for pair in pairs], options.rounds)
             for name, (seconds, cpu_seconds, translations) in turns.items():
@@ -96,9 +118,9 @@ def measure(
                 )
                 yield Measurement(
                     model=name,
-                    engine=engine,
+                    engine=name_of_engine,
                     beam_size=beam_size,
-                    mebibytes=round((models[name] / weights).stat().st_size / 2**20, 2),
+                    mebibytes=round((models[name] / engine.weights).stat().st_size / 2**20, 2),
                     seconds=round(seconds, 2),
                     cpu_seconds=round(cpu_seconds, 2),
                     sentences_per_second=round(len(pairs) / seconds, 1),

@@ -93,7 +93,7 @@ class Subwords:
 def our_curve(run: Path) -> Iterator[Point]:
     """Read the validations of a run from its journal."""
     events = read_journal(run / "journal.jsonl")
-    if sum(event["event"] == "start" for event in events) != 1:
+    if any(event["event"] == "resume" for event in events):
         raise SystemExit(f"{run}: it was interrupted, so its minutes are not those of training")
     for event in events:
         if event["event"] == "validation" and "BLEU" in event:

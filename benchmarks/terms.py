@@ -14,7 +14,7 @@ these, too.
 `glossary` makes a glossary of the training pairs: words of the source that go with one word of the
 target in at least `LEAST_PAIRS` pairs and in more than half of those that have either (Dice). It
 then translates the test pairs that have such a word and its translation, with and without the
-glossary, and counts in how many the translation has it, too (as Dinu et al. 2019 do).
+glossary, and counts the terms that the translation has, too, as often as the source has them.
 
 `unusual` does the same with `UNUSUAL`, words that no model would say by itself, on the first pairs
 that have one in the source; the references do not have them, so BLEU is lost.
@@ -172,9 +172,12 @@ def _with_and_without(
         translations, seconds = translate(translator, chosen)
         required = honoured = 0
         for pair, translation in zip(chosen, translations, strict=True):
-            for term in finder.find(pair.source):
-                required += 1
-                honoured += not finder.find_faults([term], translation)
+            wanted = Counter(term.writings[0].lower() for term in finder.find(pair.source))
+            written = Counter(
+                {term: len(Glossary({term: (term,)}).find(translation)) for term in wanted}
+            )
+            required += wanted.total()
+            honoured += (wanted & written).total()
         report(
             chosen,
             translations,

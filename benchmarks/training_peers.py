@@ -8,7 +8,8 @@ Each is an optional install, beside Dragoman in the same environment:
     eole            pip install --no-deps eole==0.6.4, then what it imports: pyonmttok, pydantic
 
 They run their own forward pass, loss and optimizer, as their own training loops call them, with
-the settings that their manuals recommend for this size. They get our batches, whose padding is
+the settings that their manuals recommend for this size. All have AdamW with PyTorch's defaults but
+for the learning rate, and clip gradients to a norm of 1. They get our batches, whose padding is
 less than that of their own, so that the speed of the models is compared and not that of batching.
 """
 
@@ -76,7 +77,7 @@ class Subject(Protocol):
     def configuration(self) -> str:
         """How it computes, for the table."""
 
-    def update(self, batch: Update) -> float | Tensor:
+    def update(self, batch: Update) -> float:
         """Change the weights once and return the loss of a token."""
 
 
@@ -94,7 +95,7 @@ class HuggingFace:
         self.work = work
         self.dtype = choose_precision(precision, work.device)
         sizes = work.model
-        self.model: nn.Module = MarianMTModel(
+        marian = MarianMTModel(
             MarianConfig(
                 vocab_size=work.vocab_size,
                 d_model=sizes.d_model,
@@ -116,8 +117,9 @@ class HuggingFace:
                 forced_eos_token_id=work.eos_id,
                 max_position_embeddings=512,
             )
-        ).train()
-        self.model.to(work.device)
+        )
+        self.attention = marian.config._attn_implementation
+        self.model: nn.Module = marian.train().to(work.device)
         self.optimizer = torch.optim.AdamW(
             self.model.parameters(), lr=work.learning_rate, fused=True
         )
@@ -125,7 +127,7 @@ class HuggingFace:
     @property
     def configuration(self) -> str:
         """Say how it computes."""
-        return f"{str(self.dtype).removeprefix('torch.')}, autocast, fused AdamW"
+        return f"{_named(self.dtype)}, attention {self.attention}, fused AdamW"
 
     def update(self, batch: Update) -> float:
         """Sum the loss over the tokens of the update; its own would average each micro-batch."""
@@ -240,7 +242,7 @@ class Eole:
     @property
     def configuration(self) -> str:
         """Say how it computes."""
-        return f"{str(self.dtype).removeprefix('torch.')}, AdamW"
+        return f"{_named(self.dtype)}, AdamW"
 
     def update(self, batch: Update) -> float:
         """Do what its trainer does for a batch of such sentences."""
@@ -259,6 +261,11 @@ PEERS: dict[str, Callable[[Work, Precision], Subject]] = {
     "joeynmt": JoeyNMT,
     "eole": Eole,
 }
+
+
+def _named(dtype: torch.dtype) -> str:
+    """Say in which number format a peer computes, and how."""
+    return "float32" if dtype == torch.float32 else "bf16 by autocast"
 
 
 def _update(

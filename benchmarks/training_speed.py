@@ -10,6 +10,7 @@ named as missing.
 
     share of the matrix rate = 6 * parameters * target tokens a second / rate of matrix products
 
+The rate is that of one product, a feed-forward layer of the preset `small`, for all sizes.
 An optimizer update costs about two operations for each parameter and token in the forward pass and
 four in the backward pass. A parameter of the encoder meets the source tokens and one of the decoder
 the target tokens, which are about as many. The table of embeddings counts once, for the projection.
@@ -17,20 +18,22 @@ the target tokens, which are about as many. The table of embeddings counts once,
 
 import argparse
 import json
+import math
 import os
 import platform
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 from circumstances import circumstances, peak_memory_mib
-from torch import Tensor, nn
+from torch import nn
 from training_peers import PEERS, MissingError, Subject, Work
 
 from dragoman.corpora.batching import Batches, Update
@@ -41,20 +44,22 @@ from dragoman.corpora.primer.corpus import generate
 from dragoman.corpora.shapes import choose_shapes, length_histogram
 from dragoman.device import Precision, choose_device, choose_precision
 from dragoman.memory import keep_freed_memory
-from dragoman.model.config import PRESETS, TransformerConfig
+from dragoman.model.config import PRESETS
 from dragoman.model.transformer import Transformer
 from dragoman.planning.machine import matrix_rate
 from dragoman.recipe import Recipe, recipe_from_table
 from dragoman.training.compilation import compile_blocks
 from dragoman.training.config import TrainingConfig
-from dragoman.training.objective import Objective
+from dragoman.training.objective import Loss, Objective
 from dragoman.training.optimizer import build_optimizers
-from dragoman.training.step import MicroBatch, update
+from dragoman.training.step import MicroBatch, UpdateReport, update
+from dragoman.training.under_way import updates_ahead
 
 WARM_UP = 5  # updates before the clock starts
 DROPOUT = 0.2
 LABEL_SMOOTHING = 0.1
 TOKENS_PER_UPDATE = 4096
+SHARE = "6 * parameters * target_tokens_per_second / (1e9 * matrix_rate_gflops)"
 PAPER_UPDATES, PAPER_TOKENS = 100_000, 25_000  # of its base model, in each update (section 5)
 TOKENIZER_SIZE = 8000
 VOCAB_SIZES = {"small": TOKENIZER_SIZE, "base": 32_000}  # rows of the table; the text needs 8,000
@@ -79,7 +84,8 @@ class Measurement:
     parameters: int
     updates: int
     loss: float
-    """Of the last update, for a sanity check: a subject that learns nothing does no work."""
+    """Of the last update that was told of, for a sanity check: a subject that learns nothing does
+    no work."""
 
 
 class Dragoman:
@@ -99,12 +105,14 @@ class Dragoman:
         self.device = work.device
         self.is_compiled = work.compile
         self.dtype = choose_precision(precision, self.device)
-        self.objective = Objective(model, label_smoothing=LABEL_SMOOTHING, dtype=self.dtype)
+        self.objective = Objective(Loss(model, label_smoothing=LABEL_SMOOTHING), dtype=self.dtype)
         self.objective.to(self.device)
         if self.is_compiled:
             compile_blocks(model)
         self.optimizers = build_optimizers(model, TrainingConfig())
         self.model: nn.Module = model
+        self.reports: deque[UpdateReport] = deque()
+        self.loss = math.nan
 
     @property
     def configuration(self) -> str:
@@ -112,16 +120,20 @@ class Dragoman:
         dtype = str(self.dtype).removeprefix("torch.")
         return f"{dtype}, fused AdamW" + (", compiled blocks" if self.is_compiled else "")
 
-    def update(self, batch: Update) -> Tensor:
-        """Change the weights once and return the loss of a token."""
-        return update(
+    def update(self, batch: Update) -> float:
+        """Change the weights once, and return the loss of the last update that was told of."""
+        report = update(
             self.objective,
             [MicroBatch.on(self.device, part) for part in batch.micro_batches],
             self.optimizers,
             num_target_tokens=batch.num_target_tokens,
             learning_rate=LEARNING_RATE,
             max_gradient_norm=1.0,
-        ).loss
+        )
+        self.reports.append(report)
+        while len(self.reports) > updates_ahead(self.device):
+            self.loss, _ = self.reports.popleft().read()
+        return self.loss
 
 
 SUBJECTS: dict[str, Callable[[Work, Precision], Subject]] = {"dragoman": Dragoman, **PEERS}
@@ -130,9 +142,10 @@ SUBJECTS: dict[str, Callable[[Work, Precision], Subject]] = {"dragoman": Dragoma
 def measure(subject: Subject, batches: Batches, seconds: float) -> Measurement:
     """Train until the time is up."""
     updates: Iterator[Update] = batches.updates()
+    device = next(subject.model.parameters()).device
     for _ in range(WARM_UP):
-        loss = subject.update(next(updates))
-    float(loss)  # waits for a GPU
+        subject.update(next(updates))
+    wait_for(device)
     tokens = count = real = padded = 0
     began = time.perf_counter()
     while time.perf_counter() - began < seconds:
@@ -143,9 +156,8 @@ def measure(subject: Subject, batches: Batches, seconds: float) -> Measurement:
         for part in batch.micro_batches:
             real += int((part.source != part.pad_id).sum()) + part.num_target_tokens
             padded += part.source.size + part.target[:, 1:].size
-    last_loss = float(loss)
+    wait_for(device)
     rate = tokens / (time.perf_counter() - began)
-    device = next(subject.model.parameters()).device
     peak = (
         torch.cuda.max_memory_allocated(device) / 1024**2
         if device.type == "cuda"
@@ -164,8 +176,14 @@ def measure(subject: Subject, batches: Batches, seconds: float) -> Measurement:
         batch_fill=round(real / padded, 4),
         parameters=parameters,
         updates=count,
-        loss=round(last_loss, 4),
+        loss=round(loss, 4),
     )
+
+
+def wait_for(device: torch.device) -> None:
+    """Let a GPU end what it was told."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
 
 
 def prepare(recipe: Recipe, directory: Path) -> PreparedText:
@@ -227,7 +245,7 @@ def run_one(name: str, pairs: Path, directory: Path, options: argparse.Namespace
     text = prepare(recipe, directory)
     special = text.tokenizers.target.special_ids
     work = Work(
-        model=TransformerConfig(**asdict(recipe.model)),
+        model=recipe.model,
         vocab_size=VOCAB_SIZES[options.size],
         pad_id=special.pad,
         bos_id=special.bos,
@@ -246,26 +264,31 @@ def run_one(name: str, pairs: Path, directory: Path, options: argparse.Namespace
     print(json.dumps(asdict(measure(subject, batches, options.seconds))))
 
 
+def run_in_process(name: str, pairs: Path, data: Path, options: argparse.Namespace) -> Any:
+    """Measure a subject in a process of its own; one that fails says how it ended."""
+    command = [sys.executable, __file__, "--subject", name, "--pairs", str(pairs)]
+    command += ["--data", str(data), "--size", options.size, "--tokens", str(options.tokens)]
+    command += ["--seconds", str(options.seconds), "--threads", str(options.threads)]
+    command += ["--precision", options.precision, "--device", options.device]
+    command += ["--compile"] if options.compile else []
+    environment = {**os.environ, "OMP_NUM_THREADS": str(options.threads)}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    sys.stderr.write(done.stderr)
+    if done.returncode == 0:
+        return json.loads(done.stdout.splitlines()[-1])
+    last_line = (done.stderr.splitlines() or [f"exit status {done.returncode}"])[-1]
+    return {"subject": name, "failed": last_line}
+
+
 def run_all(options: argparse.Namespace) -> dict[str, Any]:
-    """Measure each subject in a process of its own."""
+    """Measure one subject after the other."""
     with tempfile.TemporaryDirectory() as scratch:
-        pairs = options.pairs
+        pairs, data = options.pairs, Path(scratch, "data")
         if pairs is None:
-            pairs = Path(scratch) / "primer.tsv"
+            pairs = Path(scratch, "primer.tsv")
             write_primer(pairs)
-        prepare(build_recipe(pairs, options.size, options.tokens), Path(scratch) / "data")
-        results = []
-        for name in options.subjects:
-            command = [sys.executable, __file__, "--subject", name, "--pairs", str(pairs)]
-            command += ["--data", str(Path(scratch) / "data"), "--size", options.size]
-            command += ["--seconds", str(options.seconds), "--threads", str(options.threads)]
-            command += ["--precision", options.precision, "--tokens", str(options.tokens)]
-            command += ["--device", options.device, *(["--compile"] if options.compile else [])]
-            environment = {**os.environ, "OMP_NUM_THREADS": str(options.threads)}
-            done = subprocess.run(
-                command, stdout=subprocess.PIPE, text=True, check=True, env=environment
-            )
-            results.append(json.loads(done.stdout.splitlines()[-1]))
+        prepare(build_recipe(pairs, options.size, options.tokens), data)
+        results = [run_in_process(name, pairs, data, options) for name in options.subjects]
     return {
         "text": "embedded corpus" if options.pairs is None else options.pairs.name,
         "size": options.size,
@@ -275,8 +298,22 @@ def run_all(options: argparse.Namespace) -> dict[str, Any]:
         "torch": torch.__version__,
         "threads": options.threads,
         "python": platform.python_version(),
+        "formula_of_share": SHARE,
         "subjects": results,
+        "hours_of_the_papers_base_schedule": hours_of_the_paper(results, options.size),
     }
+
+
+def hours_of_the_paper(results: Sequence[dict[str, Any]], size: str) -> float | None:
+    """Extrapolate our rate to the whole schedule of the paper's base model."""
+    rates = [
+        found["target_tokens_per_second"]
+        for found in results
+        if found["subject"] == Dragoman.name and "target_tokens_per_second" in found
+    ]
+    if size != "base" or not rates:
+        return None
+    return round(PAPER_UPDATES * PAPER_TOKENS / rates[0] / 3600, 1)
 
 
 def show(report: dict[str, Any]) -> None:
@@ -290,8 +327,9 @@ def show(report: dict[str, Any]) -> None:
     print("| subject | target tokens/s | share of the matrix rate | peak MiB | fill | loss |")
     print("|---|---|---|---|---|---|")
     for found in report["subjects"]:
-        if "missing" in found:
-            print(f"| {found['subject']} | {found['missing']} | - | - | - | - |")
+        if "target_tokens_per_second" not in found:
+            why = found.get("missing") or f"failed: {found['failed']}"
+            print(f"| {found['subject']} | {why} | - | - | - | - |")
             continue
         print(
             f"| {found['subject']} {found['version']} ({found['configuration']}) "
@@ -300,9 +338,9 @@ def show(report: dict[str, Any]) -> None:
             f"GFLOP/s | {found['peak_memory_mib']:,.0f} | {100 * found['batch_fill']:.0f} % "
             f"| {found['loss']} |"
         )
-        if found["subject"] == "dragoman" and report["size"] == "base":
-            seconds = PAPER_UPDATES * PAPER_TOKENS / found["target_tokens_per_second"]
-            print(f"The base schedule of the paper would take {seconds / 3600:,.0f} hours.")
+    hours = report["hours_of_the_papers_base_schedule"]
+    if hours is not None:
+        print(f"\nAt Dragoman's rate the base schedule of the paper takes {hours:,.0f} hours.")
 
 
 def main() -> None:

@@ -95,6 +95,36 @@ def test_protected_text_survives_a_model_that_knows_nothing(
         assert not find_term_faults(find_protected(source), find_protected(best.text), best.text)
 
 
+@pytest.mark.parametrize(
+    ("begun", "missing"), [("", ["%s", "12"]), ("Gatto 12", ["%s"]), ("%s: 12", [])]
+)
+def test_what_is_begun_keeps_the_terms_that_its_beginning_lacks(
+    tokenizers: TokenizerPair, untrained: PyTorchEngine, begun: str, missing: list[str]
+) -> None:
+    translator = SentenceTranslator(untrained, tokenizers, TermFinder())
+    (sentence,) = sentences(tokenizers, ["The cat %s has 12 files."])
+
+    best = translator.complete(sentence, tokenizers.target.encode(begun), SEARCH)[0]
+
+    assert best.text.startswith(begun)
+    assert all(term in best.text[len(begun) :] for term in missing)
+    assert FAULT_OF_PROTECTED not in best.faults
+
+
+def test_each_way_to_go_on_keeps_the_terms(
+    tokenizers: TokenizerPair, untrained: PyTorchEngine
+) -> None:
+    translator = SentenceTranslator(untrained, tokenizers, TermFinder())
+    (sentence,) = sentences(tokenizers, ["Where is %s?"])
+    begun = tokenizers.target.encode("Dove")
+
+    found = translator.continue_in_ways(sentence, begun, replace(SEARCH, beam_size=1), count=5)
+
+    assert len(found) == 5
+    assert all(way.text.startswith("Dove") and "%s" in way.text for way in found)
+    assert len({way.text for way in found}) > 1
+
+
 def test_without_an_engine_for_phrases_the_text_between_them_is_translated(
     tokenizers: TokenizerPair,
 ) -> None:

@@ -1,6 +1,7 @@
 """Sentence to translations: search, look at what was found, and search again."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -137,43 +138,101 @@ class SentenceTranslator:
     ) -> list[list[Alternative]]:
         """Give the translations of each sentence: those without a fault first, the best first."""
         tasks = [_Task(s.text, s.ids, self._terms.find(s.text)) for s in sentences]
-        hypotheses = self.engine.search([task.ids for task in tasks], search)
-        found = [
-            [self._look_at(task, hypothesis) for hypothesis in of_task or [EMPTY]]
-            for task, of_task in zip(tasks, hypotheses, strict=True)
-        ]
+        found = self._look_over(tasks, self.engine.search([task.ids for task in tasks], search))
         if not search.samples:
             self._search_again(tasks, found, search)
             self._translate_around(tasks, found, search)
         return found
 
+    def complete(
+        self, sentence: Sentence, prefix: Sequence[int], search: SearchConfig
+    ) -> list[Alternative]:
+        """Give the translations that begin with a prefix, as `translate` does."""
+        task = _Task(*sentence[:2], self._terms.find(sentence.text), tuple(prefix))
+        found = self._look_over([task], self.engine.search([task.ids], search, None, [prefix]))
+        if not search.samples:
+            self._search_again([task], found, search)
+        return found[0]
+
+    def continue_in_ways(
+        self, sentence: Sentence, prefix: Sequence[int], search: SearchConfig, *, count: int
+    ) -> list[Alternative]:
+        """Give one translation for each of up to `count` tokens that could follow a prefix.
+
+        Nothing is drawn, whatever the search says.
+        """
+        search = replace(search, n_best=1, sampling_temperature=0.0, top_k=0, top_p=1.0, seed=0)
+        ways = self.engine.continue_in_ways(sentence.ids, prefix, search, count=count)
+        terms = self._terms.find(sentence.text)
+        tasks = [_Task(*sentence[:2], terms, way.ids[: len(prefix) + 1]) for way in ways]
+        found = self._look_over(tasks, [[way] for way in ways])
+        self._search_again(tasks, found, search)
+        return [best for best, *_ in found]
+
+    def _look_over(
+        self, tasks: list["_Task"], hypotheses: list[list[Hypothesis]]
+    ) -> list[list[Alternative]]:
+        """Put all hypotheses back into text, and see what is wrong with them."""
+        return [
+            [self._look_at(task, hypothesis) for hypothesis in of_task or [EMPTY]]
+            for task, of_task in zip(tasks, hypotheses, strict=True)
+        ]
+
     def _search_again(
         self, tasks: list["_Task"], found: list[list[Alternative]], search: SearchConfig
     ) -> None:
         """Look for others where the best translation has a fault."""
-        width = max(search.beam_size, WIDTH_OF_SECOND_SEARCH)
-        wider = replace(search, beam_size=width, n_best=width)
-        faulty = [i for i, alternatives in enumerate(found) if alternatives[0].faults]
-        lacking = [i for i in faulty if self._asks_for_phrases(tasks[i], found[i][0])]
+        lacking = [i for i, best in enumerate(found) if self._asks_for_phrases(tasks[i], best[0])]
         if lacking and (engine := self._engine_for_phrases) is not None:
-            few = replace(
-                search,
-                beam_size=max(search.beam_size, WIDTH_FOR_PHRASES),
-                n_best=max(search.n_best, FEWEST_OF_PHRASES),
+            self._search_for_phrases(engine, lacking, tasks, found, search)
+        if faulty := [i for i, best in enumerate(found) if best[0].faults]:
+            width = max(search.beam_size, WIDTH_OF_SECOND_SEARCH)
+            wider = replace(search, beam_size=width, n_best=width)
+            others = self.engine.search(
+                [tasks[i].ids for i in faulty], wider, None, [tasks[i].prefix for i in faulty]
             )
-            required = [
-                [self._speller.spell(term, tasks[i].text) for term in tasks[i].terms]
-                for i in lacking
-            ]
-            others = engine.search([tasks[i].ids for i in lacking], few, required)
-            self._add(lacking, tasks, found, others)
-            faulty = [i for i in faulty if i not in lacking or found[i][0].faults]
-        if faulty:
-            others = self.engine.search([tasks[i].ids for i in faulty], wider)
             self._add(faulty, tasks, found, others)
         for alternatives in found:
             alternatives.sort(key=_badness)
             del alternatives[search.n_best :]
+
+    def _search_for_phrases(
+        self,
+        engine: Engine,
+        lacking: list[int],
+        tasks: list["_Task"],
+        found: list[list[Alternative]],
+        search: SearchConfig,
+    ) -> None:
+        """Require what some translations lack; what their beginning has is there already."""
+        for_phrases = replace(
+            search,
+            beam_size=max(search.beam_size, WIDTH_FOR_PHRASES),
+            n_best=max(search.n_best, FEWEST_OF_PHRASES),
+        )
+        required = [
+            [self._speller.spell(term, tasks[i].text) for term in self._still_missing(tasks[i])]
+            for i in lacking
+        ]
+        others = engine.search(
+            [tasks[i].ids for i in lacking],
+            for_phrases,
+            required,
+            [tasks[i].prefix for i in lacking],
+        )
+        self._add(lacking, tasks, found, others)
+
+    def _still_missing(self, task: "_Task") -> list[Term]:
+        """Leave out the terms that the beginning of a translation has already."""
+        begun = self.tokenizers.target.decode(task.prefix)
+        written = Counter(term.key for term in self._terms.find_protected(begun))
+        missing = []
+        for term in task.terms:
+            if written[term.key]:
+                written[term.key] -= 1
+            elif term.kind != "glossary" or self._terms.find_faults([term], begun):
+                missing.append(term)
+        return missing
 
     def _asks_for_phrases(self, task: "_Task", best: Alternative) -> bool:
         """Tell whether a search for phrases may help, and does not take for ever.
@@ -253,6 +312,8 @@ class _Task(NamedTuple):
     text: str
     ids: list[int]
     terms: list[Term]
+    prefix: tuple[int, ...] = ()
+    """What its translation begins with."""
 
 
 def _badness(alternative: Alternative) -> tuple[bool, int, bool, float]:

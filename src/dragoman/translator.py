@@ -20,8 +20,9 @@ from dragoman.engines.selection import (
     build_engine,
     build_second_engine,
 )
+from dragoman.faults import Fault
 from dragoman.model_directory import DESCRIPTION_NAME, ModelDirectory
-from dragoman.sentence_translator import SentenceTranslator
+from dragoman.sentence_translator import Alternative, Sentence, SentenceTranslator
 from dragoman.terms.finder import TermFinder
 from dragoman.terms.glossary import Glossary
 from dragoman.text_cutter import TextCutter
@@ -47,6 +48,9 @@ class Way(NamedTuple):
     word: Word
     translation: str
     """All of it, from its beginning."""
+
+    faults: tuple[Fault, ...]
+    """What is wrong with the translation at first sight; see `dragoman.faults`."""
 
 
 class Translator:
@@ -75,7 +79,7 @@ class Translator:
     Args:
         path: A model directory.
         engine: "pytorch", or "ctranslate2" if `dragoman export` has made a copy for it. "auto"
-            takes the copy if there is one, unless there is a GPU or the search samples.
+            takes the copy if there is one, unless PyTorch has a GPU or the search samples.
         device: A name that PyTorch knows, as cuda:1; "auto" takes a GPU if there is one.
         search: How to search, if not as the model's description says.
         split_sentences: Whether to cut a text into sentences; a model that has learnt from
@@ -212,18 +216,20 @@ class Translator:
             for text in cut:
                 yield text.put_together(found, (search or self.search).n_best)
 
-    def complete(self, text: str, prefix: str) -> str:
+    def complete(self, text: str, prefix: str) -> Alternative:
         """Translate a sentence so that the translation begins with a prefix.
+
+        Placeholders, numbers, addresses and terms of the glossary that the prefix lacks are looked
+        for behind it; what is lost for all that is told as a fault. Tags are taken for text.
 
         Args:
             text: One sentence; it is not cut.
             prefix: How the translation begins. Its last word may go on.
         """
         ids, begun = self._encode(text, prefix)
-        ((best, *_),) = self._sentence_translator.engine.search(
-            [ids], replace(self.search, n_best=1), prefixes=[begun]
-        )
-        return self._tokenizers.target.decode(best.ids)
+        search = replace(self.search, n_best=1)
+        (best,) = self._sentence_translator.complete(Sentence(encodable(text), ids), begun, search)
+        return best
 
     def ways_to_continue(self, text: str, prefix: str, *, count: int = 8) -> list[Way]:
         """Give other words that could follow a prefix, and the translations that they lead to.
@@ -239,15 +245,18 @@ class Translator:
         """
         ids, begun = self._encode(text, prefix)
         search = replace(self.search, beam_size=1, n_best=1)
-        engine, tokenizer = self._sentence_translator.engine, self._tokenizers.target
-        found = engine.continue_in_ways(ids, begun, search, count=count)
-        judged = engine.log_probabilities([ids] * len(found), [each.ids for each in found])
+        tokenizer = self._tokenizers.target
+        found = self._sentence_translator.continue_in_ways(
+            Sentence(encodable(text), ids), begun, search, count=count
+        )
+        translated = tokenizer.encode_batch([each.text for each in found])
+        judged = self._sentence_translator.engine.log_probabilities([ids] * len(found), translated)
         ways: dict[str, Way] = {}
         before = tokenizer.decode(begun).split()
-        for hypothesis, values in zip(found, judged, strict=True):
-            words = judge_words(hypothesis.ids, values, tokenizer)
+        for each, tokens, values in zip(found, translated, judged, strict=True):
+            words = judge_words(tokens, values, tokenizer)
             if [word.text for word in words[: len(before)]] == before and words[len(before) :]:
-                way = Way(words[len(before)], tokenizer.decode(hypothesis.ids))
+                way = Way(words[len(before)], each.text, each.faults)
                 ways.setdefault(way.word.text, way)
         return sorted(ways.values(), key=lambda way: -way.word.confidence)
 

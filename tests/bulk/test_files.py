@@ -128,12 +128,20 @@ def test_every_form_and_the_alignments_survive_an_interruption(job: Job, form: F
     assert "0-0" in aligned
 
 
-def test_another_text_model_or_option_is_refused_with_its_name(job: Job, text: Path) -> None:
+def test_another_text_model_or_option_is_refused_with_its_name(
+    job: Job, text: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     stop_after(job, 2)
     other = replace(job, translator=replace(job.translator, search=SearchConfig(beam_size=3)))
 
     with pytest.raises(BulkError, match=r"the option beam_size \(4 before, 3 now\); undo the"):
         run(other)
+    with monkeypatch.context() as patched:
+        patched.setattr("dragoman.engines.ctranslate2.is_copied", lambda directory: False)
+        automatic = replace(job, translator=replace(job.translator, engine="auto"))
+        assert "pytorch on cpu in float32" in automatic.identity().values()
+        patched.setattr("dragoman.device.has_fast_bf16", lambda device: True)
+        assert "pytorch on cpu in bfloat16" in automatic.identity().values()
     with pytest.raises(BulkError, match="the form of the output"):
         run(replace(job, files=PlainText((text,), "json")))
     text.write_text(text.read_text() + "\nmore")

@@ -1,10 +1,11 @@
 """The copy for CTranslate2: it computes the same, or it is not written."""
 
 import json
+import math
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,7 +21,8 @@ from dragoman.engines.protocol import EngineError
 from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.interop import ctranslate2 as exporting
 from dragoman.interop.ctranslate2 import export_ctranslate2
-from dragoman.interop.export import ExportError
+from dragoman.interop.export import ExportError, compare_rounded
+from dragoman.interop.proof import LoadedModel, Pair
 from dragoman.interop.staging import OutputError
 from dragoman.model.positional_encoding import sinusoids
 from dragoman.model_directory import ModelDirectory
@@ -202,14 +204,14 @@ def test_a_translation_can_be_begun_parted_and_judged(
 
     completed = translator.complete(TEXTS[0], "Vedo un")
     ways = translator.ways_to_continue(TEXTS[0], "", count=6)
-    words = translator.judge(TEXTS[0], completed)
+    words = translator.judge(TEXTS[0], completed.text)
 
-    assert completed.startswith("Vedo un")
+    assert completed.text.startswith("Vedo un")
     assert ways
     assert all(way.translation.split()[0] == way.word.text for way in ways)
     confidences = [way.word.confidence for way in ways]
     assert confidences == sorted(confidences, reverse=True)
-    assert [word.text for word in words] == completed.split()
+    assert [word.text for word in words] == completed.text.split()
     assert all(0 < word.confidence <= 1 for word in words)
 
 
@@ -377,6 +379,51 @@ def test_after_the_export_nothing_needs_pytorch(
     engine, *found = json.loads(run.stdout)
     assert engine.startswith("CTranslate2")
     assert found == expected
+
+
+def test_what_is_begun_with_the_copy_keeps_its_terms(save: Save) -> None:
+    directory = save(end=1.2)
+    export_ctranslate2(directory.path, quantization="float32")
+    translator = Translator(directory.path, device="cpu")
+    assert translator.engine.startswith("CTranslate2")
+
+    completed = translator.complete("The cat sees 12 %s.", "Vedo")
+    ways = translator.ways_to_continue("The cat sees 12 %s.", "Vedo", count=4)
+
+    assert completed.text.startswith("Vedo")
+    for text, faults in [(completed.text, completed.faults), *((w[1], w.faults) for w in ways)]:
+        assert "12" in text
+        assert "%s" in text
+        assert "changes what must stay as it is" not in faults
+
+
+@pytest.mark.parametrize("without_pytorch", [True, False])
+def test_a_gpu_that_pytorch_cannot_use_does_not_keep_the_copy_from_working(
+    save: Save, monkeypatch: pytest.MonkeyPatch, without_pytorch: bool
+) -> None:
+    directory = save()
+    export_ctranslate2(directory.path)
+    monkeypatch.setattr("ctranslate2.get_cuda_device_count", lambda: 1)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    if without_pytorch:
+        monkeypatch.setitem(sys.modules, "torch", None)
+
+    assert Translator(directory.path).engine.startswith("CTranslate2")
+
+
+def test_rounded_weights_that_give_no_numbers_are_refused(save: Save) -> None:
+    model = LoadedModel.load(save().path)
+
+    class Broken:
+        def translate(self, sources: Sequence[Sequence[int]]) -> list[list[int]]:
+            return model.translate(sources)
+
+        def score(self, pairs: Sequence[Pair]) -> list[list[float]]:
+            return [[math.nan, *values[1:]] for values in model.score(pairs)]
+
+    assert compare_rounded(model, model).holds
+    with pytest.raises(ExportError, match="no numbers; take --quantization float32"):
+        compare_rounded(model, Broken())
 
 
 def test_a_copy_of_other_weights_is_not_used(save: Save) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+import transformers
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
@@ -174,10 +175,16 @@ def test_a_pickle_is_refused_with_the_way_to_convert_it(
     save_marian: SaveMarian, tmp_path: Path
 ) -> None:
     save_marian()
-    (tmp_path / "model.safetensors").rename(tmp_path / "pytorch_model.bin")
+    weights = tmp_path / "model.safetensors"
+    torch.save(load_file(weights), tmp_path / "pytorch_model.bin")
+    weights.unlink()
 
-    with pytest.raises(MarianError, match=r"pytorch_model.bin is a pickle.*save_pretrained"):
+    with pytest.raises(
+        MarianError, match=r"is a pickle.*from_pretrained\(DIR\).save_pretrained\(DIR\)"
+    ):
         load_marian(tmp_path)
+    transformers.MarianMTModel.from_pretrained(tmp_path).save_pretrained(tmp_path)
+    load_marian(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["config.json", "vocab.json", "source.spm", "model.safetensors"])

@@ -15,7 +15,7 @@ from dragoman.model_directory import ModelDirectory, describe
 from dragoman.pipeline.run import train_model
 from dragoman.training.display import Silence
 from dragoman.training.journal import read_journal
-from dragoman.training.objective import Objective
+from dragoman.training.objective import Loss, Objective
 from dragoman.translator import Translator
 
 from .conftest import ENGLISH, ITALIAN
@@ -46,7 +46,7 @@ def test_the_loss_is_that_of_transformers(imported: tuple[Any, ModelDirectory]) 
         for rows in ids
     )
     target = torch.cat([torch.full((2, 1), special.bos), labels], dim=1)
-    objective = Objective(model.load_transformer(), label_smoothing=0.0, dtype=torch.float32)
+    objective = Objective(Loss(model.load_transformer(), label_smoothing=0.0), dtype=torch.float32)
 
     ours = objective(source, target)
 

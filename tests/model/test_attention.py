@@ -90,6 +90,39 @@ def test_hidden_positions_get_exactly_no_weight() -> None:
     torch.testing.assert_close(weights.sum(dim=-1), torch.ones(BATCH, NUM_HEADS, MEMORY))
 
 
+@pytest.mark.parametrize("masked", [True, False])
+def test_the_fused_way_computes_the_equation(masked: bool) -> None:
+    attention = ScaledDotProductAttention(dropout=0.5).eval()
+    shape = (BATCH, NUM_HEADS, QUERY, D_MODEL // NUM_HEADS)
+    tensors = [torch.randn(shape, requires_grad=True) for _ in range(3)]
+    queries, keys, values = tensors
+    mask = causal(QUERY) if masked else None
+
+    found = attention.fused(queries, keys, values, mask)
+    expected = attention.equation(queries, keys, values, mask)
+
+    torch.testing.assert_close(found, expected)
+    for ours, theirs in zip(
+        torch.autograd.grad(found.sin().sum(), tensors),
+        torch.autograd.grad(expected.sin().sum(), tensors),
+        strict=True,
+    ):
+        torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("way", ["fused", "equation"])
+def test_both_ways_drop_weights_when_they_learn(way: str) -> None:
+    attention = ScaledDotProductAttention(dropout=0.25)
+    queries, keys = torch.zeros(2, 4, 2, 200, 8)
+    values = torch.eye(200).expand(4, 2, 200, 200)
+
+    weights = getattr(attention, way)(queries, keys, values, None) * 200
+
+    assert 0.74 < (weights > 0).float().mean() < 0.76
+    assert weights.max().item() == pytest.approx(4 / 3, rel=0.01)
+    assert weights.mean().item() == pytest.approx(1.0, abs=0.01)
+
+
 def test_masks_work_in_half_precision() -> None:
     x = torch.randn(BATCH, NUM_HEADS, MEMORY, 6)
 

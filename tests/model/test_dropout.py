@@ -16,8 +16,9 @@ def training(rate: float) -> Dropout:
 
 
 @pytest.mark.parametrize("rate", RATES)
-def test_it_drops_as_often_as_the_dropout_of_pytorch(rate: float) -> None:
-    ours = (training(rate)(ONES) == 0).float().mean()
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_it_drops_as_often_as_the_dropout_of_pytorch(rate: float, dtype: torch.dtype) -> None:
+    ours = (training(rate)(ONES.to(dtype)) == 0).float().mean()
     theirs = (F.dropout(ONES, rate) == 0).float().mean()
 
     rounding = 1 / 512
@@ -33,6 +34,16 @@ def test_the_expectation_is_exact_although_the_rate_is_rounded(rate: float) -> N
     assert dropped.unique().tolist() == pytest.approx([0.0, 1 / (1 - rounded)])
     deviation = (rounded / (1 - rounded)) ** 0.5
     assert abs(dropped.mean() - 1) < 4 * deviation * STANDARD_ERROR
+
+
+@pytest.mark.parametrize("rate", RATES)
+def test_in_bf16_the_expectation_is_as_exact_as_its_digits(rate: float) -> None:
+    dropped = training(rate)(ONES.bfloat16()).float()
+    rounded = round(256 * rate) / 256
+
+    assert dropped.unique()[1].item() == pytest.approx(1 / (1 - rounded), rel=2**-8)
+    deviation = (rounded / (1 - rounded)) ** 0.5
+    assert abs(dropped.mean() - 1) < 2**-8 + 4 * deviation * STANDARD_ERROR
 
 
 def test_it_scales_what_it_keeps_and_nothing_else() -> None:

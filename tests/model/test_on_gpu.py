@@ -26,7 +26,8 @@ from dragoman.model.transformer import Transformer
 from dragoman.training.averaging import weights_of
 from dragoman.training.display import Silence
 from dragoman.training.loop import Trainer
-from dragoman.training.objective import Objective
+from dragoman.training.objective import Loss, Objective
+from dragoman.training.step import UpdateReport
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
 
@@ -95,7 +96,7 @@ def objective_of(device: str, dtype: torch.dtype) -> Objective:
         d_model=32, d_ff=48, num_heads=2, num_encoder_layers=2, num_decoder_layers=2, dropout=0.0
     )
     model = Transformer(config, source_vocab_size=10, target_vocab_size=10, padding_id=0)
-    return Objective(model, label_smoothing=0.1, dtype=dtype).to(device)
+    return Objective(Loss(model, label_smoothing=0.1), dtype=dtype).to(device)
 
 
 @needs_gpu
@@ -151,6 +152,17 @@ def test_a_training_that_stops_goes_on_as_if_it_had_not(
     assert all(tensor.is_cuda for tensor in ours.values())
     for name in ours.keys() - {name for name in ours if "key_projection.bias" in name}:
         torch.testing.assert_close(ours[name], theirs[name], rtol=0.0, atol=1e-4)
+
+
+@needs_gpu
+def test_a_report_waits_for_nothing_that_the_gpu_is_told_later() -> None:
+    loss, norm = torch.tensor([1.5, 2.5], device="cuda")
+    report = UpdateReport.of(loss, norm)
+    torch.cuda._sleep(2**31)  # cycles, which are about a second
+    later = torch.cuda.current_stream().record_event()
+
+    assert report.read() == (1.5, 2.5)
+    assert not later.query()
 
 
 class Starved(StopAfter):

@@ -8,14 +8,14 @@ from torch import Tensor, nn
 
 from dragoman.model.config import TransformerConfig
 from dragoman.model.layer_norm import LayerNormalization, ScalarLayerNormalization
-from dragoman.model.residual import ResidualConnection, build_norm
+from dragoman.model.residual import ResidualConnection, build_norm, build_residual
 
 D_MODEL = 6
 
 
 def residual(norm: Literal["before", "after"], dropout: float = 0.0) -> ResidualConnection:
     config = TransformerConfig(d_model=D_MODEL, num_heads=2, norm=norm, dropout=dropout)
-    connection = ResidualConnection(config)
+    connection = build_residual(config)
     for parameter in connection.parameters():
         nn.init.normal_(parameter)
     return connection.eval()

@@ -34,7 +34,7 @@ def stand_in(
 ) -> Trainer:
     """Give only what publication asks of a trainer."""
 
-    def judge(weights: Weights, *, search: bool) -> Validation:
+    def validate_weights(weights: Weights, *, search: bool) -> Validation:
         with with_weights(objective, weights) as judged:
             return validator(judged, search)
 
@@ -44,7 +44,7 @@ def stand_in(
     return cast(
         Trainer,
         SimpleNamespace(
-            judge=judge,
+            validate_weights=validate_weights,
             progress=Progress(update=3),
             candidates=iterate,
         ),

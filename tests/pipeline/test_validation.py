@@ -11,7 +11,7 @@ from dragoman.pipeline.validation import Validator
 from dragoman.recipe import Recipe
 from dragoman.tokenizers.tokenizer import BOS_ID, EOS_ID, PAD_ID, UNK_ID
 from dragoman.training.display import Silence
-from dragoman.training.objective import Objective
+from dragoman.training.objective import Loss, Objective
 
 from .conftest import MakeRecipe
 
@@ -25,7 +25,7 @@ def build(recipe: Recipe, directory: Path) -> tuple[Validator, Objective]:
         target_vocab_size=text.tokenizers.target.vocab_size,
         padding_id=PAD_ID,
     )
-    objective = Objective(transformer, label_smoothing=0.1, dtype=torch.float32)
+    objective = Objective(Loss(transformer, label_smoothing=0.1), dtype=torch.float32)
     return _validator(recipe, text), objective
 
 

@@ -5,7 +5,14 @@ from dataclasses import replace
 import pytest
 
 from dragoman.corpora.config import CorpusConfig
-from dragoman.planning.choice import Candidate, candidates, fits, sections, tokens_per_update
+from dragoman.planning.choice import (
+    Candidate,
+    candidates,
+    fits,
+    sections,
+    tokens_per_update,
+    values,
+)
 from dragoman.planning.text import TextMeasure
 from dragoman.recipe import recipe_from_table
 
@@ -64,7 +71,7 @@ def test_the_sections_are_a_recipe(
 ) -> None:
     updates = epochs * TEXT.target_tokens // 1000
 
-    table = sections(
+    chosen = sections(
         Candidate(preset, 1), replace(TEXT, max_length=256), update_tokens=1000, updates=updates
     )
     recipe = recipe_from_table(
@@ -72,15 +79,29 @@ def test_the_sections_are_a_recipe(
             "source_language": "en",
             "target_language": "it",
             "corpora": {"train": [{"path": "pairs.tsv"}]},
-            **table,
+            **values(chosen),
         }
     )
 
     assert recipe.model.dropout == dropout
     assert recipe.training.weight_decay == weight_decay
+    assert chosen["model"]["dropout"].why == f"the text is seen {epochs} times"
+    assert all(setting.why for of_section in chosen.values() for setting in of_section.values())
+
     assert recipe.training.updates == updates
     if recipe.training.optimizer == "adamw":
         assert recipe.training.learning_rate == pytest.approx(0.4 / recipe.model.d_model, rel=0.05)
     assert (recipe.training.optimizer == "muon") == (preset in ("tiny", "small"))
     assert recipe.search.length_penalty == 1.0
     assert recipe.training.updates // recipe.training.validate_every == 10
+
+
+def test_a_gpu_computes_an_update_at_once() -> None:
+    parts = [
+        values(
+            sections(Candidate("base", 1), TEXT, update_tokens=16_384, updates=100, on_gpu=on_gpu)
+        )["batching"]["max_tokens_per_micro_batch"]
+        for on_gpu in (False, True)
+    ]
+
+    assert parts == [4096, 16_384]

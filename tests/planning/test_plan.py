@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
@@ -300,6 +301,24 @@ def test_text_whose_name_a_recipe_cannot_hold_is_refused_before_it_is_read(
     said = capsys.readouterr().err
     assert "is not UTF-8 and cannot be written down; change it, or rename the file" in said
     assert said.count("\n") == 1
+
+
+def test_the_recipe_says_why_behind_each_setting_that_was_chosen(
+    pairs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plan, "rehearse", lambda *_, **__: REHEARSAL)
+    monkeypatch.chdir(pairs.parent)  # a longer path would be written in another form
+    own = {"training": {"label_smoothing": 0.2, "updates": 7}, "model": {"dropout": 0.25}}
+
+    made = make_plan({**given(Path(pairs.name)), **own}, 60.0, lambda message: None)
+
+    written = made.as_toml()
+    assert tomllib.loads(written) == made.recipe
+    settings = [line for line in written.splitlines() if " = " in line and line[0] not in "# "]
+    without = {line.partition(" = ")[0] for line in settings if "  # " not in line}
+    named = {"source_language", "target_language", "train", "label_smoothing", "updates", "dropout"}
+    assert without == named
+    assert 'positional_encoding = "rotary"  # learns faster than sinusoids\n' in written
 
 
 def test_an_update_holds_an_epoch_at_most(

@@ -30,6 +30,7 @@ def test_the_words_that_could_follow_are_those_of_the_translator(
     assert expected
     assert [way["word"] for way in found] == [way.word.text for way in expected]
     assert [way["translation"] for way in found] == [way.translation for way in expected]
+    assert [way["faults"] for way in found] == [list(way.faults) for way in expected]
     assert [way["confidence"] for way in found] == pytest.approx(
         [way.word.confidence for way in expected], rel=1e-3
     )

@@ -6,16 +6,23 @@ It writes what it saw as JSON.
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
+from tests.training.conftest import SMALL, build_trainer, write_store
 from torch import Tensor, fx
 
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
+from dragoman.training import loop
 from dragoman.training.averaging import weights_of
 from dragoman.training.compilation import compile_blocks
-from dragoman.training.objective import Objective, with_weights
+from dragoman.training.display import Silence
+from dragoman.training.objective import Loss, Objective, with_weights
 
 VOCAB, PAD = 13, 0
 
@@ -31,7 +38,9 @@ class Counter:
         return graph.forward
 
 
-def objective(positional_encoding: Any, dropout: float = 0.0) -> Objective:
+def objective(
+    positional_encoding: Any, dtype: torch.dtype = torch.float32, dropout: float = 0.0
+) -> Objective:
     """Build a model of three and three blocks, the same each time."""
     torch.manual_seed(2)
     config = TransformerConfig(
@@ -44,7 +53,7 @@ def objective(positional_encoding: Any, dropout: float = 0.0) -> Objective:
         positional_encoding=positional_encoding,
     )
     model = Transformer(config, source_vocab_size=VOCAB, target_vocab_size=VOCAB, padding_id=PAD)
-    return Objective(model, label_smoothing=0.1, dtype=torch.float32)
+    return Objective(Loss(model, label_smoothing=0.1), dtype=dtype)
 
 
 def batch(rows: int, columns: int) -> tuple[Tensor, Tensor]:
@@ -55,9 +64,41 @@ def batch(rows: int, columns: int) -> tuple[Tensor, Tensor]:
     return tokens, tokens.flip(1)
 
 
-def main(positional_encoding: str) -> None:
+def trained(directory: Path, positional_encoding: Any, **settings: Any) -> dict[str, Tensor]:
+    """Train for some updates, with validations between them, and say how the weights changed."""
+    sizes = replace(SMALL, dropout=0.0, positional_encoding=positional_encoding)
+    trainer = build_trainer(write_store(directory / "store"), directory, sizes, **settings)
+    before = {name: weight.clone() for name, weight in weights_of(trainer.transformer).items()}
+    trainer.run(Silence())
+    return {name: w - before[name] for name, w in weights_of(trainer.transformer).items()}
+
+
+def compare_trainings(positional_encoding: str, dtype: torch.dtype) -> dict[str, float]:
+    """Do what `training.compile` asks for; without a compiler of C++ there is no inductor."""
+    counter = Counter()
+    vars(loop)["compile_blocks"] = partial(compile_blocks, backend=counter)
+    precision = "bf16" if dtype == torch.bfloat16 else "fp32"
+    with TemporaryDirectory() as one, TemporaryDirectory() as other:
+        ours, theirs = (
+            trained(Path(name), positional_encoding, precision=precision, compile=way)
+            for name, way in ((one, True), (other, False))
+        )
+    # The bias of keys has no gradient but noise.
+    names = [name for name in ours if "key_projection.bias" not in name]
+    moved, apart = (
+        float(torch.cat([tensors[name].flatten() for name in names]).norm())
+        for tensors in (theirs, {name: ours[name] - theirs[name] for name in names})
+    )
+    return {
+        "graphs of a training": counter.graphs,
+        "difference of what was learnt": apart / moved,
+    }
+
+
+def main(positional_encoding: str, format_of_numbers: str) -> None:
     """Validate and train with and without compilation."""
-    plain, compiled = objective(positional_encoding), objective(positional_encoding)
+    dtype = getattr(torch, format_of_numbers)
+    plain, compiled = (objective(positional_encoding, dtype) for _ in range(2))
     counter = Counter()
     compile_blocks(compiled.transformer, backend=counter)
     with with_weights(compiled, weights_of(compiled.transformer)) as judged:
@@ -87,13 +128,14 @@ def main(positional_encoding: str) -> None:
         "same names": list(weights_of(plain)) == list(weights_of(compiled)),
     }
     # Dropout draws other numbers there; what is asked is whether a compiler understands it.
-    dropping = objective(positional_encoding, dropout=0.5).train()
+    dropping = objective(positional_encoding, dtype, dropout=0.5).train()
     compile_blocks(dropping.transformer, backend="aot_eager")
     loss = dropping(*batch(4, 6))
     loss.backward()
     report["loss with dropout"] = loss.item()
+    report.update(compare_trainings(positional_encoding, dtype))
     json.dump(report, sys.stdout)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -7,7 +7,7 @@ from torch import Tensor
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.training.averaging import weights_of
-from dragoman.training.objective import Objective
+from dragoman.training.objective import Loss, Objective
 from dragoman.training.optimizer import Optimizers
 from dragoman.training.step import MicroBatch, TrainingError, update
 
@@ -20,7 +20,7 @@ def objective() -> Objective:
         d_model=8, d_ff=10, num_heads=2, num_encoder_layers=1, num_decoder_layers=1, dropout=0.0
     )
     model = Transformer(config, source_vocab_size=VOCAB, target_vocab_size=VOCAB, padding_id=PAD)
-    return Objective(model, label_smoothing=0.1, dtype=torch.float32)
+    return Objective(Loss(model, label_smoothing=0.1), dtype=torch.float32)
 
 
 def sentences() -> tuple[Tensor, Tensor]:
@@ -126,7 +126,7 @@ def test_labels_are_smoothed_in_training_only() -> None:
 
     trained = model.train()(source, target)
     judged = model.eval()(source, target)
-    model.label_smoothing = 0.0
+    model.loss.label_smoothing = 0.0
 
     assert not torch.allclose(trained, judged)
     torch.testing.assert_close(model.train()(source, target), judged)

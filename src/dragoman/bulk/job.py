@@ -15,8 +15,8 @@ from dragoman.config import to_table
 from dragoman.decoding.config import SearchConfig
 from dragoman.device import Precision
 from dragoman.durable import checksum
-from dragoman.engines.selection import EngineKind
-from dragoman.model_directory import DESCRIPTION_NAME
+from dragoman.engines.selection import EngineKind, EngineSettings, describe_choice
+from dragoman.model_directory import DESCRIPTION_NAME, ModelDirectory
 
 if TYPE_CHECKING:
     from dragoman.translator import Translator
@@ -75,11 +75,25 @@ class TranslatorSettings:
                 found[f"the version of {package}"] = version(package)
             except PackageNotFoundError:
                 continue
-        for name in ("engine", "device", "whole_lines", "protect", "shortlist", "precision"):
+        for name in ("engine", "whole_lines", "protect", "shortlist"):
             found[f"the option {name}"] = str(vars(self)[name])
+        found["what translates on this machine"] = self._what_computes()
         for name, value in to_table(self.search or SearchConfig()).items():
             found[f"the option {name}"] = str(value)
         return found
+
+    def _what_computes(self) -> str:
+        """Say with which engine, device and number format this machine computes."""
+        from dragoman.translator import default_search
+
+        settings = EngineSettings(
+            kind=self.engine,
+            device=self.device,
+            shortlist=self.shortlist,
+            precision=self.precision,
+        )
+        directory = ModelDirectory(self.model)
+        return describe_choice(directory, self.search or default_search(directory), settings)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,7 +36,7 @@ OF_THE_CLUSTER = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fata
 
 
 def on_cluster(address: str | None, count: int | None) -> Distribute:
-    """Distribute blocks among actors.
+    """Distribute the blocks of a job that is `on_processors` among actors.
 
     Args:
         address: Of the cluster; None starts one on this machine, and ends it with the command.
@@ -72,7 +72,7 @@ def _distribute(
         rows = [{"block": json.dumps(asdict(block))} for block in blocks]
         answers = ray.data.from_items(rows, override_num_blocks=len(rows)).map_batches(
             _Actor,
-            fn_constructor_args=(_on_processors(job), parts, run, Path.cwd()),
+            fn_constructor_args=(job, parts, run, Path.cwd()),
             batch_size=1,
             compute=ActorPoolStrategy(size=min(actors, len(rows))),
             num_cpus=PROCESSORS_OF_ACTOR,
@@ -84,8 +84,8 @@ def _distribute(
             yield Done(**table)
 
 
-def _on_processors(job: Job) -> Job:
-    """Keep actors from all taking the one GPU that a machine may have.
+def on_processors(job: Job) -> Job:
+    """Keep actors from all taking the one GPU that a machine may have; the job is known by it.
 
     Raises:
         UsageError: a GPU was asked for.

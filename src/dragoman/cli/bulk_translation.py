@@ -80,7 +80,12 @@ def translate_in_bulk(job: "Job", options: BulkOptions) -> int:
     """Translate files, tell how far it is, and return the exit code."""
     from dragoman.bulk.files import rejections_path, translate_files
 
-    num_rejected = translate_files(job, distribute(options), Report())
+    distributing = distribute(options)
+    if options.cluster:
+        from dragoman.bulk.ray_cluster import on_processors
+
+        job = on_processors(job)
+    num_rejected = translate_files(job, distributing, Report())
     if num_rejected:
         print(
             f"warning: {num_rejected} lines could not be translated and are empty in {job.output}; "

@@ -72,7 +72,7 @@ def marian(
     else:
         print(
             f"proved: {agreement.num_equal} of {agreement.num_sentences} translations equal those "
-            "of transformers, logits differ by at most "
+            "of transformers, log-probabilities differ by at most "
             f"{agreement.largest_difference:.1e}"
         )
     if others:

@@ -29,7 +29,8 @@ def plan(
     """Choose vocabulary, model, batches and schedule for a text, and predict what they take.
 
     The text is read, and a model that suits it and the time is trained for some seconds, so that
-    the prediction rests on a measurement. The recipe has the reasons in front of it.
+    the prediction rests on a measurement. The recipe says why it is so, as a whole and behind each
+    setting.
 
     For example:
 
@@ -73,6 +74,7 @@ def plan(
         from json import dumps
 
         prediction = {"minutes": made.minutes, "peak_mib": made.peak_mib}
-        print(dumps({"recipe": made.recipe, **prediction, "reasons": made.reasons}))
+        why = {"reasons": made.reasons, "why": made.why}
+        print(dumps({"recipe": made.recipe, **prediction, **why}))
     elif output is None:
         print(made.as_toml(), end="")

@@ -56,9 +56,8 @@ def _table(
     table["corpora"] = _corpora(teacher.path, table.get("corpora", {}), pairs)
     tokenizer = table.pop("tokenizer", {})
     table["model"] = {"preset": preset}
-    if (
-        table.get("training", {}).get("from_model") is not None
-    ):  # it was short, and of another model
+    was_finetuned = table.get("training", {}).get("from_model") is not None
+    if was_finetuned:  # which was short, and began with another model
         del table["training"], table["batching"]
     if description.tokenizer.kind != IMPORTED:
         table["model"]["tied_embeddings"] = description.model.tied_embeddings

@@ -34,17 +34,14 @@ def build_engine(
 ) -> Engine:
     """Load a model into the engine that was asked for, or that suits it.
 
-    "auto" takes the copy for CTranslate2 if there is one, unless there is a GPU, the search
+    "auto" takes the copy for CTranslate2 if there is one, unless PyTorch has a GPU, the search
     samples, or a shortlist or a precision is asked for.
 
     Raises:
         UsageError: the engine that is named cannot do what else is asked for.
         EngineError: the engine cannot be used.
     """
-    kind = settings.kind
-    if kind == "auto":
-        kind = "ctranslate2" if _suits_ctranslate2(directory, search, settings) else "pytorch"
-    if kind == "pytorch":
+    if _choose_kind(directory, search, settings) == "pytorch":
         return build_pytorch_engine(directory, settings)
     if settings.precision != "auto":
         raise UsageError(
@@ -63,6 +60,26 @@ def build_engine(
     return CTranslate2Engine(directory, tokenizers, threads=settings.threads)
 
 
+def describe_choice(
+    directory: ModelDirectory, search: SearchConfig, settings: EngineSettings
+) -> str:
+    """Say what `build_engine` would compute with here, without loading it.
+
+    Raises:
+        DragomanError: the device is not there.
+    """
+    if _choose_kind(directory, search, settings) == "ctranslate2":
+        return "ctranslate2"
+    try:
+        from dragoman.device import choose_device, choose_precision
+
+        device = choose_device(settings.device)
+        dtype = str(choose_precision(settings.precision, device)).removeprefix("torch.")
+        return f"pytorch on {device.type} in {dtype}"
+    except ModuleNotFoundError:
+        return "pytorch, which is not installed"
+
+
 def build_second_engine(directory: ModelDirectory, settings: EngineSettings) -> Engine | None:
     """Load a model into PyTorch, for what another engine cannot do; None if it must not or cannot.
 
@@ -76,26 +93,49 @@ def build_second_engine(directory: ModelDirectory, settings: EngineSettings) -> 
         return None
 
 
+def _choose_kind(
+    directory: ModelDirectory, search: SearchConfig, settings: EngineSettings
+) -> EngineKind:
+    """Resolve "auto"."""
+    if settings.kind != "auto":
+        return settings.kind
+    return "ctranslate2" if _suits_ctranslate2(directory, search, settings) else "pytorch"
+
+
 def _suits_ctranslate2(
     directory: ModelDirectory, search: SearchConfig, settings: EngineSettings
 ) -> bool:
     """Tell whether there is a copy for CTranslate2 and nothing that needs PyTorch.
 
-    PyTorch is not asked for a GPU, as it takes longer to import than a sentence to translate.
+    How much there is to translate plays no part: on CPUs the copy was faster for single sentences
+    and, but for the preset `base` on one with AMX, for thousands (`benchmarks/translation_speed`).
     """
-    device = settings.device
-    if search.samples or device not in ("auto", "cpu"):
+    if search.samples or settings.device not in ("auto", "cpu"):
         return False
     if settings.shortlist or settings.precision != "auto":
         return False
     try:
-        import ctranslate2
-
         from dragoman.engines.ctranslate2 import is_copied
     except ModuleNotFoundError:
         return False
-    on_gpu = device == "auto" and ctranslate2.get_cuda_device_count() > 0
-    return not on_gpu and is_copied(directory)
+    return is_copied(directory) and not (settings.device == "auto" and _pytorch_has_gpu())
+
+
+def _pytorch_has_gpu() -> bool:
+    """Tell whether there is a GPU that PyTorch can use.
+
+    PyTorch is asked only if CTranslate2 sees one, as it takes longer to import than a sentence to
+    translate.
+    """
+    import ctranslate2
+
+    if ctranslate2.get_cuda_device_count() == 0:
+        return False
+    try:
+        import torch
+    except ModuleNotFoundError:
+        return False
+    return torch.cuda.is_available()
 
 
 def build_pytorch_engine(directory: ModelDirectory, settings: EngineSettings) -> Engine:

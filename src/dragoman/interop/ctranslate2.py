@@ -12,8 +12,15 @@ from torch import Tensor, nn
 
 from dragoman.durable import checksum
 from dragoman.engines.ctranslate2 import CHECKSUMS, COPY_NAME, NUM_POSITIONS, CTranslate2Engine
-from dragoman.interop.export import ExportError, Proof, count_positions, prove, write_json
-from dragoman.interop.proof import GREEDY, LoadedModel, Pair, compare
+from dragoman.interop.export import (
+    ExportError,
+    Proof,
+    compare_rounded,
+    count_positions,
+    prove,
+    write_json,
+)
+from dragoman.interop.proof import GREEDY, LoadedModel, Pair
 from dragoman.interop.staging import CONFIG_NAME, staging
 from dragoman.model.attention import MultiHeadAttention
 from dragoman.model.config import TransformerConfig
@@ -54,7 +61,7 @@ def export_ctranslate2(
         finished = exact = prove(model, CTranslate2Copy(model, copy))
         if quantization != "float32":
             _write(copy, model, quantization)
-            finished = compare(model, CTranslate2Copy(model, copy))
+            finished = compare_rounded(model, CTranslate2Copy(model, copy))
     return Proof(in_single_precision=exact, num_equal=finished.num_equal)
 
 

@@ -1,12 +1,20 @@
 """What all exports have in common."""
 
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dragoman.config import DragomanError
-from dragoman.interop.proof import LENGTH_LIMIT, Agreement, Copy, LoadedModel, compare
+from dragoman.interop.proof import (
+    LENGTH_LIMIT,
+    TOLERANCE,
+    Agreement,
+    Copy,
+    LoadedModel,
+    compare,
+)
 from dragoman.model_directory import ModelDirectory
 from dragoman.translator import default_search
 
@@ -26,18 +34,33 @@ class Proof:
     """Sentences that the finished export translates to the same tokens."""
 
 
-def prove(model: LoadedModel, copy: Copy) -> Agreement:
+def prove(model: LoadedModel, copy: Copy, *, tolerance: float = TOLERANCE) -> Agreement:
     """Compare an export with the model that it was made from.
 
     Raises:
-        ExportError: they compute different things.
+        ExportError: they compute different things; log-probabilities may differ by the tolerance.
     """
     agreement = compare(model, copy)
-    if not agreement.holds:
+    if not (agreement.holds and agreement.largest_difference < tolerance):
         raise ExportError(
             f"{model.directory.path}: the copy computes something else: {agreement.num_equal} of "
             f"{agreement.num_sentences} translations are equal, log-probabilities differ by up "
             f"to {agreement.largest_difference:.1e}; nothing was written"
+        )
+    return agreement
+
+
+def compare_rounded(model: LoadedModel, copy: Copy) -> Agreement:
+    """Compare an export with rounded weights, which may choose other tokens, but must choose some.
+
+    Raises:
+        ExportError: it gives what are no numbers.
+    """
+    agreement = compare(model, copy)
+    if not math.isfinite(agreement.largest_difference):
+        raise ExportError(
+            f"{model.directory.path}: with rounded weights the copy gives probabilities that are "
+            "no numbers; take --quantization float32; nothing was written"
         )
     return agreement
 

@@ -243,8 +243,8 @@ def _read_weights(directory: Path) -> dict[str, Tensor]:
     if not path.exists() and (directory / "pytorch_model.bin").exists():
         raise MarianError(
             f"{directory}: pytorch_model.bin is a pickle, which can run code when it is read; "
-            "convert it with transformers: "
-            "MarianMTModel.from_pretrained(DIR).save_pretrained(NEW_DIR)"
+            "let transformers write safe weights beside it: "
+            "MarianMTModel.from_pretrained(DIR).save_pretrained(DIR)"
         )
     try:
         return {name: value.float() for name, value in load_file(path).items()}

@@ -36,8 +36,9 @@ def prove_import(marian: Path, imported: Path) -> Agreement | None:
     if agreement is not None and not agreement.holds:
         raise MarianError(
             f"{marian}: what was read computes something else: {agreement.num_equal} of "
-            f"{agreement.num_sentences} translations equal those of transformers, logits differ "
-            f"by up to {agreement.largest_difference:.1e}; nothing was written"
+            f"{agreement.num_sentences} translations equal those of transformers, "
+            f"log-probabilities differ by up to {agreement.largest_difference:.1e}; nothing was "
+            "written"
         )
     return agreement
 

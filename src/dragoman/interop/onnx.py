@@ -7,11 +7,11 @@ import onnx
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from onnxruntime.quantization.quant_utils import add_pre_process_metadata
 
-from dragoman.interop.export import Proof, count_positions, prove, write_json
+from dragoman.interop.export import Proof, compare_rounded, count_positions, prove, write_json
 from dragoman.interop.onnx_description import describe, explain
 from dragoman.interop.onnx_graphs import DECODER_NAME, ENCODER_NAME, write_graphs
 from dragoman.interop.onnx_proof import OnnxCopy
-from dragoman.interop.proof import LoadedModel, compare
+from dragoman.interop.proof import LoadedModel
 from dragoman.interop.staging import CONFIG_NAME, staging
 
 COPY_NAME = "onnx"
@@ -46,7 +46,7 @@ def export_onnx(
         if quantization == "int8":
             _round(directory / ENCODER_NAME)
             _round(directory / DECODER_NAME)
-            finished = compare(model, OnnxCopy(directory))
+            finished = compare_rounded(model, OnnxCopy(directory))
     return Proof(in_single_precision=exact, num_equal=finished.num_equal)
 
 

@@ -98,7 +98,8 @@ def cut_sentences(spans: Sequence[Span], cut: Cut) -> Iterator[list[Span]]:
         within = ends[bisect_right(ends, start) : bisect_left(ends, end)]
         for begin, stop in pairwise([start, *within, end]):
             sentence.append(Span(span.text[begin - start : stop - start]))
-            if stop in within or stop in ends[bisect_left(ends, end) :][:1]:
+            ends_sentence = stop in within or stop in ends[bisect_left(ends, end) :][:1]
+            if ends_sentence:
                 yield sentence
                 sentence = []
     if sentence:

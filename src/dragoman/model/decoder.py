@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from dragoman.model.attention import KeysAndValues, MultiHeadAttention
 from dragoman.model.config import TransformerConfig
 from dragoman.model.feed_forward import FeedForward
-from dragoman.model.residual import ResidualConnection, build_norm
+from dragoman.model.residual import build_norm, build_residual
 from dragoman.model.rotation import Rotate, unrotated
 
 SourceMask = Bool[Tensor, "#batch 1 1 source"]
@@ -87,9 +87,9 @@ class DecoderBlock(nn.Module):
             activation=config.activation,
             dropout=config.feed_forward_dropout,
         )
-        self.around_self_attention = ResidualConnection(config)
-        self.around_cross_attention = ResidualConnection(config)
-        self.around_feed_forward = ResidualConnection(config)
+        self.around_self_attention = build_residual(config)
+        self.around_cross_attention = build_residual(config)
+        self.around_feed_forward = build_residual(config)
 
     def forward(
         self,

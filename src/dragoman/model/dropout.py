@@ -14,8 +14,8 @@ class Dropout(nn.Module):
     On a CPU the rate is rounded to the nearest 1/256, because one random byte an element is drawn
     instead of one float: the plain form, `torch.nn.functional.dropout`, takes longer there than
     the matrix products of a small model. What is kept is divided by the rounded probability, so
-    the expectation is as exact as the numbers are. Compiled blocks have the plain form, which
-    compilers understand.
+    the expectation is as exact as the numbers are (in bf16 to 1/256). Compiled blocks have the
+    plain form, which compilers understand.
     """
 
     def __init__(self, rate: float) -> None:

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from dragoman.model.attention import Mask, MultiHeadAttention
 from dragoman.model.config import TransformerConfig
 from dragoman.model.feed_forward import FeedForward
-from dragoman.model.residual import ResidualConnection, build_norm
+from dragoman.model.residual import build_norm, build_residual
 from dragoman.model.rotation import Rotate, unrotated
 
 
@@ -25,8 +25,8 @@ class EncoderBlock(nn.Module):
             activation=config.activation,
             dropout=config.feed_forward_dropout,
         )
-        self.around_self_attention = ResidualConnection(config)
-        self.around_feed_forward = ResidualConnection(config)
+        self.around_self_attention = build_residual(config)
+        self.around_feed_forward = build_residual(config)
 
     def forward(
         self,

@@ -1,7 +1,6 @@
 """Residual connections (sections 3.1 and 5.4)."""
 
 from collections.abc import Callable
-from typing import Literal
 
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -9,6 +8,9 @@ from torch import Tensor, nn
 from dragoman.model.config import TransformerConfig
 from dragoman.model.dropout import Dropout
 from dragoman.model.layer_norm import LayerNormalization, ScalarLayerNormalization
+
+Sublayer = Callable[[Tensor], Tensor]
+"""From vectors of shape (batch, length, d_model) to others of that shape."""
 
 
 def build_norm(config: TransformerConfig) -> LayerNormalization | ScalarLayerNormalization:
@@ -19,22 +21,35 @@ def build_norm(config: TransformerConfig) -> LayerNormalization | ScalarLayerNor
 
 
 class ResidualConnection(nn.Module):
-    """Carry x around a sublayer: the "Add & Norm" of figure 1.
-
-    after:   norm(x + dropout(sublayer(x)))      the paper
-    before:  x + dropout(sublayer(norm(x)))      learners' guides, and most models since 2018;
-                                                 the stack needs one more norm at its end
-    """
+    """Carry x around a sublayer: the "Add & Norm" of figure 1, in one of two orders."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
-        self.where: Literal["before", "after"] = config.norm
         self.norm = build_norm(config)
         self.dropout = Dropout(config.dropout)
 
+
+class NormAfter(ResidualConnection):
+    """norm(x + dropout(sublayer(x))): the paper."""
+
     def forward(
-        self, x: Float[Tensor, "batch length d_model"], sublayer: Callable[[Tensor], Tensor]
+        self, x: Float[Tensor, "batch length d_model"], sublayer: Sublayer
     ) -> Float[Tensor, "batch length d_model"]:
-        if self.where == "before":
-            return x + self.dropout(sublayer(self.norm(x)))
         return self.norm(x + self.dropout(sublayer(x)))
+
+
+class NormBefore(ResidualConnection):
+    """x + dropout(sublayer(norm(x))): learners' guides, and most models since 2018.
+
+    The stack needs one more norm at its end.
+    """
+
+    def forward(
+        self, x: Float[Tensor, "batch length d_model"], sublayer: Sublayer
+    ) -> Float[Tensor, "batch length d_model"]:
+        return x + self.dropout(sublayer(self.norm(x)))
+
+
+def build_residual(config: TransformerConfig) -> ResidualConnection:
+    """Build a residual connection whose norm stands where the configuration says."""
+    return NormBefore(config) if config.norm == "before" else NormAfter(config)

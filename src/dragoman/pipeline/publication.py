@@ -28,7 +28,7 @@ from dragoman.pipeline.model_card import model_card
 from dragoman.recipe import Recipe
 from dragoman.training.averaging import Weights
 from dragoman.training.display import Display
-from dragoman.training.loop import Trainer, judge
+from dragoman.training.loop import Trainer, score_of
 from dragoman.training.progress import Progress
 from dragoman.translator import Translator
 
@@ -106,9 +106,9 @@ class Publisher:
         """Validate the candidates and take the best one."""
         judged = []
         for name, weights in trainer.candidates(display):
-            validation = trainer.judge(weights, search=True)
+            validation = trainer.validate_weights(weights, search=True)
             display.message(f"candidate {name}: {validation.summary()}")
-            judged.append((judge(validation, self.recipe.training.metric), name, weights))
+            judged.append((score_of(validation, self.recipe.training.metric), name, weights))
         _, name, weights = max(judged, key=lambda candidate: candidate[0])
         return name, weights
 

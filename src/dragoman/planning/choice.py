@@ -95,6 +95,17 @@ def tokens_per_update(tokens_seen: float, *, most: int) -> int:
     return size
 
 
+@dataclass(frozen=True)
+class Setting:
+    """A setting of a recipe, and why it is so."""
+
+    value: Any
+    why: str
+
+
+Sections = dict[str, dict[str, Setting]]
+
+
 def sections(
     candidate: Candidate,
     text: TextMeasure,
@@ -102,41 +113,78 @@ def sections(
     update_tokens: int,
     updates: int,
     keep_checkpoints: int = CHECKPOINTS,
-) -> dict[str, dict[str, Any]]:
+    on_gpu: bool = False,
+) -> Sections:
     """Write the sections of a recipe that a plan decides.
 
-    No more checkpoints are averaged at the end than are to be kept.
+    No more checkpoints are averaged at the end than are to be kept. A GPU computes an update at
+    once, a CPU in parts.
     """
     repetitions = updates * min(update_tokens, text.epoch_tokens) / text.effective_tokens
     width = int(PRESETS[candidate.preset].get("d_model", TransformerConfig.d_model))
-    validate_every = max(1, updates // VALIDATIONS)
+    at_once = max(4096, text.max_length + 2, update_tokens if on_gpu else 0)
+    seen = f"the text is seen {repetitions:.3g} times"
     return {
-        "tokenizer": {"vocab_size": text.vocab_size},
+        "tokenizer": {
+            "vocab_size": Setting(text.vocab_size, "40 times the cube root of the characters"),
+        },
         "batching": {
-            "tokens_per_update": update_tokens,
-            "max_tokens_per_micro_batch": max(4096, text.max_length + 2),
-            "max_length": text.max_length,
-            "fill_up": True,
+            "tokens_per_update": Setting(
+                update_tokens, f"{SMALLEST_UPDATE:,} at least, and room for {UPDATES:,} updates"
+            ),
+            "max_tokens_per_micro_batch": Setting(at_once, "what is computed at once"),
+            "max_length": Setting(text.max_length, "all but the longest pairs fit"),
+            "fill_up": Setting(True, "batches are full, and of few shapes"),
         },
         "model": {
-            "preset": candidate.preset,
-            "positional_encoding": POSITIONS,
-            "dropout": next(rate for least, rate in DROPOUTS if repetitions >= least),
+            "preset": Setting(candidate.preset, "the largest that text and time are enough for"),
+            "positional_encoding": Setting(POSITIONS, "learns faster than sinusoids"),
+            "dropout": Setting(_least(DROPOUTS, repetitions), seen),
         },
         "training": {
-            "updates": updates,
-            "optimizer": "muon" if width in MUON_LEARNING_RATES else "adamw",
-            "learning_rate": MUON_LEARNING_RATES.get(
-                width, float(f"{LEARNING_RATE_TIMES_WIDTH / width:.2g}")
+            "updates": Setting(updates, "what the time has room for, or the text is worth"),
+            **_optimizer(width),
+            "weight_decay": Setting(_least(WEIGHT_DECAYS, repetitions), seen),
+            "schedule": Setting("cosine", "the rate falls to nothing with the last update"),
+            "warmup_updates": Setting(max(1, min(500, updates // 12)), "a twelfth, 500 at most"),
+            "validate_every": Setting(max(1, updates // VALIDATIONS), f"{VALIDATIONS} times"),
+            "search_every": Setting(SEARCHED, "translating takes longer than the loss"),
+            "average_checkpoints": Setting(
+                min(CHECKPOINTS, keep_checkpoints), "their mean is tried beside the best one"
             ),
-            "weight_decay": next(rate for least, rate in WEIGHT_DECAYS if repetitions >= least),
-            "schedule": "cosine",
-            "warmup_updates": max(1, min(500, updates // 12)),
-            "validate_every": validate_every,
-            "search_every": SEARCHED,
-            "average_checkpoints": min(CHECKPOINTS, keep_checkpoints),
-            "keep_checkpoints": keep_checkpoints,
-            "patience": 0,
+            "keep_checkpoints": Setting(keep_checkpoints, "as many as are averaged, or more"),
+            "patience": Setting(0, "all of the time is used"),
         },
-        "search": {"length_penalty": LENGTH_PENALTY},
+        "search": {
+            "length_penalty": Setting(LENGTH_PENALTY, "with the paper's 0.6 they are too short"),
+        },
+    }
+
+
+def values(chosen: Sections) -> dict[str, dict[str, Any]]:
+    """Leave the reasons out."""
+    return {
+        section: {key: setting.value for key, setting in settings.items()}
+        for section, settings in chosen.items()
+    }
+
+
+def _least(rates: tuple[tuple[float, float], ...], repetitions: float) -> float:
+    """Find the rate for so many repetitions of the text."""
+    return next(rate for least, rate in rates if repetitions >= least)
+
+
+def _optimizer(width: int) -> dict[str, Setting]:
+    """Choose an optimizer and its rate for a width."""
+    if width in MUON_LEARNING_RATES:
+        why = "learns faster than AdamW at this width, as measured"
+        rate = MUON_LEARNING_RATES[width]
+        return {
+            "optimizer": Setting("muon", why),
+            "learning_rate": Setting(rate, f"measured with models of width {width}"),
+        }
+    rate = float(f"{LEARNING_RATE_TIMES_WIDTH / width:.2g}")
+    return {
+        "optimizer": Setting("adamw", "Muon was not measured at this width"),
+        "learning_rate": Setting(rate, f"{LEARNING_RATE_TIMES_WIDTH:g} divided by the width"),
     }

@@ -3,7 +3,7 @@
 import math
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,10 +24,12 @@ from dragoman.planning.choice import (
     TOKENS_SEEN_PER_PARAMETER,
     VALIDATIONS,
     Candidate,
+    Sections,
     candidates,
     fits,
     sections,
     tokens_per_update,
+    values,
 )
 from dragoman.planning.machine import training_rate
 from dragoman.planning.rehearsal import Rehearsal, RehearsalMemoryError, rehearse
@@ -63,11 +65,15 @@ class Plan:
     chosen: dict[str, Any]
     """The sections that complete it."""
 
+    why: dict[str, str] = field(default_factory=dict)
+    """The reason for each setting of these sections, as `section.key`. Plans that were kept by
+    older releases have none."""
+
     minutes: float
     """Predicted, from the beginning of the training to the finished model."""
 
     peak_mib: float
-    """Predicted most memory of the training process."""
+    """Predicted most memory of the training process; that of a GPU is not counted."""
 
     reasons: tuple[str, ...]
 
@@ -82,9 +88,15 @@ class Plan:
         return f"predicted: {self.minutes:.1f} minutes, {self.peak_mib:,.0f} MiB of memory"
 
     def as_toml(self) -> str:
-        """Write the recipe, with the reasons in front of it."""
+        """Write the recipe, with reasons in front of it and behind each setting."""
         comments = "".join(f"# {line}\n" for line in (*self.reasons, self.prediction))
-        return f"{comments}\n{tomli_w.dumps(self.recipe)}"
+        section, lines = "", []
+        for line in tomli_w.dumps(self.recipe).removesuffix("\n").split("\n"):
+            if line.startswith("["):
+                section = line.strip("[]")
+            why = self.why.get(f"{section}.{line.partition(' = ')[0]}")
+            lines.append(f"{line}  # {why}\n" if why else f"{line}\n")
+        return f"{comments}\n{''.join(lines)}"
 
 
 def make_plan(given: dict[str, Any], minutes: float, say: Say) -> Plan:
@@ -116,9 +128,16 @@ def make_plan(given: dict[str, Any], minutes: float, say: Say) -> Plan:
             f"between the updates, and {FEWEST_UPDATES} updates take {of_updates / 60:.1f} more; "
             f"--minutes {math.ceil((besides + of_updates) / 60 / (1 - SPARE))} may be enough"
         )
+    settings = chosen.decide(updates=updates)
     return Plan(
         given=given,
-        chosen=chosen.decide(updates=updates),
+        chosen=values(settings),
+        why={
+            f"{section}.{key}": setting.why
+            for section, of_section in settings.items()
+            for key, setting in of_section.items()
+            if key not in given.get(section, {})
+        },
         minutes=(besides + updates * chosen.rehearsal.seconds_per_update) / 60,
         peak_mib=max(_training_mib(chosen.rehearsal, text), text.vocabulary_mib),
         reasons=_reasons(chosen, text, _device(given)),
@@ -178,7 +197,7 @@ class _Choice:
     updates: int
     """That the time has room for."""
 
-    decide: Callable[..., dict[str, dict[str, Any]]]
+    decide: Callable[..., Sections]
     """Writes what the plan decides, for a number of updates."""
 
 
@@ -200,9 +219,14 @@ def _choose(given: dict[str, Any], work: _Work, minutes: float, scratch: Path, s
         useful = min(guess * minutes * 60, MOST_REPETITIONS * text.effective_tokens)
         update_tokens = tokens_per_update(useful, most=4096 if device.type == "cpu" else 16_384)
         decide = partial(
-            sections, candidate, text, update_tokens=update_tokens, keep_checkpoints=kept
+            sections,
+            candidate,
+            text,
+            update_tokens=update_tokens,
+            keep_checkpoints=kept,
+            on_gpu=device.type == "cuda",
         )
-        recipe = overlay(decide(updates=1), given)
+        recipe = overlay(values(decide(updates=1)), given)
         rehearsed = round(REHEARSED_SECONDS * guess / update_tokens)
         rehearsed = min(max(rehearsed, FEWEST_REHEARSED), MOST_REHEARSED)
         say(f"rehearsing {candidate.preset} for {rehearsed} updates")

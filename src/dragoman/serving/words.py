@@ -30,6 +30,7 @@ class WayOn(BaseModel):
     word: str
     confidence: float = Field(description="The probability of the word after the prefix.")
     translation: str = Field(description="The best translation that goes on with it.")
+    faults: list[str] = Field(description="What is wrong with that translation at first sight.")
 
 
 class WaysOn(BaseModel):
@@ -74,7 +75,12 @@ async def ways(request: Request, service: Service) -> WaysOn:
     )
     return WaysOn(
         ways=[
-            WayOn(word=way.word.text, confidence=way.word.confidence, translation=way.translation)
+            WayOn(
+                word=way.word.text,
+                confidence=way.word.confidence,
+                translation=way.translation,
+                faults=list(way.faults),
+            )
             for way in found
         ]
     )

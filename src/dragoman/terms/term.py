@@ -41,6 +41,11 @@ class Term:
     is_continued: bool = False
     """Whether a word goes on right behind it."""
 
+    @property
+    def key(self) -> frozenset[str]:
+        """What it has in common with the same term in a translation, whichever writing that has."""
+        return frozenset(map(_with_ascii_digits, self.writings))
+
 
 def is_of_word(character: str) -> bool:
     """Tell whether a word goes on at a character: at a letter, a digit, or a mark as accents are.
@@ -102,9 +107,7 @@ def find_term_faults(
 
 def _count(terms: Sequence[Term], kind: Kind) -> Counter[frozenset[str]]:
     """Count terms of a kind, whichever of its writings each has."""
-    return Counter(
-        frozenset(map(_with_ascii_digits, term.writings)) for term in terms if term.kind == kind
-    )
+    return Counter(term.key for term in terms if term.kind == kind)
 
 
 def _with_ascii_digits(text: str) -> str:

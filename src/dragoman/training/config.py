@@ -100,8 +100,8 @@ class TrainingConfig:
     """Newest checkpoints on disk; the best one is always kept besides."""
 
     precision: Literal["auto", "fp32", "bf16"] = "auto"
-    """In which all but norms and the look-up of embeddings is computed; `auto` is bf16 where the
-    hardware has it. Weights stay in fp32."""
+    """Number format of all that is computed but norms and the look-up of embeddings; `auto` is bf16
+    where the hardware has it. Weights stay in fp32."""
 
     compile: bool = False
     """Compile the blocks with `torch.compile`, for GPUs; it takes a minute and a C++ compiler."""

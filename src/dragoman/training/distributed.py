@@ -66,7 +66,8 @@ def process_group(device: torch.device) -> Iterator[None]:
         return
     if device.type == "cuda":
         torch.cuda.set_device(device)
-    backend = "nccl" if device.type == "cuda" else "gloo"
+    # With GPUs, too, what processes ask each other of the host goes from host to host.
+    backend = "cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo"
     if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True":
         number, count = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
         dist.init_process_group(
@@ -127,18 +128,16 @@ def sum_over_ranks(value: Tensor) -> Tensor:
     return value
 
 
-def agree(flag: bool, device: torch.device) -> bool:
-    """Tell whether any process raises this flag, the same on all of them."""
-    if world_size() == 1:  # nothing to wait for, not even a GPU
-        return flag
-    return bool(sum_over_ranks(torch.tensor(float(flag), device=device)).item() > 0)
+def agree(flag: bool) -> bool:
+    """Tell whether any process raises this flag, the same on all of them; wait for no GPU."""
+    return bool(sum_over_ranks(torch.tensor(float(flag))).item() > 0)
 
 
-def share_from_first(values: list[float], device: torch.device) -> list[float]:
+def share_from_first(values: list[float]) -> list[float]:
     """Give every process the numbers that the first one has."""
     if world_size() == 1:
         return values
-    tensor = torch.tensor(values, dtype=torch.float64, device=device)
+    tensor = torch.tensor(values, dtype=torch.float64)
     dist.broadcast(tensor, src=0)
     return tensor.tolist()
 

@@ -39,7 +39,7 @@ from dragoman.training.progress import Outcome, Progress
 from dragoman.training.schedule import learning_rate
 from dragoman.training.step import MicroBatch, update
 from dragoman.training.stopping import StoppedError, left_when_stopped, stop_on_signals
-from dragoman.training.under_way import Begun, UpdatesUnderWay
+from dragoman.training.under_way import Begun, UpdatesUnderWay, updates_ahead
 
 AnyJournal = Journal | NoJournal
 State = Mapping[str, Weights]
@@ -87,8 +87,7 @@ class Trainer:
         self.average = (
             ExponentialMovingAverage(transformer, config.ema_decay) if config.ema_decay else None
         )
-        # A GPU computes one while Python makes the next batch; a CPU has other things to do then.
-        self.under_way = UpdatesUnderWay(ahead=1 if self.device.type == "cuda" else 0)
+        self.under_way = UpdatesUnderWay(ahead=updates_ahead(self.device))
         self.checkpoints = Checkpoints(directory / "checkpoints")
         self.journal_path = directory / JOURNAL
         self.progress = Progress()
@@ -157,7 +156,7 @@ class Trainer:
             event = "resume" if self.progress.update else "start"
             journal.write(event, update=self.progress.update, processes=world_size())
             while True:
-                if agree(bool(stop), self.device):
+                if agree(bool(stop)):
                     self._tell(journal, display)
                     self._save(self._state(), journal, "stop")
                     # A process that has no signal of its own follows one that has.
@@ -257,12 +256,12 @@ class Trainer:
         validation: Validation | None = Validation({})
         if rank() == 0:
             try:
-                validation = self._judge_unless_stopped(_judged(state), stop)
+                validation = self._validate_unless_stopped(_weights_to_validate(state), stop)
             except Exception:  # the updates since the last checkpoint are not lost with it
                 self._write_checkpoint(state, journal, "stop")
                 raise
-        score = judge(validation, self.config.metric) if validation and rank() == 0 else 0.0
-        score, ended = share_from_first([score, float(validation is not None)], self.device)
+        score = score_of(validation, self.config.metric) if validation and rank() == 0 else 0.0
+        score, ended = share_from_first([score, float(validation is not None)])
         if validation is None or not ended:
             return False
         best = progress.best is None or score > progress.best
@@ -282,11 +281,11 @@ class Trainer:
         )
         self._save(state, journal, "checkpoint")
         if best and rank() == 0:
-            self.publish(_judged(state), progress)
+            self.publish(_weights_to_validate(state), progress)
         display.validation(progress.update, validation, best=best)
         return True
 
-    def _judge_unless_stopped(self, weights: Weights, stop: Sequence[int]) -> Validation | None:
+    def _validate_unless_stopped(self, weights: Weights, stop: Sequence[int]) -> Validation | None:
         """Validate; None if a signal came before the end."""
         try:
             with (
@@ -299,7 +298,7 @@ class Trainer:
         finally:
             self.objective.train()
 
-    def judge(self, weights: Weights, *, search: bool) -> Validation:
+    def validate_weights(self, weights: Weights, *, search: bool) -> Validation:
         """Validate other weights than those that are trained, on one process.
 
         Args:
@@ -353,12 +352,12 @@ class Trainer:
         return [update for update in self.checkpoints.updates() if self._validates(update)]
 
 
-def _judged(state: State) -> Weights:
+def _weights_to_validate(state: State) -> Weights:
     """Choose the weights that validation and users see: the average, where there is one."""
     return state.get("average", state["weights"])
 
 
-def judge(validation: Validation, metric: str) -> float:
+def score_of(validation: Validation, metric: str) -> float:
     """Return the number that should grow."""
     value = validation.metrics[metric]
     return -value if metric == "loss" else value

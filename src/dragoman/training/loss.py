@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import torch
@@ -14,8 +13,8 @@ CHUNK_ROWS = 256
 """Positions whose logits exist at one time on a CPU: few enough to stay in its cache."""
 
 CHUNK_ROWS_IN_BF16 = 2048
-"""There, where products are so fast that adding up the gradients of the chunks takes as long, and
-of twice as many rows hardly take longer."""
+"""There, where products are so fast that adding up the gradients of the chunks takes as long as
+they do: fewer and larger chunks need fewer sums."""
 
 CHUNK_ROWS_ON_GPU = 4096
 """There, enough to keep it busy."""
@@ -23,8 +22,10 @@ CHUNK_ROWS_ON_GPU = 4096
 SMALLEST = torch.finfo(torch.float32).tiny
 """Probability that has a logarithm."""
 
-LossAndGradient = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
-"""(logits of some positions, their labels) -> the loss of each, and the gradient of the sum."""
+LossAndGradient = Callable[[Tensor, Tensor, float], tuple[Tensor, Tensor]]
+"""(logits of some positions, their labels, epsilon) -> the loss of each, and the gradient of their
+sum in the logits. Both lack what smoothing does to the mean logit of a position, which is left to
+`projected_loss`: -epsilon times that mean, and -epsilon / V in the gradient of each of V logits."""
 
 
 def label_smoothed_cross_entropy(
@@ -66,7 +67,7 @@ def projected_cross_entropy(
         labels.flatten(),
         (labels.flatten() != padding_id).float(),
         smoothing,
-        partial(_loss_and_gradient, smoothing=smoothing),
+        _loss_and_gradient,
     )
 
 
@@ -89,8 +90,8 @@ def projected_loss(
         labels: One for each position.
         counts: Of each position: 1, or 0 where its loss does not count.
         smoothing: Of the labels, the share that is spread over the vocabulary.
-        of_chunk: May overwrite the logits. If there is an even number of positions, it is given an
-            even number of them each time.
+        of_chunk: The loss but for the mean logit. It may overwrite the logits. If there is an even
+            number of positions, it is given an even number of them each time.
     """
     task = _Task(labels, counts, smoothing, of_chunk, _format_of_products(states))
     with torch.autocast(states.device.type, enabled=False):  # sums stay in fp32
@@ -164,31 +165,23 @@ class _ProjectedLoss(torch.autograd.Function):
         bias: Tensor | None,
         task: _Task,
     ) -> Tensor:
-        dtype, counts, smoothing = task.dtype, task.counts, task.smoothing
-        matrix, vocab_size = weight.to(dtype), len(weight)
-        mean_row = weight.float().mean(dim=0)
-        counted = counts @ states.float()
-        loss = -smoothing * (counted @ mean_row)
-        weight_gradient = (counted * (-smoothing / vocab_size)).repeat(vocab_size, 1)
-        bias_gradient = None
-        if bias is not None:
-            loss -= smoothing * counts.sum() * bias.float().mean()
-            bias_gradient = (counts.sum() * (-smoothing / vocab_size)).repeat(vocab_size)
+        mean_row, matrix = weight.float().mean(dim=0), weight.to(task.dtype)
+        loss, weight_gradient, bias_gradient = _of_mean_logits(states, mean_row, weight, bias, task)
+        of_mean_row = (task.smoothing * mean_row).to(task.dtype)
         states_gradient = torch.empty_like(states)
-        chunk_rows = _chunk_rows(states, dtype)
+        chunk_rows = _chunk_rows(states, task.dtype)
         for first in range(0, len(states), chunk_rows):
             rows = slice(first, first + chunk_rows)
-            chunk, count = states[rows].to(dtype), counts[rows].to(dtype)
+            chunk, count = states[rows].to(task.dtype), task.counts[rows].to(task.dtype)
             logits = chunk @ matrix.t()
             if bias is not None:
                 logits += bias
-            losses, gradient = task.of_chunk(logits, task.labels[rows])
-            loss += losses @ counts[rows]
-            gradient = gradient.to(dtype)
+            losses, gradient = task.of_chunk(logits, task.labels[rows], task.smoothing)
+            loss += losses @ task.counts[rows]
+            gradient = gradient.to(task.dtype)
             if bias_gradient is not None:
                 bias_gradient += count @ gradient
-            of_states = gradient @ matrix - (smoothing * mean_row).to(dtype)
-            states_gradient[rows] = of_states * count[:, None]
+            states_gradient[rows] = (gradient @ matrix - of_mean_row) * count[:, None]
             weight_gradient += _of_weight(gradient, chunk * count[:, None])
         ctx.save_for_backward(states_gradient, weight_gradient, bias_gradient)
         return loss
@@ -200,13 +193,27 @@ class _ProjectedLoss(torch.autograd.Function):
         return (*inputs, None)
 
 
+def _of_mean_logits(
+    states: Tensor, mean_row: Tensor, weight: Tensor, bias: Tensor | None, task: _Task
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Begin the sums with what smoothing does: the loss, and its gradients in weight and bias."""
+    share = -task.smoothing / len(weight)
+    counted = task.counts @ states.float()
+    loss = -task.smoothing * (counted @ mean_row)
+    weight_gradient = (counted * share).repeat(len(weight), 1)
+    if bias is None:
+        return loss, weight_gradient, None
+    loss -= task.smoothing * task.counts.sum() * bias.float().mean()
+    return loss, weight_gradient, (task.counts.sum() * share).repeat(len(weight))
+
+
 def _of_weight(
     gradient: Float[Tensor, "rows vocab"], states: Float[Tensor, "rows d_model"]
 ) -> Float[Tensor, "vocab d_model"]:
     """Multiply gradient^T by the states.
 
-    On a CPU with bf16 the product of which the turned side is the small one, and laid out anew,
-    takes half the time.
+    On a CPU with bf16 it takes half the time to transpose and copy the states, which are the
+    smaller factor, and to multiply them by the gradient as it lies.
     """
     if states.dtype == torch.bfloat16 and states.device.type == "cpu":
         return (states.t().contiguous() @ gradient).t()
@@ -214,7 +221,7 @@ def _of_weight(
 
 
 def _loss_and_gradient(
-    logits: Float[Tensor, "rows vocab"], labels: Int[Tensor, " rows"], *, smoothing: float
+    logits: Float[Tensor, "rows vocab"], labels: Int[Tensor, " rows"], smoothing: float
 ) -> tuple[Float[Tensor, " rows"], Float[Tensor, "rows vocab"]]:
     """Return the loss of each position but for the mean logit, and its gradient.
 

@@ -17,45 +17,89 @@ from dragoman.training.parallelism import NORMS, is_sharded
 from dragoman.training.r_drop import projected_r_drop_loss
 
 
+class Loss(nn.Module):
+    """From token ids to the summed loss of predicting each target token from those before it.
+
+    It computes in the number format of the weights that it is called with.
+    """
+
+    def __init__(self, transformer: Transformer, *, label_smoothing: float) -> None:
+        super().__init__()
+        self.transformer = transformer
+        self.label_smoothing = label_smoothing
+
+    def forward(
+        self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
+    ) -> Float[Tensor, ""]:
+        """Smooth labels in training only, so that a validation loss is a cross-entropy."""
+        return projected_cross_entropy(
+            self.transformer.states(source, target[:, :-1]),
+            self.transformer.projection.linear,
+            target[:, 1:],
+            smoothing=self.label_smoothing if self.training else 0.0,
+            padding_id=self.transformer.padding_id,
+        )
+
+
+class RDropLoss(Loss):
+    """Lets two predictions of each sentence agree, each with dropout of its own; see `r_drop`."""
+
+    def __init__(self, transformer: Transformer, *, label_smoothing: float, weight: float) -> None:
+        super().__init__(transformer, label_smoothing=label_smoothing)
+        self.weight = weight
+
+    def forward(
+        self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
+    ) -> Float[Tensor, ""]:
+        """Sum the loss of both; without dropout, when validating, one is enough."""
+        if not self.training:
+            return super().forward(source, target)
+        return projected_r_drop_loss(
+            self.transformer.states(source.repeat(2, 1), target[:, :-1].repeat(2, 1)),
+            self.transformer.projection.linear,
+            target[:, 1:],
+            smoothing=self.label_smoothing,
+            padding_id=self.transformer.padding_id,
+            weight=self.weight,
+        )
+
+
 class Objective(nn.Module):
-    """What training minimises: from token ids to the summed loss.
+    """What training minimises: a loss, computed in the number format that training has chosen.
 
     It is a module so that the processes of a distributed training see all parameters used in one
     forward pass.
     """
 
-    def __init__(
-        self, transformer: Transformer, *, label_smoothing: float, dtype: torch.dtype
-    ) -> None:
+    def __init__(self, loss: Loss, *, dtype: torch.dtype) -> None:
         super().__init__()
-        self.transformer = transformer
-        self.label_smoothing = label_smoothing
+        self.loss = loss
         self.dtype = dtype
 
-    def forward(
-        self,
-        source: Int[Tensor, "batch source"],
-        target: Int[Tensor, "batch target"],
-        *,
-        weights_are_cast: bool = False,
-    ) -> Float[Tensor, ""]:
-        """Sum the loss of predicting each target token from those before it.
+    @property
+    def transformer(self) -> Transformer:
+        """The model, with weights in fp32."""
+        return self.loss.transformer
 
-        All of it is computed in `dtype`, from a copy of the weights in `dtype`; the weights
-        themselves, and the gradients that arrive there, stay in fp32. `torch.autocast` would
-        cast the inputs of each product instead, and keep what is between the products in fp32: on
-        a CPU with bf16 that takes longer than the products. Parts of weights, which are whole only
-        inside of a block, are left to it.
+    def forward(
+        self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
+    ) -> Float[Tensor, ""]:
+        """Compute all of the loss in `dtype`, from a copy of the weights in `dtype`.
+
+        The weights themselves, and the gradients that arrive there, stay in fp32.
+        `torch.autocast` would cast the inputs of each product instead, and keep what is between
+        the products in fp32: on a CPU with bf16 that takes longer than the products. Parts of
+        weights, which are whole only inside of a block, are left to it.
         """
-        if self.dtype == torch.float32 or weights_are_cast:
-            return self.loss(source, target)
-        if is_sharded(self):
+        loss: Tensor
+        if self.dtype == torch.float32:
+            loss = self.loss(source, target)
+        elif is_sharded(self):
             with torch.autocast(source.device.type, self.dtype):
-                return self.loss(source, target)
-        arguments, named = (source, target), {"weights_are_cast": True}
-        loss: Tensor = functional_call(
-            self, self._cast_weights(), arguments, named, tie_weights=False
-        )
+                loss = self.loss(source, target)
+        else:
+            weights = self._cast_weights()
+            loss = functional_call(self.loss, weights, (source, target), tie_weights=False)
         return loss
 
     def _cast_weights(self) -> dict[str, Tensor]:
@@ -69,65 +113,24 @@ class Objective(nn.Module):
         """
         return {
             f"{place}.{name}": weight.to(self.dtype)
-            for place, module in self.named_modules()
+            for place, module in self.loss.named_modules()
             if not isinstance(module, (nn.Embedding, *NORMS))
             and module is not self.transformer.projection.linear
             for name, weight in module.named_parameters(recurse=False)
         }
-
-    def loss(
-        self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
-    ) -> Float[Tensor, ""]:
-        """Do it in the number format of the weights.
-
-        Labels are smoothed in training only, so that a validation loss is a cross-entropy.
-        """
-        return projected_cross_entropy(
-            self.transformer.states(source, target[:, :-1]),
-            self.transformer.projection.linear,
-            target[:, 1:],
-            smoothing=self.label_smoothing if self.training else 0.0,
-            padding_id=self.transformer.padding_id,
-        )
-
-
-class RDropObjective(Objective):
-    """Lets two predictions of each sentence agree, each with dropout of its own; see `r_drop`."""
-
-    def __init__(
-        self, transformer: Transformer, *, label_smoothing: float, dtype: torch.dtype, weight: float
-    ) -> None:
-        super().__init__(transformer, label_smoothing=label_smoothing, dtype=dtype)
-        self.weight = weight
-
-    def loss(
-        self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
-    ) -> Float[Tensor, ""]:
-        """Sum the loss of both; without dropout, when validating, one is enough."""
-        if not self.training:
-            return super().loss(source, target)
-        return projected_r_drop_loss(
-            self.transformer.states(source.repeat(2, 1), target[:, :-1].repeat(2, 1)),
-            self.transformer.projection.linear,
-            target[:, 1:],
-            smoothing=self.label_smoothing,
-            padding_id=self.transformer.padding_id,
-            weight=self.weight,
-        )
 
 
 def build_objective(
     transformer: Transformer, config: TrainingConfig, dtype: torch.dtype
 ) -> Objective:
     """Make what the settings of a training ask for."""
-    if config.r_drop:
-        return RDropObjective(
-            transformer,
-            label_smoothing=config.label_smoothing,
-            dtype=dtype,
-            weight=config.r_drop,
-        )
-    return Objective(transformer, label_smoothing=config.label_smoothing, dtype=dtype)
+    smoothing = config.label_smoothing
+    loss = (
+        RDropLoss(transformer, label_smoothing=smoothing, weight=config.r_drop)
+        if config.r_drop
+        else Loss(transformer, label_smoothing=smoothing)
+    )
+    return Objective(loss, dtype=dtype)
 
 
 @contextmanager
@@ -150,4 +153,6 @@ def with_weights(objective: Objective, weights: Weights) -> Iterator[Objective]:
         padding_id=trained.padding_id,
     ).to(device)
     copy_weights(weights, copy)
-    yield Objective(copy, label_smoothing=objective.label_smoothing, dtype=objective.dtype)
+    yield Objective(
+        Loss(copy, label_smoothing=objective.loss.label_smoothing), dtype=objective.dtype
+    )

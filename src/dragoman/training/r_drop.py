@@ -60,15 +60,15 @@ def projected_r_drop_loss(
         twice,
         (twice != padding_id) / 2.0,
         smoothing,
-        partial(_loss_and_gradient, smoothing=smoothing, weight=weight),
+        partial(_loss_and_gradient, weight=weight),
     )
 
 
 def _loss_and_gradient(
     logits: Float[Tensor, "rows vocab"],
     labels: Int[Tensor, " rows"],
-    *,
     smoothing: float,
+    *,
     weight: float,
 ) -> tuple[Float[Tensor, " rows"], Float[Tensor, "rows vocab"]]:
     """Return the loss of each row but for its mean logit, and the gradient of both of a pair.

@@ -44,24 +44,32 @@ class TrainingError(DragomanError):
 class UpdateReport:
     """What happened in one update, or on a GPU is still happening."""
 
-    loss: Float[Tensor, ""]
-    """Mean over the target tokens of the update, on all processes; label-smoothed."""
+    numbers: Float[Tensor, "2"]
+    """The label-smoothed loss, which is a mean over the target tokens of the update on all
+    processes, and the norm of the gradient before clipping. On the host, or on their way to it."""
 
-    gradient_norm: Float[Tensor, ""]
-    """Norm before clipping."""
+    arrived: torch.cuda.Event | None
+    """What to wait for before the numbers are read, if they come from a GPU."""
 
-    @property
-    def is_finite(self) -> bool:
-        """Wait for the update and tell whether its numbers are numbers."""
-        return bool(torch.isfinite(self.loss) & torch.isfinite(self.gradient_norm))
+    @classmethod
+    def of(cls, loss: Float[Tensor, ""], gradient_norm: Float[Tensor, ""]) -> "UpdateReport":
+        """Send both to the host, and do not wait for them."""
+        numbers = torch.stack([loss, gradient_norm])
+        if not numbers.is_cuda:
+            return cls(numbers, None)
+        on_host = torch.empty(2, dtype=numbers.dtype, pin_memory=True)
+        on_host.copy_(numbers, non_blocking=True)
+        return cls(on_host, torch.cuda.current_stream(numbers.device).record_event())
 
     def read(self) -> tuple[float, float]:
-        """Wait for the update and return its loss and gradient norm.
+        """Wait for the numbers, but for nothing that a GPU was told later; return them.
 
         Raises:
             TrainingError: one of them is not finite.
         """
-        loss, norm = torch.stack([self.loss, self.gradient_norm]).tolist()
+        if self.arrived is not None:
+            self.arrived.synchronize()
+        loss, norm = self.numbers.tolist()
         if not (math.isfinite(loss) and math.isfinite(norm)):
             raise TrainingError(f"loss {loss}, gradient norm {norm}")
         return loss, norm
@@ -93,8 +101,8 @@ def update(
     loss = sum_over_ranks(torch.stack(losses).sum()) / num_target_tokens
     limit = max_gradient_norm or float("inf")
     norm = whole(nn.utils.clip_grad_norm_(objective.parameters(), limit))
-    report = UpdateReport(loss, norm)
-    if loss.device.type == "cuda" or report.is_finite:
+    report = UpdateReport.of(loss, norm)
+    if loss.is_cuda or report.numbers.isfinite().all():
         optimizers.step(learning_rate)
     else:
         optimizers.forget_gradients()

@@ -5,6 +5,8 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import torch
+
 from dragoman.corpora.batching import Update
 from dragoman.training.step import TrainingError, UpdateReport
 
@@ -31,6 +33,14 @@ class Ended:
     gradient_norm: float
     seconds: float
     """From its beginning, or from the end of the one before it if that came later."""
+
+
+def updates_ahead(device: torch.device) -> int:
+    """Say how many updates may be under way when the next one begins.
+
+    A GPU computes one while Python makes the next batch; a CPU has other things to do then.
+    """
+    return 1 if device.type == "cuda" else 0
 
 
 class UpdatesUnderWay:

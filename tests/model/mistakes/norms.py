@@ -13,7 +13,7 @@ from dragoman.model.decoder import DecoderBlock
 from dragoman.model.encoder import Encoder
 from dragoman.model.feed_forward import FeedForward
 from dragoman.model.layer_norm import LayerNormalization
-from dragoman.model.residual import ResidualConnection
+from dragoman.model.residual import NormAfter, NormBefore, ResidualConnection, build_residual
 
 D_MODEL, D_FF, PADDING = 12, 20, 0
 
@@ -46,14 +46,14 @@ def check_each_block_owns_its_feed_forward(build: Build) -> None:
 
 def check_the_norm_stands_after_the_sum(build: Build) -> None:
     x = torch.randn(2, 3, D_MODEL)
-    connection = ResidualConnection(TransformerConfig(norm="after", d_model=D_MODEL, num_heads=2))
+    connection = build_residual(TransformerConfig(norm="after", d_model=D_MODEL, num_heads=2))
     connection.eval()
     assert not differ(connection(x, torch.sin), F.layer_norm(x + x.sin(), [D_MODEL]))
 
 
 def check_the_norm_stands_before_the_sublayer(build: Build) -> None:
     x = torch.randn(2, 3, D_MODEL)
-    connection = ResidualConnection(TransformerConfig(norm="before", d_model=D_MODEL, num_heads=2))
+    connection = build_residual(TransformerConfig(norm="before", d_model=D_MODEL, num_heads=2))
     connection.eval()
     assert not differ(connection(x, torch.sin), x + F.layer_norm(x, [D_MODEL]).sin())
 
@@ -186,14 +186,14 @@ MISTAKES: list[Mistake] = [
     ),
     (
         "guide 004:447, the norm before as the paper's",
-        ResidualConnection,
+        NormAfter,
         "forward",
         sublayer_of_norm,
         check_the_norm_stands_after_the_sum,
     ),
     (
         "Annotated Transformer:355, the norm after in words only",
-        ResidualConnection,
+        NormBefore,
         "forward",
         norm_of_sum,
         check_the_norm_stands_before_the_sublayer,

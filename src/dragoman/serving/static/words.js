@@ -54,6 +54,9 @@ function choice(way, place) {
   button.addEventListener("click", () => {
     exchange(place, way.translation);
     translation.focus();
+    if (way.faults.length > 0) {
+      report(way.faults.map((fault) => `the translation ${fault}`).join("; "));
+    }
   });
   item.append(button);
   return item;

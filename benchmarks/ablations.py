@@ -1,0 +1,140 @@
+"""Train a recipe as the paper of 2017 would, with one departure at a time, and with all of them.
+
+    python benchmarks/ablations.py recipes/multi30k_en_de.toml --folder runs/ablations [--at-once 2]
+
+All rows see the same batches, and as many, with each of `--seeds`. Each training has one thread;
+`--at-once` of them go on side by side, so that minutes can be compared within a table if nothing
+else runs. What is there already is not trained again. Printed are the mean and the standard
+deviation over the seeds of each test set's first score, and of the minutes from the beginning of
+the training to the end of its last validation.
+"""
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+from circumstances import circumstances
+
+from dragoman.model_directory import ModelDirectory
+from dragoman.training.journal import JOURNAL, read_journal
+
+Settings = dict[str, str | float]
+"""By section and key."""
+
+LENGTH: Settings = {"training.updates": 2000, "training.validate_every": 500}
+PAPER: Settings = {
+    "model.norm": "after",
+    "model.positional_encoding": "interleaved",
+    "training.optimizer": "adamw",
+    "training.weight_decay": 0.0,
+    "training.schedule": "paper",
+    "training.learning_rate": 1.0,
+    "training.warmup_updates": 500,
+}
+"""What the recipe has otherwise. The warm-up of 4,000 of 100,000 updates is shortened, too."""
+
+COSINE: Settings = {"training.schedule": "cosine", "training.warmup_updates": 200}
+DEPARTURES: dict[str, Settings] = {
+    "as in 2017": {},
+    "norm before each sublayer": {"model.norm": "before"},
+    "rotary positions": {"model.positional_encoding": "rotary"},
+    "cosine to zero, rate 3e-3": {**COSINE, "training.learning_rate": 3e-3},
+    "the same, weight decay 0.1": {
+        **COSINE,
+        "training.learning_rate": 3e-3,
+        "training.weight_decay": 0.1,
+    },
+    "the same, Muon at 6e-3": {
+        **COSINE,
+        "training.learning_rate": 6e-3,
+        "training.weight_decay": 0.1,
+        "training.optimizer": "muon",
+    },
+    "tables that are not shared": {"model.tied_embeddings": "none"},
+    "SiLU in place of ReLU": {"model.activation": "silu"},
+    "no label smoothing": {"training.label_smoothing": 0.0},
+    "all of the recipe": {
+        **COSINE,
+        "model.norm": "before",
+        "model.positional_encoding": "rotary",
+        "training.learning_rate": 6e-3,
+        "training.weight_decay": 0.1,
+        "training.optimizer": "muon",
+    },
+}
+
+
+class Outcome(NamedTuple):
+    """What came of a training."""
+
+    minutes: float
+    scores: tuple[float, ...]
+    """Of each test set, by the first metric."""
+
+
+def train(recipe: Path, run: Path, settings: Settings) -> Outcome:
+    """Train, unless that was done, and read what came of it."""
+    command = [sys.executable, "-m", "dragoman", "train", str(recipe), "-o", str(run)]
+    for key, value in settings.items():
+        command += ["--set", f"{key}={value}"]
+    if not (run / "finished").exists():
+        with (run.parent / f"{run.name}.log").open("w") as log:
+            environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+            subprocess.run(command, check=True, stdout=log, stderr=log, env=environment)
+    events = read_journal(run / JOURNAL)
+    if any(event["event"] == "resume" for event in events):
+        raise SystemExit(f"{run}: it was interrupted, so its minutes are not those of training")
+    last = max(event["time"] for event in events if event["event"] == "validation")
+    of_tests = ModelDirectory(run).description.training["scores"].values()
+    scores = tuple(next(iter(metrics.values()))["score"] for metrics in of_tests)
+    return Outcome((last - events[0]["time"]) / 60, scores)
+
+
+def show(values: Sequence[float], digits: int) -> str:
+    """Write the mean, and the standard deviation if there is one."""
+    mean = f"{statistics.mean(values):.{digits}f}"
+    return f"{mean} ± {statistics.stdev(values):.{digits}f}" if len(values) > 1 else mean
+
+
+def main() -> None:
+    """Train all, two at once or so, and print a table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("recipe", type=Path)
+    parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--rows", nargs="+", choices=list(DEPARTURES), default=list(DEPARTURES))
+    parser.add_argument("--at-once", type=int, default=1)
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    with ThreadPoolExecutor(options.at_once) as pool:
+        runs = {
+            name: [
+                pool.submit(
+                    train,
+                    options.recipe,
+                    options.folder / f"{list(DEPARTURES).index(name):02}-{seed}",
+                    {**LENGTH, **PAPER, **DEPARTURES[name], "seed": seed},
+                )
+                for seed in options.seeds
+            ]
+            for name in options.rows
+        }
+        found = {name: [run.result() for run in of_row] for name, of_row in runs.items()}
+    machine = circumstances()
+    print(f"{machine['device']}, {len(options.seeds)} seeds, commit {machine['commit']}\n")
+    for name, outcomes in found.items():
+        of_tests = zip(*(outcome.scores for outcome in outcomes), strict=True)
+        minutes = show([outcome.minutes for outcome in outcomes], 1)
+        print(f"| {name} | {' | '.join(show(scores, 2) for scores in of_tests)} | {minutes} |")
+
+
+if __name__ == "__main__":
+    main()
