@@ -107,7 +107,8 @@ def test_what_is_begun_keeps_the_terms_that_its_beginning_lacks(
     best = translator.complete(sentence, tokenizers.target.encode(begun), SEARCH)[0]
 
     assert best.text.startswith(begun)
-    assert all(term in best.text[len(begun) :] for term in missing)
+    for term in ("%s", "12"):
+        assert best.text[len(begun) :].count(term) == missing.count(term)
     assert FAULT_OF_PROTECTED not in best.faults
 
 

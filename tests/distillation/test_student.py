@@ -28,7 +28,11 @@ TEACHERS: dict[str, Any] = {
         "overlap": "allow",
     },
     "tokenizer": {"kind": "bpe", "vocab_size": 300, "joint": False, "lowercase": True},
-    "model": {"preset": "small", "tied_embeddings": "target"},
+    "model": {
+        "preset": "small",
+        "tied_embeddings": "target",
+        "positional_encoding": "rotary",
+    },
     "training": {"learning_rate": 3e-3},
     "evaluation": {"lowercase": True},
 }
@@ -52,7 +56,7 @@ def teacher_of(path: Path, recipe: dict[str, Any], *, kind: str = "bpe") -> Mode
     directory.description = ModelDescription(
         source_language="en",
         target_language="de",
-        model=TransformerConfig(tied_embeddings="target"),
+        model=TransformerConfig(tied_embeddings="target", positional_encoding="rotary"),
         tokenizer=TokenizerDescription(
             kind=kind,  # type: ignore[arg-type]
             joint=False,
@@ -146,6 +150,7 @@ def test_the_student_of_an_imported_model_learns_a_vocabulary_of_its_own(tmp_pat
     assert recipe.tokenizer.from_model is None
     assert recipe.languages == ("en", "de")
     assert recipe.model.tied_embeddings == "all"
+    assert recipe.model.positional_encoding == "interleaved"
 
 
 @pytest.mark.parametrize("path", ["~/runs/fast", "~nobody", "runs/$fast", "runs/${fast}/1"])

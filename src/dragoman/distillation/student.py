@@ -19,7 +19,7 @@ def student_recipe(
     """Write the recipe of a student.
 
     It differs from the teacher's in the model and in the training text, and takes the teacher's
-    vocabulary. Validation and test text stay, so a student is judged by the same references.
+    vocabulary and kind of positions. Validation and test text stay, so a student is judged by the same references.
 
     Args:
         teacher: The model that teaches.
@@ -61,6 +61,7 @@ def _table(
         del table["training"], table["batching"]
     if description.tokenizer.kind != IMPORTED:
         table["model"]["tied_embeddings"] = description.model.tied_embeddings
+        table["model"]["positional_encoding"] = description.model.positional_encoding
         table["tokenizer"] = _tokenizer(teacher, tokenizer)
     for assignment in assignments:
         set_key(table, assignment)
