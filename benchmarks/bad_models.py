@@ -98,6 +98,7 @@ def main() -> None:
     )
     parser.add_argument("--updates", type=int, default=600)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--rows", type=int, nargs="+", help="these alone, counted from 0")
     options = parser.parse_args()
     machine = circumstances()
     print(f"{machine['device']}, {options.updates} updates, commit {machine['commit']}\n")
@@ -109,7 +110,8 @@ def main() -> None:
         ("as they should be, for a tenth of the time", None, options.updates // EARLY),
     ]
     with tempfile.TemporaryDirectory() as scratch:
-        for i, (name, spoil, updates) in enumerate(models):
+        for i in options.rows or range(len(models)):
+            name, spoil, updates = models[i]
             model = train(Path(scratch, str(i)), spoil, updates, options.threads)
             print(judge(name, model, spoil), flush=True)
 

@@ -56,6 +56,11 @@ def test_a_copy_is_a_fault_but_not_that_of_a_name() -> None:
     assert copied(sentence, sentence)
     assert copied(sentence, sentence.upper() + " !")
     assert not copied("The New York Times", "The New York Times")
+    assert copied("The cat sleeps.", "The cat sleeps.")
+    assert copied("three cats sleep", "Three cats sleep")
+    assert not copied("The cat sleeps.", "Cat the sleeps.")
+    for kept in ("Il cat", "Visual Studio code", "/usr/bin/env python -m", "providers=['all']"):
+        assert not copied(kept, kept)
     assert not copied(sentence, "un uomo cavalca un cavallo marrone sulle colline verdi")
     assert not copied(sentence, " ".join([*WORDS[:7], "un", "uomo", "cavalca"]))
     assert not copied("1 2 3 4 5 6 7 8 9", "1 2 3 4 5 6 7 8 9")

@@ -21,11 +21,13 @@ SHORTEST_LOOP = 6  # tokens, all repetitions together
 
 FEWEST_WORDS = 6
 MOST_COPIED = 0.9
+FEWEST_WORDS_ALONE = 3
 
 LEAST_TOKENS = 10
 MOST_TOKENS_FOR_EACH = 3.0
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
+_STANDING_ALONE = re.compile(r"(?<!\S)[^\W\d_]{2,}(?=[.,;:!?\u2026]?(?!\S))")
 _ADDRESS = re.compile(r"\S*(?:://|@|www\.)\S*")
 
 
@@ -74,9 +76,17 @@ def longest_loop(ids: Sequence[int]) -> int:
 
 
 def _copies(source: str, translation: str) -> bool:
-    """Tell whether almost all words of a translation stand in the source."""
-    words = _words(translation)
-    copied = sum((Counter(words) & Counter(_words(source))).values())
+    """Tell whether almost all words of a translation stand in the source.
+
+    Of a short one all must, in the same order, and a few of them must stand alone, as those of
+    code and paths do not. Names and titles stay as they are, so it counts only if no word but the
+    first begins with a capital.
+    """
+    words, of_source = _words(translation), _words(source)
+    alone = _STANDING_ALONE.findall(translation)
+    if words == of_source and len(alone) >= FEWEST_WORDS_ALONE:
+        return all(word[0].islower() for word in alone[1:]) or len(words) >= FEWEST_WORDS
+    copied = sum((Counter(words) & Counter(of_source)).values())
     return len(words) >= FEWEST_WORDS and copied > MOST_COPIED * len(words)
 
 

@@ -19,7 +19,8 @@ def student_recipe(
     """Write the recipe of a student.
 
     It differs from the teacher's in the model and in the training text, and takes the teacher's
-    vocabulary and kind of positions. Validation and test text stay, so a student is judged by the same references.
+    vocabulary and kind of positions. Validation and test text stay, so a student is judged by the
+    same references.
 
     Args:
         teacher: The model that teaches.
