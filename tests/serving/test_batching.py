@@ -19,7 +19,7 @@ from dragoman.translation import Translation
 from dragoman.translator import Translator
 
 SEARCH = SearchConfig()
-LINE = "the cat, the dog"
+LINE = "The Cat, the Dog"  # names, of which a copy is no fault
 Scenario = Callable[[Batcher], Coroutine[Any, Any, Any]]
 
 

@@ -301,7 +301,8 @@ def _reasons(chosen: _Choice, text: TextMeasure, device: torch.device) -> tuple[
         f"pairs with more than {text.max_length} are left out, {100 * text.share_too_long:.1f} %",
         f"machine: {device}, {torch.get_num_threads()} threads, {dtype}; rehearsed at "
         f"{rehearsal.tokens_per_second:,.0f} target tokens a second, "
-        f"{rehearsal.seconds_per_validation:.0f} s for a validation with translations",
+        f"{rehearsal.seconds_per_validation:.0f} s for a validation with translations"
+        + ("; the memory below is that of the host" if device.type == "cuda" else ""),
         f"model: {candidate.preset}, {candidate.parameters:,} parameters; a larger one should "
         f"have more text (a target token for {PARAMETERS_PER_TOKEN_OF_TEXT:g} parameters; here "
         f"{candidate.parameters / text.effective_tokens:.1f}) or more time "
