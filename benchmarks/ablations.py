@@ -2,11 +2,11 @@
 
     python benchmarks/ablations.py recipes/multi30k_en_de.toml --folder runs/ablations [--at-once 2]
 
-All rows see the same batches, and as many, with each of `--seeds`. Each training has one thread;
-`--at-once` of them go on side by side, so that minutes can be compared within a table if nothing
-else runs. What is there already is not trained again. Printed are the mean and the standard
-deviation over the seeds of each test set's first score, and of the minutes from the beginning of
-the training to the end of its last validation.
+All rows see equally many batches with each of `--seeds`, and the same ones but for that with two
+vocabularies. Each training has one thread; `--at-once` of them go on side by side, so that minutes
+can be compared within a table if nothing else runs. What is there already is not trained again.
+Printed are the mean and the standard deviation over the seeds of each test set's first score, and
+of the minutes from the beginning of the training to the end of its last validation.
 """
 
 import argparse
@@ -56,7 +56,10 @@ DEPARTURES: dict[str, Settings] = {
         "training.weight_decay": 0.1,
         "training.optimizer": "muon",
     },
-    "tables that are not shared": {"model.tied_embeddings": "none"},
+    "two vocabularies, no shared table": {
+        "tokenizer.joint": "false",
+        "model.tied_embeddings": "none",
+    },
     "SiLU in place of ReLU": {"model.activation": "silu"},
     "no label smoothing": {"training.label_smoothing": 0.0},
     "all of the recipe": {

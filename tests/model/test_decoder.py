@@ -1,4 +1,4 @@
-"""The decoder equals PyTorch's, and its state is a value that decoding can cut and reorder."""
+"""The decoder equals PyTorch's, and its state is one that decoding can cut and reorder."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from dragoman.model.config import TransformerConfig
-from dragoman.model.decoder import Decoder, DecoderState
+from dragoman.model.decoder import ROOM, Decoder, DecoderState
 from dragoman.model.masks import causal_mask, padding_mask
 
 Twin = Callable[[nn.Module, TransformerConfig], nn.Module]
@@ -130,22 +130,39 @@ def test_select_before_the_first_token_repeats_a_sentence_for_a_beam(
     torch.testing.assert_close(actual, expected, atol=1e-5, rtol=0)
 
 
+def take_step(decoder: Decoder, state: DecoderState) -> DecoderState:
+    """Decode a token of each prefix."""
+    state = state.extend()
+    _, state = decoder(torch.zeros(*state.own.shape[:2], D_MODEL), state, state.mask)
+    return state
+
+
 def test_each_prefix_sees_its_line_of_descent_and_nothing_else(
     decoder: Decoder, memory: Tensor
 ) -> None:
     state = decoder.start(memory, SOURCE_MASK).reorder(torch.zeros(3, 2, dtype=torch.long))
-    assert state.extend().mask is not None
 
-    state = state.extend().reorder(torch.tensor([[1, 0], [1, 1], [0, 1]])).extend()
+    state = take_step(decoder, state)
+    state = state.reorder(torch.tensor([[1, 0], [1, 1], [0, 1]]))
+    state = take_step(decoder, state)
 
-    assert state.lineage.tolist() == [[[1, 0], [0, 1]], [[1, 0], [1, 1]], [[0, 0], [1, 1]]]
-    assert state.mask is not None
-    assert state.mask[0, 0].int().tolist() == [[0, 1, 1, 0], [1, 0, 0, 1]]
-    assert state.mask[1, 0].int().tolist() == [[0, 1, 1, 0], [0, 1, 0, 1]]
+    assert state.mask[0, 0, :, :4].int().tolist() == [[0, 1, 1, 0], [1, 0, 0, 1]]
+    assert state.mask[1, 0, :, :4].int().tolist() == [[0, 1, 1, 0], [0, 1, 0, 1]]
+    assert not state.mask[:, :, :, 4:].any()
 
 
-def test_one_prefix_needs_no_mask(decoder: Decoder, memory: Tensor) -> None:
-    assert decoder.start(memory, SOURCE_MASK).extend().mask is None
+def test_what_no_prefix_descends_from_is_left_behind(decoder: Decoder, memory: Tensor) -> None:
+    """Each token of the first prefix continues the first one, and the others are dropped."""
+    width, steps = 4, 40
+    state = decoder.start(memory, SOURCE_MASK).reorder(torch.zeros(3, width, dtype=torch.long))
+    for _ in range(steps):
+        state = take_step(decoder, state)
+        state = state.reorder(torch.zeros(3, width, dtype=torch.long))
+
+    target = state.blocks[0].target
+    assert target is not None
+    assert target.keys.size(2) <= steps + 2 * ROOM  # and not steps * width
+    assert state.own.sum(dim=2).eq(steps).all()
 
 
 def test_reorder_copies_neither_keys_nor_values(

@@ -99,9 +99,8 @@ class DecoderGraph(nn.Module):
                 source_keys, source_values, zip(past_keys, past_values, strict=True), strict=True
             )
         )
-        state = DecoderState(
-            blocks, padding_mask(source, model.padding_id), lineage=tokens[:, None, :0]
-        )
+        mask = padding_mask(source, model.padding_id)
+        state = DecoderState(blocks, mask, length=num_past, own=mask[:, 0, :, :0])  # one prefix
         rotate = model.positions.rotation(tokens.size(1), first_position=num_past)
         states, state = model.decoder(x, state, target_mask, rotate)
         seen = [block.target for block in state.blocks if block.target is not None]

@@ -1,7 +1,7 @@
 """Scaled dot-product and multi-head attention (section 3.2)."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -21,12 +21,37 @@ class KeysAndValues:
     keys: Float[Tensor, "batch heads memory d_k"]
     values: Float[Tensor, "batch heads memory d_k"]
 
+    room: int = 0
+    """Places at the end where nothing stands yet; a mask has to hide them."""
+
     def append(self, newer: "KeysAndValues") -> "KeysAndValues":
-        """Extend in time, as decoding does with each token."""
-        return KeysAndValues(
-            keys=torch.cat([self.keys, newer.keys], dim=2),
-            values=torch.cat([self.values, newer.values], dim=2),
-        )
+        """Extend in time, as decoding does with each token.
+
+        Room is written to, so what has some can be continued once; without it all is copied.
+        """
+        if self.room == 0:
+            return KeysAndValues(
+                keys=torch.cat([self.keys, newer.keys], dim=2),
+                values=torch.cat([self.values, newer.values], dim=2),
+            )
+        begin, length = self.keys.size(2) - self.room, newer.keys.size(2)
+        self.keys[:, :, begin : begin + length] = newer.keys
+        self.values[:, :, begin : begin + length] = newer.values
+        return replace(self, room=self.room - length)
+
+    def keep(self, places: Int[Tensor, "batch kept"], *, room: int) -> "KeysAndValues":
+        """Copy these places of each row of the batch, with room behind them."""
+        batch, heads, length, d_k = self.keys.shape
+        first = torch.arange(batch * heads, device=places.device).view(batch, heads, 1) * length
+        chosen = (first + places[:, None]).flatten()
+
+        def keep(whole: Tensor) -> Tensor:
+            kept = whole.new_zeros(batch, heads, places.size(1) + room, d_k)
+            copied = whole.flatten(end_dim=2).index_select(0, chosen)
+            kept[:, :, : places.size(1)] = copied.view(batch, heads, -1, d_k)
+            return kept
+
+        return KeysAndValues(keep(self.keys), keep(self.values), room)
 
     def contiguous(self) -> "KeysAndValues":
         """Lay each head out in one piece, which products otherwise do each time they are asked."""
@@ -34,9 +59,8 @@ class KeysAndValues:
 
     def select(self, rows: Int[Tensor, " kept"]) -> "KeysAndValues":
         """Keep these rows of the batch."""
-        return KeysAndValues(
-            keys=self.keys.index_select(0, rows), values=self.values.index_select(0, rows)
-        )
+        keys, values = (both.index_select(0, rows) for both in (self.keys, self.values))
+        return KeysAndValues(keys, values, self.room)
 
 
 def attention_weights(

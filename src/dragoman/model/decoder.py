@@ -1,5 +1,6 @@
 """The decoder, right half of figure 1 (section 3.1)."""
 
+import math
 from dataclasses import dataclass, replace
 
 import torch
@@ -15,6 +16,13 @@ from dragoman.model.rotation import Rotate, unrotated
 SourceMask = Bool[Tensor, "#batch 1 1 source"]
 TargetMask = Bool[Tensor, "#batch 1 target seen"]
 
+ROOM = 16
+"""Keys and values of each sentence that room is made for at least. What is taken along there is
+rounded up to a multiple of it, as a new shape costs a CPU more than to look at a few in vain."""
+
+TOKENS_AT_ONCE = 4
+"""Tokens of each prefix that room is made for at least."""
+
 
 @dataclass(frozen=True)
 class BlockState:
@@ -26,18 +34,25 @@ class BlockState:
 
 @dataclass(frozen=True)
 class DecoderState:
-    """All that decoding must remember from one token to the next, as a value.
+    """All that decoding must remember from one token to the next.
 
     A search follows several prefixes of each sentence. They stand side by side where positions
-    stand in training: each step appends the keys and values of all of them, and nothing that was
-    appended is ever moved or copied when the search drops one prefix and lets another branch.
-    Instead each prefix remembers its line of descent, and the mask shows it nothing else.
+    stand in training: each step writes the keys and values of all of them into room that was made
+    for several steps, and nothing is copied when the search drops one prefix and lets another
+    branch. Instead each prefix remembers where its own tokens are, and the mask shows it nothing
+    else. When the room is full, what some prefix still descends from is copied to a place with
+    more; the prefixes of a beam have most of their past in common.
+
+    A step writes into the room of the state that it is given, which is then used up.
     """
 
     blocks: tuple[BlockState, ...]
     source_mask: SourceMask
-    lineage: Int[Tensor, "batch prefixes length"]
-    """For each prefix and each token of it, in which place that token was decoded."""
+    length: int
+    """Tokens that each prefix has."""
+
+    own: Bool[Tensor, "batch prefixes places"]
+    """At which places of the keys and values each prefix finds its own tokens."""
 
     def select(self, sentences: Int[Tensor, " kept"]) -> "DecoderState":
         """Keep these sentences of the batch."""
@@ -47,29 +62,50 @@ class DecoderState:
             )
             for block in self.blocks
         )
-        return DecoderState(blocks, self.source_mask[sentences], self.lineage[sentences])
+        return DecoderState(blocks, self.source_mask[sentences], self.length, self.own[sentences])
 
     def reorder(self, parents: Int[Tensor, "batch prefixes"]) -> "DecoderState":
         """Let each prefix continue the one that stood in the place of its parent.
 
         Before the first token there is one prefix, and any number may continue it.
         """
-        return replace(self, lineage=self.lineage.take_along_dim(parents[:, :, None], dim=1))
+        return replace(self, own=self.own.take_along_dim(parents[:, :, None], dim=1))
 
     def extend(self) -> "DecoderState":
-        """Let each prefix have one more token, decoded in the prefix's own place."""
-        own = self._places().expand(self.lineage.shape[:2])
-        return replace(self, lineage=torch.cat([self.lineage, own[:, :, None]], dim=2))
+        """Let each prefix have one more token, whose keys and values come next."""
+        width = self.own.size(1)
+        state = self if self._room >= width else self._make_room()
+        begin = state.own.size(2) - state._room
+        own = state.own.clone()
+        own[:, :, begin : begin + width] = torch.eye(width, dtype=torch.bool, device=own.device)
+        return replace(state, length=self.length + 1, own=own)
 
     @property
-    def mask(self) -> TargetMask | None:
-        """What each prefix may see: its own line of descent, which is all if it stands alone."""
-        if self.lineage.size(1) == 1:
-            return None
-        return (self.lineage[..., None] == self._places()).flatten(start_dim=2)[:, None]
+    def mask(self) -> TargetMask:
+        """What each prefix may see."""
+        return self.own[:, None]
 
-    def _places(self) -> Int[Tensor, " prefixes"]:
-        return torch.arange(self.lineage.size(1), device=self.lineage.device)
+    @property
+    def _room(self) -> int:
+        """Places of the keys and values that are left to write to."""
+        target = self.blocks[0].target
+        return 0 if target is None else target.room
+
+    def _make_room(self) -> "DecoderState":
+        """Leave behind what no prefix descends from, and make room for the next few tokens."""
+        batch, width, _ = self.own.shape
+        room = max(ROOM, TOKENS_AT_ONCE * width)
+        needed = self.own.any(dim=1)
+        most = int(needed.sum(dim=1).max()) if needed.numel() else 0
+        first_needed = needed.byte().argsort(dim=1, descending=True, stable=True)
+        kept = first_needed[:, : math.ceil(most / ROOM) * ROOM]
+        blocks = tuple(
+            replace(block, target=(block.target or block.source).keep(kept, room=room))
+            for block in self.blocks
+        )
+        own = self.own.take_along_dim(kept[:, None], dim=2)
+        empty = torch.zeros(batch, width, room, dtype=torch.bool, device=own.device)
+        return replace(self, blocks=blocks, own=torch.cat([own, empty], dim=2))
 
 
 class DecoderBlock(nn.Module):
@@ -136,8 +172,8 @@ class Decoder(nn.Module):
         for block in self.blocks:
             assert isinstance(block, DecoderBlock)  # the type of a ModuleList's items is lost
             blocks.append(BlockState(block.cross_attention.project(memory).contiguous()))
-        nothing = torch.zeros(len(memory), 1, 0, dtype=torch.long, device=memory.device)
-        return DecoderState(tuple(blocks), source_mask, lineage=nothing)
+        nothing = torch.zeros(len(memory), 1, 0, dtype=torch.bool, device=memory.device)
+        return DecoderState(tuple(blocks), source_mask, length=0, own=nothing)
 
     def forward(
         self,

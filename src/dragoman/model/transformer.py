@@ -127,7 +127,7 @@ class Transformer(nn.Module):
         gives it, gives the logits of fewer tokens.
         """
         embedded = self.target_embeddings(tokens)
-        position = state.lineage.size(2)
+        position = state.length
         x = self.positions(embedded.flatten(end_dim=1)[:, None], first_position=position)
         x, rotate = self.dropout(x), self.positions.rotation(1, first_position=position)
         state = state.extend()
