@@ -30,6 +30,8 @@ SEARCHES = [
     SearchConfig(beam_size=3, n_best=2, **SHORT),
     SearchConfig(sampling_temperature=1.0, n_best=2, **SHORT),
 ]
+LONG = SearchConfig(beam_size=4, n_best=2, max_length_ratio=1.5, max_length_extra=25)
+"""So long that what is seen is copied several times, and some of it left behind."""
 
 
 @pytest.fixture
@@ -44,7 +46,7 @@ def transformer() -> Transformer:
     return model
 
 
-@pytest.mark.parametrize("config", SEARCHES)
+@pytest.mark.parametrize("config", [*SEARCHES, LONG])
 def test_a_sentence_is_translated_alike_in_every_batch(
     transformer: Transformer, config: SearchConfig
 ) -> None:

@@ -205,3 +205,32 @@ def test_dropout_acts_on_the_weights_and_the_maps_do_not_show_it() -> None:
 def test_the_heads_must_divide_the_model() -> None:
     with pytest.raises(ValueError, match="d_model=10 is not a multiple of num_heads=4"):
         MultiHeadAttention(d_model=10, num_heads=4)
+
+
+def test_what_is_kept_has_room_that_is_empty_and_written_to() -> None:
+    """Places of each row of the batch, in every head, then what is appended, then nothing."""
+    whole = KeysAndValues(torch.randn(2, 3, 5, 4), torch.randn(2, 3, 5, 4))
+    newer = KeysAndValues(torch.randn(2, 3, 2, 4), torch.randn(2, 3, 2, 4))
+
+    kept = whole.keep(torch.tensor([[4, 0, 2], [1, 2, 3]]), room=3).append(newer)
+
+    assert kept.room == 1
+    for found, old, new in (
+        (kept.keys, whole.keys, newer.keys),
+        (kept.values, whole.values, newer.values),
+    ):
+        copied = torch.stack([old[0][:, [4, 0, 2]], old[1][:, [1, 2, 3]]])
+        assert torch.equal(found, torch.cat([copied, new, torch.zeros(2, 3, 1, 4)], dim=2))
+
+
+def test_a_part_of_the_batch_has_as_much_room_and_its_own() -> None:
+    whole = KeysAndValues(torch.randn(2, 3, 5, 4), torch.randn(2, 3, 5, 4)).keep(
+        torch.tensor([[0], [1]]), room=2
+    )
+    newer = KeysAndValues(torch.randn(1, 3, 2, 4), torch.randn(1, 3, 2, 4))
+
+    part = whole.select(torch.tensor([1])).append(newer)
+
+    assert part.room == 0
+    assert torch.equal(part.keys[:, :, 1:], newer.keys)
+    assert not whole.keys[:, :, 1:].any()

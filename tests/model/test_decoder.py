@@ -58,7 +58,8 @@ def advance(decoder: Decoder, x: Tensor, state: DecoderState) -> tuple[Tensor, D
     """Decode the positions in x one at a time."""
     outputs = []
     for position in x.split(1, dim=1):
-        output, state = decoder(position, state, None)
+        state = state.extend()
+        output, state = decoder(position, state, state.mask)
         outputs.append(output)
     return torch.cat(outputs, dim=1), state
 
@@ -95,15 +96,17 @@ def test_one_position_at_a_time_equals_all_positions_at_once(
     torch.testing.assert_close(actual, expected, atol=1e-5, rtol=0)
 
 
-def test_advancing_leaves_the_earlier_state_as_it_was(
+def test_the_state_before_the_first_token_may_be_continued_twice(
     decoder: Decoder, x: Tensor, memory: Tensor
 ) -> None:
-    _, state = advance(decoder, x[:, :2], decoder.start(memory, SOURCE_MASK))
+    start = decoder.start(memory, SOURCE_MASK)
 
-    once, _ = advance(decoder, x[:, 2:], state)
-    again, _ = advance(decoder, x[:, 2:], state)
+    once, state = advance(decoder, x[:, :2], start)
+    advance(decoder, x[:, 2:], start)
+    rest, _ = advance(decoder, x[:, 2:], state)
 
-    assert torch.equal(once, again)
+    expected, _ = advance(decoder, x, start)
+    assert torch.equal(torch.cat([once, rest], dim=1), expected)
 
 
 def test_select_continues_the_kept_rows_as_if_the_others_had_never_been(
@@ -133,7 +136,7 @@ def test_select_before_the_first_token_repeats_a_sentence_for_a_beam(
 def take_step(decoder: Decoder, state: DecoderState) -> DecoderState:
     """Decode a token of each prefix."""
     state = state.extend()
-    _, state = decoder(torch.zeros(*state.own.shape[:2], D_MODEL), state, state.mask)
+    _, state = decoder(torch.zeros(*state.visible.shape[:2], D_MODEL), state, state.mask)
     return state
 
 
@@ -162,7 +165,7 @@ def test_what_no_prefix_descends_from_is_left_behind(decoder: Decoder, memory: T
     target = state.blocks[0].target
     assert target is not None
     assert target.keys.size(2) <= steps + 2 * ROOM  # and not steps * width
-    assert state.own.sum(dim=2).eq(steps).all()
+    assert state.visible.sum(dim=2).eq(steps).all()
 
 
 def test_reorder_copies_neither_keys_nor_values(

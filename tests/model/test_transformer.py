@@ -112,14 +112,14 @@ def test_token_by_token_equals_all_at_once(build: Build, positional_encoding: st
         close(logits[:, 0], expected)
 
 
-@pytest.mark.parametrize(("width", "length"), [(4, 14), (1, 40)])
-def test_prefixes_branch_as_a_beam_asks(model: Transformer, width: int, length: int) -> None:
+@pytest.mark.parametrize("widths", [[4] * 14, [1] * 40, [3] * 20, [1, *[4] * 6, *[2] * 20]])
+def test_prefixes_branch_as_a_beam_asks(model: Transformer, widths: list[int]) -> None:
     sentences = torch.tensor([2, 0])
     generator = torch.Generator().manual_seed(1)
     state = model.start(SOURCE)
-    state = state.reorder(torch.zeros(3, width, dtype=torch.long))
-    prefixes = torch.empty(3, width, 0, dtype=torch.long)
-    for position in range(length):
+    state = state.reorder(torch.zeros(3, widths[0], dtype=torch.long))
+    prefixes = torch.empty(3, widths[0], 0, dtype=torch.long)
+    for position, (width, next_width) in enumerate(zip(widths, [*widths[1:], 1], strict=True)):
         if position == 3:  # one sentence is complete, the others change places
             prefixes, state = prefixes[sentences], state.select(sentences)
         tokens = torch.randint(3, 12, prefixes.shape[:2], generator=generator)
@@ -128,7 +128,7 @@ def test_prefixes_branch_as_a_beam_asks(model: Transformer, width: int, length: 
         for place, source in enumerate(SOURCE if position < 3 else SOURCE[sentences]):
             expected = model(source.expand(width, -1), prefixes[place])[:, -1]
             close(logits[place], expected)
-        parents = torch.randint(width, prefixes.shape[:2], generator=generator)
+        parents = torch.randint(width, (len(prefixes), next_width), generator=generator)
         prefixes = prefixes.take_along_dim(parents[:, :, None], dim=1)
         state = state.reorder(parents)
 

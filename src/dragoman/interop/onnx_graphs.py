@@ -100,7 +100,8 @@ class DecoderGraph(nn.Module):
             )
         )
         mask = padding_mask(source, model.padding_id)
-        state = DecoderState(blocks, mask, length=num_past, own=mask[:, 0, :, :0])  # one prefix
+        # What is visible is not asked for, as `target_mask` says it.
+        state = DecoderState(blocks, mask, length=num_past, visible=mask[:, 0, :, :0])
         rotate = model.positions.rotation(tokens.size(1), first_position=num_past)
         states, state = model.decoder(x, state, target_mask, rotate)
         seen = [block.target for block in state.blocks if block.target is not None]

@@ -42,16 +42,16 @@ class KeysAndValues:
     def keep(self, places: Int[Tensor, "batch kept"], *, room: int) -> "KeysAndValues":
         """Copy these places of each row of the batch, with room behind them."""
         batch, heads, length, d_k = self.keys.shape
-        first = torch.arange(batch * heads, device=places.device).view(batch, heads, 1) * length
-        chosen = (first + places[:, None]).flatten()
+        row_starts = torch.arange(batch * heads, device=places.device) * length
+        chosen = (row_starts.view(batch, heads, 1) + places[:, None]).flatten()
+        # Not left unset: hidden places have a weight of zero, and zero times NaN is NaN.
+        empty = self.keys.new_zeros(batch, heads, room, d_k)
 
-        def keep(whole: Tensor) -> Tensor:
-            kept = whole.new_zeros(batch, heads, places.size(1) + room, d_k)
+        def copy(whole: Tensor) -> Tensor:
             copied = whole.flatten(end_dim=2).index_select(0, chosen)
-            kept[:, :, : places.size(1)] = copied.view(batch, heads, -1, d_k)
-            return kept
+            return torch.cat([copied.view(batch, heads, places.size(1), d_k), empty], dim=2)
 
-        return KeysAndValues(keep(self.keys), keep(self.values), room)
+        return KeysAndValues(copy(self.keys), copy(self.values), room)
 
     def contiguous(self) -> "KeysAndValues":
         """Lay each head out in one piece, which products otherwise do each time they are asked."""

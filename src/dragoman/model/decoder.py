@@ -17,8 +17,9 @@ SourceMask = Bool[Tensor, "#batch 1 1 source"]
 TargetMask = Bool[Tensor, "#batch 1 target seen"]
 
 ROOM = 16
-"""Keys and values of each sentence that room is made for at least. What is taken along there is
-rounded up to a multiple of it, as a new shape costs a CPU more than to look at a few in vain."""
+"""Places for keys and values that are made at least for each sentence, whenever room is made. How
+many are copied is rounded up to a multiple of it: a new shape costs a CPU more than to look at a
+few places in vain."""
 
 TOKENS_AT_ONCE = 4
 """Tokens of each prefix that room is made for at least."""
@@ -39,11 +40,12 @@ class DecoderState:
     A search follows several prefixes of each sentence. They stand side by side where positions
     stand in training: each step writes the keys and values of all of them into room that was made
     for several steps, and nothing is copied when the search drops one prefix and lets another
-    branch. Instead each prefix remembers where its own tokens are, and the mask shows it nothing
-    else. When the room is full, what some prefix still descends from is copied to a place with
-    more; the prefixes of a beam have most of their past in common.
+    branch. Instead each prefix remembers which places it may see. When the room is full, what some
+    prefix still descends from is copied to where there is more; the prefixes of a beam have most of
+    their past in common.
 
-    A step writes into the room of the state that it is given, which is then used up.
+    A step writes into the room of the state that it is given, which is then used up. Only the state
+    before the first token has no room yet, and may be continued in many ways.
     """
 
     blocks: tuple[BlockState, ...]
@@ -51,8 +53,8 @@ class DecoderState:
     length: int
     """Tokens that each prefix has."""
 
-    own: Bool[Tensor, "batch prefixes places"]
-    """At which places of the keys and values each prefix finds its own tokens."""
+    visible: Bool[Tensor, "batch prefixes places"]
+    """Which places of the keys and values each prefix may see: those of its own tokens."""
 
     def select(self, sentences: Int[Tensor, " kept"]) -> "DecoderState":
         """Keep these sentences of the batch."""
@@ -62,28 +64,32 @@ class DecoderState:
             )
             for block in self.blocks
         )
-        return DecoderState(blocks, self.source_mask[sentences], self.length, self.own[sentences])
+        return DecoderState(
+            blocks, self.source_mask[sentences], self.length, self.visible[sentences]
+        )
 
     def reorder(self, parents: Int[Tensor, "batch prefixes"]) -> "DecoderState":
-        """Let each prefix continue the one that stood in the place of its parent.
+        """Let each prefix continue the one that stood in the row of its parent.
 
         Before the first token there is one prefix, and any number may continue it.
         """
-        return replace(self, own=self.own.take_along_dim(parents[:, :, None], dim=1))
+        return replace(self, visible=self.visible.take_along_dim(parents[:, :, None], dim=1))
 
     def extend(self) -> "DecoderState":
-        """Let each prefix have one more token, whose keys and values come next."""
-        width = self.own.size(1)
+        """Let each prefix have one more token, whose keys and values the decoder then appends."""
+        width = self.visible.size(1)
         state = self if self._room >= width else self._make_room()
-        begin = state.own.size(2) - state._room
-        own = state.own.clone()
-        own[:, :, begin : begin + width] = torch.eye(width, dtype=torch.bool, device=own.device)
-        return replace(state, length=self.length + 1, own=own)
+        begin = state.visible.size(2) - state._room
+        visible = state.visible.clone()
+        visible[:, :, begin : begin + width] = torch.eye(
+            width, dtype=torch.bool, device=visible.device
+        )
+        return replace(state, length=self.length + 1, visible=visible)
 
     @property
     def mask(self) -> TargetMask:
-        """What each prefix may see."""
-        return self.own[:, None]
+        """`visible`, as attention wants it."""
+        return self.visible[:, None]
 
     @property
     def _room(self) -> int:
@@ -93,19 +99,21 @@ class DecoderState:
 
     def _make_room(self) -> "DecoderState":
         """Leave behind what no prefix descends from, and make room for the next few tokens."""
-        batch, width, _ = self.own.shape
+        batch, width, _ = self.visible.shape
         room = max(ROOM, TOKENS_AT_ONCE * width)
-        needed = self.own.any(dim=1)
+        needed = self.visible.any(dim=1)
         most = int(needed.sum(dim=1).max()) if needed.numel() else 0
-        first_needed = needed.byte().argsort(dim=1, descending=True, stable=True)
-        kept = first_needed[:, : math.ceil(most / ROOM) * ROOM]
+        # Stable, so that tokens keep their order; what is kept beyond the needed stays hidden.
+        needed_first = needed.byte().argsort(dim=1, descending=True, stable=True)
+        kept = needed_first[:, : math.ceil(most / ROOM) * ROOM]
+        # Before the first token nothing is kept, and the source lends no more than its format.
         blocks = tuple(
             replace(block, target=(block.target or block.source).keep(kept, room=room))
             for block in self.blocks
         )
-        own = self.own.take_along_dim(kept[:, None], dim=2)
-        empty = torch.zeros(batch, width, room, dtype=torch.bool, device=own.device)
-        return replace(self, blocks=blocks, own=torch.cat([own, empty], dim=2))
+        visible = self.visible.take_along_dim(kept[:, None], dim=2)
+        empty = torch.zeros(batch, width, room, dtype=torch.bool, device=visible.device)
+        return replace(self, blocks=blocks, visible=torch.cat([visible, empty], dim=2))
 
 
 class DecoderBlock(nn.Module):
@@ -173,7 +181,7 @@ class Decoder(nn.Module):
             assert isinstance(block, DecoderBlock)  # the type of a ModuleList's items is lost
             blocks.append(BlockState(block.cross_attention.project(memory).contiguous()))
         nothing = torch.zeros(len(memory), 1, 0, dtype=torch.bool, device=memory.device)
-        return DecoderState(tuple(blocks), source_mask, length=0, own=nothing)
+        return DecoderState(tuple(blocks), source_mask, length=0, visible=nothing)
 
     def forward(
         self,

@@ -123,8 +123,9 @@ class Transformer(nn.Module):
     ) -> tuple[Float[Tensor, "batch prefixes vocab"], DecoderState]:
         """Give the logits of the tokens that follow these, the last ones of several prefixes.
 
-        All prefixes of all sentences are equally long. Another projection, as `Projection.narrow`
-        gives it, gives the logits of fewer tokens.
+        All prefixes of all sentences are equally long. The state is used up, unless it is the one
+        before the first token, and no gradient goes through more than one step. Another projection,
+        as `Projection.narrow` gives it, gives the logits of fewer tokens.
         """
         embedded = self.target_embeddings(tokens)
         position = state.length
