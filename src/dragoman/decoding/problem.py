@@ -47,8 +47,10 @@ class SearchProblem(Generic[State]):
     """
 
     step: Callable[[Tensor, State], tuple[Tensor, State]]
-    """(tokens of shape (batch, prefixes), state) -> (logits of (batch, prefixes, vocab), state). The
-    state that it is given is used up, unless it is the one before the first step."""
+    """(tokens of shape (batch, prefixes), state) -> (logits of (batch, prefixes, vocab), state).
+
+    The state that it is given is used up, unless it is the one before the first step.
+    """
 
     state: State
     """The state before the first step."""
