@@ -51,7 +51,9 @@ def spread(
         return module
     if parallelism == "fsdp":
         return _sharded(module, transformer, dtype)
-    # Buffers are left alone: the table of positions may have grown on one process only.
+    # Buffers are left alone: the table of positions may have grown on one process only. What
+    # PyTorch 2.13 wants to be said instead, the versions before do not know.
+    warnings.filterwarnings("ignore", message="`broadcast_buffers` is deprecated")
     return DistributedDataParallel(module, broadcast_buffers=False)
 
 
