@@ -139,7 +139,7 @@ class DecoderBlock(nn.Module):
         self,
         x: Float[Tensor, "batch target d_model"],
         state: BlockState,
-        target_mask: TargetMask | None,
+        target_mask: TargetMask,
         source_mask: SourceMask | None,
         rotate: Rotate = unrotated,
     ) -> tuple[Float[Tensor, "batch target d_model"], BlockState]:
@@ -187,7 +187,7 @@ class Decoder(nn.Module):
         self,
         x: Float[Tensor, "batch target d_model"],
         state: DecoderState,
-        target_mask: TargetMask | None,
+        target_mask: TargetMask,
         rotate: Rotate = unrotated,
     ) -> tuple[Float[Tensor, "batch target d_model"], DecoderState]:
         states = []
