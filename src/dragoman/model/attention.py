@@ -10,6 +10,7 @@ from torch.nn import functional as F
 
 from dragoman.model.dropout import Dropout
 from dragoman.model.rotation import Rotate, unrotated
+from dragoman.model.softmax import softmax
 
 Mask = Bool[Tensor, "#batch #heads #query memory"]
 
@@ -72,7 +73,7 @@ def attention_weights(
     scores = queries @ keys.transpose(-2, -1) / math.sqrt(queries.size(-1))
     if mask is not None:
         scores = scores.masked_fill(~mask, -math.inf)
-    return scores.softmax(dim=-1)
+    return softmax(scores)
 
 
 class ScaledDotProductAttention(nn.Module):
