@@ -1,13 +1,16 @@
 """Recipes compose all settings, and say which key is wrong."""
 
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
+import tomli_w
 
 from dragoman.config import UsageError, to_table
 from dragoman.decoding.config import RANGES
-from dragoman.recipe import Recipe, differences, load_recipe, recipe_from_table
+from dragoman.recipe import Recipe, differences, load_recipe, read_recipe, recipe_from_table
 
 ROOT = Path(__file__).parents[1]
 WIDEST = RANGES["beam_size"][1]
@@ -109,3 +112,25 @@ def test_differences_name_both_values() -> None:
     new = {"a": 1, "b": {"c": 5}, "e": 4}
 
     assert differences(old, new) == ["b.c: 2 became 5", "b.d: 3 became None", "e: None became 4"]
+
+
+def test_a_recipe_is_read_once_so_that_it_may_be_a_pipe(tmp_path: Path) -> None:
+    pipe = tmp_path / "recipe"
+    os.mkfifo(pipe)
+    writing = threading.Thread(target=pipe.write_text, args=(tomli_w.dumps(SMALLEST),))
+    writing.start()
+
+    recipe, given = read_recipe(pipe, ("seed=3",))
+
+    writing.join()
+    assert (recipe.seed, given) == (3, {**SMALLEST, "seed": 3})
+
+
+def test_a_text_is_no_recipe_and_it_is_said_what_writes_one(tmp_path: Path) -> None:
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("The cat\tIl gatto\n")
+
+    with pytest.raises(
+        UsageError, match=r"pairs\.tsv: not a TOML file: .* dragoman plan writes it"
+    ):
+        load_recipe(pairs)

@@ -1,5 +1,6 @@
 """Terms survive every model, also one that was never trained."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -155,6 +156,56 @@ def test_alternatives_with_a_fault_come_behind_those_without(tokenizers: Tokeniz
     assert [each.score for each in found] == [0.0, -2.0, -1.0]
 
 
+def test_samples_with_a_fault_come_behind_those_without(tokenizers: TokenizerPair) -> None:
+    class Drawing(Parrot):
+        def search(self, sources: Sequence[Sequence[int]], *_: object) -> list[list[Hypothesis]]:
+            ((found,),) = super().search(sources[:1], SEARCH)
+            texts = ["Il gatto ha file.", "Il gatto ha 12 file.", "Il gatto ha 12 file."]
+            ids = [tuple(tokenizers.target.encode(text)) for text in texts]
+            return [[replace(found, ids=each, score=-1.0 * i) for i, each in enumerate(ids)]]
+
+    translator = SentenceTranslator(Drawing([]), tokenizers, TermFinder())
+    (found,) = translator.translate(
+        sentences(tokenizers, ["The cat has 12 files."]),
+        SearchConfig(sampling_temperature=1.0, n_best=3),
+    )
+    assert [(each.text, each.score) for each in found] == [
+        ("Il gatto ha 12 file.", -1.0),  # once: two ways to spell it are one translation
+        ("Il gatto ha file.", 0.0),
+    ]
+
+
+def test_a_term_of_the_glossary_that_is_begun_is_not_asked_for_again(
+    tokenizers: TokenizerPair, untrained: PyTorchEngine
+) -> None:
+    """Whatever else the beginning has: here a placeholder that the term does not have."""
+    asked = []
+
+    class Asking(Parrot):
+        knows_phrases = True
+
+        def search(
+            self,
+            sources: Sequence[Sequence[int]],
+            config: SearchConfig,
+            required: Sequence[Sequence[Phrase]] | None = None,
+            prefixes: Sequence[Sequence[int]] | None = None,
+        ) -> list[list[Hypothesis]]:
+            if required is None:
+                return super().search(sources, config)
+            asked.append([phrase.longest for phrase in required[0]])
+            return untrained.search(sources, config, required, prefixes)
+
+    glossary = Glossary({"cat": ("gatto",)})
+    begun = tokenizers.target.encode("Il gatto %s ha")
+    translator = SentenceTranslator(Asking(begun), tokenizers, TermFinder(glossary=glossary))
+    (sentence,) = sentences(tokenizers, ["The cat %s has 12 files."])
+
+    translator.complete(sentence, begun, SEARCH)
+
+    assert len(asked[0]) == 1  # 12
+
+
 @pytest.mark.parametrize("strange", ["λόγος", "🐱"])
 def test_a_model_is_not_made_to_spell_what_it_has_never_read(
     tokenizers: TokenizerPair, strange: str
@@ -170,10 +221,19 @@ def test_a_model_is_not_made_to_spell_what_it_has_never_read(
 
 
 def test_where_nothing_helps_the_sentence_stays_as_it_is(tokenizers: TokenizerPair) -> None:
-    engine = Parrot(tokenizers.target.encode("%d"))
+    class Judging(Parrot):
+        def log_probabilities(
+            self, sources: Sequence[Sequence[int]], translations: Sequence[Sequence[int]]
+        ) -> list[tuple[float, ...]]:
+            assert list(translations) == [tokenizers.target.encode("Where is %s now?")]
+            return [(-2.0,) * (len(translation) + 1) for translation in translations]
+
+    engine = Judging(tokenizers.target.encode("%d"))
     translator = SentenceTranslator(engine, tokenizers, TermFinder())
     ((best, *_),) = translator.translate(sentences(tokenizers, ["Where is %s now?"]), SEARCH)
     assert (best.text, best.faults) == ("Where is %s now?", ("copies the source",))
+    assert best.confidence == pytest.approx(math.exp(-2))
+    assert best.score == pytest.approx(best.log_probability / SEARCH.penalty(best.num_tokens))
 
 
 def test_a_second_engine_is_loaded_when_it_is_needed(

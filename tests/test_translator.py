@@ -39,7 +39,7 @@ SEARCH: dict[str, Any] = {"beam_size": 2, "max_length_ratio": 0.1, "max_length_e
 
 
 class Copier(FakeEngine):
-    """An engine that translates each sentence to itself, and remembers what it was asked."""
+    """Translates each sentence to itself, or with a longer end, and remembers what it was asked."""
 
     name = "copier"
 
@@ -59,7 +59,7 @@ class Copier(FakeEngine):
         return [
             [
                 Hypothesis(
-                    ids=tuple(source),
+                    ids=(*source, *source[-1:] * place),
                     score=-0.5 * place,
                     log_probability=-1.0 * place,
                     token_log_probabilities=(),
@@ -96,6 +96,7 @@ def saved(tokenizers: TokenizerPair, tmp_path_factory: pytest.TempPathFactory) -
         d_model=8, d_ff=12, num_heads=2, num_encoder_layers=1, num_decoder_layers=1
     )
     size = tokenizers.source.vocab_size
+    torch.manual_seed(5)  # a fixture of a module may be made before the tests are seeded
     model = Transformer(config, source_vocab_size=size, target_vocab_size=size, padding_id=0)
     description = ModelDescription(
         source_language="en",
@@ -153,7 +154,7 @@ def test_a_lone_surrogate_becomes_a_replacement_character(copying: Translator) -
 
 
 def test_line_breaks_and_separators_inside_a_sentence_become_spaces(copying: Translator) -> None:
-    assert copying("the cat\r\nthe\u2028dog") == "the cat the dog"
+    assert copying("cat\r\ndog") == copying("cat\u2028dog") == "cat dog"
 
 
 def test_white_space_around_sentences_is_kept(tokenizers: TokenizerPair) -> None:
@@ -291,7 +292,7 @@ def test_the_alternatives_of_parts_are_joined_in_order(tokenizers: TokenizerPair
 
     assert [found.score for found in translation.alternatives] == [0.0, 2 * -0.5]
     assert [found.finished for found in translation.alternatives] == [True, False]
-    assert translation.alternatives[1].text == "The cat. The dog."
+    assert translation.alternatives[1].text == "The cat.. The dog.."
 
 
 def test_any_number_of_texts_is_translated_as_they_come(tokenizers: TokenizerPair) -> None:

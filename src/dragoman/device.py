@@ -80,10 +80,22 @@ def compute_in_one_thread() -> None:
     import torch
 
     if (usual := torch.get_num_threads()) > 1:
-        torch.set_num_threads(1)  # of this thread, and of all that begin from now on
-        restoring = threading.Thread(target=torch.set_num_threads, args=(usual,))
-        restoring.start()  # of all that begin from now on
-        restoring.join()
+        limit_threads(1, usual=usual)
+
+
+def limit_threads(number: int, *, usual: int) -> None:
+    """Let PyTorch compute in so many threads for calls from this thread, and in `usual` for others.
+
+    What is set in a thread holds for it, and for all that use PyTorch first from then on. This one
+    uses it before: it would take what the others are given.
+    """
+    import torch
+
+    torch.get_num_threads()
+    torch.set_num_threads(number)
+    restoring = threading.Thread(target=torch.set_num_threads, args=(usual,))
+    restoring.start()
+    restoring.join()
 
 
 def device_name(device: "torch.device") -> str:

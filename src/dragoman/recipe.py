@@ -89,32 +89,38 @@ def _check_language(name: str, code: str) -> None:
         raise ValueError(f"{name} = {code!r} is not a language code; write it as en or pt_BR")
 
 
-def read_recipe(path: Path, assignments: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Read a recipe file as nested tables, and apply `section.key=value` assignments to them.
-
-    Raises:
-        DragomanError: there is no such file.
-        UsageError: it is not TOML, or an assignment is wrong.
-    """
-    table = read_table(path)
-    for assignment in assignments:
-        set_key(table, assignment)
-    return table
-
-
-def load_recipe(path: Path, assignments: tuple[str, ...] = ()) -> Recipe:
+def read_recipe(path: Path, assignments: tuple[str, ...] = ()) -> tuple[Recipe, dict[str, Any]]:
     """Read a recipe file and apply `section.key=value` assignments to it.
+
+    Returns:
+        The recipe, and what is given of it, as nested tables. The file is read once, so that it
+        may be a pipe.
 
     Raises:
         DragomanError: there is no such file.
         UsageError: the file or an assignment is wrong; the message names the key.
     """
-    table = read_recipe(path, assignments)
     try:
-        return recipe_from_table(table)
+        given = read_table(path)
+    except UsageError as error:
+        if path.suffix == ".toml":
+            raise
+        raise UsageError(
+            f"{error}; a recipe is one, and dragoman plan writes it for a text"
+        ) from error
+    for assignment in assignments:
+        set_key(given, assignment)
+    try:
+        return recipe_from_table(given), given
     except UsageError as error:
         blamed = " with ".join([str(path), *(f"--set {text}" for text in assignments)])
         raise UsageError(f"{blamed}: {error}") from error
+
+
+def load_recipe(path: Path, assignments: tuple[str, ...] = ()) -> Recipe:
+    """Do as `read_recipe` does, for those who do not ask what was given."""
+    recipe, _ = read_recipe(path, assignments)
+    return recipe
 
 
 def recipe_from_table(table: dict[str, Any]) -> Recipe:

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -81,13 +81,16 @@ def join_alternatives(
 ) -> tuple[Alternative, ...]:
     """Join the translations of the parts of a text: the first ones, the second ones, and so on.
 
-    There are as many as the part has that has the fewest.
+    There are as many as the part has that has the most; of one that has fewer, the best one is in
+    the others, too.
 
     Args:
         found: The alternatives of each part.
         put_together: Makes one of a translation of each part.
     """
-    return tuple(map(put_together, zip(*found, strict=False) if found else [()]))
+    count = max(map(len, found), default=1)
+    filled = ([*of_part, *of_part[:1] * (count - len(of_part))] for of_part in found)
+    return tuple(map(put_together, zip(*filled, strict=True) if found else [()]))
 
 
 class Sentence(NamedTuple):
@@ -139,7 +142,10 @@ class SentenceTranslator:
         """Give the translations of each sentence: those without a fault first, the best first."""
         tasks = [_Task(s.text, s.ids, self._terms.find(s.text)) for s in sentences]
         found = self._look_over(tasks, self.engine.search([task.ids for task in tasks], search))
-        if not search.samples:
+        if search.samples:
+            for alternatives in found:
+                alternatives.sort(key=_badness)
+        else:
             self._search_again(tasks, found, search)
             self._translate_around(tasks, found, search)
         return found
@@ -172,9 +178,9 @@ class SentenceTranslator:
     def _look_over(
         self, tasks: list["_Task"], hypotheses: list[list[Hypothesis]]
     ) -> list[list[Alternative]]:
-        """Put all hypotheses back into text, and see what is wrong with them."""
+        """Put all hypotheses back into text, each text once, and see what is wrong with them."""
         return [
-            [self._look_at(task, hypothesis) for hypothesis in of_task or [EMPTY]]
+            _different(self._look_at(task, hypothesis) for hypothesis in of_task or [EMPTY])
             for task, of_task in zip(tasks, hypotheses, strict=True)
         ]
 
@@ -230,7 +236,9 @@ class SentenceTranslator:
         for term in task.terms:
             if written[term.key]:
                 written[term.key] -= 1
-            elif term.kind != "glossary" or self._terms.find_faults([term], begun):
+            elif term.kind != "glossary" or FAULT_OF_GLOSSARY in self._terms.find_faults(
+                [term], begun
+            ):
                 missing.append(term)
         return missing
 
@@ -253,8 +261,7 @@ class SentenceTranslator:
         """Add translations to those of the chosen tasks: each text once, fewest faults first."""
         for i, hypotheses in zip(chosen, others, strict=True):
             looked_at = [self._look_at(tasks[i], hypothesis) for hypothesis in hypotheses]
-            different = {each.text: each for each in reversed((*found[i], *looked_at))}
-            found[i] = sorted(different.values(), key=_badness)
+            found[i] = sorted(_different([*found[i], *looked_at]), key=_badness)
 
     def _translate_around(
         self, tasks: list["_Task"], found: list[list[Alternative]], search: SearchConfig
@@ -270,12 +277,14 @@ class SentenceTranslator:
         for i, pieces in cut.items():
             translated = [next(translations)[0] for text in pieces[::2] if _has_word(text)]
             joined = self._put_together(tasks[i], pieces, translated)
+            if FAULT_OF_PROTECTED in joined.faults:
+                joined = self._leave_as_it_is(tasks[i], search)
             found[i] = [joined, *found[i]][: search.n_best]
 
     def _put_together(
         self, task: "_Task", pieces: list[str], translated: list[Alternative]
     ) -> Alternative:
-        """Put translations where pieces of a sentence were, or give up and leave it as it is."""
+        """Put translations where pieces of a sentence were."""
         texts = iter(piece.text for piece in translated)
         whole = "".join(
             text.replace(text.strip(), next(texts)) if place % 2 == 0 and _has_word(text) else text
@@ -283,9 +292,23 @@ class SentenceTranslator:
         ).strip()
         joined = join(translated, whole)
         faults = (*joined.faults, *self._terms.find_faults(task.terms, whole))
-        if FAULT_OF_PROTECTED in faults:
-            whole, faults = task.text.strip(), ("copies the source",)
-        return replace(joined, text=whole, parts=(whole,), faults=tuple(dict.fromkeys(faults)))
+        return replace(joined, parts=(whole,), faults=tuple(dict.fromkeys(faults)))
+
+    def _leave_as_it_is(self, task: "_Task", search: SearchConfig) -> Alternative:
+        """Give up, and say what the model thinks of the sentence as its own translation."""
+        text = task.text.strip()
+        ids = self.tokenizers.target.encode(text)
+        (values,) = self.engine.log_probabilities([task.ids], [ids])
+        log_probability = math.fsum(values)
+        return Alternative(
+            text=text,
+            parts=(text,),
+            score=log_probability / search.penalty(len(values)),
+            log_probability=log_probability,
+            num_tokens=len(values),
+            finished=True,
+            faults=("copies the source",),
+        )
 
     def _look_at(self, task: "_Task", hypothesis: Hypothesis) -> Alternative:
         """Put a hypothesis back into text, and see what is wrong with it."""
@@ -314,6 +337,14 @@ class _Task(NamedTuple):
     terms: list[Term]
     prefix: tuple[int, ...] = ()
     """What its translation begins with."""
+
+
+def _different(alternatives: Iterable[Alternative]) -> list[Alternative]:
+    """Keep the first of those of the same text, which several sequences of tokens may spell."""
+    first: dict[str, Alternative] = {}
+    for alternative in alternatives:
+        first.setdefault(alternative.text, alternative)
+    return list(first.values())
 
 
 def _badness(alternative: Alternative) -> tuple[bool, int, bool, float]:

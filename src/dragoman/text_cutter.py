@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from itertools import compress
 from typing import NamedTuple
 
 from dragoman.languages import base_language
@@ -123,20 +122,13 @@ class CutText:
         pieces = [
             piece.put_together([next(found) for _ in piece.sentences]) for piece in self.pieces
         ]
-        is_shown = [bool(piece.sentences) for piece in self.pieces]
-        count = min(
-            map(len, compress(pieces, is_shown)), default=n_best if self.source.strip() else 1
-        )
-        stretched = [
-            alternatives if shown else [*alternatives] * count
-            for alternatives, shown in zip(pieces, is_shown, strict=True)
-        ]
+        stays = self.source.strip() and not any(piece.sentences for piece in self.pieces)
         is_plain = isinstance(self.passage, PlainText)
         parts = tuple(part for piece in self.pieces for part in piece.parts)
-        alternatives = join_alternatives(stretched, self.passage.put_together)
+        alternatives = join_alternatives(pieces, self.passage.put_together)
         return Translation(
             source=self.source,
-            alternatives=alternatives if pieces else alternatives * count,
+            alternatives=alternatives * n_best if stays else alternatives,
             parts=parts if is_plain else (self.source.strip(),),
             cut=any(len(piece.sentences) > 1 for piece in self.pieces),
         )

@@ -226,13 +226,16 @@ class Translator:
             text: One sentence; it is not cut.
             prefix: How the translation begins. Its last word may go on.
         """
-        ids, begun = self._encode(text, prefix)
+        ids, begun = self._begin(text, prefix)
         search = replace(self.search, n_best=1)
         (best,) = self._sentence_translator.complete(Sentence(encodable(text), ids), begun, search)
         return best
 
     def ways_to_continue(self, text: str, prefix: str, *, count: int = 8) -> list[Way]:
         """Give other words that could follow a prefix, and the translations that they lead to.
+
+        Words are what spaces divide, so a language that has none between them, as Chinese, has no
+        ways here.
 
         Args:
             text: One sentence; it is not cut.
@@ -243,7 +246,7 @@ class Translator:
         Returns:
             The most probable word first.
         """
-        ids, begun = self._encode(text, prefix)
+        ids, begun = self._begin(text, prefix)
         search = replace(self.search, beam_size=1, n_best=1)
         tokenizer = self._tokenizers.target
         found = self._sentence_translator.continue_in_ways(
@@ -315,6 +318,20 @@ class Translator:
                 "the model was loaded in another process, and its threads did not follow into "
                 'this one; start processes with "spawn", or fork before a model is loaded'
             )
+
+    def _begin(self, text: str, prefix: str) -> tuple[list[int], list[int]]:
+        """Cut a sentence and the beginning of its translation into tokens.
+
+        Raises:
+            SentenceError: one is too long, or the model cannot write the beginning.
+        """
+        ids, begun = self._encode(text, prefix)
+        if self._tokenizers.target.special_ids.unk in begun:
+            raise SentenceError(
+                f"the model cannot begin with {prefix!r}: it has letters or words that are not in "
+                "the vocabulary"
+            )
+        return ids, begun
 
     def _encode(self, text: str, translation: str) -> tuple[list[int], list[int]]:
         """Cut a sentence and what there is of its translation into tokens.

@@ -123,6 +123,8 @@ def test_check_names_the_file_and_line_of_a_broken_corpus(corpus: Path) -> None:
     "tokens",
     [
         ["check", "a.tsv", "--languages", "english"],
+        ["check", "a.tsv", "--languages", "english-italian"],
+        ["check", "a.tsv", "--languages", "en-EN"],
         ["get", "opus:Books"],
         ["get", "Books", "en-it"],
         ["get", "opus:Books", "en"],

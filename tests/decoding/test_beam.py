@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -11,6 +12,7 @@ from tests.decoding.table_model import (
     PAD,
     UNK,
     Logits,
+    Prefixes,
     problem,
     random_model,
     written_down,
@@ -257,3 +259,19 @@ def test_padding_beginning_and_unknown_are_never_produced() -> None:
         assert not {PAD, UNK, BOS, EOS} & {i for hypothesis in found for i in hypothesis.ids}
     allowed = search(problem([tempted], forbidden=(PAD, BOS)), SearchConfig(beam_size=1))
     assert set(allowed[0][0].ids) == {UNK}
+
+
+def test_what_begins_alike_is_computed_once() -> None:
+    """The prefix that is given, and the first step, for one prefix of each sentence."""
+    model = random_model(5, vocab_size=VOCAB)
+    posed = problem([model], prefixes=[(A, B)])
+    widths = []
+
+    def step(tokens: torch.Tensor, state: Prefixes) -> tuple[torch.Tensor, Prefixes]:
+        widths.append(tokens.size(1))
+        return posed.step(tokens, state)
+
+    (found,) = beam_search(replace(posed, step=step), SearchConfig(beam_size=3, n_best=3))
+
+    assert widths[:4] == [1, 1, 1, 3]
+    assert all(hypothesis.ids[:2] == (A, B) for hypothesis in found)

@@ -79,6 +79,19 @@ def test_the_student_is_taught_what_the_teacher_says_but_for_its_faults(
     assert any(each.text not in references for each in good), "the teacher should err, to tell"
 
 
+def test_a_source_with_several_translations_is_translated_once(start: Distil, run: Path) -> None:
+    lines = sentences(100, 140)
+    again = [f"{line} {line.rpartition(' ')[2]}" for line in lines[:3]]  # otherwise translated
+
+    _, counting, messages = start([*lines, *again])
+    _, all_of_them, _ = start(
+        [*lines, *again], "cleaning.drop_duplicates=false", directory=run.with_name("all")
+    )
+
+    assert (counting.lines, all_of_them.lines) == (40, 43)
+    assert "3 sources that repeat others left out" in messages
+
+
 def test_the_student_has_the_vocabulary_of_its_teacher_and_learns_its_pairs(
     start: Distil, teacher: Path, run: Path
 ) -> None:
@@ -156,7 +169,9 @@ def test_translations_of_what_cannot_be_told_are_not_taught(
     (run / "distillation" / "origin.json").write_text(damage)
     (run / "distillation" / "translations.jsonl").touch()
 
-    with pytest.raises(DistillationError, match=r"origin\.json: it is damaged .* to begin anew"):
+    with pytest.raises(
+        DistillationError, match=r"origin\.json: it is missing or damaged .* to begin anew"
+    ):
         start(sentences(100, 140))
 
 

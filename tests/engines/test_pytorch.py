@@ -249,6 +249,18 @@ def test_the_reported_probability_is_that_of_the_whole_model_at_once(
             assert len(judged) == len(hypothesis.ids) + 1
 
 
+def test_many_states_are_judged_as_few_are(
+    transformer: Transformer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = PyTorchEngine(transformer, SPECIAL)
+    targets = [[4 + i % 5] * (i + 1) for i in range(len(SOURCES))]
+    at_once = engine.log_probabilities(SOURCES, targets)
+
+    monkeypatch.setattr("dragoman.engines.pytorch.STATES_JUDGED_AT_ONCE", 3)
+    for few, many in zip(engine.log_probabilities(SOURCES, targets), at_once, strict=True):
+        assert few == pytest.approx(many, abs=1e-5)
+
+
 def test_a_sentence_without_tokens_gets_an_empty_translation(transformer: Transformer) -> None:
     engine = PyTorchEngine(transformer, SPECIAL)
 

@@ -13,7 +13,9 @@ from dragoman.engines.threads import for_each
 def work(number):
     if number == {failing}:
         raise ArithmeticError
-    return number, torch.get_num_threads(), torch.is_inference_mode_enabled()
+    with ThreadPoolExecutor(1) as beside:
+        of_another = beside.submit(torch.get_num_threads).result()
+    return number, torch.get_num_threads(), of_another, torch.is_inference_mode_enabled()
 
 torch.set_num_threads(2)
 try:
@@ -27,9 +29,9 @@ with ThreadPoolExecutor(1) as later:
 
 
 @pytest.mark.parametrize(
-    ("failing", "said"), [(0, "[(7, 1, True), (8, 1, True), (9, 1, True)]"), (8, "failed")]
+    ("failing", "said"), [(0, "[(7, 1, 2, True), (8, 1, 2, True), (9, 1, 2, True)]"), (8, "failed")]
 )
-def test_each_batch_has_a_thread_and_later_threads_have_the_setting_of_before(
+def test_each_batch_has_a_thread_and_other_threads_keep_the_setting_of_before(
     failing: int, said: str
 ) -> None:
     program = [sys.executable, "-c", _PROGRAM.format(failing=failing)]

@@ -127,6 +127,20 @@ def test_another_training_is_not_taken_for_a_fine_tuning(start: FineTune, tmp_pa
     assert not (run / ORDER_FILE).exists()
 
 
+@pytest.mark.parametrize("damage", ["", "[1]", "{"])
+def test_an_order_that_cannot_be_read_is_named(
+    start: FineTune, tmp_path: Path, damage: str
+) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / RECIPE_FILE).write_text(MARK)
+    (run / FINISHED_FILE).touch()
+    (run / ORDER_FILE).write_text(damage)
+
+    with pytest.raises(RunError, match=rf"{ORDER_FILE}: it is damaged"):
+        start()
+
+
 def test_what_a_fine_tuning_began_with_is_kept_while_it_is_going_on(
     start: FineTune, tmp_path: Path
 ) -> None:
@@ -206,9 +220,14 @@ def test_what_is_not_named_follows_from_what_is(teacher: Path, mine: str) -> Non
     many = recipe_of(teacher, mine, weighted)
     short = recipe_of(teacher, mine, "training.updates=20")
 
+    by_bleu = recipe_of(teacher, mine, "training.metric=BLEU")
+    uneven = recipe_of(teacher, mine, "training.updates=11")
+
     assert large.training.updates == 600 / 300
     assert many.training.updates == round(4 * 600 / SMALLEST_UPDATE)
     assert (short.training.warmup_updates, short.training.validate_every) == (2, 2)
+    assert by_bleu.training.search_every == 1
+    assert uneven.training.validate_every == 2  # 6 times, and not 11
 
 
 def test_the_licence_is_not_that_of_the_old_text(teacher: Path, mine: str) -> None:

@@ -53,6 +53,14 @@ def test_languages_are_two_codes(languages: str, tmp_path: Path) -> None:
         run(tmp_path, "-o", tmp_path / "imported", "--languages", languages)
 
 
+@pytest.mark.parametrize(
+    ("name", "message"), [("nowhere", "there is no such directory"), ("", "has no config.json")]
+)
+def test_what_is_no_model_is_named(name: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(MarianError, match=message):
+        run(tmp_path / name, "-o", tmp_path / "imported")
+
+
 def test_nothing_is_written_over_the_original_or_another_model(
     save_marian: Callable[..., Any], tmp_path: Path
 ) -> None:
@@ -133,6 +141,8 @@ def test_one_of_several_languages_must_be_chosen(
     [
         ("config.json", {"decoder_start_token_id": None}, "special token is None, not a number"),
         ("config.json", {"eos_token_id": [0]}, r"special token is \[0\], not a number"),
+        ("config.json", {"decoder_start_token_id": -1}, "special token is -1, not a number from 0"),
+        ("config.json", {"activation_function": ["swish"]}, r"activation_function is \['swish'\]"),
         ("config.json", {"d_model": 12.0}, "d_model is no whole number"),
         ("vocab.json", {"<unk>": "1"}, "special token is '1', not a number"),
         ("vocab.json", {"an extra one": "5"}, r"ids of its .* pieces are not 0, 1, 2"),

@@ -165,6 +165,9 @@ def test_in_xml_what_has_text_beside_it_stands_within_a_sentence(xml: str, expec
         # line breaks end sentences, and stay as they are with the spaces about them
         (r"Red.\n\n  Cat.\n", r"RED.\n\n  CAT.\n"),
         (r"red\n- cat\n- key", r"rosso\n- CAT\n- KEY"),
+        # so do entities of line breaks: to read them would break the line that the string is on
+        ("<b>Red.</b>&#10;Cat.&#xD;&#xA;<i>Cat.</i>", "<b>RED.</b>&#10;CAT.&#xD;&#xA;<i>CAT.</i>"),
+        ("Red.&NewLine;Cat.", "RED.&NewLine;CAT."),
         # but one that wraps a sentence goes between two words, and keeps its order
         (r"The red\n  cat sleeps.", r"Il gatto\n  rosso dorme."),
         (r"Press Save\nto \ngo on.", r"Per continuare\npremere \nsalva."),
@@ -200,6 +203,7 @@ def test_strings_of_programs_keep_tags_and_escapes(string: str, expected: str) -
         ("a <b>c", True),
         ("</g>", True),
         (r"one\ntwo", True),
+        ("one&#10;two", True),
         ("<!-- a -->", True),
         ("a < b and b > c", False),
         ("<3 & more >", False),

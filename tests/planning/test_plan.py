@@ -168,7 +168,7 @@ def test_a_long_time_is_not_filled_with_repetition(planned: Callable[[float], pl
     batching, training = made.recipe["batching"], made.recipe["training"]
     seen = training["updates"] * batching["tokens_per_update"]
     assert made.minutes < 6000
-    assert "60.0 times the text, at most 60" in made.reasons[-1]
+    assert "59.8 times the text, at most 60" in made.reasons[-1]
     assert seen < 60 * 1500 * 20
 
 
@@ -291,6 +291,30 @@ def test_the_text_is_not_written_over(pairs: Path, capsys: pytest.CaptureFixture
     assert pairs.read_bytes() == before
 
 
+def test_a_recipe_that_somebody_has_written_is_not_replaced(
+    pairs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(plan, "rehearse", lambda *_, **__: REHEARSAL)
+    output = pairs.with_name("my.toml")
+    command = ["plan", str(pairs), "--languages", "en-it", "-o", str(output)]
+    output.write_text('source_language = "en"\n')
+
+    assert main(command) == 2
+
+    assert "dragoman plan has not written it; name another file" in capsys.readouterr().err
+    assert output.read_text() == 'source_language = "en"\n'
+    output.unlink()
+    assert main(command) == 0
+    assert main([*command, "--minutes", "90"]) == 0  # its own may be
+
+
+def test_a_plan_validates_as_often_as_is_counted(planned: Callable[[float], plan.Plan]) -> None:
+    """Ten times: one more, after a few last updates, would be neither counted nor of use."""
+    for minutes in (7.0, 11.0, 23.0):
+        training = planned(minutes).recipe["training"]
+        assert training["updates"] == 10 * training["validate_every"]
+
+
 def test_text_whose_name_a_recipe_cannot_hold_is_refused_before_it_is_read(
     pairs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -338,6 +362,7 @@ def test_an_update_holds_an_epoch_at_most(
     [
         (["--languages", "en-it"], 2, "name the text to plan for"),
         (["x.tsv", "--languages", "english"], 2, "write two language codes"),
+        (["x.tsv", "--languages", "en-italian"], 2, "italian is the name"),
         (["x.tsv", "--languages", "en-it", "--minutes", "inf"], 2, "< inf"),
         (["x.tsv"], 1, "x.tsv: there is no such file"),
         (["x.tsv", "--languages", "en-it", "-o", "no/where.toml"], 1, "no/where.toml: cannot be"),

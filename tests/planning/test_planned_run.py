@@ -7,11 +7,11 @@ import pytest
 import tomli_w
 
 from dragoman.cli import main
-from dragoman.config import UsageError
+from dragoman.config import UsageError, to_table
 from dragoman.corpora.primer.corpus import generate
 from dragoman.pipeline.claim import FINISHED_FILE, MARK, RECIPE_FILE, RunError, only_one
 from dragoman.planning import plan
-from dragoman.planning.planned_run import PLAN_FILE, names_sizes, plan_run
+from dragoman.planning.planned_run import PLAN_FILE, names_sizes, plan_run, sized_by
 from dragoman.planning.rehearsal import Rehearsal
 from dragoman.recipe import Recipe
 
@@ -115,6 +115,37 @@ def test_several_processes_take_a_plan_that_was_made_before(
     assert len(rehearsals) == 1
 
 
+def test_a_run_whose_plan_is_lost_goes_on_with_the_sizes_of_its_recipe(
+    given: dict[str, Any], rehearsals: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    first = planned(given, run)
+    (run / RECIPE_FILE).write_text(MARK + tomli_w.dumps(to_table(first)))
+    (run / FINISHED_FILE).touch()
+    (run / "plan.json").write_text("{")
+    with pytest.raises(RunError, match=r"plan\.json: not a plan that training wrote; delete it"):
+        planned(given, run)
+    (run / "plan.json").unlink()
+
+    assert planned(given, run) == first
+
+
+@pytest.mark.parametrize(
+    ("given", "assignments", "expected"),
+    [
+        ({}, (), None),
+        ({"training": {"device": "cpu"}}, ("training.device=cpu",), None),
+        ({"model": {"preset": "tiny"}}, (), "the recipe"),
+        ({"training": {"updates": 5}}, ("training.updates=5",), "--set"),
+        ({"model": {"preset": "tiny", "dropout": 0.1}}, ("model.dropout=0.1",), "the recipe"),
+    ],
+)
+def test_it_is_known_who_names_sizes(
+    given: dict[str, Any], assignments: tuple[str, ...], expected: str | None
+) -> None:
+    assert sized_by(given, assignments) == expected
+
+
 def test_a_run_from_before_there_were_plans_goes_on_with_its_defaults(
     given: dict[str, Any], rehearsals: list[dict[str, Any]], tmp_path: Path
 ) -> None:
@@ -174,7 +205,7 @@ def test_a_recipe_without_sizes_is_planned_and_trained(
 ) -> None:
     for name, value in {
         "REHEARSED_SECONDS": 0.0,
-        "FEWEST_UPDATES": 1,
+        "FEWEST_UPDATES": 10,
         "MOST_REPETITIONS": 1,
     }.items():
         monkeypatch.setattr(plan, name, value)

@@ -1,11 +1,13 @@
 """What a plan knows of a text is what is in it."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from dragoman.corpora.config import CorpusConfig
+from dragoman.corpora.config import CorporaConfig, CorpusConfig
+from dragoman.corpora.overlap import OverlapError
 from dragoman.corpora.prepared_text import read_tsv
 from dragoman.planning import sample, text
 from dragoman.planning.text import (
@@ -25,6 +27,12 @@ def write(path: Path, pairs: list[tuple[str, str]]) -> CorpusConfig:
     return CorpusConfig(path=str(path))
 
 
+def measure(
+    corpora: Sequence[CorpusConfig], languages: tuple[str, str], directory: Path
+) -> TextMeasure:
+    return measure_text(CorporaConfig(train=tuple(corpora)), languages, directory)
+
+
 def read_sample(measured: TextMeasure) -> list[tuple[str, str]]:
     return [pair for part in measured.sample for pair in read_tsv(Path(str(part.path)))]
 
@@ -39,7 +47,7 @@ def test_pairs_are_counted_after_cleaning_over_all_corpora(tmp_path: Path) -> No
         write(tmp_path / "b.tsv", [("a word", "una parola")]),
     ]
 
-    measured = measure_text(corpora, ("en", "it"), tmp_path)
+    measured = measure(corpora, ("en", "it"), tmp_path)
 
     assert measured.pairs == 301
     assert len(read_sample(measured)) == 301
@@ -59,7 +67,7 @@ def test_an_epoch_takes_each_corpus_as_often_as_it_weighs(tmp_path: Path) -> Non
     often = replace(write(tmp_path / "often.tsv", numbered(100)), weight=3.0)
     seldom = replace(write(tmp_path / "seldom.tsv", long), weight=0.5)
 
-    together = measure_text([often, seldom], ("en", "it"), tmp_path)
+    together = measure([often, seldom], ("en", "it"), tmp_path)
     vocabulary = train_tokenizers(
         TokenizerConfig(vocab_size=together.vocab_size), lambda: read_sample(together), tmp_path
     )
@@ -80,8 +88,7 @@ def test_an_epoch_takes_each_corpus_as_often_as_it_weighs(tmp_path: Path) -> Non
 def test_weights_that_are_alike_repeat_nothing_more_than_another(tmp_path: Path) -> None:
     corpus = write(tmp_path / "a.tsv", numbered(300))
     once, thrice = (
-        measure_text([replace(corpus, weight=weight)], ("en", "it"), tmp_path)
-        for weight in (1.0, 3.0)
+        measure([replace(corpus, weight=weight)], ("en", "it"), tmp_path) for weight in (1.0, 3.0)
     )
 
     assert thrice.epoch_tokens == 3 * once.epoch_tokens
@@ -95,7 +102,7 @@ def test_a_small_corpus_counts_though_none_of_it_is_drawn(
     large = write(tmp_path / "large.tsv", numbered(2000))
     small = replace(write(tmp_path / "small.tsv", [("a cat", "un gatto")]), weight=1000.0)
 
-    measured = measure_text([large, small], ("en", "it"), tmp_path)
+    measured = measure([large, small], ("en", "it"), tmp_path)
 
     assert measured.pairs == 2001
     assert len(measured.sample) == 1
@@ -109,7 +116,7 @@ def test_an_epoch_of_the_sample_is_no_smaller_than_need_be(
     corpus = write(tmp_path / "a.tsv", numbered(2000))
 
     def weight(given: float) -> float:
-        (part,) = measure_text([replace(corpus, weight=given)], ("en", "it"), tmp_path).sample
+        (part,) = measure([replace(corpus, weight=given)], ("en", "it"), tmp_path).sample
         return part.weight
 
     assert weight(0.1) == pytest.approx(1.0)  # 200 pairs an epoch, and 100 are here
@@ -123,7 +130,7 @@ def test_a_corpus_in_small_letters_gets_its_case(tmp_path: Path) -> None:
     )
     lowered = write(tmp_path / "b.tsv", [(f"from rome {n}", f"da roma {n}") for n in range(300)])
 
-    measured = measure_text([cased, replace(lowered, truecase=True)], ("en", "it"), tmp_path)
+    measured = measure([cased, replace(lowered, truecase=True)], ("en", "it"), tmp_path)
 
     assert ("From Rome 7", "Da Roma 7") in read_sample(measured)
     assert not any(part.truecase for part in measured.sample)
@@ -136,7 +143,7 @@ def test_memory_for_the_vocabulary_grows_with_the_text_that_it_is_learnt_from(
     characters = sum(len(source) + len(target) for source, target in numbered(300))
 
     def further() -> float:
-        measured = measure_text([corpus], ("en", "it"), tmp_path)
+        measured = measure([corpus], ("en", "it"), tmp_path)
         return (measured.vocabulary_mib - PROCESS_MIB) * 2**20
 
     assert further() == pytest.approx(VOCABULARY_BYTES_PER_CHARACTER * characters)
@@ -148,7 +155,7 @@ def test_a_text_of_one_source_is_too_little_to_plan_for(tmp_path: Path) -> None:
     corpus = write(tmp_path / "a.tsv", [("a cat", "un gatto"), ("A cat.", "una gatta")])
 
     with pytest.raises(PlanError, match="1 source sentence after cleaning is too few to plan for"):
-        measure_text([corpus], ("en", "it"), tmp_path)
+        measure([corpus], ("en", "it"), tmp_path)
 
 
 def test_a_sample_stands_for_all_of_the_text(
@@ -157,14 +164,14 @@ def test_a_sample_stands_for_all_of_the_text(
     monkeypatch.setattr(sample, "SAMPLE_PAIRS", 200)
     corpus = write(tmp_path / "a.tsv", numbered(2000))
 
-    measured = measure_text([corpus], ("en", "it"), tmp_path)
+    measured = measure([corpus], ("en", "it"), tmp_path)
 
     drawn = [int(source.split()[2]) for source, _ in read_sample(measured)]
     assert measured.pairs == 2000
     assert len(set(drawn)) == 200
     assert 800 < sum(drawn) / 200 < 1200  # from all over the text, not from its beginning
     monkeypatch.setattr(sample, "SAMPLE_PAIRS", 2000)
-    whole = measure_text([corpus], ("en", "it"), tmp_path)
+    whole = measure([corpus], ("en", "it"), tmp_path)
     assert measured.target_tokens == pytest.approx(whole.target_tokens, rel=0.25)
 
 
@@ -172,13 +179,13 @@ def test_text_that_cleaning_empties_cannot_be_planned_for(tmp_path: Path) -> Non
     corpus = write(tmp_path / "a.tsv", [("same", "same")])
 
     with pytest.raises(PlanError, match="cleaning leaves no pair"):
-        measure_text([corpus], ("en", "it"), tmp_path)
+        measure([corpus], ("en", "it"), tmp_path)
 
 
 def test_a_pair_that_comes_twice_counts_once(tmp_path: Path) -> None:
     corpus = write(tmp_path / "a.tsv", numbered(300))
 
-    assert measure_text([corpus, corpus], ("en", "it"), tmp_path).pairs == 300
+    assert measure([corpus, corpus], ("en", "it"), tmp_path).pairs == 300
 
 
 def test_a_script_of_many_characters_gets_the_vocabulary_that_it_needs(tmp_path: Path) -> None:
@@ -186,20 +193,34 @@ def test_a_script_of_many_characters_gets_the_vocabulary_that_it_needs(tmp_path:
     pairs = [(f"word {n}", "".join(characters[2 * n : 2 * n + 2]) * 2) for n in range(1000)]
     corpus = write(tmp_path / "a.tsv", pairs)
 
-    assert measure_text([corpus], ("en", "zh"), tmp_path).vocab_size > 2000
+    assert measure([corpus], ("en", "zh"), tmp_path).vocab_size > 2000
 
 
 def test_pairs_that_are_too_long_are_not_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     short, long = numbered(100), [(f"and {n} " * 90, f"e {n} " * 90) for n in range(20, 40)]
-    alone = measure_text([write(tmp_path / "a.tsv", short)], ("en", "it"), tmp_path)
+    alone = measure([write(tmp_path / "a.tsv", short)], ("en", "it"), tmp_path)
     monkeypatch.setattr(text, "LONGEST", 64)
 
-    measured = measure_text([write(tmp_path / "b.tsv", [*short, *long])], ("en", "it"), tmp_path)
+    measured = measure([write(tmp_path / "b.tsv", [*short, *long])], ("en", "it"), tmp_path)
 
     assert measured.pairs == alone.pairs == 100
     assert measured.share_too_long == pytest.approx(20 / 120)
     assert measured.target_tokens < 100 * 15
     with pytest.raises(PlanError, match="every pair has more than 64 tokens"):
-        measure_text([write(tmp_path / "c.tsv", long)], ("en", "it"), tmp_path)
+        measure([write(tmp_path / "c.tsv", long)], ("en", "it"), tmp_path)
+
+
+def test_what_would_give_evaluation_text_away_is_said_before_anything_is_planned(
+    tmp_path: Path,
+) -> None:
+    train = write(tmp_path / "train.tsv", numbered(300))
+    test = write(tmp_path / "test.tsv", [("The number 7 is here.", "Il numero 7 è qui.")])
+    corpora = CorporaConfig(train=(train,), test=(test,))
+
+    with pytest.raises(OverlapError, match=r"1 pair of the training text .* \(line 8\)"):
+        measure_text(corpora, ("en", "it"), tmp_path)
+    kept = measure_text(replace(corpora, overlap="drop"), ("en", "it"), tmp_path)
+
+    assert kept.pairs == 299

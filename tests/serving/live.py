@@ -18,7 +18,7 @@ from dragoman.translator import Translator
 
 
 class Copier(FakeEngine):
-    """An engine that translates each sentence to itself; whoever holds its gate makes it wait."""
+    """Translates each sentence to itself, or with a longer end; its gate can make it wait."""
 
     name = "copier"
 
@@ -50,7 +50,7 @@ class Copier(FakeEngine):
         return [
             [
                 Hypothesis(
-                    ids=tuple(source),
+                    ids=(*source, *source[-1:] * place),
                     score=-1.0 * place,
                     log_probability=-1.0 * place,
                     token_log_probabilities=(),

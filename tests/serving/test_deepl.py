@@ -201,7 +201,7 @@ def test_forms_with_repeated_texts_are_read(address: str, expected: str) -> None
 
 
 def test_sentences_are_cut_as_asked_for(copying: tuple[Copier, ServedModel]) -> None:
-    text = "a cat\nthe dog. a cat"
+    text = "The Cat\nA Dog. Cat"
 
     def translate(url: str, split: str | None) -> tuple[str, int]:
         engine.asked.clear()

@@ -153,3 +153,19 @@ def test_a_writing_is_not_found_before_a_mark() -> None:
     (term,) = Glossary({"coffee": ("caffe",)}).find("a coffee")
     assert find_term_faults([term], [], "un caffe\u0300") == (FAULT_OF_GLOSSARY,)
     assert find_term_faults([term], [], "un caffe") == ()
+
+
+def test_terms_of_any_bounds_stand_beside_each_other() -> None:
+    """C is a whole word, C++ is none at its end, and a longer one counts first."""
+    glossary = Glossary({name: (name,) for name in ("C", "C++", "-x", "C++ library", "gcc -x")})
+
+    found = glossary.find("C, C++ and a C++ library; Cx, gcc -x, -xc and a -x")
+
+    text = "C, C++ and a C++ library; Cx, gcc -x, -xc and a -x"
+    assert [text[term.start : term.end] for term in found] == [
+        "C",
+        "C++",
+        "C++ library",
+        "gcc -x",
+        "-x",
+    ]

@@ -18,7 +18,7 @@ from torch import nn
 
 from dragoman.training.averaging import weights_of
 from dragoman.training.checkpoint import CheckpointError
-from dragoman.training.display import Silence
+from dragoman.training.display import Silence, Validation
 from dragoman.training.journal import read_journal
 from dragoman.training.loop import Trainer
 from dragoman.training.step import TrainingError
@@ -88,6 +88,43 @@ def test_a_signal_stops_and_the_next_call_goes_on_bit_for_bit(
     assert resumed.run(Silence()).finished
 
     assert_same(resumed, straight)
+
+
+def test_an_interrupt_is_answered_at_once_and_one_during_the_last_validation_stops(
+    make_trainer: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    class Interrupting(Silence):
+        def validation(self, update: int, validation: Validation, *, best: bool) -> None:
+            if update == 12:
+                os.kill(os.getpid(), signal.SIGINT)
+
+    outcome = make_trainer("run").run(Interrupting())
+
+    assert outcome.stopped_by == signal.SIGINT
+    assert "stopping and saving; Ctrl-C once more" in capfd.readouterr().err
+    resumed = make_trainer("run")
+    resumed.resume()
+    assert resumed.run(Silence()).finished
+
+
+def test_the_best_model_is_published_though_its_run_ended_right_before(make_trainer: Any) -> None:
+    trainer = make_trainer("run")
+
+    def fail(*_: object) -> None:
+        raise OSError("the disk is full")
+
+    trainer.publish = fail
+    with pytest.raises(OSError, match="disk is full"):
+        trainer.run(Silence())
+    resumed = make_trainer("run")
+    published = []
+    resumed.publish = lambda weights, progress: published.append((weights, progress.update))
+    resumed.resume()
+
+    ((weights, update),) = published
+    assert update == 4
+    assert resumed.average is not None
+    assert all(torch.equal(t, resumed.average.weights[name]) for name, t in weights.items())
 
 
 def test_a_validation_that_fails_loses_no_update(make_trainer: Any, tmp_path: Path) -> None:

@@ -35,9 +35,8 @@ Write = Callable[[int, Line, Outcome], str]
 
 
 def _as_text(number: int, line: Line, outcome: Outcome) -> str:
-    if isinstance(outcome, Rejected):
-        return line.ending
-    return outcome.translation.text + line.ending
+    text = "" if isinstance(outcome, Rejected) else outcome.translation.text
+    return text + (line.ending or ("" if text else "\n"))  # a last line keeps its place, too
 
 
 def _with_score(number: int, line: Line, outcome: Outcome) -> str:

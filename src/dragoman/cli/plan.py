@@ -16,7 +16,9 @@ Minutes = Annotated[float, Parameter(validator=validators.Number(gt=0, lt=float(
 
 def end_by_exit() -> None:
     """Let a signal to end take what has been begun along, as an interrupt does."""
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` has it
+            signal.signal(number, lambda number, frame: sys.exit(128 + number))
 
 
 def plan(
@@ -46,21 +48,28 @@ def plan(
     minutes
         How long the whole training may take on this machine.
     output
-        The recipe to write; standard output where it is left out.
+        The recipe to write; standard output where it is left out. A file that is there is replaced
+        if `dragoman plan` has written it.
     json
         Write JSON, for programs.
     """
     from dragoman.config import UsageError
     from dragoman.corpora.languages import parse_languages
-    from dragoman.planning.plan import make_plan
+    from dragoman.planning.plan import is_planned, make_plan
+    from dragoman.recipe import recipe_from_table
 
     if not pairs:
         raise UsageError("name the text to plan for: PAIRS")
     train = [{"path": path} for path in pairs]
     if output is not None:
         check_apart([output], read=[Path(path) for path in pairs])
+        if output.is_file() and not is_planned(output):
+            raise UsageError(
+                f"{output}: it is there, and dragoman plan has not written it; name another file"
+            )
     source, target = parse_languages(languages)
     given = {"source_language": source, "target_language": target, "corpora": {"train": train}}
+    recipe_from_table(given)  # refuses now what a training would refuse later
     # A place that cannot be written, or a signal that ends us, must not wait for the end.
     end_by_exit()
     with contextlib.nullcontext() if output is None else open_whole(output) as file:

@@ -29,8 +29,8 @@ def train(
     For example:
 
         dragoman train my.toml -o runs/mine --minutes 30
-        dragoman train my.toml -o runs/mine --set training.updates=2000 --set model.dropout=0.2
-        torchrun --nproc-per-node 2 -m dragoman train my.toml
+        dragoman train planned.toml -o runs/mine --set training.updates=2000 --set model.dropout=0.2
+        torchrun --nproc-per-node 2 -m dragoman train planned.toml
 
     Parameters
     ----------
@@ -46,19 +46,26 @@ def train(
     """
     from dragoman.config import UsageError
     from dragoman.pipeline.run import train_model
-    from dragoman.planning.planned_run import names_sizes, plan_run
-    from dragoman.recipe import load_recipe, read_recipe
+    from dragoman.planning.planned_run import plan_run, sized_by
+    from dragoman.recipe import read_recipe
     from dragoman.training.display import ConsoleDisplay, LastingConsole
 
     directory = output or Path("runs") / recipe.stem
     display = ConsoleDisplay(LastingConsole(stderr=True))
-    settings, given = load_recipe(recipe, set_), read_recipe(recipe, set_)
-    if not names_sizes(given):
+    settings, given = read_recipe(recipe, set_)
+    named_by = sized_by(given, set_)
+    if named_by is None:
         end_by_exit()
         settings = plan_run(given, directory, minutes, display.message)
     elif minutes is not None:
         raise UsageError(
-            f"--minutes {minutes:g}: {recipe} has sizes of its own; leave one or the other out"
+            f"--minutes {minutes:g}: {recipe if named_by == 'the recipe' else named_by} has sizes "
+            "of its own; leave one or the other out"
+        )
+    elif named_by == "--set":
+        display.message(
+            "nothing is planned, as --set names sizes: what it leaves out has its default, which "
+            "may suit neither text nor machine"
         )
     stopped_by = train_model(settings, directory, display)
     return 0 if stopped_by is None else STOPPED + stopped_by

@@ -38,11 +38,7 @@ def write_clean_text(
         CorpusError: a corpus cannot be read, or overlaps with the evaluation text, or nothing is
             left.
     """
-    evaluation = EvaluationSentences(
-        pair
-        for corpus in (*corpora.validation, *corpora.test)
-        for pair in read_pairs(corpus, languages=languages)
-    )
+    evaluation = evaluation_sentences(corpora, languages)
     seen = SeenPairs()
     casing = Casing(needed=any(corpus.truecase for corpus in corpora.train))
     summaries = []
@@ -77,6 +73,15 @@ def write_clean_text(
     if not any(summary.kept for summary in summaries):
         raise CorpusError("cleaning leaves no training pair; loosen the thresholds of cleaning")
     return summaries
+
+
+def evaluation_sentences(corpora: CorporaConfig, languages: tuple[str, str]) -> EvaluationSentences:
+    """Read what training text must not give away."""
+    return EvaluationSentences(
+        pair
+        for corpus in (*corpora.validation, *corpora.test)
+        for pair in read_pairs(corpus, languages=languages)
+    )
 
 
 class Casing:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, Literal
+from typing import Literal
 
 import torch
 from jaxtyping import Float, Int
@@ -52,12 +52,11 @@ class Beams:
 
 
 @dataclass(frozen=True)
-class _Step(Generic[State]):
+class _Step:
     """The candidates of one step."""
 
     candidates: Beams
     parents: Int[Tensor, "sentences candidates"]
-    state: State
 
 
 Observer = Callable[[Beams, Tensor, Beams], None]
@@ -88,39 +87,46 @@ def beam_search(
     where fewer than `n_best` did.
     """
     found: list[list[Hypothesis]] = [[] for _ in problem.sources]
-    beams, state = _start(problem, config.beam_size)
-    while beams.sentences:
-        step = _extend(problem, beams, state)
+    beams, logits, state = _start(problem, config.beam_size)
+    while True:
+        step = _extend(problem, beams, logits)
         _collect_ended(step.candidates, found, problem.eos, config)
         beams, parents = _live(step, problem.eos, config.beam_size)
-        state = step.state.reorder(parents)
+        state = state.reorder(parents)
         beams = _settle(problem, config, beams, found)
         if observer is not None:
             observer(step.candidates, step.parents, beams)
         going = (beams.log_probabilities[:, 0] > -math.inf).nonzero()[:, 0]
         if worth_dropping(len(beams.sentences) - len(going), len(beams.sentences)):
             beams, state = beams.keep(going), state.select(going)
-    return [hypotheses[: config.n_best] for hypotheses in found]
+        if not beams.sentences:
+            return [hypotheses[: config.n_best] for hypotheses in found]
+        logits, state = problem.step(beams.tokens[..., -1], state)
 
 
-def _start(problem: SearchProblem[State], beam_size: int) -> tuple[Beams, State]:
-    """Begin each sentence with one prefix, and leave the other places empty."""
-    beginning = problem.begin(beam_size)
-    log_probabilities = beginning.token_log_probabilities.sum(dim=2)
+def _start(problem: SearchProblem[State], beam_size: int) -> tuple[Beams, Tensor, State]:
+    """Begin each sentence with one prefix, and leave the other places empty.
+
+    The first step is made for that prefix alone. What it gives stands in all places, to be of the
+    same shape as in the steps to come.
+    """
+    beginning = problem.begin(1)
+    logits, state = problem.step(beginning.tokens[..., -1], beginning.state)
+    log_probabilities = beginning.token_log_probabilities.sum(dim=2).repeat(1, beam_size)
     log_probabilities[:, 1:] = -math.inf
     beams = Beams(
         sentences=tuple(range(len(problem.sources))),
-        tokens=beginning.tokens,
-        token_log_probabilities=beginning.token_log_probabilities,
+        tokens=beginning.tokens.expand(-1, beam_size, -1),
+        token_log_probabilities=beginning.token_log_probabilities.expand(-1, beam_size, -1),
         log_probabilities=log_probabilities,
     )
-    return beams, beginning.state
+    the_only_one = torch.zeros_like(beams.tokens[..., 0])
+    return beams, logits.expand(-1, beam_size, -1), state.reorder(the_only_one)
 
 
-def _extend(problem: SearchProblem[State], beams: Beams, state: State) -> _Step[State]:
-    """Advance by one token, in the best 2 * beam ways for each sentence."""
+def _extend(problem: SearchProblem[State], beams: Beams, logits: Tensor) -> _Step:
+    """Extend by one token, in the best 2 * beam ways for each sentence."""
     beam_size = beams.tokens.size(1)
-    logits, state = problem.step(beams.tokens[..., -1], state)
     # What is among the best of a sentence is among the best of its prefix.
     count = min(2 * beam_size, logits.size(2))
     of_tokens, tokens = problem.most_probable(logits, count)
@@ -137,7 +143,7 @@ def _extend(problem: SearchProblem[State], beams: Beams, state: State) -> _Step[
         torch.cat([before.token_log_probabilities, of_tokens], dim=2),
         best,
     )
-    return _Step(candidates, parents, state)
+    return _Step(candidates, parents)
 
 
 def _collect_ended(
@@ -151,7 +157,7 @@ def _collect_ended(
         found[sentence].sort(key=lambda kept: -kept.score)
 
 
-def _live(step: _Step[State], eos: int, beam_size: int) -> tuple[Beams, Tensor]:
+def _live(step: _Step, eos: int, beam_size: int) -> tuple[Beams, Tensor]:
     """Take the first candidates that do not end, and where they come from."""
     ended = step.candidates.tokens[:, :, -1] == eos
     survivors = ended.byte().argsort(dim=1, stable=True)[:, :beam_size]

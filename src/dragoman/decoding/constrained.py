@@ -106,7 +106,7 @@ def constrained_beam_search(
     The search of a sentence is over when as many translations as the beam is wide have ended, or
     when no live prefix can still become one of the `n_best`.
     """
-    beginning = problem.begin(config.beam_size)
+    beginning = problem.begin(1)
     sentences = [
         _Sentence(
             limit=limit + _length(phrases),
@@ -129,7 +129,8 @@ def constrained_beam_search(
     ]
     followed, state = sentences, beginning.state
     while followed:
-        table = [_fill(sentence.live, config.beam_size) for sentence in followed]
+        width = max(len(sentence.live) for sentence in followed)
+        table = [_fill(sentence.live, width) for sentence in followed]
         parents = [[prefix.parent for prefix in row] for row in table]
         tokens = [[prefix.tokens[-1] for prefix in row] for row in table]
         state = state.reorder(torch.tensor(parents, device=problem.device))

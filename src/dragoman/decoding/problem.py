@@ -77,19 +77,24 @@ class SearchProblem(Generic[State]):
         """Let the model read the beginning of each translation, up to its last token.
 
         Args:
-            width: How many prefixes of a sentence there will be. All begin alike.
+            width: How many prefixes of a sentence there will be. All begin alike, so that one of
+                them is read.
         """
         begun = torch.tensor([[self.bos, *prefix] for prefix in self.prefixes], device=self.device)
-        tokens = begun[:, None].expand(-1, width, -1)
-        values = [torch.empty(*tokens.shape[:2], 0, device=self.device)]
-        state = self.state.reorder(torch.zeros_like(tokens[..., 0]))
-        each_itself = torch.arange(width, device=self.device).expand(len(begun), -1)
+        tokens = begun[:, None]
+        values = [torch.empty(len(begun), 1, 0, device=self.device)]
+        the_only_one = torch.zeros_like(tokens[..., 0])
+        state = self.state.reorder(the_only_one)
         for given, following in pairwise(tokens.unbind(dim=2)):
             logits, state = self.step(given, state)
             log_probabilities = logits.log_softmax(dim=-1, dtype=torch.float32)
             values.append(log_probabilities.gather(2, following[..., None]))
-            state = state.reorder(each_itself)
-        return Beginning(tokens, torch.cat(values, dim=2), state)
+            state = state.reorder(the_only_one)
+        return Beginning(
+            tokens.expand(-1, width, -1),
+            torch.cat(values, dim=2).expand(-1, width, -1),
+            state.reorder(the_only_one.expand(-1, width)),
+        )
 
     def limits(self, config: SearchConfig) -> list[int]:
         """Count the tokens that each translation may have, its end included."""

@@ -76,9 +76,10 @@ class _Origin:
         """
         try:
             before = _Origin(**json.loads((folder / ORIGIN).read_bytes()))
-        except (ValueError, TypeError, RecursionError) as error:
+        except (OSError, ValueError, TypeError, RecursionError) as error:
             raise DistillationError(
-                f"{folder / ORIGIN}: it is damaged ({error}); remove {folder} to begin anew"
+                f"{folder / ORIGIN}: it is missing or damaged ({error}); remove {folder} "
+                "to begin anew"
             ) from error
         changed = [name for name, value in asdict(self).items() if getattr(before, name) != value]
         if changed:

@@ -3,13 +3,14 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import compress, islice
 from pathlib import Path
 from typing import Any
 
 from dragoman.corpora.clean_text import Say, write_clean_text
 from dragoman.corpora.config import CleaningConfig, CorporaConfig
 from dragoman.corpora.prepared_text import read_tsv
+from dragoman.corpora.seen import SeenPairs
 from dragoman.corpora.text_file import CorpusError, read_lines
 from dragoman.durable import open_whole
 from dragoman.model_directory import ModelDirectory
@@ -46,9 +47,15 @@ def write_sources(
     pairs = path.with_name(f"{path.name}.pairs")
     write_clean_text(pairs, corpora, cleaning, languages=languages, say=say)
     tokenizer = teacher.load_tokenizers().source
-    written = too_long = 0
+    written = too_long = repeated = 0
+    seen = SeenPairs()
     with open_whole(path) as file:
-        for sources in _blocks(source for source, _ in read_tsv(pairs)):
+        for block in _blocks(source for source, _ in read_tsv(pairs)):
+            sources = block
+            if cleaning.drop_duplicates:  # several translations of a source become one
+                is_new = seen.add([(source, "") for source in block])
+                sources = list(compress(block, is_new))
+                repeated += len(block) - len(sources)
             for source, ids in zip(sources, tokenizer.encode_batch(sources), strict=True):
                 if len(ids) > description.max_length:
                     too_long += 1
@@ -56,6 +63,8 @@ def write_sources(
                     file.write(f"{source}\n".encode())
                     written += 1
     pairs.unlink()
+    if repeated:
+        say(f"{repeated:,} sources that repeat others left out")
     if too_long:
         say(f"{too_long:,} sources with more than {description.max_length} tokens left out")
     if not written:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 import torch
-from jaxtyping import Int
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
@@ -28,6 +28,9 @@ from dragoman.tokenizers.tokenizer import SpecialIds
 
 TOKENS_PER_BATCH = {"cpu": 2**13, "cuda": 2**16}
 """Source tokens decoded together, padding and the beam's copies included."""
+
+STATES_JUDGED_AT_ONCE = 256
+"""Each has a logit for every token of the vocabulary."""
 
 
 class PyTorchEngine:
@@ -148,12 +151,30 @@ class PyTorchEngine:
             for batch in group_by_length(lengths, self._tokens_per_batch // 4):
                 target = [torch.tensor([bos, *translations[i], eos]) for i in batch]
                 padded = pad_sequence(target, batch_first=True, padding_value=pad).to(self.device)
-                logits = self._transformer(self._pad([sources[i] for i in batch]), padded[:, :-1])
-                values = logits.log_softmax(dim=-1, dtype=torch.float32)
-                of_tokens = values.gather(2, padded[:, 1:, None])[..., 0].tolist()
+                source = self._pad([sources[i] for i in batch])
+                states = self._transformer.states(source, padded[:, :-1])
+                of_tokens = self._judge(states, padded[:, 1:]).tolist()
                 for i, row in zip(batch, of_tokens, strict=True):
                     results[i] = tuple(row[: len(translations[i]) + 1])
         return results
+
+    def _judge(
+        self, states: Float[Tensor, "batch target d_model"], tokens: Int[Tensor, "batch target"]
+    ) -> Float[Tensor, "batch target"]:
+        """Give the log-probability of the token that follows each state.
+
+        The vocabulary is gone through for some states at a time: for all of them it may have
+        hundreds of millions of logits.
+        """
+        values = [
+            self._transformer.project(part).log_softmax(dim=-1, dtype=torch.float32).gather(1, of)
+            for part, of in zip(
+                states.flatten(end_dim=1).split(STATES_JUDGED_AT_ONCE),
+                tokens.reshape(-1, 1).split(STATES_JUDGED_AT_ONCE),
+                strict=True,
+            )
+        ]
+        return torch.cat(values).view_as(tokens)
 
     def _find(
         self,

@@ -2,9 +2,12 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TypeVar
 
 import torch
+
+from dragoman.device import limit_threads
 
 Batch = TypeVar("Batch")
 Result = TypeVar("Result")
@@ -30,10 +33,6 @@ def for_each(
     if num_workers <= 1:
         yield from map(without_gradients, batches)
         return
-    try:
-        with ThreadPoolExecutor(
-            num_workers, initializer=torch.set_num_threads, initargs=(num_threads // num_workers,)
-        ) as workers:
-            yield from workers.map(without_gradients, batches)
-    finally:  # threads that start later begin with what was set last, in whichever thread
-        torch.set_num_threads(num_threads)
+    limit = partial(limit_threads, num_threads // num_workers, usual=num_threads)
+    with ThreadPoolExecutor(num_workers, initializer=limit) as workers:
+        yield from workers.map(without_gradients, batches)

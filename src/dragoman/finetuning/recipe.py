@@ -1,5 +1,6 @@
 """The recipe of a fine-tuning: the model's own, with other text and a short, gentle training."""
 
+import math
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
@@ -55,6 +56,8 @@ def finetuning_recipe(
         for assignment in assignments:
             set_key(table, assignment)
         named = {assignment.partition("=")[0].strip() for assignment in assignments}
+        if "training.metric" in named and "training.search_every" not in named:
+            table["training"]["search_every"] = 1  # whatever the metric, each validation has it
         for key, value in _length(model, recipe_from_table(table), epochs, named):
             section, _, name = key.partition(".")
             table[section][name] = value
@@ -145,7 +148,7 @@ def _length(
     if "training.warmup_updates" not in named:
         yield "training.warmup_updates", round(WARMUP_SHARE * updates)
     if "training.validate_every" not in named:
-        yield "training.validate_every", max(1, updates // VALIDATIONS)
+        yield "training.validate_every", math.ceil(updates / VALIDATIONS)
 
 
 def _weighted_tokens(model: ModelDirectory, recipe: Recipe) -> Iterator[float]:

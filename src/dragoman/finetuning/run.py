@@ -105,7 +105,12 @@ def _begun(order: FineTuning) -> Recipe | None:
             f"{order.directory}: it holds a training that is no fine-tuning; name another "
             "directory with -o"
         )
-    begun = json.loads(path.read_bytes())
+    try:
+        begun = dict(json.loads(path.read_bytes()))
+    except (ValueError, TypeError) as error:
+        raise RunError(
+            f"{path}: it is damaged ({error}); bring a copy back, or name another directory with -o"
+        ) from error
     if changed := [name for name, value in order.to_table().items() if begun.get(name) != value]:
         raise RunError(
             f"{order.directory}: its fine-tuning began with other {' and '.join(changed)}; "

@@ -85,6 +85,9 @@ def import_marian(
         MarianError: the model cannot be imported, or nothing says which languages it is for, or
             one of several has to be chosen.
     """
+    if not (directory / "config.json").is_file():
+        what = "it has no config.json" if directory.is_dir() else "there is no such directory"
+        raise MarianError(f"{directory}: {what}; name one that transformers has written")
     source, target = languages or _read_languages(directory)
     model = load_marian(directory, language_token=language_token or None)
     pair = model.tokenizers
@@ -198,8 +201,10 @@ def _special_ids(
 
 def _id(value: object, directory: Path) -> int:
     """Return the id of a special token, which JSON may have as anything."""
-    if type(value) is not int:
-        raise MarianError(f"{directory}: the id of a special token is {value!r}, not a number")
+    if type(value) is not int or value < 0:
+        raise MarianError(
+            f"{directory}: the id of a special token is {value!r}, not a number from 0 on"
+        )
     return value
 
 

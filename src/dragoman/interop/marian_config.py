@@ -96,7 +96,7 @@ def _obstacles(table: Mapping[str, Any]) -> list[str]:
     for encoder, decoder in TWINS:
         if table.get(encoder) != table.get(decoder):
             found.append(f"{encoder} is {table.get(encoder)}, but {decoder} {table.get(decoder)}")
-    if table.get("activation_function") not in ACTIVATIONS:
-        known = ", ".join(ACTIVATIONS)
-        found.append(f"activation_function is {table.get('activation_function')!r}, not {known}")
+    activation = table.get("activation_function")
+    if not isinstance(activation, str) or activation not in ACTIVATIONS:
+        found.append(f"activation_function is {activation!r}, not {', '.join(ACTIVATIONS)}")
     return found

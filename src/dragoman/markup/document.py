@@ -7,7 +7,7 @@ from html import escape, unescape
 from html.entities import html5
 from itertools import islice
 
-from dragoman.markup.escapes import ESCAPE, cut_at_escapes
+from dragoman.markup.escapes import BREAK, ESCAPE, cut_at_escapes
 from dragoman.markup.inline import Cut, Sentence, Write, build_spans, cut_sentences
 from dragoman.markup.tags import Token, read_tokens
 from dragoman.sentence_translator import Alternative, join
@@ -125,7 +125,7 @@ def _is_of_html(entity: str) -> bool:
 STRING = Rules(mixed_is_inline=True, block=frozenset((*_BLOCK.split(), ESCAPE)), is_string=True)
 """A string of a program, as they stand in gettext and XLIFF files."""
 
-_MARKED_UP = re.compile(r"</?[a-z][^<>]*>|<!--|\\[nrt]", re.IGNORECASE)
+_MARKED_UP = re.compile(rf"</?[a-z][^<>]*> | <!-- | {BREAK}", re.IGNORECASE | re.VERBOSE)
 
 
 def is_marked_up(text: str) -> bool:

@@ -1,4 +1,4 @@
-r"""Line breaks and tabs that a string has as `\n`, `\r` and `\t`."""
+r"""Line breaks and tabs that a string has as `\n`, `\r` and `\t`, or as entities."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,12 @@ from dragoman.terms.protected import PATH
 ESCAPE = "escape"
 """The name of such a token."""
 
-_ESCAPE = re.compile(rf"{PATH} | (?P<escape> (?<!\s)\s*+ (?: \\[nrt] \s*+ )+ )", re.VERBOSE)
+BREAK = r"(?: \\[nrt] | &(?: \#0*(?:9|10|13) | \#[xX]0*[9aAdD] | NewLine | Tab ); )"
+"""A pattern, with white space to be left out, for one of them; an entity is as good as an escape,
+and to read it would break the line that the string is on."""
+
+_ESCAPE = re.compile(rf"{PATH} | (?P<escape> (?<!\s)\s*+ (?: {BREAK} \s*+ )+ )", re.VERBOSE)
+_BREAK = re.compile(BREAK, re.VERBOSE)
 
 
 def cut_at_escapes(tokens: Sequence[Token]) -> list[Token]:
@@ -52,5 +57,5 @@ def _last(last: str, text: str) -> str:
 
 
 def _wraps(token: Token, before: str, after: str) -> bool:
-    single = token.raw.count("\\") == 1
+    single = len(_BREAK.findall(token.raw)) == 1
     return single and (before[-1:].isalnum() or before[-1:] in ",)\"'") and after[:1].islower()

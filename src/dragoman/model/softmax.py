@@ -18,8 +18,9 @@ def softmax(scores: Float[Tensor, "*rows length"]) -> Float[Tensor, "*rows lengt
     number, 4 to 8 times as slowly, forwards and backwards: those of fewer than 16 in single
     precision, and of fewer than 32 in bf16. So all is computed in single precision, which is more
     exact, too, and short rows are filled up with minus infinity, which adds nothing to the sum.
+    A graph that is exported is of rows of any length, for other programs.
     """
     length = scores.size(-1)
-    if length < REGISTER:
+    if not torch.compiler.is_exporting() and length < REGISTER:
         scores = F.pad(scores, (0, REGISTER - length), value=-math.inf)
     return scores.softmax(dim=-1, dtype=torch.float32)[..., :length].to(scores.dtype)

@@ -37,6 +37,9 @@ from dragoman.planning.sample import SAMPLE_PAIRS
 from dragoman.planning.text import PlanError, TextMeasure, measure_text
 from dragoman.training.distributed import device_of_process
 
+BEGINNING = b"# text: "
+"""Of a recipe that a plan was written as: the first of its reasons."""
+
 SPARE = 0.03
 """Share of the time that is left for what nobody foresees."""
 
@@ -99,6 +102,12 @@ class Plan:
         return f"{comments}\n{''.join(lines)}"
 
 
+def is_planned(path: Path) -> bool:
+    """Tell whether a file is a recipe that a plan was written as."""
+    with path.open("rb") as file:
+        return file.read(len(BEGINNING)) == BEGINNING
+
+
 def make_plan(given: dict[str, Any], minutes: float, say: Say) -> Plan:
     """Plan a training on this machine.
 
@@ -108,14 +117,14 @@ def make_plan(given: dict[str, Any], minutes: float, say: Say) -> Plan:
         say: Is told what is done.
 
     Raises:
-        CorpusError: a corpus cannot be read.
+        CorpusError: a corpus cannot be read, or overlaps with the evaluation text.
         PlanError: there is no text to speak of, or not enough time.
     """
     corpora = from_table(CorporaConfig, given["corpora"])
     with tempfile.TemporaryDirectory() as scratch:
         say("reading the text")
         languages = given["source_language"], given["target_language"]
-        text = measure_text(corpora.train, languages, Path(scratch))
+        text = measure_text(corpora, languages, Path(scratch))
         for warning in text.warnings:
             say(f"warning: {warning}")
         work = _measure_work(corpora, languages, text)
@@ -257,7 +266,8 @@ def _updates_in(seconds: float, rehearsal: Rehearsal, work: _Work, update_tokens
     in_time = int(left / rehearsal.seconds_per_update)
     in_an_update = min(update_tokens, text.epoch_tokens)  # an update has an epoch at most
     useful = max(FEWEST_UPDATES, round(MOST_REPETITIONS * text.effective_tokens / in_an_update))
-    return min(in_time, useful)
+    updates = min(in_time, useful)
+    return updates - updates % VALIDATIONS  # the last of them is the last of the validations
 
 
 def _seconds_besides(rehearsal: Rehearsal, work: _Work) -> float:

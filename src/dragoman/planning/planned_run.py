@@ -2,16 +2,18 @@
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from dragoman.config import UsageError, from_table
+from dragoman.config import UsageError, from_table, read_table, set_key
 from dragoman.corpora.config import CorporaConfig
 from dragoman.corpora.fingerprint import fingerprint_files
 from dragoman.durable import write_atomically
 from dragoman.pipeline.claim import (
     MAY_CHANGE,
+    RECIPE_FILE,
     RunError,
     check_free,
     has_trained,
@@ -52,6 +54,24 @@ def names_sizes(given: dict[str, Any]) -> bool:
     )
 
 
+def sized_by(given: dict[str, Any], assignments: Sequence[str]) -> str | None:
+    """Tell what names the sizes of a recipe: "--set" alone, or "the recipe"; None if nothing does.
+
+    Args:
+        given: The recipe with the assignments.
+        assignments: Those of `--set`.
+    """
+    if not names_sizes(given):
+        return None
+    assigned: dict[str, Any] = {}
+    for assignment in assignments:
+        set_key(assigned, assignment)
+    for section in SIZES:
+        if not (given.get(section, {}).keys() <= assigned.get(section, {}).keys()):
+            return "the recipe"
+    return "--set"
+
+
 def plan_run(given: dict[str, Any], directory: Path, minutes: float | None, say: Say) -> Recipe:
     """Complete a recipe for this machine and a time, or as it was when its run began.
 
@@ -76,8 +96,9 @@ def plan_run(given: dict[str, Any], directory: Path, minutes: float | None, say:
                 f"--minutes {minutes:g}: the run in {directory} was planned for {planned_for}; "
                 "leave it out, or name another directory with -o"
             )
-        if kept is None:  # it began before this release planned anything
-            return recipe_from_table(given)
+        if kept is None:  # it began before this release planned anything, or the plan is lost
+            sizes = {name: value for name, value in _recipe_of(directory).items() if name in SIZES}
+            return recipe_from_table(overlay(sizes, given))
     else:
         kept = _plan(given, directory, minutes or USUAL_MINUTES, say)
     if os.environ.get("RANK", "0") == "0":
@@ -109,6 +130,11 @@ def _plan(given: dict[str, Any], directory: Path, minutes: float, say: Say) -> _
         kept = _KeptPlan(for_minutes=minutes, text=text, plan=make_plan(given, minutes, say))
         write_atomically(directory / PLAN_FILE, json.dumps(asdict(kept), indent=1) + "\n")
     return kept
+
+
+def _recipe_of(directory: Path) -> dict[str, Any]:
+    """Read the whole recipe with which a run began."""
+    return read_table(directory / RECIPE_FILE)
 
 
 def _read(path: Path) -> _KeptPlan | None:

@@ -1,16 +1,16 @@
 """A random part of the text, which a plan looks at closely and a rehearsal trains on."""
 
 import random
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from dragoman.corpora.clean_text import Casing
+from dragoman.corpora.clean_text import Casing, evaluation_sentences
 from dragoman.corpora.cleaning import CleaningReport, clean
-from dragoman.corpora.config import CleaningConfig, CorpusConfig
+from dragoman.corpora.config import CleaningConfig, CorporaConfig, CorpusConfig
+from dragoman.corpora.overlap import OverlapReport, check
 from dragoman.corpora.parallel_text import read_pairs
 from dragoman.corpora.seen import SeenPairs
 from dragoman.durable import open_whole
@@ -71,23 +71,25 @@ class Sample:
         return tuple(written)
 
 
-def draw_sample(corpora: Sequence[CorpusConfig], languages: tuple[str, str]) -> Sample:
-    """Read, clean and truecase all of the text, and draw pairs from it.
+def draw_sample(corpora: CorporaConfig, languages: tuple[str, str]) -> Sample:
+    """Read, clean and truecase all of the training text, and draw pairs from it.
 
     It does so without knowing how many there are (Vitter 1985, algorithm R).
 
     Raises:
-        CorpusError: a corpus cannot be read.
+        CorpusError: a corpus cannot be read, or overlaps with the evaluation text.
     """
     draw = random.Random(1)
     drawn: list[tuple[int, tuple[str, str]]] = []
-    counts = [0] * len(corpora)
+    counts = [0] * len(corpora.train)
     characters = pairs = 0
     config, report, seen = CleaningConfig(), CleaningReport(), SeenPairs()
-    casing = Casing(needed=any(corpus.truecase for corpus in corpora))
-    for number, corpus in enumerate(corpora):
+    casing = Casing(needed=any(corpus.truecase for corpus in corpora.train))
+    evaluation = evaluation_sentences(corpora, languages)
+    for number, corpus in enumerate(corpora.train):
         read = read_pairs(corpus, languages=languages)
-        for pair in clean(read, config, report, languages=languages, seen=seen):
+        cleaned = clean(read, config, report, languages=languages, seen=seen)
+        for pair in check(cleaned, evaluation, corpora.overlap, OverlapReport(corpus.name)):
             sides = casing.of(corpus, (normalise(pair.source), normalise(pair.target)))
             characters += len(sides[0]) + len(sides[1])
             if len(drawn) < SAMPLE_PAIRS:
@@ -100,6 +102,6 @@ def draw_sample(corpora: Sequence[CorpusConfig], languages: tuple[str, str]) -> 
         pairs=[sides for _, sides in drawn],
         corpus_of=np.array([number for number, _ in drawn], dtype=np.int64),
         counts=np.array(counts, dtype=np.int64),
-        weights=np.array([corpus.weight for corpus in corpora]),
+        weights=np.array([corpus.weight for corpus in corpora.train]),
         characters=characters,
     )

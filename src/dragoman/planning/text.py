@@ -1,7 +1,6 @@
 """What a plan has to know of the text."""
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import numpy.typing as npt
 
 from dragoman.config import DragomanError
 from dragoman.corpora import overlap
-from dragoman.corpora.config import CorpusConfig
+from dragoman.corpora.config import CorporaConfig, CorpusConfig
 from dragoman.corpora.expected_language import ExpectedLanguage, language_warnings
 from dragoman.planning.sample import Sample, draw_sample
 from dragoman.tokenizers.config import TokenizerConfig
@@ -84,12 +83,12 @@ class TextMeasure:
 
 
 def measure_text(
-    corpora: Sequence[CorpusConfig], languages: tuple[str, str], directory: Path
+    corpora: CorporaConfig, languages: tuple[str, str], directory: Path
 ) -> TextMeasure:
-    """Read all of the text, keep a sample of it in a directory, and count its tokens.
+    """Read all of the training text, keep a sample of it in a directory, and count its tokens.
 
     Raises:
-        CorpusError: a corpus cannot be read.
+        CorpusError: a corpus cannot be read, or overlaps with the evaluation text.
         PlanError: no pair is worth learning from, all are of one source, or all are too long.
     """
     began = time.perf_counter()

@@ -2,7 +2,8 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import groupby
 from pathlib import Path
 
 from dragoman.corpora.config import CorpusConfig
@@ -30,7 +31,8 @@ class Glossary:
             known = self._translations.get(_key(source), ())
             self._translations[_key(source)] = (*known, *targets)
         longest_first = sorted(map(normalise, translations), key=len, reverse=True)
-        self._pattern = re.compile("|".join(map(_whole, longest_first)) or r"(?!)", re.IGNORECASE)
+        patterns = [_any_of(bounds, terms) for bounds, terms in groupby(longest_first, _bounds)]
+        self._pattern = re.compile("|".join(patterns) or r"(?!)", re.IGNORECASE)
 
     @classmethod
     def load(cls, path: Path, *, languages: tuple[str, str]) -> "Glossary":
@@ -70,11 +72,27 @@ def _key(term: str) -> str:
     return normalise(term).lower()
 
 
-def _whole(term: str) -> str:
-    """Write a pattern for a term that is not part of a longer word."""
-    before = f"(?<!{WORD_CHARACTER})" if is_of_word(term[0]) else ""
-    after = f"(?!{WORD_CHARACTER})" if is_of_word(term[-1]) else ""
-    return before + r"\s+".join(map(_composed_or_not, term.split())) + after
+def _bounds(term: str) -> tuple[bool, bool]:
+    """Tell whether a word could go on before a term, and behind it."""
+    return is_of_word(term[0]), is_of_word(term[-1])
+
+
+def _any_of(bounds: tuple[bool, bool], terms: Iterable[str]) -> str:
+    """Write a pattern for terms of the same bounds that are no parts of longer words.
+
+    They share what looks at the characters around them, which takes much longer to compile than a
+    term does.
+    """
+    before, after = bounds
+    return (
+        (f"(?<!{WORD_CHARACTER})" if before else "")
+        + f"(?:{'|'.join(map(_words, terms))})"
+        + (f"(?!{WORD_CHARACTER})" if after else "")
+    )
+
+
+def _words(term: str) -> str:
+    return r"\s+".join(map(_composed_or_not, term.split()))
 
 
 def _touches_mark(text: str, start: int, end: int) -> bool:

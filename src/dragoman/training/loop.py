@@ -42,6 +42,9 @@ from dragoman.training.stopping import StoppedError, left_when_stopped, stop_on_
 from dragoman.training.under_way import Begun, UpdatesUnderWay, updates_ahead
 
 AnyJournal = Journal | NoJournal
+NONE_YET = -1
+"""Stands for the update of a checkpoint where there is none."""
+
 State = Mapping[str, Weights]
 """Tensors by group and name, as a checkpoint holds them."""
 
@@ -95,22 +98,34 @@ class Trainer:
     def resume(self) -> list[str]:
         """Go back to the newest checkpoint that verifies; return complaints about newer ones.
 
+        The first process chooses it: another one may not see yet, on a disk that machines share,
+        what was written last.
+
         Raises:
             CheckpointError: there are checkpoints, but none that is intact and of this run; or
-                there is no space to write one.
+                there is no space to write one; or not all processes can read the same one.
         """
-        found = self.checkpoints.newest(self._objection)
-        if found is None:
-            self.checkpoints.require_space(_num_bytes(self._shapes()))
-            return []
-        update, checkpoint, complaints = found
+        update = NONE_YET
+        complaints: list[str] = []
         if rank() == 0:
-            self.checkpoints.go_back_to(update)
+            if found := self.checkpoints.newest(self._objection):
+                update, checkpoint, complaints = found
+                self.checkpoints.go_back_to(update)
+            else:
+                self.checkpoints.require_space(_num_bytes(self._shapes()))
+        update = int(share_from_first([update])[0])
+        if update == NONE_YET:
+            return []
+        if rank() > 0:
+            checkpoint = self.checkpoints.load(update)
         copy_weights(checkpoint.tensors["weights"], self.transformer)
         self.optimizers.load(checkpoint.tensors["optimizer"])
         if self.average:
             self.average.load(checkpoint.tensors["average"])
         self.progress = Progress.from_values(checkpoint.values["progress"])
+        if rank() == 0 and self.progress.best_update == update:
+            # What has ended the run may have come between the checkpoint and its publication.
+            self.publish(_weights_to_validate(checkpoint.tensors), self.progress)
         return [f"{complaint}; an older checkpoint is used" for complaint in complaints]
 
     def _objection(self, checkpoint: Checkpoint) -> str | None:
@@ -161,11 +176,12 @@ class Trainer:
                     self._save(self._state(), journal, "stop")
                     # A process that has no signal of its own follows one that has.
                     return Outcome(self.progress, stop[0] if stop else signal.SIGTERM)
-                if self._is_time_to_validate() and not self._validate(journal, display, stop):
-                    continue  # told to stop on the way; the next call begins it again
-                if self._is_finished():
+                if self._is_time_to_validate():
+                    self._validate(journal, display, stop)
+                elif self._is_finished():
                     break
-                self._one_update(next(updates), journal, display)
+                else:
+                    self._one_update(next(updates), journal, display)
             journal.write("finish", update=self.progress.update)
         return Outcome(self.progress)
 
@@ -244,11 +260,10 @@ class Trainer:
             )
             display.progress(begun.number, self.config.updates, ended.loss, tokens_per_second)
 
-    def _validate(self, journal: AnyJournal, display: Display, stop: Sequence[int]) -> bool:
+    def _validate(self, journal: AnyJournal, display: Display, stop: Sequence[int]) -> None:
         """Judge the weights, remember whether they are the best, and save.
 
-        Returns:
-            Whether it came to its end; a signal ends it before, and then it leaves no trace.
+        A signal ends it before, and then it leaves no trace: the next call begins it again.
         """
         self._tell(journal, display)
         progress = self.progress
@@ -263,7 +278,7 @@ class Trainer:
         score = score_of(validation, self.config.metric) if validation and rank() == 0 else 0.0
         score, ended = share_from_first([score, float(validation is not None)])
         if validation is None or not ended:
-            return False
+            return
         best = progress.best is None or score > progress.best
         progress.validated_update = progress.update
         if best:
@@ -283,7 +298,6 @@ class Trainer:
         if best and rank() == 0:
             self.publish(_weights_to_validate(state), progress)
         display.validation(progress.update, validation, best=best)
-        return True
 
     def _validate_unless_stopped(self, weights: Weights, stop: Sequence[int]) -> Validation | None:
         """Validate; None if a signal came before the end."""

@@ -1,12 +1,18 @@
 """A clean stop: signals are remembered, and looked at where nothing is half done."""
 
+import os
 import signal
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
 from torch import nn
+
+from dragoman.training.distributed import rank
+
+STOPPING = b"\nstopping and saving; Ctrl-C once more ends at once and loses what is not saved\n"
+STANDARD_ERROR = 2
 
 
 class StoppedError(Exception):
@@ -43,12 +49,18 @@ def left_when_stopped(module: nn.Module, received: Sequence[int]) -> Iterator[No
 def stop_on_signals() -> Iterator[Sequence[int]]:
     """Collect signals instead of dying of them; the second SIGINT kills as ever.
 
+    The first SIGINT is answered: an update or a block of a validation may take a while to end.
+
     SIGHUP comes when the terminal is closed; `nohup` has it ignored, and so it stays.
     """
     received: list[int] = []
 
     def remember(number: int, frame: FrameType | None) -> None:
         received.append(number)
+        if number == signal.SIGINT and rank() == 0:
+            # Past Python's buffers, in whose midst the signal may have come.
+            with suppress(OSError):
+                os.write(STANDARD_ERROR, STOPPING)
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
     caught = [signal.SIGINT, signal.SIGTERM]
