@@ -14,7 +14,13 @@ from dragoman.decoding.phrase import Phrase
 from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
-from dragoman.sentence_translator import Sentence, SentenceTranslator
+from dragoman.sentence_translator import (
+    Alternative,
+    Sentence,
+    SentenceTranslator,
+    join,
+    join_alternatives,
+)
 from dragoman.terms.finder import TermFinder
 from dragoman.terms.glossary import Glossary
 from dragoman.terms.protected import find_protected
@@ -293,3 +299,24 @@ def test_a_placeholder_that_was_not_there_is_told(tokenizers: TokenizerPair) -> 
         sentences(tokenizers, ["Where?"]), SEARCH
     )
     assert best.faults == (FAULT_OF_PROTECTED,)
+
+
+def test_the_best_of_a_part_with_few_alternatives_stands_in_all_of_the_text() -> None:
+    def alternative(text: str) -> Alternative:
+        return Alternative(
+            text=text,
+            parts=(text,),
+            score=-1.0,
+            log_probability=-1.0,
+            num_tokens=1,
+            finished=True,
+            faults=(),
+        )
+
+    def put_together(each: Sequence[Alternative]) -> Alternative:
+        return join(each, " ".join(part.text for part in each))
+
+    parts = [["a", "b", "c"], ["x"], ["1", "2"]]
+    found = join_alternatives([[*map(alternative, part)] for part in parts], put_together)
+
+    assert [joined.text for joined in found] == ["a x 1", "b x 2", "c x 1"]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+import torch
 from tests.fake_engine import FakeEngine
 
 from dragoman.config import DragomanError, UsageError
@@ -59,7 +60,7 @@ class Copier(FakeEngine):
         return [
             [
                 Hypothesis(
-                    ids=(*source, *source[-1:] * place),
+                    ids=(*source, *[source[-1]] * place),
                     score=-0.5 * place,
                     log_probability=-1.0 * place,
                     token_log_probabilities=(),

@@ -89,8 +89,10 @@ def join_alternatives(
         put_together: Makes one of a translation of each part.
     """
     count = max(map(len, found), default=1)
-    filled = ([*of_part, *of_part[:1] * (count - len(of_part))] for of_part in found)
-    return tuple(map(put_together, zip(*filled, strict=True) if found else [()]))
+    return tuple(
+        put_together([of_part[k] if k < len(of_part) else of_part[0] for of_part in found])
+        for k in range(count)
+    )
 
 
 class Sentence(NamedTuple):

@@ -50,7 +50,7 @@ class Copier(FakeEngine):
         return [
             [
                 Hypothesis(
-                    ids=(*source, *source[-1:] * place),
+                    ids=(*source, *[source[-1]] * place),
                     score=-1.0 * place,
                     log_probability=-1.0 * place,
                     token_log_probabilities=(),
