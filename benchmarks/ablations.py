@@ -1,6 +1,6 @@
 """Train a recipe as the paper of 2017 would, with one departure at a time, and with all of them.
 
-    python benchmarks/ablations.py recipes/multi30k_en_de_tiny.toml --folder runs/ablations [--at-once 2]
+    python benchmarks/ablations.py recipes/multi30k_en_de_tiny.toml --folder FOLDER [--at-once 2]
 
 All rows see equally many batches with each of `--seeds`, and the same ones but for that with two
 vocabularies. Each training has one thread; `--at-once` of them go on side by side, so that minutes
