@@ -297,3 +297,23 @@ def test_debug_shows_the_traceback(tmp_path: Path) -> None:
 
 def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert outcome(capsys, "--version") == (0, "0.1.0\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("export m", "--to is missing; dragoman export --help tells what there is"),
+        ("export m --to", "--to needs a value; dragoman export --help tells what there is"),
+        ("plot attention", "MODEL is missing; dragoman plot attention --help tells what there is"),
+        ("train a b c", "too much is given: b c; dragoman train --help tells what there is"),
+        ("trian a", 'Unknown command "trian". Did you mean "train"? dragoman --help tells what'),
+        ("train a --mintues 3", "Unknown option: --mintues. Did you mean --minutes? dragoman train"),
+        ("plan a.tsv --languages en-it --minutes -3", 'Invalid value "-3.0" for --minutes'),
+    ],
+)
+def test_a_command_line_that_is_wrong_gets_a_sentence_and_not_a_box(
+    line: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(line.split()) == 2
+    (only,) = capsys.readouterr().err.splitlines()
+    assert only.startswith(f"dragoman: {said}")

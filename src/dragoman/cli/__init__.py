@@ -3,12 +3,14 @@
 import contextlib
 import io
 import os
+import shlex
 import sys
 import tempfile
 import traceback
 from collections.abc import Sequence
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, CycloptsError, MissingArgumentError, ValidationError
+from cyclopts.exceptions import UnusedCliTokensError
 
 from dragoman import __version__
 from dragoman.__main__ import INTERRUPTED
@@ -106,10 +108,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     debug = "--debug" in tokens
     tokens = [token for token in tokens if token != "--debug"]
     try:
-        code = build_app()(tokens, exit_on_error=False, result_action="return_value")
+        code = build_app()(
+            tokens, exit_on_error=False, print_error=False, result_action="return_value"
+        )
         sys.stdout.flush()
-    except CycloptsError:
-        return WRONG_USE  # the message is printed already
+    except CycloptsError as error:
+        print(f"dragoman: {_wrong_use(error)}", file=sys.stderr)
+        return WRONG_USE
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:  # as under `| head`
@@ -135,6 +140,22 @@ def _let_any_name_be_printed() -> None:
     """Print names that are not UTF-8 as standard error does, with escapes that JSON has, too."""
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
         sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _wrong_use(error: CycloptsError) -> str:
+    """Say in a sentence what is wrong with a command line, and where its words are explained."""
+    error.verbose = False
+    said, _, _ = str(error).partition(" Available commands: ")
+    said = " ".join(said.rstrip(".").split())
+    if isinstance(error, MissingArgumentError) and error.argument is not None:
+        is_given = error.keyword is not None
+        said = f"{error.keyword} needs a value" if is_given else f"{error.argument.name} is missing"
+    elif isinstance(error, UnusedCliTokensError):
+        said = f"too much is given: {shlex.join(error.unused_tokens or [])}"
+    elif isinstance(error, ValidationError):
+        return said
+    command = " ".join(("dragoman", *(error.command_chain or ())))
+    return f"{said}{' ' if said.endswith('?') else '; '}{command} --help tells what there is"
 
 
 def _one_sentence(error: Exception) -> str:
