@@ -307,7 +307,10 @@ def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
         ("plot attention", "MODEL is missing; dragoman plot attention --help tells what there is"),
         ("train a b c", "too much is given: b c; dragoman train --help tells what there is"),
         ("trian a", 'Unknown command "trian". Did you mean "train"? dragoman --help tells what'),
-        ("train a --mintues 3", "Unknown option: --mintues. Did you mean --minutes? dragoman train"),
+        (
+            "train a --mintues 3",
+            "Unknown option: --mintues. Did you mean --minutes? dragoman train",
+        ),
         ("plan a.tsv --languages en-it --minutes -3", 'Invalid value "-3.0" for --minutes'),
     ],
 )

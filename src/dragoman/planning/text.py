@@ -30,9 +30,11 @@ PROCESS_MIB = 280.0
 FEWEST_SOURCES = 2
 """Different ones: a rehearsal learns from one and holds the other out to validate."""
 
+FEW_PAIRS = 10_000
+"""From fewer no translator of free text is to be had. From 29,000 there is one, of captions."""
+
 LONGEST_SHARE = 0.999
 """Pairs that should fit into a batch; the rest is left out of training and counted."""
-
 
 SHORTEST, LONGEST = 32, 256
 """Between these the longest sentence of a plan is: attention to long ones takes time and memory."""
@@ -116,10 +118,11 @@ def measure_text(
         raise PlanError(
             f"every pair has more than {max_length} tokens; cut the text into sentences"
         )
+    num_pairs = _at_least_one(sample.totals(fits.astype(float)).sum())
     tokens = sample.totals(np.where(fits, targets, 0))
     in_epoch = sample.weights * tokens
     return TextMeasure(
-        pairs=_at_least_one(sample.totals(fits.astype(float)).sum()),
+        pairs=num_pairs,
         target_tokens=_at_least_one(tokens.sum()),
         epoch_tokens=_at_least_one(in_epoch.sum()),
         effective_tokens=_at_least_one(in_epoch.sum() ** 2 / (sample.weights * in_epoch).sum()),
@@ -127,7 +130,7 @@ def measure_text(
         share_too_long=1 - float(fits.mean()),
         vocab_size=tokenizers.target.vocab_size,
         sample=sample.write(directory),
-        warnings=_warnings(sample, languages),
+        warnings=_warnings(sample, num_pairs, languages),
         cleaning_seconds=cleaning_seconds,
         further_vocabulary_seconds=learning_seconds * (learnt_from / len(sample.pairs) - 1),
         vocabulary_mib=PROCESS_MIB
@@ -150,12 +153,17 @@ def _count_tokens(
     )
 
 
-def _warnings(sample: Sample, languages: tuple[str, str]) -> tuple[str, ...]:
+def _warnings(sample: Sample, num_pairs: int, languages: tuple[str, str]) -> tuple[str, ...]:
     source, target = map(ExpectedLanguage, languages)
     for pair in sample.pairs:
         source.add(pair[0])
         target.add(pair[1])
-    return tuple(language_warnings(languages, (source.other(), target.other())))
+    few = (
+        f"{num_pairs:,} pairs are few, as a translator of free text needs tens of thousands; "
+        "dragoman finetune makes more of them, with a finished model"
+    )
+    seeming = language_warnings(languages, (source.other(), target.other()))
+    return (*([few] if num_pairs < FEW_PAIRS else []), *seeming)
 
 
 def _learn(vocab_size: int, sample: Sample, directory: Path) -> TokenizerPair:
