@@ -140,6 +140,27 @@ def test_the_length_penalty_prefers_the_longer_of_two() -> None:
     assert best(model, SearchConfig(beam_size=3, length_penalty=1.0)).ids == (B, B, B, B)
 
 
+def test_patience_waits_for_a_longer_one_that_is_better() -> None:
+    # After two steps three have ended: 0.35, 0.25 and 0.22. The best is log 0.35 = -1.05, and what
+    # is still to come is log 0.18 / (11 / 6) = -0.94.
+    model = written_down(
+        {
+            (): {A: 0.4, EOS: 0.35, B: 0.25},
+            (A,): {EOS: 0.55, B: 0.45},
+            (B,): {EOS: 1.0},
+            (A, B): {B: 1.0},
+            (A, B, B): {B: 1.0},
+            (A, B, B, B): {B: 1.0},
+            (A, B, B, B, B): {EOS: 1.0},
+        },
+        vocab_size=6,
+    )
+    config = SearchConfig(beam_size=2, length_penalty=1.0)
+
+    assert best(model, config).ids == (A, B, B, B, B)
+    assert best(model, replace(config, patience=1)).ids == ()
+
+
 def test_a_constant_added_to_the_logits_of_a_step_changes_nothing() -> None:
     model = random_model(5, vocab_size=VOCAB)
 

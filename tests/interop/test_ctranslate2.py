@@ -79,6 +79,7 @@ def test_every_architecture_is_copied_exactly(save: Save, changes: dict[str, Any
     [
         SearchConfig(beam_size=1, max_length_extra=40),
         SearchConfig(beam_size=4, n_best=3, max_length_extra=40),
+        SearchConfig(beam_size=4, n_best=4, patience=1, max_length_extra=40),
         SearchConfig(beam_size=3, length_penalty=0.0, max_length_extra=40),
         SearchConfig(beam_size=3, length_penalty=1.0, max_length_extra=40),
         SearchConfig(

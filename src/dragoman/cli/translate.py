@@ -33,6 +33,9 @@ class SearchOptions:
     n_best: int | None = None
     """Translations of each line."""
 
+    patience: int | None = None
+    """End a search when so many times the beam have ended; 1 is faster and a little worse."""
+
     sampling_temperature: Annotated[float | None, Parameter(name="--sample")] = None
     """Draw at this temperature, 1 as the model says, instead of searching; 0 searches."""
 

@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from dragoman.decoding.config import PATIENCE, SearchConfig
+from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import Hypothesis, build_hypothesis
 from dragoman.decoding.problem import SearchProblem, State, worth_dropping
 
@@ -77,7 +77,7 @@ def beam_search(
     score, and never touched again; the first `beam` that do not end live on. There are always
     enough of them, because each prefix ends in one way only.
 
-    The search of a sentence is over when `PATIENCE * beam` translations have ended, or before that
+    The search of a sentence is over when `patience * beam` translations have ended, or before that
     when it can change nothing any more: a live prefix of log-probability L can at best end at the
     length limit without losing any probability, so its score cannot exceed L / penalty(limit).
     Once `n_best` translations are at least as good as that bound for the best live prefix, they
@@ -202,7 +202,7 @@ def why_over(
         limit: Tokens that they may have.
         config: The settings of the search.
     """
-    if len(found) >= PATIENCE * config.beam_size:
+    if len(found) >= config.patience * config.beam_size:
         return "enough have ended"
     bound = best / config.penalty(limit)
     if len(found) >= config.n_best and found[config.n_best - 1].score >= bound:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import ctranslate2
 
 from dragoman.config import UsageError
-from dragoman.decoding.config import PATIENCE, SearchConfig
+from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY, Hypothesis, build_hypothesis
 from dragoman.decoding.phrase import Phrase
 from dragoman.device import num_cpus
@@ -42,7 +42,7 @@ class CTranslate2Engine:
     The searches are those of the PyTorch engine, so the translations are the same, as far as
     rounding goes: the copy usually has 8-bit weights. It differs in three things. Forbidden tokens
     are taken out before probabilities are normalised, so scores are better by the little that they
-    had. Where more than `PATIENCE * beam` translations end, or meet the length limit, it chooses
+    had. Where more than `patience * beam` translations end, or meet the length limit, it chooses
     among the most probable ones. There is no sampling, because its random numbers would be shared
     by a batch.
     """
@@ -167,8 +167,8 @@ class CTranslate2Engine:
         self._check_positions(longest)
         options: dict[str, Any] = {
             "beam_size": config.beam_size,
-            "patience": PATIENCE,
-            "num_hypotheses": PATIENCE * config.beam_size if config.beam_size > 1 else 1,
+            "patience": config.patience,
+            "num_hypotheses": config.patience * config.beam_size if config.beam_size > 1 else 1,
             "length_penalty": _LENGTH_PENALTY,
             "max_input_length": 0,
             "max_decoding_length": limit,

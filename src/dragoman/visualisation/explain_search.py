@@ -1,6 +1,5 @@
 """The beam search of a translation on a page: the tree, what ended, and every step."""
 
-from dragoman.decoding.config import PATIENCE
 from dragoman.visualisation.beam_tree import CLASSES, beam_tree
 from dragoman.visualisation.markup import element, escape
 from dragoman.visualisation.page import table
@@ -74,7 +73,9 @@ def describe_ending(search: SearchTrace) -> str:
     after = f"The search is over after {len(search.steps)} steps"
     if step.ending == "enough have ended":
         ended = sum(c.fate == "ended" for step in search.steps for c in step.candidates)
-        enough = f"{PATIENCE * config.beam_size}, {PATIENCE} times the beam, are enough"
+        enough = (
+            f"{config.patience * config.beam_size}, {config.patience} times the beam, are enough"
+        )
         return f"{after}, because {ended} translations have ended; {enough}."
     if step.ending == "the length limit is reached":
         return f"{after}, because a translation may have {search.max_length} tokens here."
