@@ -306,12 +306,14 @@ def test_the_best_of_a_part_with_few_alternatives_stands_in_all_of_the_text() ->
         return Alternative(
             text=text,
             parts=(text,),
-            score=-1.0,
+            score=-float(scores.get(text, 1.0)),
             log_probability=-1.0,
             num_tokens=1,
             finished=True,
-            faults=(),
+            faults=("copies the source",) if text == "b" else (),
         )
+
+    scores = {"b": 5.0, "c": 2.0, "x": 0.5}
 
     def put_together(each: Sequence[Alternative]) -> Alternative:
         return join(each, " ".join(part.text for part in each))
@@ -319,4 +321,6 @@ def test_the_best_of_a_part_with_few_alternatives_stands_in_all_of_the_text() ->
     parts = [["a", "b", "c"], ["x"], ["1", "2"]]
     found = join_alternatives([[*map(alternative, part)] for part in parts], put_together)
 
-    assert [joined.text for joined in found] == ["a x 1", "b x 2", "c x 1"]
+    assert [joined.text for joined in found] == ["a x 1", "c x 1", "b x 2"]
+    (once,) = join_alternatives([[alternative("a")] * 3, [alternative("x")]], put_together)
+    assert once.text == "a x"

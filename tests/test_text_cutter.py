@@ -92,7 +92,7 @@ def test_nothing_is_lost_or_doubled_where_each_sentence_is_its_own_translation(
     tokenizers: TokenizerPair, text: str
 ) -> None:
     (cut,) = cutter(tokenizers, TermFinder(languages=("en", "it"))).cut([text])
-    translation = cut.put_together(iter([[says(s.text)] for s in cut.sentences]), 1)
+    translation = cut.put_together(iter([[says(s.text)] for s in cut.sentences]))
 
     assert "".join(translation.text.split()) == "".join(text.split())
     assert translation.parts == translation.alternatives[0].parts
@@ -103,7 +103,7 @@ def test_a_sentence_in_capitals_is_translated_to_capitals(tokenizers: TokenizerP
     of_english = cutter(tokenizers, TermFinder(languages=("en", "it")))
     (cut,) = of_english.cut(["THE DOG IS %s!"])
 
-    translation = cut.put_together(iter([[says("Il cane è %s!")]]), 1)
+    translation = cut.put_together(iter([[says("Il cane è %s!")]]))
 
     assert translation.text == "IL CANE È %s!"
     assert translation.parts == ("THE DOG IS %s!",)
@@ -117,7 +117,7 @@ def test_what_cannot_be_seen_is_still_in_the_source(tokenizers: TokenizerPair) -
     text = "A do\xadg! \u200bA\x07cat."
     (cut,) = cutter(tokenizers, TermFinder(languages=("en", "it"))).cut([text])
 
-    translation = cut.put_together(iter([[says("Un cane!")], [says("Un gatto.")]]), 1)
+    translation = cut.put_together(iter([[says("Un cane!")], [says("Un gatto.")]]))
 
     assert translation.text == "Un cane! \u200bUn gatto."
     assert translation.parts == ("A do\xadg!", "\u200bA\x07cat.")
@@ -132,26 +132,22 @@ def test_a_sentence_in_capitals_is_measured_in_small_letters(tokenizers: Tokeniz
     assert len(shown(of_english, text.upper())) == 1
 
 
-def test_what_stays_as_it_is_has_as_many_alternatives_as_the_rest(
-    tokenizers: TokenizerPair,
-) -> None:
+def test_what_stays_as_it_is_has_one_translation(tokenizers: TokenizerPair) -> None:
     of_english = cutter(tokenizers, TermFinder(languages=("en", "it")))
     mixed, alone, blank = of_english.cut(["A dog! http://www.example.org/a", "12:30", " "])
     assert len(list(mixed.sentences)) == 1
 
-    translation = mixed.put_together(iter([[says("Un cane!"), says("Cane!", -2.0)]]), 3)
-    unchanged = alone.put_together(iter([]), 3)
+    translation = mixed.put_together(iter([[says("Un cane!"), says("Cane!", -2.0)]]))
+    unchanged = alone.put_together(iter([]))
 
     assert [each.text for each in translation.alternatives] == [
         "Un cane! http://www.example.org/a",
         "Cane! http://www.example.org/a",
     ]
-    assert [each.text for each in unchanged.alternatives] == ["12:30"] * 3
+    assert [each.text for each in unchanged.alternatives] == ["12:30"]
     (tagged,) = of_english.cut(["<b>12</b>"])
-    assert [each.text for each in tagged.put_together(iter([]), 3).alternatives] == [
-        "<b>12</b>"
-    ] * 3
-    assert [each.text for each in blank.put_together(iter([]), 3).alternatives] == [" "]
+    assert [each.text for each in tagged.put_together(iter([])).alternatives] == ["<b>12</b>"]
+    assert [each.text for each in blank.put_together(iter([])).alternatives] == [" "]
     assert (unchanged.score, unchanged.confidence, unchanged.faults) == (0.0, 1.0, ())
 
 
@@ -159,7 +155,7 @@ def test_long_text_of_terms_alone_is_not_cut(tokenizers: TokenizerPair) -> None:
     of_english = cutter(tokenizers, TermFinder(languages=("en", "it")))
     for text in ("экономическое развитие " * 20, "http://www.example.org/ab " * 12, "я" * 200):
         (cut,) = of_english.cut([text])
-        translation = cut.put_together(iter([]), 1)
+        translation = cut.put_together(iter([]))
         assert not list(cut.sentences)
         assert translation.text == text
         assert not translation.cut
@@ -182,8 +178,8 @@ def test_a_long_sentence_is_not_cut_within_a_term(tokenizers: TokenizerPair, tex
     assert all(len(sentence.ids) <= LIMIT for sentence in cut.sentences)
     kept = [text[term.start : term.end] for term in finder.find(text)]
 
-    translation = cut.put_together(iter([[says("uno")] for _ in cut.sentences]), 1)
-    again = cut.put_together(iter([[says(s.text.strip())] for s in cut.sentences]), 1)
+    translation = cut.put_together(iter([[says("uno")] for _ in cut.sentences]))
+    again = cut.put_together(iter([[says(s.text.strip())] for s in cut.sentences]))
 
     assert again.text == text
     assert "".join("".join(piece.parts).split()) == "".join(text.split())
@@ -197,7 +193,7 @@ def test_a_long_sentence_keeps_what_is_around_it(tokenizers: TokenizerPair) -> N
     (cut,) = cutter(tokenizers, TermFinder(languages=("en", "it"))).cut([text])
     assert len(list(cut.sentences)) > 1
 
-    translation = cut.put_together(iter([[says(s.text.strip())] for s in cut.sentences]), 1)
+    translation = cut.put_together(iter([[says(s.text.strip())] for s in cut.sentences]))
 
     assert translation.text == text
     assert translation.cut

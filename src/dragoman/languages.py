@@ -20,6 +20,9 @@ sl Slovenian, so Somali, sq Albanian, sr Serbian, sv Swedish, sw Swahili, ta Tam
 tg Tajik, th Thai, tk Turkmen, tl Tagalog, tr Turkish, ug Uyghur, uk Ukrainian, ur Urdu,
 uz Uzbek, vi Vietnamese, xh Xhosa, yi Yiddish, yo Yoruba, zh Chinese, zu Zulu
 """
+CODE_OF_THREE = 3
+"""Letters of the codes of ISO 639-3."""
+
 _NAME_OF = dict(entry.strip().split(" ", 1) for entry in _NAMES.split(","))
 
 
@@ -51,6 +54,8 @@ def language_code(name: str) -> str | None:
     >>> language_code("italian"), language_code("it")
     ('it', None)
     """
+    if len(name) == CODE_OF_THREE:
+        return None  # Lao has the code lao, too
     return next((code for code, known in _NAME_OF.items() if known.lower() == name.lower()), None)
 
 

@@ -1,9 +1,10 @@
 """All the settings of a run, composed: what a recipe file holds."""
 
+from copy import deepcopy
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from dragoman.config import UsageError, from_table, nearest, read_table, set_key
 from dragoman.corpora.batching_config import BatchingConfig
@@ -89,29 +90,37 @@ def _check_language(name: str, code: str) -> None:
         raise ValueError(f"{name} = {code!r} is not a language code; write it as en or pt_BR")
 
 
-def read_recipe(path: Path, assignments: tuple[str, ...] = ()) -> tuple[Recipe, dict[str, Any]]:
-    """Read a recipe file and apply `section.key=value` assignments to it.
+class ReadRecipe(NamedTuple):
+    """A recipe file, read once, so that it may be a pipe."""
 
-    Returns:
-        The recipe, and what is given of it, as nested tables. The file is read once, so that it
-        may be a pipe.
+    recipe: Recipe
+    written: dict[str, Any]
+    """What the file says, as nested tables."""
+
+    given: dict[str, Any]
+    """That, with the assignments."""
+
+
+def read_recipe(path: Path, assignments: tuple[str, ...] = ()) -> ReadRecipe:
+    """Read a recipe file and apply `section.key=value` assignments to it.
 
     Raises:
         DragomanError: there is no such file.
         UsageError: the file or an assignment is wrong; the message names the key.
     """
     try:
-        given = read_table(path)
+        written = read_table(path)
     except UsageError as error:
         if path.suffix == ".toml":
             raise
         raise UsageError(
             f"{error}; a recipe is one, and dragoman plan writes it for a text"
         ) from error
+    given = deepcopy(written)
     for assignment in assignments:
         set_key(given, assignment)
     try:
-        return recipe_from_table(given), given
+        return ReadRecipe(recipe_from_table(given), written, given)
     except UsageError as error:
         blamed = " with ".join([str(path), *(f"--set {text}" for text in assignments)])
         raise UsageError(f"{blamed}: {error}") from error
@@ -119,8 +128,7 @@ def read_recipe(path: Path, assignments: tuple[str, ...] = ()) -> tuple[Recipe, 
 
 def load_recipe(path: Path, assignments: tuple[str, ...] = ()) -> Recipe:
     """Do as `read_recipe` does, for those who do not ask what was given."""
-    recipe, _ = read_recipe(path, assignments)
-    return recipe
+    return read_recipe(path, assignments).recipe
 
 
 def recipe_from_table(table: dict[str, Any]) -> Recipe:

@@ -81,18 +81,19 @@ def join_alternatives(
 ) -> tuple[Alternative, ...]:
     """Join the translations of the parts of a text: the first ones, the second ones, and so on.
 
-    There are as many as the part has that has the most; of one that has fewer, the best one is in
-    the others, too.
+    There are as many as the part has that has the most, but each text once; of a part that has
+    fewer, the best one is in the others, too. The best one of all parts comes first.
 
     Args:
         found: The alternatives of each part.
         put_together: Makes one of a translation of each part.
     """
     count = max(map(len, found), default=1)
-    return tuple(
+    best, *others = (
         put_together([of_part[k] if k < len(of_part) else of_part[0] for of_part in found])
         for k in range(count)
     )
+    return tuple(_different([best, *sorted(others, key=_badness)]))
 
 
 class Sentence(NamedTuple):
@@ -297,9 +298,12 @@ class SentenceTranslator:
         return replace(joined, parts=(whole,), faults=tuple(dict.fromkeys(faults)))
 
     def _leave_as_it_is(self, task: "_Task", search: SearchConfig) -> Alternative:
-        """Give up, and say what the model thinks of the sentence as its own translation."""
+        """Give up, and say what the model thinks of the sentence as its own translation.
+
+        It is asked about no more tokens than a translation may have.
+        """
         text = task.text.strip()
-        ids = self.tokenizers.target.encode(text)
+        ids = self.tokenizers.target.encode(text)[: search.max_length(len(task.ids)) - 1]
         (values,) = self.engine.log_probabilities([task.ids], [ids])
         log_probability = math.fsum(values)
         return Alternative(

@@ -111,24 +111,20 @@ class CutText:
         """What is translated, in order."""
         return (sentence for piece in self.pieces for sentence in piece.sentences)
 
-    def put_together(self, found: Iterator[list[Alternative]], n_best: int) -> Translation:
+    def put_together(self, found: Iterator[list[Alternative]]) -> Translation:
         """Make the translation of the text from those of its sentences, which come in order.
 
         Args:
             found: The alternatives of each sentence.
-            n_best: How many there are of a text that stays as it is: all the same. Of a blank one
-                there is one.
         """
         pieces = [
             piece.put_together([next(found) for _ in piece.sentences]) for piece in self.pieces
         ]
-        stays = self.source.strip() and not any(piece.sentences for piece in self.pieces)
         is_plain = isinstance(self.passage, PlainText)
         parts = tuple(part for piece in self.pieces for part in piece.parts)
-        alternatives = join_alternatives(pieces, self.passage.put_together)
         return Translation(
             source=self.source,
-            alternatives=alternatives * n_best if stays else alternatives,
+            alternatives=join_alternatives(pieces, self.passage.put_together),
             parts=parts if is_plain else (self.source.strip(),),
             cut=any(len(piece.sentences) > 1 for piece in self.pieces),
         )

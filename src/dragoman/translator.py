@@ -214,7 +214,7 @@ class Translator:
             sentences = [sentence for text in cut for sentence in text.sentences]
             found = iter(self._sentence_translator.translate(sentences, search or self.search))
             for text in cut:
-                yield text.put_together(found, (search or self.search).n_best)
+                yield text.put_together(found)
 
     def complete(self, text: str, prefix: str) -> Alternative:
         """Translate a sentence so that the translation begins with a prefix.

@@ -168,6 +168,8 @@ def test_in_xml_what_has_text_beside_it_stands_within_a_sentence(xml: str, expec
         # so do entities of line breaks: to read them would break the line that the string is on
         ("<b>Red.</b>&#10;Cat.&#xD;&#xA;<i>Cat.</i>", "<b>RED.</b>&#10;CAT.&#xD;&#xA;<i>CAT.</i>"),
         ("Red.&NewLine;Cat.", "RED.&NewLine;CAT."),
+        (r"In C:\tmp&#10;Cat.", r"IN C:\TMP&#10;CAT."),
+        (r"In \\srv\a&Tab;Cat.", r"IN \\SRV\A&Tab;CAT."),
         # but one that wraps a sentence goes between two words, and keeps its order
         (r"The red\n  cat sleeps.", r"Il gatto\n  rosso dorme."),
         (r"Press Save\nto \ngo on.", r"Per continuare\npremere \nsalva."),

@@ -1,4 +1,5 @@
 import math
+from typing import Any
 
 import pytest
 import torch
@@ -19,6 +20,24 @@ def test_it_is_the_softmax_and_has_its_gradient(length: int) -> None:
 
     torch.testing.assert_close(found, expected)
     torch.testing.assert_close(ours.grad, plain.grad)
+
+
+@pytest.mark.parametrize(("exporting", "computed"), [(False, REGISTER), (True, 5)])
+def test_short_rows_are_filled_up_but_not_in_a_graph_of_any_length(
+    monkeypatch: pytest.MonkeyPatch, exporting: bool, computed: int
+) -> None:
+    seen: list[int] = []
+    plain = torch.Tensor.softmax
+
+    def watched(scores: torch.Tensor, **options: Any) -> torch.Tensor:
+        seen.append(scores.size(-1))
+        return plain(scores, **options)
+
+    monkeypatch.setattr(torch.Tensor, "softmax", watched)
+    monkeypatch.setattr(torch.compiler, "is_exporting", lambda: exporting)
+
+    assert softmax(torch.randn(2, 5)).shape == (2, 5)
+    assert seen == [computed]
 
 
 @pytest.mark.parametrize("length", [7, 20, 40])

@@ -11,7 +11,7 @@ from dragoman.config import UsageError, to_table
 from dragoman.corpora.primer.corpus import generate
 from dragoman.pipeline.claim import FINISHED_FILE, MARK, RECIPE_FILE, RunError, only_one
 from dragoman.planning import plan
-from dragoman.planning.planned_run import PLAN_FILE, names_sizes, plan_run, sized_by
+from dragoman.planning.planned_run import PLAN_FILE, names_sizes, plan_run
 from dragoman.planning.rehearsal import Rehearsal
 from dragoman.recipe import Recipe
 
@@ -119,6 +119,7 @@ def test_a_run_whose_plan_is_lost_goes_on_with_the_sizes_of_its_recipe(
     given: dict[str, Any], rehearsals: list[dict[str, Any]], tmp_path: Path
 ) -> None:
     run = tmp_path / "run"
+    given.pop("search")  # a plan chooses the length penalty, too
     first = planned(given, run)
     (run / RECIPE_FILE).write_text(MARK + tomli_w.dumps(to_table(first)))
     (run / FINISHED_FILE).touch()
@@ -128,22 +129,6 @@ def test_a_run_whose_plan_is_lost_goes_on_with_the_sizes_of_its_recipe(
     (run / "plan.json").unlink()
 
     assert planned(given, run) == first
-
-
-@pytest.mark.parametrize(
-    ("given", "assignments", "expected"),
-    [
-        ({}, (), None),
-        ({"training": {"device": "cpu"}}, ("training.device=cpu",), None),
-        ({"model": {"preset": "tiny"}}, (), "the recipe"),
-        ({"training": {"updates": 5}}, ("training.updates=5",), "--set"),
-        ({"model": {"preset": "tiny", "dropout": 0.1}}, ("model.dropout=0.1",), "the recipe"),
-    ],
-)
-def test_it_is_known_who_names_sizes(
-    given: dict[str, Any], assignments: tuple[str, ...], expected: str | None
-) -> None:
-    assert sized_by(given, assignments) == expected
 
 
 def test_a_run_from_before_there_were_plans_goes_on_with_its_defaults(
@@ -191,9 +176,16 @@ def test_minutes_and_sizes_contradict_each_other(
 ) -> None:
     recipe = tmp_path / "my.toml"
     recipe.write_text(tomli_w.dumps({**given, "model": {"preset": "tiny"}}))
+    bare = tmp_path / "bare.toml"
+    bare.write_text(tomli_w.dumps(given))
+    of_its_own = "has sizes of its own; leave one or the other out"
 
     assert main(["train", str(recipe), "--minutes", "5"]) == 2
-    assert "has sizes of its own; leave one or the other out" in capsys.readouterr().err
+    assert f"{recipe} {of_its_own}" in capsys.readouterr().err
+    assert main(["train", str(recipe), "--set", "model.preset=small", "--minutes", "5"]) == 2
+    assert f"{recipe} {of_its_own}" in capsys.readouterr().err
+    assert main(["train", str(bare), "--set", "training.updates=9", "--minutes", "5"]) == 2
+    assert f"--set {of_its_own}" in capsys.readouterr().err
 
 
 @pytest.mark.slow

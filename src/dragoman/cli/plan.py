@@ -63,7 +63,7 @@ def plan(
     train = [{"path": path} for path in pairs]
     if output is not None:
         check_apart([output], read=[Path(path) for path in pairs])
-        if output.is_file() and not is_planned(output):
+        if output.is_file() and output.stat().st_size and not is_planned(output):
             raise UsageError(
                 f"{output}: it is there, and dragoman plan has not written it; name another file"
             )

@@ -1,5 +1,6 @@
 """`dragoman train`: from a recipe to a model directory."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -46,23 +47,22 @@ def train(
     """
     from dragoman.config import UsageError
     from dragoman.pipeline.run import train_model
-    from dragoman.planning.planned_run import plan_run, sized_by
+    from dragoman.planning.planned_run import names_sizes, plan_run
     from dragoman.recipe import read_recipe
     from dragoman.training.display import ConsoleDisplay, LastingConsole
 
     directory = output or Path("runs") / recipe.stem
     display = ConsoleDisplay(LastingConsole(stderr=True))
-    settings, given = read_recipe(recipe, set_)
-    named_by = sized_by(given, set_)
-    if named_by is None:
+    settings, written, given = read_recipe(recipe, set_)
+    if not names_sizes(given):
         end_by_exit()
         settings = plan_run(given, directory, minutes, display.message)
     elif minutes is not None:
         raise UsageError(
-            f"--minutes {minutes:g}: {recipe if named_by == 'the recipe' else named_by} has sizes "
-            "of its own; leave one or the other out"
+            f"--minutes {minutes:g}: {recipe if names_sizes(written) else '--set'} has sizes of "
+            "its own; leave one or the other out"
         )
-    elif named_by == "--set":
+    elif not names_sizes(written) and os.environ.get("RANK", "0") == "0":
         display.message(
             "nothing is planned, as --set names sizes: what it leaves out has its default, which "
             "may suit neither text nor machine"

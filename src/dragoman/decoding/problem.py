@@ -30,7 +30,7 @@ class SearchState(Protocol):
     def reorder(self: Same, parents: Int[Tensor, "batch prefixes"]) -> Same:
         """Let each prefix continue the one that stood in the place of its parent.
 
-        Before the first token there is one prefix, and any number may continue it.
+        There may be more of them than before, or fewer. Before the first token there is one.
         """
         ...
 
@@ -77,8 +77,8 @@ class SearchProblem(Generic[State]):
         """Let the model read the beginning of each translation, up to its last token.
 
         Args:
-            width: How many prefixes of a sentence there will be. All begin alike, so that one of
-                them is read.
+            width: How many prefixes of a sentence the state is for. All begin alike, so that one
+                of them is read.
         """
         begun = torch.tensor([[self.bos, *prefix] for prefix in self.prefixes], device=self.device)
         tokens = begun[:, None]

@@ -29,7 +29,8 @@ def write_sources(
     """Write what the teacher translates, a sentence a line.
 
     That is the source side of what a training would keep: clean pairs that give no evaluation
-    sentence away. A source with more tokens than the teacher has seen is left out, and counted.
+    sentence away; but each source once, unless duplicates are to stay. A source with more tokens
+    than the teacher has seen is left out, and counted.
 
     Args:
         path: The file to write.

@@ -71,7 +71,7 @@ class DecoderState:
     def reorder(self, parents: Int[Tensor, "batch prefixes"]) -> "DecoderState":
         """Let each prefix continue the one that stood in the row of its parent.
 
-        Before the first token there is one prefix, and any number may continue it.
+        There may be more of them than before, or fewer. Before the first token there is one.
         """
         return replace(self, visible=self.visible.take_along_dim(parents[:, :, None], dim=1))
 

@@ -2,12 +2,11 @@
 
 import json
 import os
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from dragoman.config import UsageError, from_table, read_table, set_key
+from dragoman.config import UsageError, from_table, read_table
 from dragoman.corpora.config import CorporaConfig
 from dragoman.corpora.fingerprint import fingerprint_files
 from dragoman.durable import write_atomically
@@ -54,24 +53,6 @@ def names_sizes(given: dict[str, Any]) -> bool:
     )
 
 
-def sized_by(given: dict[str, Any], assignments: Sequence[str]) -> str | None:
-    """Tell what names the sizes of a recipe: "--set" alone, or "the recipe"; None if nothing does.
-
-    Args:
-        given: The recipe with the assignments.
-        assignments: Those of `--set`.
-    """
-    if not names_sizes(given):
-        return None
-    assigned: dict[str, Any] = {}
-    for assignment in assignments:
-        set_key(assigned, assignment)
-    for section in SIZES:
-        if not (given.get(section, {}).keys() <= assigned.get(section, {}).keys()):
-            return "the recipe"
-    return "--set"
-
-
 def plan_run(given: dict[str, Any], directory: Path, minutes: float | None, say: Say) -> Recipe:
     """Complete a recipe for this machine and a time, or as it was when its run began.
 
@@ -97,8 +78,9 @@ def plan_run(given: dict[str, Any], directory: Path, minutes: float | None, say:
                 "leave it out, or name another directory with -o"
             )
         if kept is None:  # it began before this release planned anything, or the plan is lost
-            sizes = {name: value for name, value in _recipe_of(directory).items() if name in SIZES}
-            return recipe_from_table(overlay(sizes, given))
+            was = _recipe_of(directory)
+            chosen = {name: was[name] for name in (*SIZES, "search") if name in was}
+            return recipe_from_table(overlay(chosen, given))
     else:
         kept = _plan(given, directory, minutes or USUAL_MINUTES, say)
     if os.environ.get("RANK", "0") == "0":

@@ -10,9 +10,10 @@ from dragoman.tokenizers.sentences import PICTURE
 
 PATH = r"""
     (?: (?<![\w%])[A-Za-z]:\\(?:[^\snr]|[^\s\\]*[\\.]\w) | (?<![\w\\])\\\\\w )
-    (?: [^\s<>"']*[^\s<>"'.,;:!?)\]] )?
+    (?: (?: [^\s<>"'&] | &(?!\#|NewLine;|Tab;) )* [^\s<>"'.,;:!?)\]&] )?
 """
-r"""A path of Windows, verbose, in which `\n` is no line break: C:\nine.txt, but not C:\nine."""
+r"""A path of Windows, verbose, in which `\n` is no line break: C:\nine.txt, but not C:\nine. One
+that is written as an entity is no part of it."""
 
 _ADDRESS = r"""
     (?: (?i:https?|ftps?|file):// | (?i:www)\. ) [^\s<>"'{UNSPACED}]*[^\s<>"'.,;:!?)\]{UNSPACED}]

@@ -529,6 +529,10 @@ def test_a_language_may_have_a_region() -> None:
     assert parse_languages("pt_BR-zh_cn") == ("pt_BR", "zh_cn")
 
 
+def test_a_code_of_three_letters_may_be_a_name_as_well() -> None:
+    assert parse_languages("en-lao") == ("en", "lao")
+
+
 def test_a_mirror_is_named_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(servers.STORAGE_VARIABLE, "https://mirror.example/")
     monkeypatch.delenv(servers.API_VARIABLE, raising=False)
