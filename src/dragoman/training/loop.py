@@ -45,8 +45,7 @@ from dragoman.training.under_way import Begun, UpdatesUnderWay, updates_ahead
 AnyJournal = Journal | NoJournal
 
 GIVEN_BACK_EVERY = 100
-"""Updates after which memory that is free is given back: a training then takes twice what it needs,
-instead of four times as much, and less than a hundredth longer."""
+"""Updates after which memory that lies free is given back, in a thousandth of their time."""
 
 NONE_YET = -1
 """Stands for the update of a checkpoint where there is none."""
