@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.memory import HUGE_BYTES, give_back_holes, keep_freed_memory
+from dragoman.memory import HUGE_BYTES, keep_freed_memory
 
 PROGRAM = """
 import resource, sys, torch
@@ -39,32 +39,6 @@ def test_another_allocator_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("ctypes.CDLL", None)
 
     keep_freed_memory()  # and does not ask the C library for what it lacks
-    give_back_holes()
-
-
-HOLES = """
-import resource, sys, torch
-from pathlib import Path
-from dragoman.memory import give_back_holes, keep_freed_memory
-
-def resident():
-    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
-
-keep_freed_memory()
-tensors = [torch.ones(2**18) for _ in range(200)]
-del tensors[::2]
-before = resident()
-give_back_holes()
-print(before - resident())
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="of glibc")
-def test_holes_are_given_back() -> None:
-    command = [sys.executable, "-c", HOLES]
-    reported = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
-
-    assert int(reported) > 90 * 2**20
 
 
 ADVISED = """

@@ -37,19 +37,6 @@ def keep_freed_memory() -> None:
         _advise_huge_pages()
 
 
-def give_back_holes() -> None:
-    """Give pieces that are free, but lie between others, back to the system.
-
-    Tensors of many sizes leave holes into which few later ones fit, so that a process takes more
-    and more: with nothing given back, 4 times as much as it needs after some thousand updates. The
-    room at the end stays. Other allocators than glibc's are left as they are.
-    """
-    if _is_of_glibc():
-        libc = ctypes.CDLL(None)
-        libc.malloc_trim.argtypes = [ctypes.c_size_t]
-        libc.malloc_trim(HUGE_BYTES)
-
-
 def _is_of_glibc() -> bool:
     """Tell whether memory comes from glibc, and not from a library that was loaded before it."""
     if platform.libc_ver()[0] != "glibc":

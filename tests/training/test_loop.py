@@ -551,19 +551,3 @@ def test_a_broken_update_ahead_is_found_before_it_is_saved(
         trainer.run(Break())
 
     assert trainer.checkpoints.updates() == [4]
-
-
-def test_memory_is_given_back_every_so_many_updates(
-    make_trainer: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    given_back_after: list[int] = []
-    trainer = make_trainer("run")
-    monkeypatch.setattr("dragoman.training.loop.GIVEN_BACK_EVERY", 5)
-    monkeypatch.setattr(
-        "dragoman.training.loop.give_back_holes",
-        lambda: given_back_after.append(trainer.progress.update),
-    )
-
-    assert trainer.run(Silence()).finished
-
-    assert given_back_after == [5, 10]

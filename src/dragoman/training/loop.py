@@ -12,7 +12,6 @@ import torch
 from dragoman.corpora.batch import Part
 from dragoman.corpora.batching import Batches, Resample, Update
 from dragoman.device import choose_precision
-from dragoman.memory import give_back_holes
 from dragoman.model.transformer import Transformer
 from dragoman.training.averaging import (
     ExponentialMovingAverage,
@@ -43,10 +42,6 @@ from dragoman.training.stopping import StoppedError, left_when_stopped, stop_on_
 from dragoman.training.under_way import Begun, UpdatesUnderWay, updates_ahead
 
 AnyJournal = Journal | NoJournal
-
-GIVEN_BACK_EVERY = 100
-"""Updates after which memory that lies free is given back, in a thousandth of their time."""
-
 NONE_YET = -1
 """Stands for the update of a checkpoint where there is none."""
 
@@ -187,8 +182,6 @@ class Trainer:
                     break
                 else:
                     self._one_update(next(updates), journal, display)
-                    if self.progress.update % GIVEN_BACK_EVERY == 0:
-                        give_back_holes()
             journal.write("finish", update=self.progress.update)
         return Outcome(self.progress)
 
