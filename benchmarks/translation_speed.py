@@ -50,8 +50,8 @@ LATENCY_SENTENCES = 100
 PACKAGES = ("torch", "ctranslate2", "transformers", "joeynmt")
 
 Ids = Sequence[Sequence[int]]
-Translate = Callable[[Ids, int], list[tuple[int, ...]]]
-"""(sentences, width of the beam) -> translations."""
+Translate = Callable[[Ids, SearchConfig], list[tuple[int, ...]]]
+"""(sentences, how to search) -> translations."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,9 +91,7 @@ def use_ctranslate2(model: Path, copy: Path, tokenizers: TokenizerPair) -> Trans
 
 def by_search(engine: Engine) -> Translate:
     """Take the best translation of each sentence."""
-    return lambda sources, beam_size: [
-        found[0].ids for found in engine.search(sources, SearchConfig(beam_size=beam_size))
-    ]
+    return lambda sources, config: [found[0].ids for found in engine.search(sources, config)]
 
 
 def use_ctranslate2_alone(model: Path, copy: Path, tokenizers: TokenizerPair) -> Translate:
@@ -104,10 +102,10 @@ def use_ctranslate2_alone(model: Path, copy: Path, tokenizers: TokenizerPair) ->
     target = tokenizers.target
     ids = {piece: i for i, piece in enumerate(target.pieces(range(target.vocab_size)))}
 
-    def translate(sources: Ids, beam_size: int) -> list[tuple[int, ...]]:
+    def translate(sources: Ids, config: SearchConfig) -> list[tuple[int, ...]]:
         results = translator.translate_batch(
             [tokenizers.source.pieces(source) for source in sources],
-            beam_size=beam_size,
+            beam_size=config.beam_size,
             max_batch_size=TOKENS_PER_BATCH,
             batch_type="tokens",
         )
@@ -125,7 +123,8 @@ def use_peer(name: str) -> Callable[[Path, Path, TokenizerPair], Translate]:
 
         from dragoman.interop.proof import LoadedModel
 
-        return prepare(name, LoadedModel.load(model))
+        translate = prepare(name, LoadedModel.load(model))
+        return lambda sources, config: translate(sources, config.beam_size)
 
     return prepare_peer
 
@@ -163,14 +162,15 @@ def run_one(options: argparse.Namespace) -> None:
     seconds_to_tokenise = time.perf_counter() - before
     found = []
     for beam_size in options.beam_sizes:
-        translate(sources[:LATENCY_SENTENCES], beam_size)  # warms up
+        config = SearchConfig(beam_size=beam_size, patience=options.patience)
+        translate(sources[:LATENCY_SENTENCES], config)  # warms up
         before = time.perf_counter()
-        translations = translate(sources, beam_size)
+        translations = translate(sources, config)
         seconds = time.perf_counter() - before
         latencies = []
         for source in sources[:LATENCY_SENTENCES]:
             before = time.perf_counter()
-            translate([source], beam_size)
+            translate([source], config)
             latencies.append(time.perf_counter() - before)
         bleu = score(
             [tokenizers.target.decode(ids) for ids in translations],
@@ -222,6 +222,7 @@ def run_all(options: argparse.Namespace) -> dict[str, Any]:
             command += ["--subject", name, "--copy", str(copy), "--began", str(time.time())]
             command += ["--sentences", str(options.sentences), "--beam-sizes"]
             command += map(str, options.beam_sizes)
+            command += ["--patience", str(options.patience)]
             command += ["--lowercase"] if options.lowercase else []
             environment = {**os.environ, "OMP_NUM_THREADS": str(options.threads)}
             done = subprocess.run(
@@ -235,6 +236,7 @@ def run_all(options: argparse.Namespace) -> dict[str, Any]:
         "model": options.model.name,
         "text": options.pairs.name,
         "threads": options.threads,
+        "patience": options.patience,
         "python": platform.python_version(),
         "versions": installed_versions(),
         **circumstances(),
@@ -250,6 +252,7 @@ def show(report: dict[str, Any]) -> None:
     versions = ", ".join(f"{package} {number}" for package, number in report["versions"].items())
     print(
         f"{report['model']}, {report['text']}, {report['device']}, {report['threads']} threads, "
+        f"patience {report['patience']}, "
         f"{versions}, commit {report['commit']}, "
         f"float32 products at {report['matrix_rate_gflops']:,.0f} GFLOP/s, "
         f"bfloat16 at {report['matrix_rate_gflops_bf16']:,.0f}"
@@ -277,6 +280,12 @@ def main() -> None:
     parser.add_argument("pairs", type=Path, help="TSV file: sentences and reference translations")
     parser.add_argument("--sentences", type=int, default=20_000, help="the first so many")
     parser.add_argument("--beam-sizes", type=int, nargs="+", default=[4, 1])
+    parser.add_argument(
+        "--patience",
+        type=int,
+        default=SearchConfig.patience,
+        help="our searches go on until so many times the beam's translations have ended",
+    )
     parser.add_argument("--subjects", nargs="+", choices=list(SUBJECTS), default=list(SUBJECTS))
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--lowercase", action="store_true", help="score without regard to case")
