@@ -312,6 +312,11 @@ def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
             "Unknown option: --mintues. Did you mean --minutes? dragoman train",
         ),
         ("plan a.tsv --languages en-it --minutes -3", 'Invalid value "-3.0" for --minutes'),
+        (
+            "translate m --beam-size 2.5",
+            'Invalid value for --beam-size: "2.5" is not a whole number; dragoman translate --help',
+        ),
+        ("serve m --port http", 'Invalid value for --port: "http" is not a whole number'),
     ],
 )
 def test_a_command_line_that_is_wrong_gets_a_sentence_and_not_a_box(

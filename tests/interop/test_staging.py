@@ -47,6 +47,16 @@ def test_an_export_that_fails_leaves_the_earlier_one(output: Path) -> None:
     assert names(output.parent) == ["out"]
 
 
+def test_an_import_that_fails_leaves_no_new_directories(tmp_path: Path) -> None:
+    (tmp_path / "kept").mkdir()
+
+    with pytest.raises(KeyError), staging(tmp_path / "kept" / "new" / "out"):
+        raise KeyError
+
+    assert names(tmp_path) == ["kept"]
+    assert names(tmp_path / "kept") == []
+
+
 def test_a_directory_that_cannot_take_its_place_leaves_the_earlier_one(
     output: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from dragoman.cli.whole_number import WholeNumber
 from dragoman.config import DragomanError, UsageError
 from dragoman.durable import is_ordinary
 
@@ -24,7 +25,7 @@ SOME_REJECTED = 3
 class BulkOptions:
     """Long files and records."""
 
-    jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None
+    jobs: Annotated[WholeNumber | None, Parameter(name=["--jobs", "-j"])] = None
     """Translate with so many processes, which share the processors; on a cluster, actors."""
 
     cluster: Annotated[bool | str, Parameter(negative=())] = False

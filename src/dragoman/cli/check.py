@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter, validators
 
+from dragoman.cli.whole_number import WholeNumber
+
 if TYPE_CHECKING:
     from rich.padding import Padding
     from rich.table import Table
@@ -20,8 +22,8 @@ def check(
     *,
     class_: Annotated[list[str] | None, Parameter(name="--class", negative=())] = None,
     argument: Annotated[list[str] | None, Parameter(negative=())] = None,
-    seconds: Annotated[int, Parameter(validator=validators.Number(gte=1))] = 120,
-    memory: Annotated[int, Parameter(validator=validators.Number(gte=64))] = 4096,
+    seconds: Annotated[WholeNumber, Parameter(validator=validators.Number(gte=1))] = 120,
+    memory: Annotated[WholeNumber, Parameter(validator=validators.Number(gte=64))] = 4096,
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> int:
     """Run your own implementation of the Transformer, and say which mistakes it has.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter, validators
 
+from dragoman.cli.whole_number import WholeNumber
 from dragoman.durable import check_apart, open_whole
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def _check_address(_: Any, text: str) -> None:
 
 
 Languages = Annotated[str, Parameter(validator=_check_languages)]
-Count = Annotated[int, Parameter(validator=validators.Number(gte=1))]
+Count = Annotated[WholeNumber, Parameter(validator=validators.Number(gte=1))]
 Output = Parameter(name=["--output", "-o"])
 
 
@@ -148,7 +149,7 @@ def primer(
     *,
     pairs: Count,
     output: Annotated[Path, Output],
-    seed: int = 0,
+    seed: WholeNumber = 0,
     split: Literal["train", "validation", "test"] = "train",
     alignments: Path | None = None,
 ) -> None:

@@ -8,6 +8,7 @@ from cyclopts import Parameter
 
 from dragoman.cli.bulk_translation import BulkOptions, Report, distribute
 from dragoman.cli.train import STOPPED
+from dragoman.cli.whole_number import WholeNumber
 
 
 def _beside(model: Path, student: str) -> Path:
@@ -23,7 +24,7 @@ def distill(
     student: str,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     set_: Annotated[tuple[str, ...], Parameter(name="--set", negative=())] = (),
-    jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None,
+    jobs: Annotated[WholeNumber | None, Parameter(name=["--jobs", "-j"])] = None,
 ) -> int:
     """Train a fast model on the translations of a good one, or go on with that.
 

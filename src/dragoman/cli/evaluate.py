@@ -10,6 +10,7 @@ from cyclopts import Parameter
 
 from dragoman.cli.corpus import Languages
 from dragoman.cli.translation_options import TranslationOptions, announce
+from dragoman.cli.whole_number import WholeNumber
 
 if TYPE_CHECKING:
     from dragoman.corpora.parallel_text import Pair
@@ -27,7 +28,7 @@ class ScoringOptions:
     tokenize: str | None = None
     """How BLEU splits words: 13a, intl, zh, ja-mecab, char, or none for text that is split."""
 
-    bootstrap_samples: int | None = None
+    bootstrap_samples: WholeNumber | None = None
     """Resampled test sets for intervals, which need 40 or more, and p-values; 0 leaves them out."""
 
     def settings(self, model: Path) -> "EvaluationConfig":

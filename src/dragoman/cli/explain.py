@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from dragoman.cli.whole_number import WholeNumber
+
 if TYPE_CHECKING:
     from dragoman.decoding.config import SearchConfig
     from dragoman.model_directory import ModelDirectory
@@ -18,7 +20,7 @@ def explain(
     /,
     *,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    beam_size: int | None = None,
+    beam_size: WholeNumber | None = None,
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:
     """Show how a sentence is translated: every head, every sublayer, every candidate.

@@ -12,6 +12,7 @@ from dragoman.cli.picture_output import (
     write_figure_file,
     write_text,
 )
+from dragoman.cli.whole_number import WholeNumber
 from dragoman.config import UsageError
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 app = App(name="plot", help="Draw attention, positions, masks, training, architecture.")
 
-Size = Annotated[int, Parameter(validator=validators.Number(gte=1))]
+Size = Annotated[WholeNumber, Parameter(validator=validators.Number(gte=1))]
 Output = Annotated[Path, Parameter(name=["--output", "-o"])]
 
 
@@ -34,8 +35,8 @@ def attention(
     output: Output,
     translation: str | None = None,
     kind: Literal["encoder", "decoder", "cross", "all"] = "all",
-    layer: int | None = None,
-    head: int | None = None,
+    layer: WholeNumber | None = None,
+    head: WholeNumber | None = None,
 ) -> None:
     """Draw what attends to what while a sentence is translated: every kind, layer and head.
 
@@ -93,8 +94,8 @@ def positions(
     /,
     *,
     output: Output,
-    length: int = 100,
-    d_model: int | None = None,
+    length: WholeNumber = 100,
+    d_model: WholeNumber | None = None,
     convention: Literal["interleaved", "marian", "tensor2tensor"] | None = None,
 ) -> None:
     """Draw the sinusoids that tell positions apart: values, likeness, wavelengths.

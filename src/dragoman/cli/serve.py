@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from dragoman.cli.translation_options import TranslationOptions
+from dragoman.cli.whole_number import WholeNumber
 
 if TYPE_CHECKING:
     from dragoman.serving.models import Models
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
 def serve(
     *models: Path,
     host: str = "127.0.0.1",
-    port: int = 5000,
+    port: WholeNumber = 5000,
     api_key: Annotated[tuple[str, ...], Parameter(negative=(), env_var="DRAGOMAN_API_KEY")] = (),
-    max_characters: int = 200_000,
+    max_characters: WholeNumber = 200_000,
     translation: TranslationOptions = TranslationOptions(),
 ) -> None:
     """Serve translations over HTTP, with one or more models.

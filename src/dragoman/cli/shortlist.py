@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from dragoman.cli.whole_number import WholeNumber
+
 if TYPE_CHECKING:
     from dragoman.shortlist.learning import Learnt
 
@@ -16,8 +18,8 @@ def shortlist(
     pairs: str,
     /,
     *more_pairs: str,
-    frequent: int = 100,
-    translations: int = 100,
+    frequent: WholeNumber = 100,
+    translations: WholeNumber = 100,
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:
     """Learn a lexical shortlist from sentence pairs, and keep it in the model's directory.

@@ -11,6 +11,7 @@ from dragoman.cli.alignment_file import open_alignments
 from dragoman.cli.bulk_translation import BulkOptions, bulk_output, translate_in_bulk
 from dragoman.cli.text_output import check_outputs, open_output
 from dragoman.cli.translation_options import TranslationOptions, announce
+from dragoman.cli.whole_number import WholeNumber
 from dragoman.config import UsageError
 from dragoman.durable import check_apart
 
@@ -24,28 +25,28 @@ if TYPE_CHECKING:
 class SearchOptions:
     """What differs from the settings that the model brings along."""
 
-    beam_size: int | None = None
+    beam_size: WholeNumber | None = None
     """Unfinished translations of a sentence that are followed at once; 1 is greedy search."""
 
     length_penalty: float | None = None
     """Exponent of the length penalty; 0 ranks by log-probability alone."""
 
-    n_best: int | None = None
+    n_best: WholeNumber | None = None
     """Translations of each line."""
 
-    patience: int | None = None
+    patience: WholeNumber | None = None
     """End a search when so many times the beam have ended; 1 is faster and a little worse."""
 
     sampling_temperature: Annotated[float | None, Parameter(name="--sample")] = None
     """Draw at this temperature, 1 as the model says, instead of searching; 0 searches."""
 
-    top_k: int | None = None
+    top_k: WholeNumber | None = None
     """Draw from so many of the most probable tokens; 0 is all of them."""
 
     top_p: float | None = None
     """Draw from the fewest tokens that are at least so probable together."""
 
-    seed: int | None = None
+    seed: WholeNumber | None = None
     """Another seed draws other samples."""
 
 

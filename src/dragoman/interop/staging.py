@@ -3,7 +3,7 @@
 import json
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from dragoman.config import DragomanError
@@ -42,6 +42,7 @@ def staging(output: Path, *, weights_name: str | None = None) -> Iterator[Path]:
         _check_replaceable(output, weights_name)
     shutil.rmtree(unfinished, ignore_errors=True)  # left by an interruption
     shutil.rmtree(earlier, ignore_errors=True)
+    new_parents = [folder for folder in unfinished.parents if not folder.exists()]
     try:
         unfinished.mkdir(parents=True)
         yield unfinished
@@ -53,6 +54,9 @@ def staging(output: Path, *, weights_name: str | None = None) -> Iterator[Path]:
         if earlier.exists() and not output.exists():
             earlier.rename(output)
         shutil.rmtree(earlier, ignore_errors=True)
+        with suppress(OSError):  # not empty: there is the output, or what somebody else put there
+            for folder in new_parents:
+                folder.rmdir()
 
 
 def _check_replaceable(output: Path, weights_name: str | None) -> None:
