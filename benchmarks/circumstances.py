@@ -1,4 +1,4 @@
-"""What a figure needs beside it: the machine, the commit, and the memory of this process."""
+"""What a figure needs beside it: the machine and the commit."""
 
 import subprocess
 from pathlib import Path
@@ -14,10 +14,3 @@ def circumstances(device: str = "cpu") -> dict[str, str]:
         "device": device_name(choose_device(device)),
         "commit": done.stdout.strip() or "unknown: not a clone",
     }
-
-
-def peak_memory_mib() -> float:
-    """Read the most memory of this process; `getrusage` would count that of its parent, too."""
-    status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
-    (kibibytes,) = (line.split()[1] for line in status.splitlines() if line.startswith("VmHWM"))
-    return round(int(kibibytes) / 1024, 1)

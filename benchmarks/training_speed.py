@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from circumstances import circumstances, peak_memory_mib
+from circumstances import circumstances
 from torch import nn
 from training_peers import PEERS, MissingError, Subject, Work
 
@@ -43,7 +43,7 @@ from dragoman.corpora.prepared_text import PreparedText
 from dragoman.corpora.primer.corpus import generate
 from dragoman.corpora.shapes import choose_shapes, length_histogram
 from dragoman.device import Precision, choose_device, choose_precision
-from dragoman.memory import keep_freed_memory
+from dragoman.memory import keep_freed_memory, peak_mib
 from dragoman.model.config import PRESETS
 from dragoman.model.transformer import Transformer
 from dragoman.planning.machine import matrix_rate
@@ -158,11 +158,7 @@ def measure(subject: Subject, batches: Batches, seconds: float) -> Measurement:
             padded += part.source.size + part.target[:, 1:].size
     wait_for(device)
     rate = tokens / (time.perf_counter() - began)
-    peak = (
-        torch.cuda.max_memory_allocated(device) / 1024**2
-        if device.type == "cuda"
-        else peak_memory_mib()
-    )
+    peak = torch.cuda.max_memory_allocated(device) / 2**20 if device.type == "cuda" else peak_mib()
     parameters = sum(parameter.numel() for parameter in subject.model.parameters())
     best = matrix_rate(subject.dtype, device=device)
     return Measurement(

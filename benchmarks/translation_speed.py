@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 import ctranslate2
-from circumstances import circumstances, peak_memory_mib
+from circumstances import circumstances
 
 from dragoman.config import DragomanError
 from dragoman.corpora.config import CorpusConfig
@@ -43,6 +43,7 @@ from dragoman.engines.ctranslate2 import COPY_NAME, TOKENS_PER_BATCH, CTranslate
 from dragoman.engines.protocol import Engine
 from dragoman.evaluation.config import EvaluationConfig
 from dragoman.evaluation.metrics import score
+from dragoman.memory import peak_mib
 from dragoman.model_directory import ModelDirectory
 from dragoman.tokenizers.pair import TokenizerPair
 
@@ -186,7 +187,7 @@ def run_one(options: argparse.Namespace) -> None:
             bleu=round(bleu.value, 2),
             seconds_to_start=round(seconds_to_start, 2),
             seconds_to_tokenise=round(seconds_to_tokenise, 2),
-            peak_memory_mib=peak_memory_mib(),
+            peak_memory_mib=round(peak_mib(), 1),
         )
         found.append(asdict(measurement))
     print(json.dumps({"measured": found}))

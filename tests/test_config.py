@@ -84,6 +84,17 @@ def test_an_assignment_that_leads_nowhere_is_refused(assignment: str) -> None:
         set_key({"inner": {"rate": 0.1}}, assignment)
 
 
+@pytest.mark.parametrize("assignment", ["inner={rate=2}", "inner=2", "new={rate=2}"])
+def test_a_whole_section_is_not_assigned(assignment: str) -> None:
+    """What else it says would be lost without a word."""
+    table: dict[str, Any] = {"inner": {"rate": 0.1, "kind": "a"}}
+
+    with pytest.raises(UsageError, match=r"would be a whole section; write .* as \w+\.key=value"):
+        set_key(table, assignment)
+
+    assert table == {"inner": {"rate": 0.1, "kind": "a"}}
+
+
 def test_a_file_that_is_not_toml_is_named(tmp_path: Path) -> None:
     path = tmp_path / "recipe.toml"
     path.write_text("= 3")

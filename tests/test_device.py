@@ -6,7 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import torch
 
-from dragoman.device import compute_in_one_thread, device_name, num_cpus
+from dragoman.config import DragomanError
+from dragoman.device import choose_device, compute_in_one_thread, device_name, num_cpus
 
 
 def test_the_cpu_is_named_with_its_processors() -> None:
@@ -18,6 +19,11 @@ def test_the_cpu_is_named_with_its_processors() -> None:
 
 def test_another_device_has_its_name_in_pytorch() -> None:
     assert device_name(torch.device("meta")) == "meta"
+
+
+def test_a_device_that_holds_no_numbers_is_none_to_compute_on() -> None:
+    with pytest.raises(DragomanError, match="'meta': PyTorch finds no such device here"):
+        choose_device("meta")
 
 
 @pytest.fixture

@@ -72,6 +72,42 @@ def test_a_copy_is_a_fault_but_not_that_of_a_name() -> None:
 
 
 @pytest.mark.parametrize(
+    ("translation", "copied"),
+    [
+        ("One man is riding a green horse over the brown mountains.", True),
+        ("One man sta cavalcando a brown horse over the green colline", True),
+        ("Un uomo cavalca a brown horse sulle colline verdi.", False),  # fewer than half
+        ("Un uomo cavalca un cavallo marrone sulle colline verdi.", False),
+        ("One Man Riding Brown Horse Over Green Hills Entertainment", False),  # a name
+        ("riding.man(a_brown, horse) cavalca over/the/green", False),  # code
+    ],
+)
+def test_what_stays_in_the_language_of_the_source_is_a_copy(translation: str, copied: bool) -> None:
+    source, ids = "One man is riding a brown horse over the green hills.", [*range(10)]
+
+    def found(languages: tuple[str, str] | None) -> tuple[Fault, ...]:
+        return find_faults(
+            source, translation, source_ids=ids, translation_ids=ids, languages=languages
+        )
+
+    assert found(("en", "it")) == (("copies the source",) if copied else ())
+    for unknown in (None, ("en", "tlh")):  # of Klingon no words are listed
+        assert found(unknown) == ()
+
+
+def test_what_two_languages_share_is_no_copy() -> None:
+    ids = [*range(10)]
+    pairs = [
+        ("La casa de la playa es muy grande y bonita.", "A casa da praia é muito grande e bonita."),
+        ("Jeg vil gerne have en kop kaffe med dig.", "Jeg vil gjerne ha en kopp kaffe med deg."),
+    ]
+    for (source, translation), languages in zip(pairs, (("es", "pt"), ("da", "nb")), strict=True):
+        assert not find_faults(
+            source, translation, source_ids=ids, translation_ids=ids, languages=languages
+        )
+
+
+@pytest.mark.parametrize(
     ("source", "translation", "expected"),
     [
         (5, 30, ("is far too long",)),

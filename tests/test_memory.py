@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.memory import HUGE_BYTES, keep_freed_memory
+from dragoman.memory import HUGE_BYTES, keep_freed_memory, peak_mib
 
 PROGRAM = """
 import resource, sys, torch
@@ -39,6 +39,21 @@ def test_another_allocator_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("ctypes.CDLL", None)
 
     keep_freed_memory()  # and does not ask the C library for what it lacks
+
+
+OWN_PEAK = "from dragoman.memory import peak_mib; bytearray(2**26); print(peak_mib())"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a process has its parent's peak")
+def test_the_peak_is_that_of_the_process_alone_and_stays() -> None:
+    held = bytearray(2**29)
+    assert peak_mib() > len(held) / 2**20
+    del held
+    assert peak_mib() > 2**9
+
+    done = subprocess.run([sys.executable, "-c", OWN_PEAK], stdout=subprocess.PIPE, check=True)
+
+    assert 2**6 < float(done.stdout) < 2**9
 
 
 ADVISED = """

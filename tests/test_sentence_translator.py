@@ -131,6 +131,8 @@ def test_each_way_to_go_on_keeps_the_terms(
     assert len(found) == 5
     assert all(way.text.startswith("Dove") and "%s" in way.text for way in found)
     assert len({way.text for way in found}) > 1
+    with pytest.raises(ValueError, match="count=0 should be 1 or more"):
+        translator.continue_in_ways(sentence, begun, SEARCH, count=0)
 
 
 def test_without_an_engine_for_phrases_the_text_between_them_is_translated(

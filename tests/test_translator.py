@@ -18,6 +18,7 @@ from dragoman.config import DragomanError, UsageError
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY, Hypothesis
 from dragoman.decoding.phrase import Phrase
+from dragoman.engines.protocol import EngineError
 from dragoman.interop.ctranslate2 import export_ctranslate2
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
@@ -415,6 +416,17 @@ def test_without_pytorch_a_sentence_says_how_to_install_it(saved: Path) -> None:
 
     assert 'pip install "dragoman[train]" installs' in run.stdout
     assert f'"dragoman export {saved} --to ctranslate2" makes' in run.stdout
+
+
+def test_without_pytorch_what_needs_it_is_named_where_there_is_a_copy(
+    saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dragoman.engines.ctranslate2.is_copied", lambda directory: True)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.delitem(sys.modules, "dragoman.engines.pytorch", raising=False)
+
+    with pytest.raises(EngineError, match="the model's copy for CTranslate2 translates without"):
+        Translator(saved, precision="fp32")
 
 
 def test_search_settings_that_make_no_sense_name_the_file(saved: Path, tmp_path: Path) -> None:

@@ -78,7 +78,8 @@ def set_key(table: dict[str, Any], assignment: str) -> None:
     """Apply one `section.key=value` to a table in place; the value is TOML, or else a string.
 
     Raises:
-        UsageError: there is no equals sign or no key, or the path leads through a value.
+        UsageError: there is no equals sign or no key, the path leads through a value, or what is
+            assigned is a whole section, of which the rest would be lost.
     """
     path, equals, text = assignment.partition("=")
     *sections, key = path.strip().split(".")
@@ -92,6 +93,11 @@ def set_key(table: dict[str, Any], assignment: str) -> None:
         table = table.setdefault(section, {})
         if not isinstance(table, dict):
             raise UsageError(f"--set {assignment}: {section} is not a section")
+    if isinstance(value, dict) or isinstance(table.get(key), dict):
+        raise UsageError(
+            f"--set {assignment}: {key} would be a whole section; write each of its settings as "
+            f"{path.strip()}.key=value"
+        )
     table[key] = value
 
 

@@ -41,8 +41,8 @@ def choose_device(name: str = "auto") -> "torch.device":
     if device.type == "cuda" and not torch.cuda.is_available():
         raise DragomanError(f"device {name!r}: PyTorch finds no GPU here; write auto or cpu")
     try:
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError):
+        torch.zeros(1, device=device).item()
+    except (RuntimeError, AssertionError, NotImplementedError):
         raise DragomanError(
             f"device {name!r}: PyTorch finds no such device here; write auto or cpu"
         ) from None

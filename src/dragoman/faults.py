@@ -1,9 +1,13 @@
-"""Faults of a translation that show without knowing either language."""
+"""Faults of a translation that show at first sight."""
 
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 from typing import Literal
+
+from dragoman.corpora.detection import LISTED_LANGUAGES, Detector
+from dragoman.languages import base_language
 
 Fault = Literal[
     "repeats itself",
@@ -23,6 +27,10 @@ FEWEST_WORDS = 6
 MOST_COPIED = 0.9
 FEWEST_WORDS_ALONE = 3
 
+LEAST_COPIED = 0.5
+FEWEST_PLAIN = 4
+"""Plain words that a source and its translation into another language do not share by chance."""
+
 LEAST_TOKENS = 10
 MOST_TOKENS_FOR_EACH = 3.0
 
@@ -37,19 +45,27 @@ def find_faults(
     *,
     source_ids: Sequence[int],
     translation_ids: Sequence[int],
+    languages: tuple[str, str] | None = None,
 ) -> tuple[Fault, ...]:
     """Name what is wrong with a translation at first sight.
 
     A model that was trained too little, or on other text, runs in circles, copies what it does not
     know, or stops at once. What the source does, too, is no fault. Loops and lengths are counted in
     tokens, of which there are about as many in both languages, whatever these are.
+
+    Args:
+        source: Its text.
+        translation: Its text.
+        source_ids: The tokens of the source.
+        translation_ids: Those of the translation.
+        languages: The codes of both languages. Without them, copies are whole ones.
     """
     if source_ids and not translation.strip():
         return ("is empty",)
     found: list[Fault] = []
     if longest_loop(translation_ids) > 2 * longest_loop(source_ids):
         found.append("repeats itself")
-    if _copies(source, translation):
+    if _copies(source, translation) or _copies_in_part(source, translation, languages):
         found.append("copies the source")
     shorter, longer = sorted((len(source_ids), len(translation_ids)))
     if longer >= LEAST_TOKENS and longer > MOST_TOKENS_FOR_EACH * (shorter + 1):
@@ -90,6 +106,38 @@ def _copies(source: str, translation: str) -> bool:
     return len(words) >= FEWEST_WORDS and copied > MOST_COPIED * len(words)
 
 
+def _copies_in_part(source: str, translation: str, languages: tuple[str, str] | None) -> bool:
+    """Tell whether a translation stays in the language of the source, with some words changed.
+
+    Half of its words stand in the source, some of them plain ones, unlike those of code and names;
+    and all of them read more like the source's language than like its own, of which the frequent
+    words are known.
+    """
+    if languages is None or any(base_language(one) not in LISTED_LANGUAGES for one in languages):
+        return False
+    words = _words(translation)
+    copied = Counter(words) & Counter(_words(source))
+    plain = Counter(filter(str.islower, _alone(translation))) & Counter(_alone(source.casefold()))
+    if copied.total() < LEAST_COPIED * len(words) or plain.total() < FEWEST_PLAIN:
+        return False
+    of_source, own = languages
+    return _detector(languages).detect(translation, among=(own, of_source)).language == of_source
+
+
+@cache
+def _detector(languages: tuple[str, str]) -> Detector:
+    return Detector(languages)
+
+
 def _words(text: str) -> list[str]:
     """List the words that a translation may change: those of an address stay."""
-    return [word.casefold() for word in _WORD.findall(_ADDRESS.sub(" ", text))]
+    return [word.casefold() for word in _WORD.findall(_without_addresses(text))]
+
+
+def _alone(text: str) -> list[str]:
+    """List the words that stand alone, as those of code and paths do not."""
+    return _STANDING_ALONE.findall(_without_addresses(text))
+
+
+def _without_addresses(text: str) -> str:
+    return _ADDRESS.sub(" ", text)

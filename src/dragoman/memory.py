@@ -3,8 +3,10 @@
 import ctypes
 import mmap
 import platform
+import resource
 import threading
 from functools import cache
+from pathlib import Path
 
 # Of glibc's malloc.h, for `mallopt`.
 M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_MAX = -1, -2, -4
@@ -35,6 +37,20 @@ def keep_freed_memory() -> None:
         libc.mallopt(name, value)
     if threading.current_thread() is threading.main_thread():
         _advise_huge_pages()
+
+
+def peak_mib() -> float:
+    """Tell how much memory this process has taken at most, in MiB.
+
+    On Linux the kernel is asked elsewhere, as `getrusage` counts that of the process from which
+    this one was started, too.
+    """
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20  # bytes, on macOS
+    lines = status.read_text(encoding="ascii", errors="replace").splitlines()
+    (kibibytes,) = (line.split()[1] for line in lines if line.startswith("VmHWM"))
+    return int(kibibytes) / 1024
 
 
 def _is_of_glibc() -> bool:

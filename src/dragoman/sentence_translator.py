@@ -124,6 +124,7 @@ class SentenceTranslator:
         terms: What translations must keep.
         load_second_engine: Loads an engine that can be required to produce phrases, where the
             first one cannot; it gives None if there is none. It is asked when it is needed.
+        languages: The codes of the languages of sources and translations, if they are known.
     """
 
     def __init__(
@@ -132,11 +133,14 @@ class SentenceTranslator:
         tokenizers: TokenizerPair,
         terms: TermFinder,
         load_second_engine: Callable[[], Engine | None] = lambda: None,
+        *,
+        languages: tuple[str, str] | None = None,
     ) -> None:
         self.engine = engine
         self.tokenizers = tokenizers
         self._terms = terms
         self._load_second_engine = load_second_engine
+        self._languages = languages
         self._speller = Speller(tokenizers.target)
 
     def translate(
@@ -169,8 +173,13 @@ class SentenceTranslator:
         """Give one translation for each of up to `count` tokens that could follow a prefix.
 
         Nothing is drawn, whatever the search says.
+
+        Raises:
+            ValueError: the count is not positive.
         """
-        search = replace(search, n_best=1, sampling_temperature=0.0, top_k=0, top_p=1.0, seed=0)
+        if count < 1:
+            raise ValueError(f"count={count} should be 1 or more")
+        search = search.without_sampling()
         ways = self.engine.continue_in_ways(sentence.ids, prefix, search, count=count)
         terms = self._terms.find(sentence.text)
         tasks = [_Task(*sentence[:2], terms, way.ids[: len(prefix) + 1]) for way in ways]
@@ -319,7 +328,13 @@ class SentenceTranslator:
     def _look_at(self, task: "_Task", hypothesis: Hypothesis) -> Alternative:
         """Put a hypothesis back into text, and see what is wrong with it."""
         text = self.tokenizers.target.decode(hypothesis.ids)
-        faults = find_faults(task.text, text, source_ids=task.ids, translation_ids=hypothesis.ids)
+        faults = find_faults(
+            task.text,
+            text,
+            source_ids=task.ids,
+            translation_ids=hypothesis.ids,
+            languages=self._languages,
+        )
         return Alternative(
             text=text,
             parts=(text,),

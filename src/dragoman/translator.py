@@ -128,7 +128,7 @@ class Translator:
         built = build_engine(directory, tokenizers, search, settings)
         second = partial(build_second_engine, directory, settings)
         self._put_together(
-            SentenceTranslator(built, tokenizers, terms, second),
+            SentenceTranslator(built, tokenizers, terms, second, languages=languages),
             terms,
             languages=languages,
             max_length=description.max_length,
@@ -155,7 +155,7 @@ class Translator:
         translator = cls.__new__(cls)
         terms = terms or TermFinder(protects=False)
         translator._put_together(
-            SentenceTranslator(engine, tokenizers, terms),
+            SentenceTranslator(engine, tokenizers, terms, languages=languages),
             terms,
             languages=languages,
             max_length=max_length,

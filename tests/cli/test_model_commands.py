@@ -211,6 +211,19 @@ def test_a_file_of_translations_is_scored_on_json_lines_of_named_languages(
     assert json.loads(capsys.readouterr().out)["exact_match"] == 100.0
 
 
+def test_the_languages_are_those_of_the_model_that_is_compared(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "out").write_text("il gatto\nil cane\n")
+    lines = '{"en": "the cat", "it": "il gatto"}\n{"en": "the dog", "it": "il cane"}\n'
+    (tmp_path / "test.jsonl").write_text(lines)
+    command = ["evaluate", str(tmp_path / "out"), str(tmp_path / "test.jsonl"), "--json"]
+
+    assert main([*command, "--compare", str(model)]) == 0
+
+    assert json.loads(capsys.readouterr().out)["sentences"] == 2
+
+
 def test_the_other_system_is_looked_at_before_the_long_work(
     test_set: Path, tmp_path: Path, model: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -169,6 +169,7 @@ def test_the_architecture_of_a_model_is_that_of_its_weights(
         (["positions", "--d-model", "5", "-o", "a.svg"], 2, "d_model=5 is odd"),
         (["positions", "m", "--d-model", "4", "-o", "a.svg"], 2, "a model has a --d-model"),
         (["architecture", "m", "--vocab-size", "0", "-o", "a.svg"], 2, "--vocab-size"),
+        (["architecture", ".", "--vocab-size", "9", "-o", "a.svg"], 2, ".: a model has a vocab"),
         (["architecture", "nowhere.toml", "-o", "a.svg"], 1, "there is no such file"),
         (["report", "nowhere"], 1, "nowhere: there is no model here"),
         (["masks", "-o", "nowhere/a.svg"], 1, "nowhere/a.svg: cannot be written"),

@@ -305,6 +305,12 @@ def test_options_of_sampling_need_sampling(model: Path, option: list[str]) -> No
         run(model, os.devnull, *option)
 
 
+@pytest.mark.parametrize("option", [["--beam-size", "2"], ["--patience", "1"]])
+def test_options_of_a_beam_need_one(model: Path, option: list[str]) -> None:
+    with pytest.raises(UsageError, match="to sample is no beam search; leave out --beam-size and"):
+        run(model, os.devnull, "--sample", "1", *option)
+
+
 def test_text_that_is_not_utf_8_is_refused_with_its_place(model: Path, tmp_path: Path) -> None:
     source, output = tmp_path / "in.txt", tmp_path / "out.txt"
     source.write_bytes(b"the cat\nthe d\xffg\n")
@@ -352,8 +358,8 @@ def test_a_model_that_is_not_there_is_named(tmp_path: Path) -> None:
             r"memory.TMX: \.tmx files are not translated; save the text in it, a line",
         ),
         (["in.txt", "de.po", "-o", "out"], r"de.po: \.po files are not translated"),
-        (["in.txt", "--scores", "--json"], "write the scores by themselves; leave out --scores"),
-        (["in.txt", "--scores", "--n-best", "2", "-o", "out"], "leave out --scores"),
+        (["in.txt", "--scores", "--json"], "writes the scores by itself; leave out --scores"),
+        (["in.txt", "--scores", "--n-best", "2", "-o", "out"], "--scores, or give --n-best 1"),
         (["in.txt", "-o", "out", "--into", "it"], "--into it: it names a field beside the one"),
         (
             ["in.txt", "--glossary", "terms", "-o", "terms"],
@@ -364,6 +370,10 @@ def test_a_model_that_is_not_there_is_named(tmp_path: Path) -> None:
         (
             ["out.rejected.jsonl", "-o", "out", "--field", "text"],
             "out.rejected.jsonl: it is read already",
+        ),
+        (
+            ["in.txt", "-o", "out", "--alignments", "out.rejected.jsonl"],
+            "out.rejected.jsonl: it is written already",
         ),
         (["in.jsonl", "-o", "out", "--field", "t", "--json"], "records have one translation each"),
     ],

@@ -1,5 +1,6 @@
 """`dragoman serve`: wrong use is named before anything is served."""
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -61,6 +62,25 @@ def test_two_models_for_the_same_languages_are_refused(
 
     assert code == 2
     assert "both translate from en to it; serve one of them" in printed
+
+
+def test_terms_without_languages_are_refused_for_models_of_several_pairs(
+    english_italian: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    back, glossary = tmp_path / "back", tmp_path / "terms.tsv"
+    shutil.copytree(english_italian, back)
+    described = (back / "model.toml").read_text()
+    swapped = described.replace('source_language = "en"', 'source_language = "it"', 1)
+    swapped = swapped.replace('target_language = "it"', 'target_language = "en"', 1)
+    (back / "model.toml").write_text(swapped)
+    glossary.write_text("file\tincartamento\n")
+
+    code, printed = outcome(
+        capsys, str(english_italian), str(back), "--device", "cpu", "--glossary", str(glossary)
+    )
+
+    assert code == 2
+    assert "terms.tsv: its sides have no names, and the models translate en-it, it-en; " in printed
 
 
 def test_keys_may_come_from_the_environment(

@@ -5,7 +5,7 @@ import pytest
 from dragoman.corpora.parallel_text import CorpusError
 from dragoman.terms.finder import TermFinder
 from dragoman.terms.glossary import Glossary
-from dragoman.terms.term import FAULT_OF_GLOSSARY, find_term_faults
+from dragoman.terms.term import FAULT_OF_GLOSSARY, FAULT_OF_PROTECTED, find_term_faults
 
 LANGUAGES = ("en", "it")
 GLOSSARY = Glossary(
@@ -49,6 +49,13 @@ def test_a_term_says_how_numbers_and_foreign_words_in_it_are_written(
 def test_a_placeholder_or_half_of_a_number_is_no_matter_of_a_glossary() -> None:
     finder = TermFinder(glossary=Glossary({"{a} b": ("c",), "5 million": ("d",)}))
     assert [term.kind for term in finder.find("{a} b of 1.5 million")] == ["placeholder", "number"]
+
+
+def test_what_a_term_that_cannot_count_would_prescribe_stays_protected() -> None:
+    finder = TermFinder(glossary=Glossary({"page 2 of {n}": ("pagina 2 di {n}",)}))
+    terms = finder.find("See page 2 of {n}.")
+    assert [term.kind for term in terms] == ["number", "placeholder"]
+    assert finder.find_faults(terms, "Vedi pagina 9 di {n}.") == (FAULT_OF_PROTECTED,)
 
 
 def test_where_words_have_no_spaces_a_term_is_found_between_them() -> None:

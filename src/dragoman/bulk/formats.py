@@ -32,7 +32,8 @@ def choose_format(
         return PlainText(paths, form)
     if form != "text":
         raise UsageError(
-            "records have one translation each: leave out --json, --scores and --n-best, or --field"
+            "records have one translation each: leave out --json and --scores, and give "
+            "--n-best 1, or leave out --field"
         )
     if not any(path.suffix.lower() == PARQUET for path in paths):
         return JsonLines(paths, field, into)

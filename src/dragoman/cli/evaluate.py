@@ -109,7 +109,8 @@ def evaluate(
     from dragoman.evaluation.significance import compare as compare_systems
     from dragoman.evaluation.statistics import require_packages
 
-    _check_systems([path for path in (model, compare) if path], translation)
+    compared = [path for path in (model, compare) if path]
+    _check_systems(compared, translation)
     settings = scoring.settings(model)
     require_packages(settings)
     if compare is not None and not settings.bootstrap_samples:
@@ -117,8 +118,8 @@ def evaluate(
             "bootstrap_samples = 0 leaves nothing to compare the systems on; "
             "give --bootstrap-samples"
         )
-    sources, references = _read_test_set(pairs, test_set, model)
-    systems = [_system(path, sources, translation) for path in (model, compare) if path]
+    sources, references = _read_test_set(pairs, test_set, compared)
+    systems = [_system(path, sources, translation) for path in compared]
     ours, *others = [system.translate() for system in systems]
     if compare is None:
         scores = score(ours, references, settings)
@@ -184,9 +185,9 @@ def _languages(model: Path) -> tuple[str, str]:
 
 
 def _read_test_set(
-    pairs: Path | None, test_set: TestSet, model: Path
+    pairs: Path | None, test_set: TestSet, compared: list[Path]
 ) -> tuple[list[str], list[str]]:
-    """Read both sides of a test set."""
+    """Read both sides of a test set, whose languages are those of the first model."""
     from dragoman.config import UsageError
     from dragoman.corpora.config import CorpusConfig
     from dragoman.corpora.languages import parse_languages
@@ -208,8 +209,8 @@ def _read_test_set(
                 "sides have no names, but their places; leave it out"
             )
         languages = parse_languages(test_set.languages)
-    elif model.is_dir():
-        languages = _languages(model)
+    elif models := [path for path in compared if path.is_dir()]:
+        languages = _languages(models[0])
     read = list(read_pairs(corpus, languages=languages))
     _warn_of_blanks(read)
     return [pair.source for pair in read], [pair.target for pair in read]

@@ -239,6 +239,8 @@ def architecture(described: Path, /, *, output: Output, vocab_size: Size | None 
 def _sizes(described: Path, vocab_size: int | None) -> tuple["TransformerConfig", int, int]:
     """Read the architecture and the sizes of the vocabularies from a model or a recipe."""
     if described.is_dir():
+        if vocab_size is not None:
+            raise UsageError(f"{described}: a model has a vocabulary; leave out --vocab-size")
         from dragoman.model_directory import ModelDirectory
 
         description = ModelDirectory(described).description

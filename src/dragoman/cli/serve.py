@@ -61,6 +61,7 @@ def serve(
         settings = Settings(api_keys=api_key, max_characters=max_characters)
     except ValueError as error:
         raise UsageError(str(error)) from error
+    _check_glossary(models, translation.glossary)
     with open_socket(host, port) as listener:
         whole = replace(translation, whole_lines=True)  # the server cuts them itself
         with ThreadPoolExecutor(1, initializer=give_way) as loading:  # engines start threads then
@@ -74,6 +75,27 @@ def serve(
             )
         _announce(served, *listener.getsockname()[:2])
         run(build_application(served, settings), listener, settings)
+
+
+def _check_glossary(models: tuple[Path, ...], glossary: Path | None) -> None:
+    """Refuse terms that do not say of which languages they are, for models of several pairs.
+
+    Raises:
+        UsageError: a model would take the one side for the other.
+    """
+    from dragoman.config import UsageError
+    from dragoman.corpora.config import CorpusConfig
+    from dragoman.corpora.parallel_text import has_named_sides
+    from dragoman.model_directory import ModelDirectory
+
+    if glossary is None or has_named_sides(CorpusConfig(path=str(glossary))):
+        return
+    pairs = sorted({"-".join(ModelDirectory(path).description.languages) for path in models})
+    if len(pairs) > 1:
+        raise UsageError(
+            f"{glossary}: its sides have no names, and the models translate {', '.join(pairs)}; "
+            'write the terms as JSON lines, as {"en": …, "it": …}, or serve each pair by itself'
+        )
 
 
 def _announce(models: "Models", host: str, port: int) -> None:

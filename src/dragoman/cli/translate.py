@@ -131,7 +131,8 @@ def translate(
         from dragoman.bulk.files import rejections_path
         from dragoman.bulk.job import Job
 
-        check_apart([rejections_path(place)], read=files)
+        glossary = [translation.glossary] if translation.glossary else []
+        check_apart([*written, rejections_path(place)], read=[*files, *glossary])
         settings = _configure(model, search)
         form = _form(output, settings)
         job = Job(
@@ -163,8 +164,13 @@ def _form(output: OutputOptions, search: "SearchConfig") -> "Form":
     Raises:
         UsageError: --scores says nothing beside another option.
     """
-    if output.scores and (output.json or search.n_best > 1):
-        raise UsageError("--json and --n-best write the scores by themselves; leave out --scores")
+    if output.scores and output.json:
+        raise UsageError("--json writes the scores by itself; leave out --scores")
+    if output.scores and search.n_best > 1:
+        raise UsageError(
+            f"{search.n_best} translations of each line come with their scores; leave out "
+            "--scores, or give --n-best 1"
+        )
     if output.json:
         return "json"
     if search.n_best > 1:
@@ -180,6 +186,9 @@ def _configure(model: Path, options: SearchOptions) -> "SearchConfig":
     of_model = default_search(ModelDirectory(model))
     given = {name: value for name, value in vars(options).items() if value is not None}
     try:
-        return replace(of_model, **given)
+        config = replace(of_model, **given)
     except ValueError as error:
         raise UsageError(str(error).replace("a sampling_temperature", "--sample")) from error
+    if config.samples and not given.keys().isdisjoint(("beam_size", "patience")):
+        raise UsageError("to sample is no beam search; leave out --beam-size and --patience")
+    return config

@@ -1,6 +1,6 @@
 """The settings of a search."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 RANGES = {
     "beam_size": (1, 1024),
@@ -78,14 +78,22 @@ class SearchConfig:
         """Whether tokens are drawn instead of searched."""
         return self.sampling_temperature > 0.0
 
+    def without_sampling(self) -> "SearchConfig":
+        """Search for one translation, where these settings draw some."""
+        return replace(self, n_best=1, sampling_temperature=0.0, top_k=0, top_p=1.0, seed=0)
+
     def max_length(self, source_length: int, prefix_length: int = 0) -> int:
         """Count the tokens that a translation may have, its end included.
 
         It depends on the sentence alone, so that a sentence is translated alike in every batch.
         What it must begin with leaves room for more.
+
+        >>> config = SearchConfig(max_length_ratio=2.0, max_length_extra=20)
+        >>> [config.max_length(10, begun) for begun in (0, 5, 39, 41)]
+        [40, 40, 59, 61]
         """
         limit = int(self.max_length_ratio * source_length) + self.max_length_extra
-        return limit if prefix_length < limit else prefix_length + self.max_length_extra
+        return max(limit, prefix_length + self.max_length_extra)
 
     def penalty(self, length: int) -> float:
         """Compute the length penalty ((5 + length) / 6)^alpha (Wu et al. 2016, equation 14).

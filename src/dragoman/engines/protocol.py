@@ -49,7 +49,7 @@ class Engine(Protocol):
         """Translate a sentence in up to `count` ways that part right after a prefix.
 
         Each continues one of the tokens that are most probable there, in this order, with what a
-        search finds best. To end there is not among the ways.
+        search finds best, which does not sample. To end there is not among the ways.
         """
 
     def log_probabilities(

@@ -4,7 +4,6 @@ import copy
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 
 import torch
@@ -134,9 +133,8 @@ class PyTorchEngine:
             log_probabilities[problem.eos] = -math.inf
             count = min(count, int(log_probabilities.isfinite().sum()))
             _, tokens = top_tokens(log_probabilities, count)
-        best = replace(config, n_best=1, sampling_temperature=0.0, top_k=0, top_p=1.0, seed=0)
         found = self.search(
-            [source] * count, best, prefixes=[(*prefix, token) for token in tokens.tolist()]
+            [source] * count, config, prefixes=[(*prefix, token) for token in tokens.tolist()]
         )
         return [hypotheses[0] for hypotheses in found]
 

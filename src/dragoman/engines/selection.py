@@ -138,6 +138,22 @@ def _pytorch_has_gpu() -> bool:
     return torch.cuda.is_available()
 
 
+def _what_to_do_without_pytorch(directory: ModelDirectory) -> str:
+    """Say what translates all the same."""
+    from dragoman.engines.ctranslate2 import is_copied
+
+    install = 'which pip install "dragoman[train]" installs'
+    if is_copied(directory):
+        return (
+            f"to sample, a shortlist, a precision or engine pytorch needs PyTorch, {install}; the "
+            "model's copy for CTranslate2 translates without these options"
+        )
+    return (
+        f"translating needs PyTorch, {install}, or a copy for CTranslate2, which "
+        f'"dragoman export {quote(str(directory.path))} --to ctranslate2" makes where PyTorch is'
+    )
+
+
 def build_pytorch_engine(directory: ModelDirectory, settings: EngineSettings) -> Engine:
     """Load a model into PyTorch, whose threads all models of a process share.
 
@@ -153,11 +169,7 @@ def build_pytorch_engine(directory: ModelDirectory, settings: EngineSettings) ->
     except ModuleNotFoundError as error:
         if error.name not in ("torch", "jaxtyping"):
             raise
-        raise EngineError(
-            'translating needs PyTorch, which pip install "dragoman[train]" installs, or a copy '
-            f'for CTranslate2, which "dragoman export {quote(str(directory.path))} --to '
-            'ctranslate2" makes where PyTorch is'
-        ) from None
+        raise EngineError(_what_to_do_without_pytorch(directory)) from None
     if settings.threads is not None:
         import torch
 

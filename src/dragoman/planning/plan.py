@@ -148,7 +148,7 @@ def make_plan(given: dict[str, Any], minutes: float, say: Say) -> Plan:
             if key not in given.get(section, {})
         },
         minutes=(besides + updates * chosen.rehearsal.seconds_per_update) / 60,
-        peak_mib=max(_training_mib(chosen.rehearsal, text), text.vocabulary_mib),
+        peak_mib=max(_training_mib(chosen, text), text.vocabulary_mib),
         reasons=_reasons(chosen, text, _device(given)),
     )
 
@@ -203,6 +203,8 @@ class _Choice:
     candidate: Candidate
     update_tokens: int
     rehearsal: Rehearsal
+    rehearsed_updates: int
+
     updates: int
     """That the time has room for."""
 
@@ -251,6 +253,7 @@ def _choose(given: dict[str, Any], work: _Work, minutes: float, scratch: Path, s
             candidate=candidate,
             update_tokens=update_tokens,
             rehearsal=rehearsal,
+            rehearsed_updates=rehearsed,
             updates=updates,
             decide=decide,
         )
@@ -288,14 +291,17 @@ def _seconds_besides(rehearsal: Rehearsal, work: _Work) -> float:
     return before + losses + searches + VALIDATIONS * rehearsal.seconds_per_checkpoint
 
 
-def _training_mib(rehearsal: Rehearsal, text: TextMeasure) -> float:
-    """Add what the rest of the text takes to what the rehearsal took."""
+def _training_mib(chosen: _Choice, text: TextMeasure) -> float:
+    """Add to what the rehearsal took what the rest of the updates and of the text take."""
+    rehearsal = chosen.rehearsal
+    doublings = math.log2(max(1.0, chosen.updates / chosen.rehearsed_updates))
     rest = max(0, text.pairs - SAMPLE_PAIRS)
     taken = text.epoch_tokens / text.target_tokens  # of each pair, by an epoch
     bytes_per_pair = (
         rehearsal.stored_bytes_per_pair + BYTES_PER_PAIR + BYTES_PER_PAIR_OF_AN_EPOCH * taken
     )
-    return rehearsal.peak_mib + rest * bytes_per_pair / 2**20
+    of_updates = rehearsal.peak_mib + doublings * rehearsal.growth_mib
+    return of_updates + rest * bytes_per_pair / 2**20
 
 
 def _reasons(chosen: _Choice, text: TextMeasure, device: torch.device) -> tuple[str, ...]:

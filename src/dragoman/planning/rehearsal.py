@@ -1,6 +1,5 @@
 """A rehearsal: the first minute of a training, in a process of its own, to see what it takes."""
 
-import os
 import subprocess
 import sys
 import tempfile
@@ -39,6 +38,16 @@ class Rehearsal:
     """Of writing it, and the model beside it."""
 
     peak_mib: float
+    """The most memory at the end of its updates."""
+
+    growth_mib: float
+    """By which that is more than when half of the updates were made.
+
+    Both are after a validation that translates. What a process takes grows by about as much each
+    time its updates double: pieces that it has freed do not fit what comes next, least of all with
+    glibc before 2.38.
+    """
+
     stored_bytes_per_pair: float
     """Of prepared text, which training maps into its memory."""
 
@@ -77,26 +86,13 @@ def rehearse(
     recipe.write_text(tomli_w.dumps(table), encoding="utf-8")
     command = [sys.executable, "-m", "dragoman", "train", str(recipe), "-o", str(run)]
     began = time.time()
-    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
-        assert process.stderr is not None
-        try:
-            said = process.stderr.read().decode(errors="replace")
-        except BaseException:  # it must not go on alone
-            process.kill()
-            raise
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        complaint = _complaint(said, process.returncode)
+    done = subprocess.run(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, check=False)
+    if done.returncode != 0:
+        complaint = _complaint(done.stderr.decode(errors="replace"), done.returncode)
         kind = RehearsalMemoryError if "memory" in complaint else PlanError
         raise kind(f"the rehearsal of the training failed: {complaint}")
-    kibibytes = usage.ru_maxrss / (1024 if sys.platform == "darwin" else 1)
-    return _read(
-        read_journal(run / JOURNAL),
-        began,
-        peak_mib=kibibytes / 1024,
-        store=read_description(run / "data" / TRAIN_STORE),
-    )
+    store = read_description(run / "data" / TRAIN_STORE)
+    return _read(read_journal(run / JOURNAL), began, store)
 
 
 def _complaint(said: str, code: int) -> str:
@@ -105,12 +101,11 @@ def _complaint(said: str, code: int) -> str:
     return said.strip().rpartition("\n")[2].removeprefix("dragoman: ")
 
 
-def _read(
-    journal: list[dict[str, Any]], began: float, *, peak_mib: float, store: StoreDescription
-) -> Rehearsal:
-    """Take the times out of the journal; what comes before the first validation warms up."""
+def _read(journal: list[dict[str, Any]], began: float, store: StoreDescription) -> Rehearsal:
+    """Take times and memory out of the journal; what comes before the first validation warms up."""
     started = next(event["time"] for event in journal if event["event"] == "start")
     first, last = (event for event in journal if event["event"] == "validation")
+    after_first, after_last = (event for event in journal if event["event"] == "checkpoint")
     updates = [event for event in journal if event["event"] == "update"]
     warm = [event for event in updates if event["update"] > first["update"]]
     tokens = warm[-1]["tokens"] - warm[0]["tokens"]
@@ -122,6 +117,7 @@ def _read(
         tokens_per_second=tokens / seconds,
         seconds_per_validation=last["time"] - warm[-1]["time"],
         seconds_per_checkpoint=max(0.0, warm[0]["time"] - first["time"] - per_update),
-        peak_mib=peak_mib,
+        peak_mib=after_last["peak_mib"],
+        growth_mib=after_last["peak_mib"] - after_first["peak_mib"],
         stored_bytes_per_pair=store.num_bytes / store.pairs,
     )

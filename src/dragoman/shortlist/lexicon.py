@@ -44,11 +44,12 @@ class Lexicon:
             filling: What stands where a token has fewer translations.
 
         Returns:
-            An array of shape (num_sources, count).
+            An array of shape (num_sources, count), or narrower where no token has so many.
         """
         order = np.lexsort((self.targets, -self.probabilities, self.sources))
         first = np.searchsorted(self.sources, self.sources)  # the order keeps each e in its place
         ranks = np.arange(len(order)) - first
+        count = min(count, int(ranks.max(initial=0)) + 1)
         sources, targets = self.sources[order], self.targets[order]
         chosen = (ranks < count) & (sources < num_sources)
         best = np.full((num_sources, count), filling, dtype=np.int32)

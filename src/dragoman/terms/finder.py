@@ -42,14 +42,13 @@ class TermFinder:
         protected = self.find_protected(source)
         if self.glossary is None:
             return protected
-        prescribed = self.glossary.find(source)
-        kept = [term for term in protected if not any(_prescribes(p, term) for p in prescribed)]
-        free = [
+        prescribed = [
             term
-            for term in prescribed
-            if not any(term.start < other.end and other.start < term.end for other in kept)
+            for term in self.glossary.find(source)
+            if all(_apart(term, other) or _prescribes(term, other) for other in protected)
         ]
-        return sorted(kept + free, key=lambda term: term.start)
+        kept = [term for term in protected if not any(_prescribes(p, term) for p in prescribed)]
+        return sorted(kept + prescribed, key=lambda term: term.start)
 
     def find_faults(self, required: Sequence[Term], translation: str) -> tuple[Fault, ...]:
         """Name what a translation did not keep of the terms of its source."""
@@ -64,6 +63,10 @@ class TermFinder:
     @cached_property
     def _percent_first(self) -> bool:
         return not _WITH_PERCENT_FIRST.isdisjoint(map(base_language, self.languages))
+
+
+def _apart(one: Term, other: Term) -> bool:
+    return one.end <= other.start or other.end <= one.start
 
 
 def _prescribes(prescribed: Term, protected: Term) -> bool:

@@ -12,6 +12,7 @@ import torch
 from dragoman.corpora.batch import Part
 from dragoman.corpora.batching import Batches, Resample, Update
 from dragoman.device import choose_precision
+from dragoman.memory import peak_mib
 from dragoman.model.transformer import Transformer
 from dragoman.training.averaging import (
     ExponentialMovingAverage,
@@ -337,7 +338,7 @@ class Trainer:
 
     def _write_checkpoint(self, state: State, journal: AnyJournal, event: str) -> None:
         progress = self.progress
-        journal.write(event, update=progress.update)
+        journal.write(event, update=progress.update, peak_mib=round(peak_mib()))
         progress.journal_size = journal.size
         values = {"progress": asdict(progress), "batches": self.batches.fingerprint}
         self.checkpoints.save(progress.update, state, values)
