@@ -33,7 +33,7 @@ TEACHERS: dict[str, Any] = {
         "tied_embeddings": "target",
         "positional_encoding": "rotary",
     },
-    "training": {"learning_rate": 3e-3},
+    "training": {"learning_rate": 3e-3, "search_every": 2},
     "evaluation": {"lowercase": True},
 }
 
@@ -85,7 +85,16 @@ def test_all_else_is_as_the_teacher_was_trained(teacher: ModelDirectory) -> None
         "model.num_encoder_layers: 3 became 6",
         f"tokenizer.from_model: None became {str(teacher.path)!r}",
         "tokenizer.vocab_size: 300 became None",
+        "training.metric: 'loss' became 'BLEU'",
+        "training.search_every: 2 became 1",
     ]
+
+
+def test_a_score_that_the_teacher_was_chosen_by_chooses_the_student(tmp_path: Path) -> None:
+    teacher = teacher_of(tmp_path, {**TEACHERS, "training": {"metric": "chrF"}})
+
+    training = student_recipe(teacher, "small-6-1", PAIRS, ()).training
+    assert training.metric == "chrF"
 
 
 def test_assignments_change_the_recipe_last(teacher: ModelDirectory) -> None:
@@ -137,7 +146,7 @@ def test_the_student_of_a_finetuned_model_begins_anew(tmp_path: Path) -> None:
 
     recipe = student_recipe(teacher, "base-12-1", PAIRS, ())
 
-    assert (recipe.training, recipe.batching) == (TrainingConfig(), BatchingConfig())
+    assert (recipe.training, recipe.batching) == (TrainingConfig(metric="BLEU"), BatchingConfig())
     assert recipe.tokenizer == TokenizerConfig()
 
 

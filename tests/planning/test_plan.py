@@ -6,7 +6,6 @@ import os
 import subprocess
 import tomllib
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -31,7 +30,6 @@ REHEARSAL = Rehearsal(
     seconds_per_validation=6.0,
     seconds_per_checkpoint=0.5,
     peak_mib=700.0,
-    growth_mib=0.0,
     stored_bytes_per_pair=100.0,
 )
 
@@ -138,6 +136,7 @@ def test_memory_counts_the_text_that_is_not_rehearsed(
 ) -> None:
     twice = {**given(pairs), "corpora": {"train": [{"path": str(pairs), "weight": 2.0}]}}
 
+    monkeypatch.setattr(plan, "GROWTH", 0.0)
     assert planned(60.0).peak_mib == 700
     monkeypatch.setattr(plan, "SAMPLE_PAIRS", 500)
     rest = (1500 - 500) / 2**20
@@ -147,20 +146,18 @@ def test_memory_counts_the_text_that_is_not_rehearsed(
 
 
 def test_memory_grows_with_each_doubling_of_the_updates(
-    pairs: Path, planned: Callable[[float], plan.Plan], monkeypatch: pytest.MonkeyPatch
+    planned: Callable[[float], plan.Plan], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    growing = replace(REHEARSAL, growth_mib=50.0)
     monkeypatch.setattr(plan, "MOST_REHEARSED", 40)
-    monkeypatch.setattr(plan, "rehearse", lambda *_, **__: growing)
 
-    made = make_plan(given(pairs), 60.0, lambda message: None)
+    made = planned(60.0)
 
     updates = made.recipe["training"]["updates"]
     assert updates > 80
-    assert made.peak_mib == pytest.approx(700 + 50 * math.log2(updates / 40))
+    assert made.peak_mib == pytest.approx(700 * (1 + 0.04 * math.log2(updates / 40)))
     monkeypatch.setattr(plan, "MOST_REHEARSED", 2 * updates)
     monkeypatch.setattr(plan, "REHEARSED_SECONDS", 1e9)
-    assert make_plan(given(pairs), 60.0, lambda message: None).peak_mib == 700
+    assert planned(60.0).peak_mib == 700
 
 
 def test_the_weights_of_the_text_are_rehearsed(

@@ -20,7 +20,8 @@ def student_recipe(
 
     It differs from the teacher's in the model and in the training text, and takes the teacher's
     vocabulary and kind of positions. Validation and test text stay, so a student is judged by the
-    same references.
+    same references; but by its translations of them and not by its loss, which grows again while
+    they still get better, as a student learns to be sure of what its teacher says.
 
     Args:
         teacher: The model that teaches.
@@ -64,6 +65,9 @@ def _table(
         table["model"]["tied_embeddings"] = description.model.tied_embeddings
         table["model"]["positional_encoding"] = description.model.positional_encoding
         table["tokenizer"] = _tokenizer(teacher, tokenizer)
+    training = table.setdefault("training", {})
+    if training.get("metric", "loss") == "loss":
+        training |= {"metric": "BLEU", "search_every": 1}
     for assignment in assignments:
         set_key(table, assignment)
     return table

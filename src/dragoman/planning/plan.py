@@ -53,6 +53,10 @@ BYTES_PER_PAIR = 8
 BYTES_PER_PAIR_OF_AN_EPOCH = 22
 """For the order of the pairs and what it is made from, while an epoch is planned."""
 
+GROWTH = 0.04
+"""Share by which the memory of a training grows when it makes twice as many updates, as pieces that
+it has freed do not fit what comes next: 0 to 7 % with `tiny` (`benchmarks/planning.md`)."""
+
 SHARE_OF_FORWARD_PASS = 1 / 3  # of the work of an update
 
 Say = Callable[[str], None]
@@ -300,7 +304,7 @@ def _training_mib(chosen: _Choice, text: TextMeasure) -> float:
     bytes_per_pair = (
         rehearsal.stored_bytes_per_pair + BYTES_PER_PAIR + BYTES_PER_PAIR_OF_AN_EPOCH * taken
     )
-    of_updates = rehearsal.peak_mib + doublings * rehearsal.growth_mib
+    of_updates = rehearsal.peak_mib * (1 + GROWTH * doublings)
     return of_updates + rest * bytes_per_pair / 2**20
 
 

@@ -38,16 +38,6 @@ class Rehearsal:
     """Of writing it, and the model beside it."""
 
     peak_mib: float
-    """The most memory at the end of its updates."""
-
-    growth_mib: float
-    """By which that is more than when half of the updates were made.
-
-    Both are after a validation that translates. What a process takes grows by about as much each
-    time its updates double: pieces that it has freed do not fit what comes next, least of all with
-    glibc before 2.38.
-    """
-
     stored_bytes_per_pair: float
     """Of prepared text, which training maps into its memory."""
 
@@ -105,7 +95,7 @@ def _read(journal: list[dict[str, Any]], began: float, store: StoreDescription) 
     """Take times and memory out of the journal; what comes before the first validation warms up."""
     started = next(event["time"] for event in journal if event["event"] == "start")
     first, last = (event for event in journal if event["event"] == "validation")
-    after_first, after_last = (event for event in journal if event["event"] == "checkpoint")
+    *_, end = (event for event in journal if event["event"] == "checkpoint")
     updates = [event for event in journal if event["event"] == "update"]
     warm = [event for event in updates if event["update"] > first["update"]]
     tokens = warm[-1]["tokens"] - warm[0]["tokens"]
@@ -117,7 +107,6 @@ def _read(journal: list[dict[str, Any]], began: float, store: StoreDescription) 
         tokens_per_second=tokens / seconds,
         seconds_per_validation=last["time"] - warm[-1]["time"],
         seconds_per_checkpoint=max(0.0, warm[0]["time"] - first["time"] - per_update),
-        peak_mib=after_last["peak_mib"],
-        growth_mib=after_last["peak_mib"] - after_first["peak_mib"],
+        peak_mib=end["peak_mib"],
         stored_bytes_per_pair=store.num_bytes / store.pairs,
     )
