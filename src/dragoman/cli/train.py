@@ -1,6 +1,5 @@
 """`dragoman train`: from a recipe to a model directory."""
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -50,6 +49,7 @@ def train(
     from dragoman.planning.planned_run import names_sizes, plan_run
     from dragoman.recipe import read_recipe
     from dragoman.training.display import ConsoleDisplay, LastingConsole
+    from dragoman.training.distributed import is_first
 
     directory = output or Path("runs") / recipe.stem
     display = ConsoleDisplay(LastingConsole(stderr=True))
@@ -62,7 +62,7 @@ def train(
             f"--minutes {minutes:g}: {recipe if names_sizes(written) else '--set'} has sizes of "
             "its own; leave one or the other out"
         )
-    elif not names_sizes(written) and os.environ.get("RANK", "0") == "0":
+    elif not names_sizes(written) and is_first():
         display.message(
             "nothing is planned, as --set names sizes: what it leaves out has its default, which "
             "may suit neither text nor machine"

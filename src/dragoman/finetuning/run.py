@@ -1,7 +1,6 @@
 """Fine-tune a model, or go on with it, and say what that has changed."""
 
 import json
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,6 +27,7 @@ from dragoman.pipeline.publication import unique_names
 from dragoman.pipeline.run import train_model
 from dragoman.recipe import Recipe, recipe_from_table
 from dragoman.training.display import Display
+from dragoman.training.distributed import is_first
 from dragoman.translator import Translator
 
 ORDER_FILE = "finetuning.json"
@@ -76,17 +76,16 @@ def fine_tune(order: FineTuning, display: Display) -> int | None:
             f"{order.directory}: that is the model itself, which stays as it is; name another "
             "directory with -o"
         )
-    is_first = os.environ.get("RANK", "0") == "0"  # of the processes that torchrun has started
     recipe = _begun(order)
     if recipe is None:
-        recipe = _plan(order, display.message if is_first else lambda line: None)
-        if is_first:
+        recipe = _plan(order, display.message if is_first() else lambda line: None)
+        if is_first():
             make_directory(order.directory)
             with only_one(order.directory):  # another's order stays as it is
                 path = order.directory / ORDER_FILE
                 write_atomically(path, json.dumps(order.to_table(), indent=1) + "\n")
     stopped_by = train_model(recipe, order.directory, display)
-    if stopped_by is None and is_first:
+    if stopped_by is None and is_first():
         _compare(order, recipe, display)
     return stopped_by
 

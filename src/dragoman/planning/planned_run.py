@@ -22,6 +22,7 @@ from dragoman.pipeline.claim import (
 )
 from dragoman.planning.plan import Plan, Say, make_plan, overlay
 from dragoman.recipe import Recipe, recipe_from_table
+from dragoman.training.distributed import is_first
 
 SIZES = ("tokenizer", "cleaning", "batching", "model", "training")
 """Sections of a recipe that a plan decides, or measures the text with."""
@@ -83,7 +84,7 @@ def plan_run(given: dict[str, Any], directory: Path, minutes: float | None, say:
             return recipe_from_table(overlay(chosen, given))
     else:
         kept = _plan(given, directory, minutes or USUAL_MINUTES, say)
-    if os.environ.get("RANK", "0") == "0":
+    if is_first():
         for line in (*kept.plan.reasons, kept.plan.prediction):
             say(line)
     return recipe_from_table(overlay(kept.plan.chosen, given))

@@ -30,6 +30,11 @@ def rank() -> int:
     return dist.get_rank() if dist.is_initialized() else 0
 
 
+def is_first() -> bool:
+    """Tell whether this process is alone or the first, also before it has joined the others."""
+    return os.environ.get("RANK", "0") == "0"
+
+
 def world_size() -> int:
     """Count the processes that train together."""
     return dist.get_world_size() if dist.is_initialized() else 1
@@ -106,7 +111,7 @@ def _new_store() -> TCPStore:
     """
     host = os.environ["MASTER_ADDR"]
     offered = TCPStore(host, int(os.environ["MASTER_PORT"]), is_master=False)
-    if os.environ["RANK"] == "0":
+    if is_first():
         store = TCPStore(host, 0, is_master=True, wait_for_workers=False)
         offered.set(PORT_KEY, str(store.port))
         return store
