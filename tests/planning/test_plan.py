@@ -154,7 +154,7 @@ def test_memory_grows_with_each_doubling_of_the_updates(
 
     updates = made.recipe["training"]["updates"]
     assert updates > 80
-    assert made.peak_mib == pytest.approx(700 * (1 + 0.04 * math.log2(updates / 40)))
+    assert made.peak_mib == pytest.approx(700 * (1 + plan.GROWTH * math.log2(updates / 40)))
     monkeypatch.setattr(plan, "MOST_REHEARSED", 2 * updates)
     monkeypatch.setattr(plan, "REHEARSED_SECONDS", 1e9)
     assert planned(60.0).peak_mib == 700

@@ -53,9 +53,9 @@ BYTES_PER_PAIR = 8
 BYTES_PER_PAIR_OF_AN_EPOCH = 22
 """For the order of the pairs and what it is made from, while an epoch is planned."""
 
-GROWTH = 0.04
+GROWTH = 0.03
 """Share by which the memory of a training grows when it makes twice as many updates, as pieces that
-it has freed do not fit what comes next: 0 to 7 % with `tiny` (`benchmarks/planning.md`)."""
+it has freed do not fit what comes next: up to 7 % with `tiny` (`benchmarks/planning.md`)."""
 
 SHARE_OF_FORWARD_PASS = 1 / 3  # of the work of an update
 
