@@ -55,7 +55,7 @@ ITALIAN = ["zero", "uno", "due", "tre", "quattro", "cinque", "sei", "sette", "ot
 
 LASTING = ("update", "validation", "checkpoint", "finish")
 """Events that do not depend on when a run was stopped."""
-MEASURED = ("time", "tokens_per_second", "seconds", "journal_size")
+MEASURED = ("time", "tokens_per_second", "seconds", "journal_size", "peak_mib")
 """Values that are never twice the same."""
 
 ENVIRONMENT = {
