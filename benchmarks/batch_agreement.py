@@ -4,9 +4,9 @@
 
 The first sentences of a text (one a line, those with more tokens than the model has seen left out)
 are translated one by one, and then all of them so many times in random company: shuffled, and cut
-into groups of 1 to 64. A row says which share of these translations has the tokens of the one
-that was translated alone, how many sentences ever had others, and how far a score is from that of
-the sentence alone at most: what lies within rounding of each other are ties.
+into groups of 1 to 64. A row says how many of these translations have the tokens of the one that
+was translated alone, how many are equal to the bit with all their scores, how many sentences ever
+had other tokens, and how far a score is from that of the sentence alone at most.
 """
 
 import argparse
@@ -78,8 +78,8 @@ def main() -> None:
     search = default_search(directory)
     print(
         f"{len(sources)} sentences, {options.batchings} batchings, beam {search.beam_size}\n\n"
-        "| subject | the same as alone | sentences that ever differ | scores at most apart "
-        "| CPU seconds |\n|---|---:|---:|---:|---:|",
+        "| subject | the tokens as alone | scores, too, to the bit | sentences that ever differ "
+        "| scores at most apart | CPU seconds |\n|---|---:|---:|---:|---:|---:|",
         flush=True,
     )
     for name in options.subjects:
@@ -112,19 +112,19 @@ def compare(
 ) -> str:
     """Translate each sentence alone, and all of them in random company."""
     alone = [translate([source])[0] for source in sources]
-    num_equal, largest = 0, 0.0
+    num_alike, num_equal, largest = 0, 0, 0.0
     apart: set[int] = set()
     for _ in range(batchings):
         for group in random_groups(len(sources), chance):
             together = translate([sources[i] for i in group])
             for i, found in zip(group, together, strict=True):
                 largest = max(largest, abs(found.score - alone[i].score))
-                if found.ids == alone[i].ids:
-                    num_equal += 1
-                else:
+                num_equal += found == alone[i]
+                num_alike += found.ids == alone[i].ids
+                if found.ids != alone[i].ids:
                     apart.add(i)
-    share = num_equal / (batchings * len(sources))
-    return f"{share:.3%} | {len(apart)} | {largest:.1e}"
+    count = batchings * len(sources)
+    return f"{num_alike:,} of {count:,} | {num_equal:,} of {count:,} | {len(apart)} | {largest:.1e}"
 
 
 def random_groups(count: int, chance: random.Random) -> list[list[int]]:

@@ -1,5 +1,6 @@
 """The PyTorch engine: a real model, searched in batches."""
 
+import random
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -134,12 +135,12 @@ def test_a_prefix_that_the_model_would_not_choose_is_kept_and_judged(
     )
 
 
-def shortlist(num_translations: int) -> Shortlist:
+def shortlist(num_translations: int, vocab_size: int = VOCAB) -> Shortlist:
     """Call for the tokens that follow each token in the vocabulary."""
-    following = np.arange(VOCAB)[:, None] + np.arange(num_translations)
+    following = np.arange(vocab_size)[:, None] + np.arange(num_translations)
     return Shortlist(
         frequent=np.array([SPECIAL.eos, 20, 21], dtype=np.int32),
-        translations=np.where(following < VOCAB, following, SPECIAL.eos).astype(np.int32),
+        translations=np.where(following < vocab_size, following, SPECIAL.eos).astype(np.int32),
     )
 
 
@@ -162,6 +163,58 @@ def test_a_shortlisted_sentence_is_translated_alike_in_every_batch(
             assert [h.score for h in found] == pytest.approx([h.score for h in alone], abs=1e-5)
         for hypothesis in alone:
             assert set(hypothesis.ids) <= set(few.tokens(source))
+
+
+@pytest.fixture(scope="module")
+def usual_transformer() -> Transformer:
+    """Heads as wide as those of the presets; smaller products are computed in another way."""
+    config = TransformerConfig(
+        d_model=64, d_ff=96, num_heads=2, num_encoder_layers=2, num_decoder_layers=2
+    )
+    model = Transformer(config, source_vocab_size=300, target_vocab_size=300, padding_id=0)
+    with torch.no_grad():
+        model.projection.linear.weight.mul_(3.0)
+        model.projection.linear.weight[SPECIAL.eos] += 0.3
+    return model
+
+
+def of_many_lengths() -> list[list[int]]:
+    chance = random.Random(7)
+    return [[chance.randrange(4, 300) for _ in range(n)] for n in (*range(1, 40, 3), 2, 3, 1)]
+
+
+@pytest.mark.skipif(
+    not torch.backends.mkl.is_available(), reason="other libraries add up in ways of their own"
+)
+@pytest.mark.parametrize("listed", [False, True])
+@pytest.mark.parametrize("config", [*SEARCHES, replace(LONG, beam_size=5, max_length_ratio=0.5)])
+def test_in_single_precision_scores_are_the_same_to_the_bit_in_every_batch(
+    usual_transformer: Transformer, config: SearchConfig, listed: bool
+) -> None:
+    few = shortlist(25, vocab_size=300) if listed else None
+    engine = PyTorchEngine(usual_transformer, SPECIAL, shortlist=few)
+    sources = of_many_lengths()
+    alone = [engine.search([source], config)[0] for source in sources]
+    chance = random.Random(1)
+    for size in (2, 5, 16):
+        order = chance.sample(range(len(sources)), len(sources))
+        for begin in range(0, len(order), size):
+            group = order[begin : begin + size]
+            together = engine.search([sources[i] for i in group], config)
+            assert together == [alone[i] for i in group]
+
+
+@pytest.mark.skipif(
+    not torch.backends.mkl.is_available(), reason="other libraries add up in ways of their own"
+)
+def test_in_single_precision_translations_are_judged_the_same_to_the_bit_in_every_batch(
+    usual_transformer: Transformer,
+) -> None:
+    engine, sources = PyTorchEngine(usual_transformer, SPECIAL), of_many_lengths()
+    targets = sources[::-1]
+    together = engine.log_probabilities(sources, targets)
+    for i in range(len(sources)):
+        assert engine.log_probabilities([sources[i]], [targets[i]]) == [together[i]]
 
 
 @pytest.mark.parametrize("bias", [False, True])

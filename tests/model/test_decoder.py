@@ -168,6 +168,19 @@ def test_what_no_prefix_descends_from_is_left_behind(decoder: Decoder, memory: T
     assert state.visible.sum(dim=2).eq(steps).all()
 
 
+@pytest.mark.parametrize("width", range(1, 9))
+def test_what_longer_company_adds_is_whole_sixteens_of_places(
+    decoder: Decoder, memory: Tensor, width: int
+) -> None:
+    """In one sentence the prefixes part from the first token on, in the others from the last."""
+    state = decoder.start(memory, SOURCE_MASK).reorder(torch.zeros(3, width, dtype=torch.long))
+    one_line = torch.zeros(width, dtype=torch.long)
+    for _ in range(20):
+        state = take_step(decoder, state)
+        state = state.reorder(torch.stack([torch.arange(width), one_line, one_line]))
+        assert state.visible.size(2) % ROOM == 0
+
+
 def test_reorder_copies_neither_keys_nor_values(
     decoder: Decoder, x: Tensor, memory: Tensor
 ) -> None:

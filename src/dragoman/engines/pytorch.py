@@ -9,6 +9,7 @@ from functools import partial
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+from torch.nn import functional as F
 from torch.nn.utils.rnn import pad_sequence
 
 from dragoman.decoding.config import SearchConfig
@@ -21,12 +22,17 @@ from dragoman.decoding.top_tokens import top_tokens
 from dragoman.engines.grouping import group_by_length
 from dragoman.engines.threads import for_each
 from dragoman.model.decoder import DecoderState
+from dragoman.model.linear import ROWS_AT_ONCE
 from dragoman.model.transformer import Transformer
 from dragoman.shortlist.shortlist import Shortlist
 from dragoman.tokenizers.tokenizer import SpecialIds
 
 TOKENS_PER_BATCH = {"cpu": 2**13, "cuda": 2**16}
 """Source tokens decoded together, padding and the beam's copies included."""
+
+PLACES = 16
+"""Tokens that a source is filled up to at least. Over fewer the products and sums of attention are
+computed in other ways, and a translation would depend on the sentences beside it."""
 
 STATES_JUDGED_AT_ONCE = 256
 """Each has a logit for every token of the vocabulary."""
@@ -143,15 +149,15 @@ class PyTorchEngine:
     ) -> list[tuple[float, ...]]:
         """Judge translations that are given: one value for each token, and one for the end."""
         results: list[tuple[float, ...]] = [()] * len(sources)
-        bos, eos, pad = self._special_ids.bos, self._special_ids.eos, self._special_ids.pad
+        bos, eos = self._special_ids.bos, self._special_ids.eos
         lengths = [1 + max(map(len, pair)) for pair in zip(sources, translations, strict=True)]
         with torch.inference_mode(), _evaluating(self._transformer):
             for batch in group_by_length(lengths, self._tokens_per_batch // 4):
-                target = [torch.tensor([bos, *translations[i], eos]) for i in batch]
-                padded = pad_sequence(target, batch_first=True, padding_value=pad).to(self.device)
-                source = self._pad([sources[i] for i in batch])
-                states = self._transformer.states(source, padded[:, :-1])
-                of_tokens = self._judge(states, padded[:, 1:]).tolist()
+                source = self._pad([(*sources[i], eos) for i in batch])
+                target = self._pad([(bos, *translations[i]) for i in batch])
+                following = self._pad([(*translations[i], eos) for i in batch])
+                states = self._transformer.states(source, target)
+                of_tokens = self._judge(states, following).tolist()
                 for i, row in zip(batch, of_tokens, strict=True):
                     results[i] = tuple(row[: len(translations[i]) + 1])
         return results
@@ -197,7 +203,9 @@ class PyTorchEngine:
         """Prepare to search for the translations of a batch of sentences."""
         return SearchProblem(
             step=self._transformer.step,
-            state=self._transformer.start(self._pad(sources)),
+            state=self._transformer.start(
+                self._pad([(*source, self._special_ids.eos) for source in sources])
+            ),
             sources=sources,
             prefixes=prefixes,
             bos=self._special_ids.bos,
@@ -206,11 +214,13 @@ class PyTorchEngine:
             device=self.device,
         )
 
-    def _pad(self, sources: Sequence[Sequence[int]]) -> Int[Tensor, "batch source"]:
-        """End each source with EOS and fill it up to the longest."""
-        rows = [torch.tensor([*source, self._special_ids.eos]) for source in sources]
+    def _pad(self, sequences: Sequence[Sequence[int]]) -> Int[Tensor, "batch length"]:
+        """Fill sequences up to the longest, and to at least `PLACES`."""
+        rows = list(map(torch.tensor, sequences))
         padded = pad_sequence(rows, batch_first=True, padding_value=self._special_ids.pad)
-        return padded.to(self.device)
+        length = padded.size(1)
+        lacking = max(PLACES - length, -length % ROWS_AT_ONCE)
+        return F.pad(padded, (0, lacking), value=self._special_ids.pad).to(self.device)
 
 
 def _batches(

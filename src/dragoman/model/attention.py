@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from dragoman.model.dropout import Dropout
+from dragoman.model.linear import Linear
 from dragoman.model.rotation import Rotate, unrotated
 from dragoman.model.softmax import softmax
 
@@ -130,10 +131,10 @@ class MultiHeadAttention(nn.Module):
         if d_model % num_heads != 0:
             raise ValueError(f"d_model={d_model} is not a multiple of num_heads={num_heads}")
         self.num_heads = num_heads
-        self.query_projection = nn.Linear(d_model, d_model)
-        self.key_projection = nn.Linear(d_model, d_model)
-        self.value_projection = nn.Linear(d_model, d_model)
-        self.output_projection = nn.Linear(d_model, d_model)
+        self.query_projection = Linear(d_model, d_model)
+        self.key_projection = Linear(d_model, d_model)
+        self.value_projection = Linear(d_model, d_model)
+        self.output_projection = Linear(d_model, d_model)
         self.attention = ScaledDotProductAttention(dropout)
 
     def project(

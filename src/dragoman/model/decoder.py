@@ -17,9 +17,9 @@ SourceMask = Bool[Tensor, "#batch 1 1 source"]
 TargetMask = Bool[Tensor, "#batch 1 target seen"]
 
 ROOM = 16
-"""Places for keys and values that are made at least for each sentence, whenever room is made. How
-many are copied is rounded up to a multiple of it: a new shape costs a CPU more than to look at a
-few places in vain."""
+"""Places for keys and values are made, and copied, so many at a time. A new shape costs a CPU more
+than to look at a few places in vain; and as a CPU adds up so many numbers side by side, the hidden
+places that a sentence has more of in longer company change no sum."""
 
 TOKENS_AT_ONCE = 4
 """Tokens of each prefix that room is made for at least."""
@@ -100,12 +100,12 @@ class DecoderState:
     def _make_room(self) -> "DecoderState":
         """Leave behind what no prefix descends from, and make room for the next few tokens."""
         batch, width, _ = self.visible.shape
-        room = max(ROOM, TOKENS_AT_ONCE * width)
+        room = _round_up(TOKENS_AT_ONCE * width)
         needed = self.visible.any(dim=1)
         most = int(needed.sum(dim=1).max()) if needed.numel() else 0
         # Stable, so that tokens keep their order; what is kept beyond the needed stays hidden.
         needed_first = needed.byte().argsort(dim=1, descending=True, stable=True)
-        kept = needed_first[:, : math.ceil(most / ROOM) * ROOM]
+        kept = needed_first[:, : _round_up(most)]
         # Before the first token nothing is kept, and the source lends no more than its format.
         blocks = tuple(
             replace(block, target=(block.target or block.source).keep(kept, room=room))
@@ -114,6 +114,11 @@ class DecoderState:
         visible = self.visible.take_along_dim(kept[:, None], dim=2)
         empty = torch.zeros(batch, width, room, dtype=torch.bool, device=visible.device)
         return replace(self, blocks=blocks, visible=torch.cat([visible, empty], dim=2))
+
+
+def _round_up(places: int) -> int:
+    """Give the next multiple of `ROOM`."""
+    return math.ceil(places / ROOM) * ROOM
 
 
 class DecoderBlock(nn.Module):

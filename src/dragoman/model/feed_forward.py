@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from dragoman.model.dropout import Dropout
+from dragoman.model.linear import Linear
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
@@ -28,8 +29,8 @@ class FeedForward(nn.Module):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        self.widen = nn.Linear(d_model, d_ff)
-        self.narrow = nn.Linear(d_ff, d_model)
+        self.widen = Linear(d_model, d_ff)
+        self.narrow = Linear(d_ff, d_model)
         self.activation = ACTIVATIONS[activation]
         self.dropout = Dropout(dropout)
 

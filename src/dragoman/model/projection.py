@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from functools import partial
 
-import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+
+from dragoman.model.linear import Linear, linear
 
 Project = Callable[[Tensor], Tensor]
 """From states of shape (..., d_model) to logits of shape (..., tokens)."""
@@ -20,7 +21,7 @@ class Projection(nn.Module):
 
     def __init__(self, d_model: int, vocab_size: int, *, bias: bool = False) -> None:
         super().__init__()
-        self.linear = nn.Linear(d_model, vocab_size, bias=bias)
+        self.linear = Linear(d_model, vocab_size, bias=bias)
 
     def tie(self, table: nn.Embedding) -> None:
         """Share the matrix with an embedding table, "similar to [30]" in the paper's words."""
@@ -32,4 +33,4 @@ class Projection(nn.Module):
     def narrow(self, tokens: Int[Tensor, " kept"]) -> Project:
         """Give the projection to these entries of the vocabulary alone, in this order."""
         bias = None if self.linear.bias is None else self.linear.bias[tokens]
-        return partial(F.linear, weight=self.linear.weight[tokens], bias=bias)
+        return partial(linear, weight=self.linear.weight[tokens], bias=bias)
