@@ -117,11 +117,12 @@ class Translator:
         description = directory.description
         tokenizers, search = directory.load_tokenizers(), search or default_search(directory)
         languages = description.languages
-        terms = TermFinder(
-            protects=protect,
-            glossary=Glossary.load(Path(glossary), languages=languages) if glossary else None,
-            languages=languages,
-        )
+        terms = TermFinder(protects=protect, languages=languages)
+        if glossary:
+            prescribed = Glossary.load(
+                Path(glossary), languages=languages, find_protected=terms.find_protected
+            )
+            terms = replace(terms, glossary=prescribed)
         settings = EngineSettings(
             kind=engine, device=device, shortlist=shortlist, precision=precision, threads=threads
         )

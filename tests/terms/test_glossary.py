@@ -109,10 +109,17 @@ def test_protected_text_is_not_translated_by_the_glossary() -> None:
     assert kinds == ["glossary", "address", "placeholder"]
 
 
+def load(path: Path, *, protects: bool = True) -> Glossary:
+    finder = TermFinder(protects=protects, languages=LANGUAGES)
+    return Glossary.load(path, languages=LANGUAGES, find_protected=finder.find_protected)
+
+
 def test_a_file_of_terms_is_read(tmp_path: Path) -> None:
     path = tmp_path / "terms.tsv"
-    path.write_text("log  file\tregistro\nlog file\tgiornale\nmouse\ttopo\n", encoding="utf-8")
-    terms = Glossary.load(path, languages=LANGUAGES).find("The mouse and the log file")
+    path.write_text(
+        "log  file\tregistro\nlog file\tgiornale\nmouse\ttopo\ntype 2\ttipo 2\n", encoding="utf-8"
+    )
+    terms = load(path).find("The mouse and the log file")
     assert [term.writings[0] for term in terms] == ["topo", "registro"]
     assert terms[1].writings[1] == "giornale"
 
@@ -124,13 +131,23 @@ def test_a_file_of_terms_is_read(tmp_path: Path) -> None:
         ("mouse\ttopo\ncat\t \n", r"terms\.tsv:2: the target of this term is empty"),
         ("\ttopo\n", r"terms\.tsv:1: the source of this term is empty"),
         ("", "is empty"),
+        ("cat\tgatto\nsave %s\tsalva\n", r"terms\.tsv:2: the term 'save %s' .* as %s in it stays"),
+        ("see http://a.it/b\tvedi\n", r"terms\.tsv:1: .* as http://a\.it/b in it stays as it is"),
+        ("file {n} of 2\tarchivio\n", r"terms\.tsv:1: .* as \{n\} in it stays as it is"),
     ],
 )
 def test_a_wrong_line_is_named(tmp_path: Path, content: str, message: str) -> None:
     path = tmp_path / "terms.tsv"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(CorpusError, match=message):
-        Glossary.load(path, languages=LANGUAGES)
+        load(path)
+
+
+def test_where_nothing_is_protected_a_placeholder_is_part_of_a_term(tmp_path: Path) -> None:
+    path = tmp_path / "terms.tsv"
+    path.write_text("save %s	salva %s\n", encoding="utf-8")
+    (term,) = load(path, protects=False).find("Save %s?")
+    assert term.writings[0] == "salva %s"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from dragoman.faults import Fault
 from dragoman.languages import base_language
 from dragoman.terms.glossary import Glossary
 from dragoman.terms.protected import find_protected
-from dragoman.terms.term import Term, find_term_faults
+from dragoman.terms.term import PRESCRIBABLE, Term, find_term_faults
 
 _WITH_PERCENT_FIRST = frozenset({"tr", "tur", "eu", "eus"})
 """Languages, Turkish and Basque, that write the sign before the number."""
@@ -72,7 +72,7 @@ def _apart(one: Term, other: Term) -> bool:
 def _prescribes(prescribed: Term, protected: Term) -> bool:
     """Tell whether a term of the glossary says how a number or foreign word in it is written."""
     return (
-        protected.kind in ("number", "foreign")
+        protected.kind in PRESCRIBABLE
         and prescribed.start <= protected.start
         and protected.end <= prescribed.end
     )

@@ -2,13 +2,13 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.parallel_text import CorpusError, read_pairs
-from dragoman.terms.term import WORD_CHARACTER, Term, is_mark, is_of_word
+from dragoman.terms.term import PRESCRIBABLE, WORD_CHARACTER, Term, is_mark, is_of_word
 from dragoman.tokenizers.normalisation import normalise
 
 
@@ -35,13 +35,20 @@ class Glossary:
         self._pattern = re.compile("|".join(patterns) or r"(?!)", re.IGNORECASE)
 
     @classmethod
-    def load(cls, path: Path, *, languages: tuple[str, str]) -> "Glossary":
+    def load(
+        cls,
+        path: Path,
+        *,
+        languages: tuple[str, str],
+        find_protected: Callable[[str], Sequence[Term]],
+    ) -> "Glossary":
         """Read a file of terms, one a line: source TAB target.
 
         A term on several lines may be translated in each of these ways.
 
         Raises:
-            CorpusError: the file cannot be read, or a side of a line is empty.
+            CorpusError: the file cannot be read, a side of a line is empty, or a term has
+                something in it that stays as it is, so that it would never count.
         """
         translations: dict[str, tuple[str, ...]] = {}
         for pair in read_pairs(CorpusConfig(path=str(path)), languages=languages):
@@ -49,6 +56,13 @@ class Glossary:
             if not source or not target:
                 side = "target" if source else "source"
                 raise CorpusError(f"{path}:{pair.line}: the {side} of this term is empty")
+            for kept in find_protected(source):
+                if kept.kind not in PRESCRIBABLE:
+                    raise CorpusError(
+                        f"{path}:{pair.line}: the term {source!r} would never count, as "
+                        f"{source[kept.start : kept.end]} in it stays as it is before any "
+                        "glossary is asked; take the line out, or write the words beside it alone"
+                    )
             translations[source] = (*translations.get(source, ()), target)
         return cls(translations)
 

@@ -13,6 +13,9 @@ from dragoman.faults import Fault
 
 Kind = Literal["address", "placeholder", "number", "foreign", "picture", "glossary"]
 
+PRESCRIBABLE: frozenset[Kind] = frozenset({"number", "foreign"})
+"""What stays as it is unless a term of the glossary that it is part of says how it is written."""
+
 FAULT_OF_PROTECTED: Fault = "changes what must stay as it is"
 FAULT_OF_GLOSSARY: Fault = "lacks a term of the glossary"
 
