@@ -10,6 +10,7 @@ from safetensors.numpy import load_file
 from dragoman import Translator
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.overlap import OverlapError
+from dragoman.decoding.config import SearchConfig
 from dragoman.distillation.run import Distillation, DistillationError, distil
 from dragoman.model_directory import ModelDirectory
 from dragoman.pipeline.claim import RunError
@@ -41,12 +42,14 @@ def start(teacher: Path, tmp_path: Path, run: Path) -> Distil:
         dies_after: int | None = None,
         directory: Path = run,
         counting: Counting | None = None,
+        n_best: int = 1,
     ) -> tuple[int | None, Counting, list[str]]:
         order = Distillation(
             teacher=teacher,
             corpora=(CorpusConfig(path=write_lines(tmp_path / "pairs.tsv", lines)),),
             student="tiny-6-1",
             directory=directory,
+            n_best=n_best,
             assignments=(*SMALL, "training.updates=4", "training.validate_every=2", *more),
         )
         counting = counting or Counting(dies_after=dies_after)
@@ -77,6 +80,33 @@ def test_the_student_is_taught_what_the_teacher_says_but_for_its_faults(
     assert len(good) > 10
     references = {line.partition("\t")[2] for line in sentences(100, 140)}
     assert any(each.text not in references for each in good), "the teacher should err, to tell"
+
+
+def test_a_student_is_taught_several_translations_of_each_sentence(
+    start: Distil, teacher: Path, run: Path
+) -> None:
+    """More of them than the beam of the teacher's recipe finds."""
+    search = SearchConfig(beam_size=3, n_best=3, max_length_extra=3)
+    sources = [line.partition("\t")[0] for line in sentences(100, 140)]
+    good = [
+        f"{t.source}\t{each.text}"
+        for t in Translator(teacher, search=search).translate(sources)
+        for each in t.alternatives
+        if each.finished and not each.faults
+    ]
+
+    start(sentences(100, 140), n_best=3)
+
+    assert taught(run) == good
+    assert len(good) > 60
+
+
+def test_with_more_translations_of_each_sentence_it_is_another_distillation(
+    start: Distil, run: Path
+) -> None:
+    start(sentences(100, 140))
+    with pytest.raises(DistillationError, match="n_best changed since"):
+        start(sentences(100, 140), n_best=2)
 
 
 def test_a_source_with_several_translations_is_translated_once(start: Distil, run: Path) -> None:

@@ -9,12 +9,16 @@ import pytest
 from dragoman.corpora.text_file import CorpusError
 from dragoman.distillation.text import write_pairs
 
-GOOD = {"source": "A cat.", "text": "Un gatto.", "finished": True, "faults": []}
+GOOD = {"text": "Un gatto.", "finished": True, "faults": []}
 
 
-def write(path: Path, *changes: dict[str, Any]) -> Path:
-    """Write what `dragoman translate --json` says of some lines."""
-    records = [json.dumps({**GOOD, **change}) for change in changes]
+def write(path: Path, *changes: dict[str, Any] | list[dict[str, Any]]) -> Path:
+    """Write what `dragoman translate --json` says of some lines: of one translation, or of each."""
+    records = []
+    for change in changes:
+        alternatives = [GOOD | each for each in (change if isinstance(change, list) else [change])]
+        source = alternatives[0].pop("source", "A cat.")
+        records.append(json.dumps({"source": source, "alternatives": alternatives}))
     path.write_text("".join(f"{record}\n" for record in records), encoding="utf-8")
     return path
 
@@ -40,6 +44,21 @@ def test_faults_are_left_out_and_counted_by_the_first(tmp_path: Path) -> None:
     }
     pairs = (tmp_path / "pairs.tsv").read_text(encoding="utf-8")
     assert pairs == "A cat.\tUn gatto.\nTwo cats.\tDue gatti.\n"
+
+
+def test_each_good_translation_of_a_source_is_a_pair(tmp_path: Path) -> None:
+    several: list[dict[str, Any]] = [
+        {},
+        {"text": "Una gatta."},
+        {"text": "gatto gatto gatto", "faults": ["loops"]},
+    ]
+    translations = write(tmp_path / "translations.jsonl", several, {"source": "Two cats."})
+
+    kept, left_out = write_pairs(translations, tmp_path / "pairs.tsv")
+
+    assert (kept, left_out) == (3, {"the translation loops": 1})
+    pairs = (tmp_path / "pairs.tsv").read_text(encoding="utf-8")
+    assert pairs == "A cat.\tUn gatto.\nA cat.\tUna gatta.\nTwo cats.\tUn gatto.\n"
 
 
 def test_a_line_that_was_set_aside_is_counted(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ def distill(
     *pairs: str,
     student: str,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    n_best: WholeNumber = 1,
     set_: Annotated[tuple[str, ...], Parameter(name="--set", negative=())] = (),
     jobs: Annotated[WholeNumber | None, Parameter(name=["--jobs", "-j"])] = None,
 ) -> int:
@@ -55,6 +56,8 @@ def distill(
     output
         The directory of the student's run; where it is left out, beside the teacher's under the
         names of both, as `runs/en-it-small-6-1`.
+    n_best
+        Translations of each sentence that the student learns from.
     set_
         Change a setting of the student's recipe, as section.key=value; may be given several times.
     jobs
@@ -72,6 +75,7 @@ def distill(
         corpora=tuple(CorpusConfig(path=path) for path in pairs),
         student=student,
         directory=output or _beside(model, student),
+        n_best=n_best,
         assignments=set_,
     )
     stopped_by = distil(

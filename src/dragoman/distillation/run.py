@@ -9,8 +9,9 @@ from pathlib import Path
 from dragoman.bulk.files import Distribute, Progress, translate_files
 from dragoman.bulk.job import Job, TranslatorSettings
 from dragoman.bulk.plain_text import PlainText
-from dragoman.config import DragomanError
+from dragoman.config import DragomanError, UsageError
 from dragoman.corpora.config import CorpusConfig
+from dragoman.decoding.config import SearchConfig
 from dragoman.distillation.student import student_recipe
 from dragoman.distillation.text import write_pairs, write_sources
 from dragoman.durable import checksum, write_atomically
@@ -50,6 +51,9 @@ class Distillation:
     directory: Path
     """Of the student's run."""
 
+    n_best: int = 1
+    """Translations of each sentence that are taught."""
+
     assignments: tuple[str, ...] = ()
     """Changes of the student's recipe, as section.key=value."""
 
@@ -63,6 +67,8 @@ class _Origin:
 
     teacher: str
     """SHA-256 of the weights."""
+
+    n_best: int = 1
 
     def write(self, folder: Path) -> None:
         """Write it down, before there are translations."""
@@ -84,9 +90,9 @@ class _Origin:
         changed = [name for name, value in asdict(self).items() if getattr(before, name) != value]
         if changed:
             raise DistillationError(
-                f"{folder}: it holds translations of another text or by another teacher "
-                f"({' and '.join(changed)} changed since); undo the change, or name another "
-                "directory with -o"
+                f"{folder}: it holds translations of another text, by another teacher, or more or "
+                f"fewer of each sentence ({' and '.join(changed)} changed since); undo the change, "
+                "or name another directory with -o"
             )
 
 
@@ -114,20 +120,21 @@ def distil(
         DragomanError: the model, the text or the directory cannot be used.
     """
     folder = order.directory / FOLDER
-    recipe = student_recipe(
-        ModelDirectory(order.teacher), order.student, folder / PAIRS, order.assignments
-    )
+    teacher = ModelDirectory(order.teacher)
+    recipe = student_recipe(teacher, order.student, folder / PAIRS, order.assignments)
+    search = _search(teacher, order.n_best)
     order.directory.mkdir(parents=True, exist_ok=True)
     with only_one(order.directory):
         claim(recipe, order.directory)
         folder.mkdir(exist_ok=True)
-        _translate(order, recipe, distribute, tell, display)
+        _translate(order, recipe, search, distribute, tell, display)
     return train_model(recipe, order.directory, display)
 
 
 def _translate(
     order: Distillation,
     recipe: Recipe,
+    search: SearchConfig,
     distribute: Distribute,
     tell: Callable[[Progress], None],
     display: Display,
@@ -138,7 +145,11 @@ def _translate(
     corpora = replace(recipe.corpora, train=order.corpora)
     newest = folder / f"{SOURCES}.new"
     write_sources(newest, teacher, corpora, recipe.cleaning, display.message)
-    of = _Origin(sources=checksum(newest), teacher=teacher.description.weights_sha256)
+    of = _Origin(
+        sources=checksum(newest),
+        teacher=teacher.description.weights_sha256,
+        n_best=order.n_best,
+    )
     if (folder / TRANSLATIONS).exists():  # it appears when it is complete
         newest.unlink()
         of.compare(folder)
@@ -147,9 +158,7 @@ def _translate(
         of.write(folder)
         display.message(f"{order.teacher} translates them")
         job = Job(
-            translator=TranslatorSettings(
-                model=order.teacher, search=replace(default_search(teacher), n_best=1)
-            ),
+            translator=TranslatorSettings(model=order.teacher, search=search),
             files=PlainText((folder / SOURCES,), "json"),
             output=folder / TRANSLATIONS,
         )
@@ -158,6 +167,19 @@ def _translate(
     display.message(_account(kept, left_out))
     summary = {"kept": kept, "left_out": left_out}
     write_atomically(folder / SUMMARY, json.dumps(summary, indent=2))
+
+
+def _search(teacher: ModelDirectory, n_best: int) -> SearchConfig:
+    """Search as the teacher's recipe says, with a beam that finds so many translations.
+
+    Raises:
+        UsageError: there is no such beam.
+    """
+    search = default_search(teacher)
+    try:
+        return replace(search, beam_size=max(search.beam_size, n_best), n_best=n_best)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
 
 
 def _account(kept: int, left_out: Counter[str]) -> str:

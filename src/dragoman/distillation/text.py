@@ -81,6 +81,8 @@ def _blocks(texts: Iterable[str]) -> Iterator[list[str]]:
 def write_pairs(translations: Path, pairs: Path) -> tuple[int, Counter[str]]:
     """Write the translations that can be taught as a TSV file: source TAB translation.
 
+    Of several translations of a source each is a pair.
+
     Args:
         translations: What `dragoman translate --json` writes.
         pairs: The file to write.
@@ -97,12 +99,16 @@ def write_pairs(translations: Path, pairs: Path) -> tuple[int, Counter[str]]:
     with open_whole(pairs) as file:
         for line in read_lines(translations):
             record = json.loads(line)
-            if reason := _fault(record):
-                left_out[reason] += 1
-            else:
-                source, target = normalise(record["source"]), normalise(record["text"])
-                file.write(f"{source}\t{target}\n".encode())
-                written += 1
+            if "rejected" in record:
+                left_out["it could not be translated"] += 1
+                continue
+            source = normalise(record["source"])
+            for translation in record["alternatives"]:
+                if reason := _fault(translation):
+                    left_out[reason] += 1
+                else:
+                    file.write(f"{source}\t{normalise(translation['text'])}\n".encode())
+                    written += 1
         if not written:
             raise CorpusError(
                 f"{translations}: no translation is without a fault, so this teacher has nothing "
@@ -111,12 +117,10 @@ def write_pairs(translations: Path, pairs: Path) -> tuple[int, Counter[str]]:
     return written, left_out
 
 
-def _fault(record: dict[str, Any]) -> str | None:
+def _fault(translation: dict[str, Any]) -> str | None:
     """Say why a translation is not taught, if there is a reason."""
-    if "rejected" in record:
-        return "it could not be translated"
-    if record["faults"]:
-        return f"the translation {record['faults'][0]}"
-    if not record["finished"]:
+    if translation["faults"]:
+        return f"the translation {translation['faults'][0]}"
+    if not translation["finished"]:
         return "the translation stopped at the length limit"
     return None
