@@ -1,11 +1,12 @@
 """Measure the translation of whole files: memory, restarts after kills, and what sharing gives.
 
     python benchmarks/bulk.py memory --lines 200000
+    python benchmarks/bulk.py memory --lines 1000000 --model MODEL --text TEXT
     python benchmarks/bulk.py kills --tries 20
     python benchmarks/bulk.py speed MODEL TEXT --ways "" "--jobs 2" "--cluster"
 
-`memory` translates random words with a tiny random model, and reads the resident memory of the
-process as blocks are finished. `kills` ends the command with SIGKILL at random moments, as often as
+`memory` translates random words with a tiny random model, or a text and with a model of yours, and
+reads the resident memory of the process as blocks are finished. `kills` ends the command with SIGKILL at random moments, as often as
 it takes until it is through, and compares the output with that of an undisturbed run, byte by byte.
 `speed` runs the command on a file of yours in several ways; with "" it is one process.
 """
@@ -34,6 +35,9 @@ def main() -> None:
     commands = parser.add_subparsers(required=True, dest="command")
     memory = commands.add_parser("memory")
     memory.add_argument("--lines", type=int, default=200_000)
+    memory.add_argument("--model", type=Path)
+    memory.add_argument("--text", type=Path, help="a sentence a line")
+    memory.add_argument("--options", default="--whole-lines")
     kills = commands.add_parser("kills")
     kills.add_argument("--lines", type=int, default=10_000)
     kills.add_argument("--tries", type=int, default=20)
@@ -46,17 +50,22 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="dragoman-bulk-") as name:
         directory = Path(name)
         if arguments.command == "memory":
-            measure_memory(directory, arguments.lines)
+            model = arguments.model or save_tiny_model(directory / "model")
+            if arguments.text is None:
+                text = write_text(directory / "in", arguments.lines)
+            else:
+                text = write_shuffled(arguments.text, directory / "in", arguments.lines)
+            measure_memory(directory, model, text, arguments.options.split())
         elif arguments.command == "kills":
             measure_kills(directory, arguments.lines, arguments.tries, arguments.options.split())
         else:
             measure_speed(directory, arguments.model, arguments.text, arguments.ways)
 
 
-def measure_memory(directory: Path, num_lines: int) -> None:
+def measure_memory(directory: Path, model: Path, text: Path, options: Sequence[str]) -> None:
     """Follow the resident memory of one process over the lines that are finished."""
-    model, text = save_tiny_model(directory / "model"), write_text(directory / "in", num_lines)
-    process = start(model, text, directory / "out", ["--whole-lines"])
+    num_lines = text.read_bytes().count(b"\n")
+    process = start(model, text, directory / "out", options)
     finished, seen = [], []
     while process.poll() is None:
         time.sleep(1)
@@ -127,6 +136,19 @@ def start(
     paths = map(str, (model, text, "-o", output))
     command = [sys.executable, "-m", "dragoman", "translate", *paths, *options]
     return subprocess.Popen(command, stderr=subprocess.DEVNULL)
+
+
+def write_shuffled(text: Path, path: Path, num_lines: int) -> Path:
+    """Write different lines: the sentences of a text, again and again, some words exchanged."""
+    sentences = [line.split() for line in text.read_text(encoding="utf-8").splitlines()]
+    words = [word for sentence in sentences for word in sentence]
+    chance = random.Random(2)
+    with path.open("w", encoding="utf-8") as file:
+        for i in range(num_lines):
+            sentence = sentences[i % len(sentences)]
+            exchanged = [chance.choice(words) if chance.random() < 0.2 else w for w in sentence]
+            file.write(f"{' '.join(exchanged)}\n")
+    return path
 
 
 def resident(process: int) -> float:
