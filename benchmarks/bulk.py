@@ -6,8 +6,9 @@
     python benchmarks/bulk.py speed MODEL TEXT --ways "" "--jobs 2" "--cluster"
 
 `memory` translates random words with a tiny random model, or a text and with a model of yours, and
-reads the resident memory of the process as blocks are finished. `kills` ends the command with SIGKILL at random moments, as often as
-it takes until it is through, and compares the output with that of an undisturbed run, byte by byte.
+reads the resident memory of the process as blocks are finished. `kills` ends the command with
+SIGKILL at random moments, as often as it takes until it is through, and compares the output with
+that of an undisturbed run, byte by byte.
 `speed` runs the command on a file of yours in several ways; with "" it is one process.
 """
 
