@@ -79,7 +79,7 @@ def test_a_copy_is_a_fault_but_not_that_of_a_name() -> None:
         ("Un uomo cavalca a brown horse sulle colline verdi.", False),  # fewer than half
         ("Un uomo cavalca un cavallo marrone sulle colline verdi.", False),
         ("One Man Riding Brown Horse Over Green Hills Entertainment", False),  # a name
-        ("riding.man(a_brown, horse) cavalca over/the/green", False),  # code
+        ("riding.man(a_brown, horse) cavalca over/the/green.", False),  # code
     ],
 )
 def test_what_stays_in_the_language_of_the_source_is_a_copy(translation: str, copied: bool) -> None:
@@ -122,3 +122,26 @@ def test_what_two_languages_share_is_no_copy() -> None:
 )
 def test_lengths_are_compared(source: int, translation: int, expected: tuple[Fault, ...]) -> None:
     assert faults([*range(source)], [*range(100, 100 + translation)]) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "translation", "breaks_off"),
+    [
+        ("Click here to open the file.", "Fai clic", True),
+        ("Click here to open the file!", "Fai clic qui", True),
+        ('He said: "Open the file now?"', "Disse apri", True),
+        ("Click here to open the file", "Fai clic", False),  # a title, perhaps
+        ("Click here to open the file.", "Fai clic.", False),  # it may be said so
+        ("Click here to open the file.", "Fai clic qui per aprire", False),
+        ("Open the file.", "Apri", False),
+        ("There are three of them.", "Sono 3", False),
+        ("Click here to open the file.", "\u70b9\u51fb\u6b64\u5904\u6253\u5f00\u6587\u4ef6", False),
+        ("\u70b9\u51fb\u6b64\u5904\u3002", "Fai clic", False),
+    ],
+)
+def test_a_translation_that_stops_in_the_middle_is_too_short(
+    source: str, translation: str, breaks_off: bool
+) -> None:
+    ids = [*range(8)]
+    found = find_faults(source, translation, source_ids=ids, translation_ids=ids)
+    assert found == (("is far too short",) if breaks_off else ())

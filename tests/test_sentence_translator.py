@@ -270,7 +270,7 @@ def test_a_term_of_the_glossary_is_said(
     finder = TermFinder(glossary=Glossary({"cat": ("micio",), "file": ("archivio", "documento")}))
     translator = SentenceTranslator(untrained, tokenizers, finder)
     found = translator.translate(
-        sentences(tokenizers, ["The cat has a file.", "Cat!", "It has files."]), SEARCH
+        sentences(tokenizers, ["The cat has a file", "Cat!", "It has files."]), SEARCH
     )
     texts = [best.text.casefold() for best, *_ in found]
     assert "micio" in texts[0]

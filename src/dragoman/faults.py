@@ -7,6 +7,7 @@ from functools import cache
 from typing import Literal
 
 from dragoman.corpora.detection import LISTED_LANGUAGES, Detector
+from dragoman.corpora.scripts import UNSPACED
 from dragoman.languages import base_language
 
 Fault = Literal[
@@ -34,6 +35,12 @@ FEWEST_PLAIN = 4
 LEAST_TOKENS = 10
 MOST_TOKENS_FOR_EACH = 3.0
 
+FEWEST_WORDS_ENDED = 4
+MOST_BROKEN_OFF = 0.5
+"""Words of a translation that breaks off, for each one of its source."""
+
+_ENDED = re.compile(r"[.!?\u2026][\"')\]\u00bb\u201d\u2019]*$")
+_UNSPACED = re.compile(f"[{UNSPACED}]")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _STANDING_ALONE = re.compile(r"(?<!\S)[^\W\d_]{2,}(?=[.,;:!?\u2026]?(?!\S))")
 _ADDRESS = re.compile(r"\S*(?:://|@|www\.)\S*")
@@ -71,6 +78,8 @@ def find_faults(
     if longer >= LEAST_TOKENS and longer > MOST_TOKENS_FOR_EACH * (shorter + 1):
         is_too_long = len(translation_ids) > len(source_ids)
         found.append("is far too long" if is_too_long else "is far too short")
+    elif _breaks_off(source, translation):
+        found.append("is far too short")
     return tuple(found)
 
 
@@ -89,6 +98,23 @@ def longest_loop(ids: Sequence[int]) -> int:
             if covered >= max(FEWEST_REPETITIONS * period, SHORTEST_LOOP):
                 longest = max(longest, covered)
     return longest
+
+
+def _breaks_off(source: str, translation: str) -> bool:
+    """Tell whether a translation stops in the middle of a sentence.
+
+    The source ends with a full stop or the like, the translation with a letter, and it has at most
+    half as many words. Scripts without spaces show no words to count.
+    """
+    source, translation = source.rstrip(), translation.rstrip()
+    if not translation[-1:].isalpha() or not _ENDED.search(source):
+        return False
+    of_source, words = len(source.split()), len(translation.split())
+    return (
+        of_source >= FEWEST_WORDS_ENDED
+        and words <= MOST_BROKEN_OFF * of_source
+        and not _UNSPACED.search(translation)
+    )
 
 
 def _copies(source: str, translation: str) -> bool:
