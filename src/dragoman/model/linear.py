@@ -22,9 +22,9 @@ def linear(
     library of PyTorch 2.13 for products on CPUs (MKL) computes a row of single precision alike
     among any others, but for what is left of fewer than about a dozen rows after fours of them, on
     some processors. So few rows are filled up to fours.
-    Of a graph that is exported other programs take any number of rows.
+    A graph that is compiled or exported takes any number of rows.
     """
-    if x.dtype != torch.float32 or x.is_cuda or torch.compiler.is_exporting():
+    if x.dtype != torch.float32 or x.is_cuda or torch.compiler.is_compiling():
         return F.linear(x, weight, bias)
     rows = x.shape[:-1].numel()
     lacking = -rows % ROWS_AT_ONCE
