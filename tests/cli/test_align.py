@@ -83,6 +83,8 @@ def test_italian_is_judged_on_the_embedded_corpus(
         (["--gold", "x"], 2, "--gold needs the file of the sentence pairs"),
         (["{empty}"], 1, "empty.tsv: the file is empty"),
         (["{pairs}", "--gold", "{gold}"], 1, "1 lines, but"),
+        (["{pairs}", "--gold", "{beyond}"], 1, "beyond.align:2: it links word 1 to word 3, but"),
+        (["{pairs}", "--gold", "{without}"], 1, "without.align: no line has a link"),
     ],
 )
 def test_wrong_use_gets_one_sentence(
@@ -96,7 +98,10 @@ def test_wrong_use_gets_one_sentence(
 ) -> None:
     (tmp_path / "empty.tsv").write_text("")
     (tmp_path / "gold.align").write_text("0-0\n")
-    places = {"empty": tmp_path / "empty.tsv", "pairs": pairs, "gold": tmp_path / "gold.align"}
+    (tmp_path / "beyond.align").write_text("0-0 6-3\n1?3\n")
+    (tmp_path / "without.align").write_text("\n\n")
+    places = {"empty": tmp_path / "empty.tsv", "pairs": pairs}
+    places |= {name: tmp_path / f"{name}.align" for name in ("gold", "beyond", "without")}
     given = [argument.format(**places) for argument in arguments]
 
     assert main(["align", str(model), *given]) == code

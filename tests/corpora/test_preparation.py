@@ -474,6 +474,11 @@ def test_nothing_left_after_cleaning_is_an_error(prepare: Prepare) -> None:
         prepare(["same\tsame"], validation=sentences(200, 205))
 
 
+def test_nothing_left_but_evaluation_sentences_is_told_as_that(prepare: Prepare) -> None:
+    with pytest.raises(CorpusError, match="has a sentence of the validation or test text"):
+        prepare(sentences(200, 203), validation=sentences(200, 205), overlap="drop")
+
+
 @pytest.mark.parametrize("side", ["train", "validation"])
 def test_text_of_which_nothing_fits_is_an_error(prepare: Prepare, side: str) -> None:
     long = [f"{'one ' * 40}{n}\t{'uno ' * 40}{n}" for n in range(50)]

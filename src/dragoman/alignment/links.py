@@ -1,7 +1,7 @@
 """Word alignments as sets of links, their file format, and their error rate."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,6 +46,24 @@ def read_gold(path: Path) -> list[GoldAlignment]:
     """
     lines = enumerate(read_lines(path), start=1)
     return [_parse(line, f"{path}:{number}") for number, line in lines]
+
+
+def check_gold(path: Path, gold: Sequence[GoldAlignment], pairs: Sequence[tuple[str, str]]) -> None:
+    """Make sure that alignments can be those of the pairs, as many as there are.
+
+    Raises:
+        AlignmentError: a link is to a word that is not there, or no link is given.
+    """
+    for number, (aligned, (source, target)) in enumerate(zip(gold, pairs, strict=True), start=1):
+        words = len(source.split()), len(target.split())
+        for link in sorted(aligned.possible):
+            if link[0] >= words[0] or link[1] >= words[1]:
+                raise AlignmentError(
+                    f"{path}:{number}: it links word {link[0]} to word {link[1]}, but the "
+                    f"sentences have {words[0]} and {words[1]}; words are counted from 0"
+                )
+    if not any(aligned.possible for aligned in gold):
+        raise AlignmentError(f"{path}: no line has a link, so nothing can be judged by it")
 
 
 def _parse(line: str, place: str) -> GoldAlignment:

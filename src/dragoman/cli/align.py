@@ -67,7 +67,7 @@ def align(
 def _text(languages: tuple[str, str], pairs: str | None, gold: Path | None) -> "AlignedText":
     """Read what to judge by."""
     from dragoman.alignment.choice import AlignedText, primer_text
-    from dragoman.alignment.links import AlignmentError, read_gold
+    from dragoman.alignment.links import AlignmentError, check_gold, read_gold
     from dragoman.config import UsageError
     from dragoman.corpora.config import CorpusConfig
     from dragoman.corpora.parallel_text import read_pairs
@@ -83,6 +83,8 @@ def _text(languages: tuple[str, str], pairs: str | None, gold: Path | None) -> "
         raise AlignmentError(
             f"{gold}: {len(aligned)} lines, but {pairs} has {len(read)} sentence pairs"
         )
+    if gold is not None and aligned is not None:
+        check_gold(gold, aligned, read)
     return AlignedText(name=corpus.name, pairs=read, gold=aligned)
 
 

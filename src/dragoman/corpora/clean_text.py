@@ -71,6 +71,11 @@ def write_clean_text(
                 say(f"warning: {corpus.name}: {warning}")
             summaries.append(summary)
     if not any(summary.kept for summary in summaries):
+        if any(summary.overlap for summary in summaries):
+            raise CorpusError(
+                "every training pair that cleaning keeps has a sentence of the validation or test "
+                "text; name other text"
+            )
         raise CorpusError("cleaning leaves no training pair; loosen the thresholds of cleaning")
     return summaries
 
