@@ -55,6 +55,7 @@ def test_a_preset_is_a_start_that_other_keys_change() -> None:
         ({"model": {"dropuot": 0.1}}, "unknown key model.dropuot; did you mean model.dropout?"),
         ({"tokenizer": {"joint": False}}, "tokenizer.joint = false does not go with"),
         ({"training": {"metric": "BLEU", "search_every": 2}}, "needs search_every = 1"),
+        ({"training": {"from_model": "a", "layers_from": "b"}}, "'a' does not go with layers_from"),
         (
             {"model": {"dropout": 0.0}, "training": {"r_drop": 5.0}},
             "training.r_drop = 5.0 needs model.dropout or another",

@@ -1,9 +1,11 @@
 """A student learns what its teacher says, once, and whatever interrupts it."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
@@ -13,6 +15,7 @@ from dragoman.corpora.overlap import OverlapError
 from dragoman.decoding.config import SearchConfig
 from dragoman.distillation.run import Distillation, DistillationError, distil
 from dragoman.model_directory import ModelDirectory
+from dragoman.pipeline.beginning import BeginningError
 from dragoman.pipeline.claim import RunError
 from dragoman.pipeline.run import train_model
 from dragoman.recipe import load_recipe
@@ -107,6 +110,60 @@ def test_with_more_translations_of_each_sentence_it_is_another_distillation(
     start(sentences(100, 140))
     with pytest.raises(DistillationError, match="n_best changed since"):
         start(sentences(100, 140), n_best=2)
+
+
+def test_a_corpus_of_the_teacher_is_seen_as_often_as_by_the_teacher(
+    teacher: Path, text: dict[str, str], tmp_path: Path, run: Path
+) -> None:
+    """The recipe of the teacher of this test gives its text a weight of 3."""
+    heavy = tmp_path / "teacher"
+    shutil.copytree(teacher, heavy)
+    description = heavy / "model.toml"
+    before = description.read_text(encoding="utf-8")
+    once, thrice = (f'path = "{text["train"]}", weight = {weight}' for weight in (1.0, 3.0))
+    assert once in before
+    description.write_text(before.replace(once, thrice), encoding="utf-8")
+    other = write_lines(tmp_path / "other.tsv", sentences(260, 290))
+    order = Distillation(
+        teacher=heavy,
+        corpora=(CorpusConfig(path=other), CorpusConfig(path=text["train"])),
+        student="tiny-6-1",
+        directory=run,
+        assignments=(*SMALL, "training.updates=4", "training.validate_every=2"),
+    )
+
+    distil(order, Counting(), lambda progress: None, Silence())
+
+    first, second = ModelDirectory(run).description.training["corpora"]
+    assert (first["weight"], first["read"]) == (1.0, 30)
+    assert (second["weight"], second["read"]) == (3.0, 150)
+    pairs = (run / "distillation" / "distilled-1.tsv").read_text(encoding="utf-8")
+    assert [line.partition("\t")[0] for line in pairs.splitlines()] == [
+        line.partition("\t")[0] for line in sentences(260, 290)
+    ]
+
+
+def test_a_student_begins_with_the_layers_of_its_teacher(
+    start: Distil, teacher: Path, run: Path
+) -> None:
+    still = ("training.updates=1", "training.warmup_updates=0", "training.learning_rate=1e-12")
+    start(sentences(100, 140), *still)
+
+    student, other = (load_file(path / "model.safetensors") for path in (run, teacher))
+    one_of_each = [name.replace("encoder.blocks.1.", "encoder.blocks.0.") for name in student]
+    for name, counterpart in zip(student, one_of_each, strict=True):
+        np.testing.assert_allclose(student[name], other[counterpart], rtol=1e-5, atol=1e-7)
+    assert {name for name in one_of_each if "blocks" in name} == {
+        name for name in other if "decoder.blocks.1." not in name and "blocks" in name
+    }
+    assert "It began with the weights of" in (run / "README.md").read_text(encoding="utf-8")
+
+
+def test_layers_of_another_width_are_refused(start: Distil, teacher: Path) -> None:
+    wider = ("model.d_ff=32", f"training.layers_from={teacher}")
+
+    with pytest.raises(BeginningError, match=r"has other sizes .* \(model\.d_ff: 24 became 32\)"):
+        start(sentences(100, 140), *wider)
 
 
 def test_a_source_with_several_translations_is_translated_once(start: Distil, run: Path) -> None:

@@ -8,8 +8,9 @@ import pytest
 
 from dragoman.config import UsageError, to_table
 from dragoman.corpora.batching_config import BatchingConfig
+from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.text_file import CorpusError
-from dragoman.distillation.student import student_recipe
+from dragoman.distillation.student import as_learnt, student_recipe
 from dragoman.model.config import STUDENTS, TransformerConfig
 from dragoman.model_directory import ModelDescription, ModelDirectory, TokenizerDescription
 from dragoman.recipe import differences, recipe_from_table
@@ -17,7 +18,7 @@ from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.tokenizer import SpecialIds
 from dragoman.training.config import TrainingConfig
 
-PAIRS = Path("run/distillation/distilled.tsv")
+PAIRS = {Path("run/distillation/distilled.tsv"): 1.0}
 TEACHERS: dict[str, Any] = {
     "source_language": "en",
     "target_language": "de",
@@ -88,6 +89,65 @@ def test_all_else_is_as_the_teacher_was_trained(teacher: ModelDirectory) -> None
         "training.metric: 'loss' became 'BLEU'",
         "training.search_every: 2 became 1",
     ]
+
+
+@pytest.mark.parametrize(
+    ("preset", "assignment", "begins"),
+    [
+        ("base-12-1", "seed=1", True),
+        ("base-12-1", "model.dropout=0.3", True),
+        ("base-12-1", "model.d_ff=1024", False),
+        ("base-12-1", "model.activation=gelu", False),
+        ("base-12-1", "tokenizer.from_model=runs/other", False),
+        ("small-6-1", "seed=1", False),
+    ],
+)
+def test_a_student_begins_with_the_layers_of_a_teacher_that_is_as_wide(
+    teacher: ModelDirectory, preset: str, assignment: str, begins: bool
+) -> None:
+    recipe = student_recipe(teacher, preset, PAIRS, (assignment,))
+
+    assert recipe.training.layers_from == (str(teacher.path) if begins else None)
+
+
+def test_a_student_may_begin_with_another_model(teacher: ModelDirectory) -> None:
+    other = ("training.layers_from=runs/other",)
+
+    recipe = student_recipe(teacher, "base-12-1", PAIRS, other)
+
+    assert recipe.training.layers_from == "runs/other"
+
+
+def test_what_the_teacher_has_learnt_keeps_its_weight_and_its_case(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEXT", str(tmp_path))
+    corpora = {
+        "train": [
+            {"path": "$TEXT/a.tsv", "weight": 2.0},
+            {"path": "$TEXT/b.tsv", "truecase": True},
+            {"source": "hf:a", "target": "$TEXT/a.it", "weight": 0.5},
+            {"path": "$GONE/c.tsv"},
+        ],
+        "validation": [{"path": "dev.tsv"}],
+    }
+    teacher = teacher_of(tmp_path, {**TEACHERS, "corpora": corpora})
+    monkeypatch.chdir(tmp_path)
+    given = (
+        CorpusConfig(path="./b.tsv"),
+        CorpusConfig(path=str(tmp_path / "a.tsv")),
+        CorpusConfig(source="hf:a", target="a.it"),
+        CorpusConfig(path="new.tsv"),
+    )
+
+    learnt = as_learnt(teacher, given)
+
+    assert learnt == (
+        replace(given[0], truecase=True),
+        replace(given[1], weight=2.0),
+        replace(given[2], weight=0.5),
+        given[3],
+    )
 
 
 def test_a_score_that_the_teacher_was_chosen_by_chooses_the_student(tmp_path: Path) -> None:
@@ -167,7 +227,7 @@ def test_a_path_that_a_recipe_would_have_stand_for_another_is_refused(
     teacher: ModelDirectory, path: str
 ) -> None:
     with pytest.raises(CorpusError, match="stand for other directories"):
-        student_recipe(teacher, "small-6-1", Path(path) / "distilled.tsv", ())
+        student_recipe(teacher, "small-6-1", {Path(path) / "distilled.tsv": 1.0}, ())
     with pytest.raises(CorpusError, match="stand for other directories"):
         student_recipe(teacher_of(Path(path), TEACHERS), "small-6-1", PAIRS, ())
 

@@ -34,7 +34,7 @@ def test_faults_are_left_out_and_counted_by_the_first(tmp_path: Path) -> None:
         {"source": "Two  cats.", "text": "Due\u00a0gatti.\u2028"},
     )
 
-    kept, left_out = write_pairs(translations, tmp_path / "pairs.tsv")
+    kept, left_out = write_pairs(translations, [(tmp_path / "pairs.tsv", 10)])
 
     assert kept == 2
     assert left_out == {
@@ -54,11 +54,33 @@ def test_each_good_translation_of_a_source_is_a_pair(tmp_path: Path) -> None:
     ]
     translations = write(tmp_path / "translations.jsonl", several, {"source": "Two cats."})
 
-    kept, left_out = write_pairs(translations, tmp_path / "pairs.tsv")
+    kept, left_out = write_pairs(translations, [(tmp_path / "pairs.tsv", 10)])
 
     assert (kept, left_out) == (3, {"the translation loops": 1})
     pairs = (tmp_path / "pairs.tsv").read_text(encoding="utf-8")
     assert pairs == "A cat.\tUn gatto.\nA cat.\tUna gatta.\nTwo cats.\tUn gatto.\n"
+
+
+def test_the_translations_of_each_corpus_have_a_file(tmp_path: Path) -> None:
+    faulty = {"source": "Two cats.", "faults": ["is empty"]}
+    translations = write(
+        tmp_path / "translations.jsonl",
+        {},
+        faulty,
+        [{"source": "Three cats."}, {"text": "Gatti."}],
+        {"source": "Four cats."},
+    )
+    first, second = tmp_path / "1.tsv", tmp_path / "2.tsv"
+
+    kept, left_out = write_pairs(translations, [(first, 2), (second, 2)])
+
+    assert (kept, left_out.total()) == (4, 1)
+    assert first.read_text(encoding="utf-8") == "A cat.\tUn gatto.\n"
+    assert second.read_text(encoding="utf-8").splitlines() == [
+        "Three cats.\tUn gatto.",
+        "Three cats.\tGatti.",
+        "Four cats.\tUn gatto.",
+    ]
 
 
 def test_a_line_that_was_set_aside_is_counted(tmp_path: Path) -> None:
@@ -66,7 +88,7 @@ def test_a_line_that_was_set_aside_is_counted(tmp_path: Path) -> None:
     rejected = json.dumps({"line": 2, "source": "A", "text": "", "rejected": "it fails"})
     path.write_text(f"{path.read_text(encoding='utf-8')}{rejected}\n", encoding="utf-8")
 
-    _, left_out = write_pairs(path, tmp_path / "pairs.tsv")
+    _, left_out = write_pairs(path, [(tmp_path / "pairs.tsv", 10)])
 
     assert left_out == {"it could not be translated": 1}
 
@@ -74,7 +96,7 @@ def test_a_line_that_was_set_aside_is_counted(tmp_path: Path) -> None:
 def test_a_teacher_without_one_good_translation_teaches_nobody(tmp_path: Path) -> None:
     translations = write(tmp_path / "translations.jsonl", {"faults": ["is empty"]})
 
-    with pytest.raises(CorpusError, match="no translation is without a fault"):
-        write_pairs(translations, tmp_path / "pairs.tsv")
+    with pytest.raises(CorpusError, match=r"no translation for pairs\.tsv is without a fault"):
+        write_pairs(translations, [(tmp_path / "pairs.tsv", 10)])
 
     assert not (tmp_path / "pairs.tsv").exists()

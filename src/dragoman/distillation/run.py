@@ -12,7 +12,7 @@ from dragoman.bulk.plain_text import PlainText
 from dragoman.config import DragomanError, UsageError
 from dragoman.corpora.config import CorpusConfig
 from dragoman.decoding.config import SearchConfig
-from dragoman.distillation.student import student_recipe
+from dragoman.distillation.student import as_learnt, student_recipe
 from dragoman.distillation.text import write_pairs, write_sources
 from dragoman.durable import checksum, write_atomically
 from dragoman.model_directory import ModelDirectory
@@ -26,6 +26,8 @@ FOLDER = "distillation"
 """Inside the directory of the student's run."""
 
 SOURCES, TRANSLATIONS, PAIRS = "sources.txt", "translations.jsonl", "distilled.tsv"
+"""Of several corpora the pairs are in distilled-1.tsv, distilled-2.tsv and so on."""
+
 ORIGIN = "origin.json"
 """Says what the translations are of."""
 
@@ -121,7 +123,10 @@ def distil(
     """
     folder = order.directory / FOLDER
     teacher = ModelDirectory(order.teacher)
-    recipe = student_recipe(teacher, order.student, folder / PAIRS, order.assignments)
+    order = replace(order, corpora=as_learnt(teacher, order.corpora))
+    weights = [corpus.weight for corpus in order.corpora]
+    pairs = dict(zip(_files(order), weights, strict=True))
+    recipe = student_recipe(teacher, order.student, pairs, order.assignments)
     search = _search(teacher, order.n_best)
     order.directory.mkdir(parents=True, exist_ok=True)
     with only_one(order.directory):
@@ -129,6 +134,15 @@ def distil(
         folder.mkdir(exist_ok=True)
         _translate(order, recipe, search, distribute, tell, display)
     return train_model(recipe, order.directory, display)
+
+
+def _files(order: Distillation) -> list[Path]:
+    """Name the file of the translations of each corpus."""
+    path = order.directory / FOLDER / PAIRS
+    if len(order.corpora) == 1:
+        return [path]
+    numbers = range(1, len(order.corpora) + 1)
+    return [path.with_stem(f"{path.stem}-{number}") for number in numbers]
 
 
 def _translate(
@@ -144,7 +158,7 @@ def _translate(
     folder = order.directory / FOLDER
     corpora = replace(recipe.corpora, train=order.corpora)
     newest = folder / f"{SOURCES}.new"
-    write_sources(newest, teacher, corpora, recipe.cleaning, display.message)
+    counts = write_sources(newest, teacher, corpora, recipe.cleaning, display.message)
     of = _Origin(
         sources=checksum(newest),
         teacher=teacher.description.weights_sha256,
@@ -163,7 +177,8 @@ def _translate(
             output=folder / TRANSLATIONS,
         )
         translate_files(job, distribute, tell)
-    kept, left_out = write_pairs(folder / TRANSLATIONS, folder / PAIRS)
+    parts = list(zip(_files(order), counts, strict=True))
+    kept, left_out = write_pairs(folder / TRANSLATIONS, parts)
     display.message(_account(kept, left_out))
     summary = {"kept": kept, "left_out": left_out}
     write_atomically(folder / SUMMARY, json.dumps(summary, indent=2))

@@ -1,12 +1,16 @@
 """The recipe of a student: its teacher's, with another model that learns from translations."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from dragoman.config import UsageError, set_key, to_table
+from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.prepared_text import VALIDATION_NAME
-from dragoman.corpora.text_file import as_setting
+from dragoman.corpora.text_file import CorpusError, as_setting, expand
 from dragoman.model_directory import ModelDirectory
+from dragoman.pipeline.beginning import LAYERS, other_sizes
 from dragoman.recipe import Recipe, recipe_from_table
 
 IMPORTED = "marian"
@@ -14,7 +18,10 @@ IMPORTED = "marian"
 
 
 def student_recipe(
-    teacher: ModelDirectory, preset: str, pairs: Path, assignments: tuple[str, ...]
+    teacher: ModelDirectory,
+    preset: str,
+    pairs: Mapping[Path, float],
+    assignments: tuple[str, ...],
 ) -> Recipe:
     """Write the recipe of a student.
 
@@ -26,7 +33,7 @@ def student_recipe(
     Args:
         teacher: The model that teaches.
         preset: What the student's `model` section starts from.
-        pairs: Where the teacher's translations are.
+        pairs: The files of the teacher's translations, and the weight of each.
         assignments: More changes, as section.key=value.
 
     Raises:
@@ -43,11 +50,49 @@ def student_recipe(
             "its teacher's translations; name a text with "
             "--set 'corpora.validation=[{path=\"dev.tsv\"}]'"
         )
-    return recipe
+    return _beginning_with(teacher, recipe)
+
+
+def _beginning_with(teacher: ModelDirectory, recipe: Recipe) -> Recipe:
+    """Have a student begin with the layers of its teacher, if they fit."""
+    fits = not other_sizes(teacher.description.model, recipe.model, LAYERS)
+    has_its_words = recipe.tokenizer.from_model == as_setting(teacher.path)
+    if recipe.training.begins_with is not None or not (fits and has_its_words):
+        return recipe
+    training = replace(recipe.training, layers_from=as_setting(teacher.path))
+    return replace(recipe, training=training)
+
+
+def as_learnt(teacher: ModelDirectory, corpora: Sequence[CorpusConfig]) -> tuple[CorpusConfig, ...]:
+    """Give the corpora that the teacher has learnt from the weight and the case that they had then.
+
+    So the teacher translates what it knows, and its student sees each text as often.
+    """
+    recorded = teacher.description.training.get("recipe")
+    learnt = recipe_from_table(recorded).corpora.train if isinstance(recorded, dict) else ()
+    settings = {_place(corpus): corpus for corpus in learnt}
+    return tuple(
+        replace(corpus, weight=known.weight, truecase=known.truecase)
+        if (known := settings.get(_place(corpus)))
+        else corpus
+        for corpus in corpora
+    )
+
+
+def _place(corpus: CorpusConfig) -> tuple[Path | str, ...]:
+    """Tell where the text of a corpus is, however it is named."""
+    names = [name for name in (corpus.path, corpus.source, corpus.target) if name is not None]
+    try:
+        return tuple(name if name.startswith("hf:") else expand(name).resolve() for name in names)
+    except CorpusError:  # it is not here any more
+        return tuple(names)
 
 
 def _table(
-    teacher: ModelDirectory, preset: str, pairs: Path, assignments: tuple[str, ...]
+    teacher: ModelDirectory,
+    preset: str,
+    pairs: Mapping[Path, float],
+    assignments: tuple[str, ...],
 ) -> dict[str, Any]:
     """Change what the teacher's description holds of its recipe; an import has none."""
     description = teacher.description
@@ -73,13 +118,14 @@ def _table(
     return table
 
 
-def _corpora(teacher: Path, corpora: dict[str, Any], pairs: Path) -> dict[str, Any]:
+def _corpora(teacher: Path, corpora: dict[str, Any], pairs: Mapping[Path, float]) -> dict[str, Any]:
     """Exchange the training text."""
     held_out = teacher / "data" / VALIDATION_NAME
     if not corpora.get("validation") and held_out.is_file():
         # The teacher has not learnt from it, but it stands in the text that it is given now.
         corpora = {**corpora, "validation": [{"path": as_setting(held_out)}], "overlap": "drop"}
-    return {**corpora, "train": [{"path": as_setting(pairs)}]}
+    train = [{"path": as_setting(path), "weight": weight} for path, weight in pairs.items()]
+    return {**corpora, "train": train}
 
 
 def _tokenizer(teacher: ModelDirectory, tokenizer: dict[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress, islice
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,8 @@ def write_sources(
     corpora: CorporaConfig,
     cleaning: CleaningConfig,
     say: Say,
-) -> None:
-    """Write what the teacher translates, a sentence a line.
+) -> list[int]:
+    """Write what the teacher translates, a sentence a line, corpus after corpus.
 
     That is the source side of what a training would keep: clean pairs that give no evaluation
     sentence away; but each source once, unless duplicates are to stay. A source with more tokens
@@ -39,37 +39,64 @@ def write_sources(
         cleaning: The thresholds.
         say: Is told what is kept.
 
+    Returns:
+        How many there are of each corpus.
+
     Raises:
-        CorpusError: a corpus cannot be read, or overlaps with the evaluation text, or nothing is
-            left.
+        CorpusError: a corpus cannot be read, or overlaps with the evaluation text, or nothing of it
+            is left.
     """
-    description = teacher.description
-    languages = description.languages
     pairs = path.with_name(f"{path.name}.pairs")
-    write_clean_text(pairs, corpora, cleaning, languages=languages, say=say)
-    tokenizer = teacher.load_tokenizers().source
-    written = too_long = repeated = 0
-    seen = SeenPairs()
+    languages = teacher.description.languages
+    summaries = write_clean_text(pairs, corpora, cleaning, languages=languages, say=say)
+    choice = _Choice(teacher, once=cleaning.drop_duplicates)
+    remaining = (source for source, _ in read_tsv(pairs))
+    counts = []
     with open_whole(path) as file:
-        for block in _blocks(source for source, _ in read_tsv(pairs)):
-            sources = block
-            if cleaning.drop_duplicates:  # several translations of a source become one
-                is_new = seen.add([(source, "") for source in block])
-                sources = list(compress(block, is_new))
-                repeated += len(block) - len(sources)
-            for source, ids in zip(sources, tokenizer.encode_batch(sources), strict=True):
-                if len(ids) > description.max_length:
-                    too_long += 1
-                else:
-                    file.write(f"{source}\n".encode())
-                    written += 1
+        for summary in summaries:
+            count = 0
+            for block in _blocks(islice(remaining, summary.kept)):
+                chosen = choice.of(block)
+                file.writelines(f"{source}\n".encode() for source in chosen)
+                count += len(chosen)
+            if not count:
+                raise CorpusError(
+                    f"{summary.name}: no source is left that is new and has no more tokens than "
+                    "the teacher has seen; cut them, or do not name this text"
+                )
+            counts.append(count)
     pairs.unlink()
-    if repeated:
-        say(f"{repeated:,} sources that repeat others left out")
-    if too_long:
-        say(f"{too_long:,} sources with more than {description.max_length} tokens left out")
-    if not written:
-        raise CorpusError("every source has more tokens than the teacher has seen; cut them")
+    for remark in choice.remarks():
+        say(remark)
+    return counts
+
+
+class _Choice:
+    """Chooses what a teacher translates, and counts what it leaves out."""
+
+    def __init__(self, teacher: ModelDirectory, *, once: bool) -> None:
+        self._tokenizer = teacher.load_tokenizers().source
+        self._max_length = teacher.description.max_length
+        self._seen = SeenPairs() if once else None
+        self._repeated = self._too_long = 0
+
+    def of(self, sources: list[str]) -> list[str]:
+        """Leave out what has too many tokens, and all but the first of equal ones."""
+        new = sources
+        if self._seen is not None:  # several translations of a source become one
+            new = list(compress(sources, self._seen.add([(source, "") for source in sources])))
+        lengths = map(len, self._tokenizer.encode_batch(new))
+        chosen = list(compress(new, (length <= self._max_length for length in lengths)))
+        self._repeated += len(sources) - len(new)
+        self._too_long += len(new) - len(chosen)
+        return chosen
+
+    def remarks(self) -> Iterator[str]:
+        """Say how many were left out."""
+        if self._repeated:
+            yield f"{self._repeated:,} sources that repeat others left out"
+        if self._too_long:
+            yield f"{self._too_long:,} sources with more than {self._max_length} tokens left out"
 
 
 def _blocks(texts: Iterable[str]) -> Iterator[list[str]]:
@@ -78,42 +105,44 @@ def _blocks(texts: Iterable[str]) -> Iterator[list[str]]:
         yield block
 
 
-def write_pairs(translations: Path, pairs: Path) -> tuple[int, Counter[str]]:
-    """Write the translations that can be taught as a TSV file: source TAB translation.
+def write_pairs(translations: Path, parts: Sequence[tuple[Path, int]]) -> tuple[int, Counter[str]]:
+    """Write the translations that can be taught as TSV files: source TAB translation.
 
     Of several translations of a source each is a pair.
 
     Args:
         translations: What `dragoman translate --json` writes.
-        pairs: The file to write.
+        parts: Each file to write, and the number of sources whose translations it gets.
 
     Returns:
         How many are written, and how many are left out for each reason. A translation counts for
         its first reason only.
 
     Raises:
-        CorpusError: every translation has a fault.
+        CorpusError: every translation for one of the files has a fault.
     """
     left_out: Counter[str] = Counter()
     written = 0
-    with open_whole(pairs) as file:
-        for line in read_lines(translations):
-            record = json.loads(line)
-            if "rejected" in record:
-                left_out["it could not be translated"] += 1
-                continue
-            source = normalise(record["source"])
-            for translation in record["alternatives"]:
-                if reason := _fault(translation):
-                    left_out[reason] += 1
-                else:
-                    file.write(f"{source}\t{normalise(translation['text'])}\n".encode())
-                    written += 1
-        if not written:
-            raise CorpusError(
-                f"{translations}: no translation is without a fault, so this teacher has nothing "
-                "to teach; its faults stand there"
-            )
+    records = map(json.loads, read_lines(translations))
+    for path, num_sources in parts:
+        before = written
+        with open_whole(path) as file:
+            for record in islice(records, num_sources):
+                if "rejected" in record:
+                    left_out["it could not be translated"] += 1
+                    continue
+                source = normalise(record["source"])
+                for translation in record["alternatives"]:
+                    if reason := _fault(translation):
+                        left_out[reason] += 1
+                    else:
+                        file.write(f"{source}\t{normalise(translation['text'])}\n".encode())
+                        written += 1
+            if written == before:
+                raise CorpusError(
+                    f"{translations}: no translation for {path.name} is without a fault, so this "
+                    "teacher has nothing to teach; its faults stand there"
+                )
     return written, left_out
 
 

@@ -1,5 +1,7 @@
 """A training that begins with the weights of another one, instead of new ones."""
 
+import re
+from collections.abc import Collection
 from dataclasses import asdict
 from pathlib import Path
 
@@ -10,7 +12,12 @@ from dragoman.model.transformer import Transformer
 from dragoman.model_directory import DESCRIPTION_NAME, WEIGHTS_NAME, ModelDirectory
 from dragoman.recipe import Recipe, differences
 from dragoman.tokenizers.pair import TokenizerPair
-from dragoman.training.averaging import copy_weights, weights_of
+from dragoman.training.averaging import Weights, copy_weights, weights_of
+
+BLOCK = re.compile(r"(?P<stack>encoder|decoder)\.blocks\.(?P<number>\d+)\.(?P<rest>.+)")
+"""The name of a weight in one of the layers."""
+
+LAYERS = ("num_encoder_layers", "num_decoder_layers")
 
 
 class BeginningError(DragomanError):
@@ -24,19 +31,32 @@ def check_sizes(recipe: Recipe) -> None:
         ModelError: there is no model.
         BeginningError: it has other sizes.
     """
-    model = recipe.training.from_model
+    model = recipe.training.begins_with
     if model is None:
         return
-    description = ModelDirectory(expand(model)).description
-    if changed := differences(_shape(description.model), _shape(recipe.model)):
+    may_differ = LAYERS if recipe.training.layers_from is not None else ()
+    theirs = ModelDirectory(expand(model)).description.model
+    if changed := other_sizes(theirs, recipe.model, may_differ):
         raise BeginningError(
             f"{model}: the recipe has other sizes than the model that it begins with "
             f"({'; '.join('model.' + change for change in changed)})"
         )
 
 
+def other_sizes(
+    theirs: TransformerConfig, ours: TransformerConfig, may_differ: Collection[str] = ()
+) -> list[str]:
+    """Tell all that decides what weights mean and is not the same; rates of dropout do not."""
+    left_out = {"dropout", "attention_dropout", "feed_forward_dropout", *may_differ}
+    before, after = (
+        {name: value for name, value in asdict(config).items() if name not in left_out}
+        for config in (theirs, ours)
+    )
+    return differences(before, after)
+
+
 def take_weights(model: str, transformer: Transformer, tokenizers: TokenizerPair) -> None:
-    """Overwrite new weights with those of a model of the same sizes.
+    """Overwrite new weights with those of a model of the same sizes, but for numbers of layers.
 
     Args:
         model: Its directory, as a recipe names it.
@@ -57,7 +77,29 @@ def take_weights(model: str, transformer: Transformer, tokenizers: TokenizerPair
             f"{model}: the recipe has another vocabulary than the model that it begins with; set "
             f'tokenizer.from_model = "{model}"'
         )
-    copy_weights(weights_of(directory.load_transformer()), transformer)
+    copy_weights(_at_the_same_depth(directory.load_transformer(), transformer), transformer)
+
+
+def _at_the_same_depth(theirs: Transformer, ours: Transformer) -> Weights:
+    """Name the weights of a model after those of another with more or fewer layers.
+
+    Of m layers, the one i of n begins as the one floor(i m / n): of six from three each is taken
+    twice, and a single one is the first.
+    """
+    weights = weights_of(theirs)
+    before, after = (
+        {"encoder": len(model.encoder.blocks), "decoder": len(model.decoder.blocks)}
+        for model in (theirs, ours)
+    )
+
+    def counterpart(name: str) -> str:
+        if not (block := BLOCK.fullmatch(name)):
+            return name
+        stack = block["stack"]
+        number = int(block["number"]) * before[stack] // after[stack]
+        return f"{stack}.blocks.{number}.{block['rest']}"
+
+    return {name: weights[counterpart(name)] for name in weights_of(ours)}
 
 
 def fingerprint_start(model: str | None, run: Path) -> dict[str, str]:
@@ -73,8 +115,3 @@ def fingerprint_start(model: str | None, run: Path) -> dict[str, str]:
         if name in recorded:
             return {name: str(recorded[name])}
     return {name: ModelDirectory(expand(model)).description.weights_sha256}
-
-
-def _shape(config: TransformerConfig) -> dict[str, object]:
-    """Give all that decides what weights mean; rates of dropout do not."""
-    return {name: value for name, value in asdict(config).items() if "dropout" not in name}

@@ -67,7 +67,8 @@ def _data(training: dict[str, Any], licence: str) -> str:
 
 def _origin(recipe: dict[str, Any]) -> str:
     """Say which model it was before, if it was any: it has learnt from that one's text, too."""
-    model = recipe.get("training", {}).get("from_model")
+    training = recipe.get("training", {})
+    model = training.get("from_model") or training.get("layers_from")
     if model is None:
         return ""
     name = PurePath(model).name or "another model"

@@ -42,7 +42,7 @@ class Publisher:
         self.recipe = recipe
         self.text = text
         self.directory = directory
-        self._start = fingerprint_start(recipe.training.from_model, directory)
+        self._start = fingerprint_start(recipe.training.begins_with, directory)
 
     def publish(
         self,

@@ -149,8 +149,8 @@ def _trainer(
         target_vocab_size=text.tokenizers.target.vocab_size,
         padding_id=text.tokenizers.target.special_ids.pad,
     ).to(device)
-    if recipe.training.from_model is not None and not has_trained(directory):
-        take_weights(recipe.training.from_model, transformer, text.tokenizers)
+    if recipe.training.begins_with is not None and not has_trained(directory):
+        take_weights(recipe.training.begins_with, transformer, text.tokenizers)
     return Trainer(
         transformer,
         _batches(recipe, text.store, text),

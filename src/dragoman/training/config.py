@@ -39,6 +39,10 @@ class TrainingConfig:
     """Begin with the weights of this model directory instead of new ones. The recipe must have its
     sizes, and its vocabulary (`tokenizer.from_model`). `~` and `$VARIABLE` are expanded."""
 
+    layers_from: str | None = None
+    """The same for a model with other numbers of layers, such as a teacher: each layer begins as
+    the one at the same share of that model's depth."""
+
     updates: int = 20_000
     """Changes of the weights, after which training ends at the latest."""
 
@@ -113,6 +117,11 @@ class TrainingConfig:
     device: str = "auto"
     """`auto`, `cpu`, `cuda` or `cuda:N`."""
 
+    @property
+    def begins_with(self) -> str | None:
+        """The model directory whose weights a run begins with, if any."""
+        return self.from_model or self.layers_from
+
     def __post_init__(self) -> None:
         for name, (holds, condition) in _CONDITIONS.items():
             if not holds(getattr(self, name)):
@@ -130,5 +139,10 @@ class TrainingConfig:
             )
         if self.schedule == "paper" and self.warmup_updates == 0:
             raise ValueError("warmup_updates = 0 makes the paper's schedule infinite")
+        if self.from_model is not None and self.layers_from is not None:
+            raise ValueError(
+                f"from_model = {self.from_model!r} does not go with "
+                f"layers_from = {self.layers_from!r}"
+            )
         if self.metric != "loss" and self.search_every != 1:
             raise ValueError(f"metric = {self.metric!r} needs search_every = 1")
