@@ -33,7 +33,7 @@ def distill(
     shallow decoder learns from these translations, with the vocabulary of its teacher. They are
     more alike than those of people, so that they are easier to learn. The student's recipe is the
     teacher's but for the model and the training text; it is judged by the same references, and
-    stands in the output, for `dragoman train`.
+    stands in the output, for `dragoman train`. As wide as its teacher, it begins with its layers.
 
     Translations that are empty, run in circles or have another fault are left out, and counted.
 
