@@ -150,11 +150,16 @@ def test_a_student_begins_with_the_layers_of_its_teacher(
     start(sentences(100, 140), *still)
 
     student, other = (load_file(path / "model.safetensors") for path in (run, teacher))
-    one_of_each = [name.replace("encoder.blocks.1.", "encoder.blocks.0.") for name in student]
+    one_of_each = [
+        name.replace("encoder.blocks.1.", "encoder.blocks.0.").replace(
+            "decoder.blocks.0.", "decoder.blocks.1."
+        )
+        for name in student
+    ]
     for name, counterpart in zip(student, one_of_each, strict=True):
         np.testing.assert_allclose(student[name], other[counterpart], rtol=1e-5, atol=1e-7)
     assert {name for name in one_of_each if "blocks" in name} == {
-        name for name in other if "decoder.blocks.1." not in name and "blocks" in name
+        name for name in other if "decoder.blocks.0." not in name and "blocks" in name
     }
     assert "It began with the weights of" in (run / "README.md").read_text(encoding="utf-8")
 

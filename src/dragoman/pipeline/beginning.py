@@ -77,14 +77,14 @@ def take_weights(model: str, transformer: Transformer, tokenizers: TokenizerPair
             f"{model}: the recipe has another vocabulary than the model that it begins with; set "
             f'tokenizer.from_model = "{model}"'
         )
-    copy_weights(_at_the_same_depth(directory.load_transformer(), transformer), transformer)
+    copy_weights(at_the_same_depth(directory.load_transformer(), transformer), transformer)
 
 
-def _at_the_same_depth(theirs: Transformer, ours: Transformer) -> Weights:
+def at_the_same_depth(theirs: Transformer, ours: Transformer) -> Weights:
     """Name the weights of a model after those of another with more or fewer layers.
 
-    Of m layers, the one i of n begins as the one floor(i m / n): of six from three each is taken
-    twice, and a single one is the first.
+    Counted from zero, layer i of n begins as layer floor(((i + 1) m - 1) / n) of m, the last one
+    of its share: of six from three each is taken twice, and a single one is the last.
     """
     weights = weights_of(theirs)
     before, after = (
@@ -96,7 +96,7 @@ def _at_the_same_depth(theirs: Transformer, ours: Transformer) -> Weights:
         if not (block := BLOCK.fullmatch(name)):
             return name
         stack = block["stack"]
-        number = int(block["number"]) * before[stack] // after[stack]
+        number = ((int(block["number"]) + 1) * before[stack] - 1) // after[stack]
         return f"{stack}.blocks.{number}.{block['rest']}"
 
     return {name: weights[counterpart(name)] for name in weights_of(ours)}

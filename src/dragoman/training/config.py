@@ -41,7 +41,7 @@ class TrainingConfig:
 
     layers_from: str | None = None
     """The same for a model with other numbers of layers, such as a teacher: each layer begins as
-    the one at the same share of that model's depth."""
+    the one where the same share of that model's depth ends."""
 
     updates: int = 20_000
     """Changes of the weights, after which training ends at the latest."""

@@ -1,0 +1,62 @@
+"""A model may begin with the layers of another one that has more or fewer of them."""
+
+import pytest
+import torch
+
+from dragoman.model.config import TransformerConfig
+from dragoman.model.transformer import Transformer
+from dragoman.pipeline.beginning import at_the_same_depth
+from dragoman.training.averaging import copy_weights, weights_of
+
+
+def transformer(num_encoder_layers: int, num_decoder_layers: int) -> Transformer:
+    return Transformer(
+        TransformerConfig(
+            d_model=8,
+            d_ff=12,
+            num_heads=2,
+            num_encoder_layers=num_encoder_layers,
+            num_decoder_layers=num_decoder_layers,
+        ),
+        source_vocab_size=9,
+        target_vocab_size=9,
+        padding_id=0,
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (3, 3, [0, 1, 2]),
+        (3, 6, [0, 0, 1, 1, 2, 2]),
+        (2, 3, [0, 1, 1]),
+        (6, 4, [1, 2, 4, 5]),
+        (6, 2, [2, 5]),
+        (12, 1, [11]),
+    ],
+)
+def test_each_layer_begins_as_the_last_of_its_share(
+    before: int, after: int, expected: list[int]
+) -> None:
+    theirs, ours = transformer(before, 2), transformer(after, before)
+
+    taken = at_the_same_depth(theirs, ours)
+
+    weights = weights_of(theirs)
+    name = "encoder.blocks.{}.feed_forward.narrow.weight"
+    assert [
+        [
+            i
+            for i in range(before)
+            if torch.equal(weights[name.format(i)], taken[name.format(layer)])
+        ]
+        for layer in range(after)
+    ] == [[number] for number in expected]
+
+
+def test_every_weight_of_a_model_of_the_same_depth_is_taken() -> None:
+    theirs, ours = transformer(2, 3), transformer(2, 3)
+
+    copy_weights(at_the_same_depth(theirs, ours), ours)
+
+    torch.testing.assert_close(weights_of(ours), weights_of(theirs), rtol=0, atol=0)
