@@ -110,6 +110,16 @@ def test_a_student_begins_with_the_layers_of_a_teacher_that_is_as_wide(
     assert recipe.training.layers_from == (str(teacher.path) if begins else None)
 
 
+def test_the_student_of_a_student_begins_with_the_layers_of_its_own_teacher(
+    tmp_path: Path,
+) -> None:
+    once_a_student = {**TEACHERS, "training": {"layers_from": "runs/first"}}
+    teacher = teacher_of(tmp_path, once_a_student)
+
+    assert student_recipe(teacher, "base", PAIRS, ()).training.layers_from == str(tmp_path)
+    assert student_recipe(teacher, "small", PAIRS, ()).training.layers_from is None
+
+
 def test_a_student_may_begin_with_another_model(teacher: ModelDirectory) -> None:
     other = ("training.layers_from=runs/other",)
 

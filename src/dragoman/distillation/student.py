@@ -111,6 +111,7 @@ def _table(
         table["model"]["positional_encoding"] = description.model.positional_encoding
         table["tokenizer"] = _tokenizer(teacher, tokenizer)
     training = table.setdefault("training", {})
+    training.pop("layers_from", None)  # of a teacher that was a student itself
     if training.get("metric", "loss") == "loss":
         training |= {"metric": "BLEU", "search_every": 1}
     for assignment in assignments:
