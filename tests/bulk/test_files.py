@@ -343,6 +343,7 @@ def test_the_command_goes_on_and_says_so(job: Job, text: Path, number: int, code
     _, errors = process.communicate()
     assert process.returncode == code, errors
     assert "Traceback" not in errors
+    assert (number == signal.SIGINT) == errors.endswith("run the same command again to go on\n")
     assert blocks_in(kept)
     assert not job.output.exists()
 

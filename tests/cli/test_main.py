@@ -164,6 +164,18 @@ def test_too_little_memory_gives_a_sentence(
     ],
 )
 def test_an_output_that_cannot_be_written_is_named(arguments: list[str], unbuffered: str) -> None:
+    refuse_output(arguments, unbuffered)
+
+
+def test_an_output_that_cannot_be_written_piece_by_piece_is_named(tmp_path: Path) -> None:
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("A cat.\tUn gatto.\n", encoding="utf-8")
+
+    refuse_output(["corpus", "check", *[str(pairs)] * 40], "")  # more than is kept to be written
+
+
+def refuse_output(arguments: list[str], unbuffered: str) -> None:
+    """Run a command whose output cannot be written, and look at what it says."""
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
             [sys.executable, "-m", "dragoman", *arguments],

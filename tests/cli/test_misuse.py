@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.cli import main
+from dragoman.cli import WRONG_USE, main
 
 RELEASE = Path(__file__).parents[1] / "fixtures" / "release-0.1.0"
 COMMANDS = [
@@ -45,6 +45,14 @@ ALLOWED = {
     ("corpus check {path}", "empty"),
 }
 """What is no mistake."""
+
+
+def test_a_hyphen_is_told_not_to_be_standard_input(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["corpus", "check", "-"]) == WRONG_USE
+
+    said = capsys.readouterr().err
+    assert said.startswith("dragoman: - is no name here: ")
+    assert said.count("\n") == 1
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from dragoman.corpora.opus.provenance import Provenance, TextFile
 from dragoman.corpora.overlap import OverlapError
 from dragoman.corpora.preparation import PreparationError, TextPreparation
 from dragoman.corpora.prepared_text import PreparedText
+from dragoman.corpora.primer.corpus import generate
 from dragoman.corpora.text_file import CorpusError
 from dragoman.tokenizers.config import TokenizerConfig
 
@@ -115,6 +116,15 @@ def test_what_a_spreadsheet_has_written_is_warned_of(prepare: Prepare, said: lis
     prepare(["source\ttarget", *sentences(100, 160)])
 
     assert "warning: train: line 1 (source, target) looks like a heading; remove it" in said
+
+
+def test_text_the_wrong_way_round_is_warned_of(prepare: Prepare, said: list[str]) -> None:
+    prepare([f"{pair.target}\t{pair.source}" for pair in generate(200, seed=1)])
+
+    assert [line for line in said if line.startswith("warning: train: the ")] == [
+        "warning: train: the source should be English (en) and seems to be Italian (it)",
+        "warning: train: the target should be Italian (it) and seems to be English (en)",
+    ]
 
 
 def test_duplicates_are_found_across_corpora(prepare: Prepare) -> None:

@@ -54,7 +54,38 @@ def test_what_a_spreadsheet_has_written_is_warned_of(tmp_path: Path) -> None:
     heading, quoted = measured(tmp_path / "a.tsv", "\n".join(rows)).warnings
 
     assert heading == "line 1 (EN, it) looks like a heading; remove it"
-    assert quoted.startswith("3 of 5 texts of en stand in quotation marks")
+    assert quoted.startswith("4 of 5 texts of en stand in quotation marks")
+
+
+@pytest.mark.parametrize(
+    ("sources", "is_warned_of"),
+    [
+        (['"A cat, a dog."', '"No, no."', '"Yes, yes."', *["A fish."] * 5], True),
+        (
+            [
+                '"A cat, a dog."',
+                '"No, no."',
+                '"Yes, yes."',
+                "Oh, a dog.",
+                "Well, no.",
+                *["A fish."] * 5,
+            ],
+            False,
+        ),
+        (['"A cat."', '"A dog."', '"A bird."', '"A fish."'], True),
+        (['"A cat."', '"A dog."', '"A bird."', *["A fish."] * 5], False),
+        (['"Go ""on"""', '"Go ""off"""', '"A ""b"""', *["A fish."] * 9], True),
+        (['"Go ""on"""', '"Go ""off"""', '"A ""b"""', 'He said "no".', *["A fish."] * 9], False),
+    ],
+)
+def test_cells_are_told_from_quotations(
+    tmp_path: Path, sources: list[str], is_warned_of: bool
+) -> None:
+    rows = [f"{source}\t{number}" for number, source in enumerate(sources)]
+
+    warnings = measured(tmp_path / "a.tsv", "\n".join(rows)).warnings
+
+    assert bool(warnings) == is_warned_of
 
 
 @pytest.mark.parametrize("names", ["English\tItalian", "it\ten", " source \tTarget"])

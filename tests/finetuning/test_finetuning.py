@@ -214,6 +214,15 @@ def test_updates_are_small_where_the_text_is(teacher: Path, mine: str) -> None:
     assert recipe.batching.max_length == ModelDirectory(teacher).description.max_length
 
 
+def test_an_epoch_of_a_handful_of_pairs_is_an_update(teacher: Path, tmp_path: Path) -> None:
+    few = tmp_path / "few.tsv"
+    few.write_text("one two\tuno due\nthree\ttre\n", encoding="utf-8")
+
+    recipe, _ = finetuning_recipe(ModelDirectory(teacher), [str(few)], 5.0, ())
+
+    assert recipe.training.updates == 5
+
+
 def test_what_is_not_named_follows_from_what_is(teacher: Path, mine: str) -> None:
     weighted = f'corpora.train=[{{path="{mine}", weight=4}}]'
     large = recipe_of(teacher, mine, "batching.tokens_per_update=300")

@@ -1,5 +1,6 @@
 """Whatever happens to a conversion, what stood in its place is not lost."""
 
+import errno
 import json
 from pathlib import Path
 
@@ -32,6 +33,14 @@ def test_an_earlier_export_is_replaced(output: Path) -> None:
 
     assert (output / WEIGHTS).read_text() == "newer"
     assert names(output.parent) == ["out"]
+
+
+def test_a_full_disk_is_named(output: Path) -> None:
+    full = pytest.raises(OSError, match="No space left")
+    with full as error, staging(output, weights_name=WEIGHTS):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    assert error.value.filename == str(output)
 
 
 def test_an_export_that_fails_leaves_the_earlier_one(output: Path) -> None:

@@ -33,6 +33,28 @@ def test_a_translation_says_what_the_translator_says(address: str, english_itali
     assert found["language_confidence"] is None
 
 
+@pytest.mark.parametrize(
+    ("path", "field", "hint"),
+    [
+        ("translate", "n_bst", "did you mean n_best?"),
+        ("translate", "colour", "there are text, target, source, n_best, alignments"),
+        ("translate/stream", "n_bests", "did you mean n_best?"),
+        ("words", "txt", "did you mean text?"),
+    ],
+)
+def test_a_field_that_is_not_known_is_refused(
+    address: str, path: str, field: str, hint: str
+) -> None:
+    known = {"text": TEXT, "source": "en", "target": "it", "translation": "Il gatto."}
+    if path != "words":
+        del known["translation"]
+
+    answer = requests.post(f"{address}/api/v1/{path}", json={**known, field: 2}, timeout=30)
+
+    assert answer.status_code == 400
+    assert f"{field}: there is no such field; {hint}" in answer.text
+
+
 def test_the_source_language_is_found_out_for_each_text(address: str) -> None:
     texts = ["Where is the dog?", "Dov'è il cane?", "7, the dog?"]
     fields: dict[str, Any] = {"text": texts, "target": "it"}

@@ -131,6 +131,11 @@ def test_a_file_of_terms_is_read(tmp_path: Path) -> None:
         ("mouse\ttopo\ncat\t \n", r"terms\.tsv:2: the target of this term is empty"),
         ("\ttopo\n", r"terms\.tsv:1: the source of this term is empty"),
         ("", "is empty"),
+        (
+            "English\tItalian\ncat\tgatto\n",
+            r"terms\.tsv:1: English and Italian look like",
+        ),
+        ("Term\tTranslation\r\ncat\tgatto\r\n", r"terms\.tsv:1: .*; remove the line"),
         ("cat\tgatto\nsave %s\tsalva\n", r"terms\.tsv:2: the term 'save %s' .* as %s in it stays"),
         ("see http://a.it/b\tvedi\n", r"terms\.tsv:1: .* as http://a\.it/b in it stays as it is"),
         ("file {n} of 2\tarchivio\n", r"terms\.tsv:1: .* as \{n\} in it stays as it is"),

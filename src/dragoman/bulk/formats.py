@@ -1,6 +1,7 @@
 """Which format files have."""
 
 from pathlib import Path
+from shlex import quote
 
 from dragoman.bulk.file_format import FileFormat
 from dragoman.bulk.form import Form
@@ -11,6 +12,7 @@ from dragoman.config import UsageError
 from dragoman.corpora.file_names import JSON_LINES, OTHER_FORMATS, ending
 
 PARQUET = ".parquet"
+PAIRS = ".tsv"
 
 
 def choose_format(
@@ -53,6 +55,11 @@ def check_lines(paths: tuple[Path, ...]) -> None:
             raise UsageError(
                 f"{path}: it has records, not lines of text; --field NAME says which field is "
                 "translated, from a file to a file (-o)"
+            )
+        if ending(path) == PAIRS:
+            raise UsageError(
+                f"{path}: it has columns, and each would be translated; give one of them, as "
+                f"cut -f1 {quote(str(path))} does"
             )
         if ending(path) in OTHER_FORMATS:
             raise UsageError(

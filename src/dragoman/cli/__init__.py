@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Sequence
 
 from cyclopts import App, CycloptsError, MissingArgumentError, ValidationError
-from cyclopts.exceptions import UnusedCliTokensError
+from cyclopts.exceptions import UnknownOptionError, UnusedCliTokensError
 
 from dragoman import __version__
 from dragoman.__main__ import INTERRUPTED
@@ -20,6 +20,9 @@ WRONG_USE = 2
 FAILED = 1
 READER_GONE = 141
 """What a shell reports of a program whose output nobody reads any more."""
+
+STANDARD_INPUT = "-"
+"""What it is called in many a program, and would be an option here."""
 
 REASONS: dict[type[OSError], str] = {
     FileNotFoundError: "there is no such file",
@@ -113,7 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         sys.stdout.flush()
     except CycloptsError as error:
-        print(f"dragoman: {_wrong_use(error)}", file=sys.stderr)
+        print(f"dragoman: {_wrong_use(error, tokens)}", file=sys.stderr)
         return WRONG_USE
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -142,8 +145,13 @@ def _let_any_name_be_printed() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
-def _wrong_use(error: CycloptsError) -> str:
+def _wrong_use(error: CycloptsError, tokens: Sequence[str]) -> str:
     """Say in a sentence what is wrong with a command line, and where its words are explained."""
+    if isinstance(error, UnknownOptionError) and STANDARD_INPUT in tokens:
+        return (
+            "- is no name here: to read standard input leave the file out, where a command allows "
+            "that, or name /dev/stdin"
+        )
     error.verbose = False
     said, _, _ = str(error).partition(" Available commands: ")
     said = " ".join(said.rstrip(".").split())

@@ -86,7 +86,11 @@ def translate_in_bulk(job: "Job", options: BulkOptions) -> int:
         from dragoman.bulk.ray_cluster import on_processors
 
         job = on_processors(job)
-    num_rejected = translate_files(job, distributing, Report())
+    try:
+        num_rejected = translate_files(job, distributing, Report())
+    except KeyboardInterrupt:
+        print("interrupted; run the same command again to go on", file=sys.stderr)
+        raise
     if num_rejected:
         print(
             f"warning: {num_rejected} lines could not be translated and are empty in {job.output}; "
@@ -117,16 +121,28 @@ def distribute(options: BulkOptions) -> "Distribute":
     return in_this_process
 
 
-class Report:
-    """Prints warnings as they come, and to a person who waits how far it is."""
+SECONDS_BETWEEN_LINES = 60
+"""In a file that nobody watches."""
 
-    def __init__(self) -> None:
+
+class Report:
+    """Prints warnings as they come, and how far it is.
+
+    A person who waits is told after each block, a file once a minute.
+
+    Args:
+        warn: Print the warnings; else somebody counts what they are about.
+    """
+
+    def __init__(self, *, warn: bool = True) -> None:
+        self._warns = warn
         self._began: tuple[float, int] | None = None
+        self._last_line = time.monotonic()
         self._is_watched = sys.stderr.isatty()
 
     def __call__(self, progress: "Progress") -> None:
         """Print what is new."""
-        for warning in progress.warnings:
+        for warning in progress.warnings if self._warns else ():
             print(f"warning: {warning}", file=sys.stderr)
         if self._began is None:
             self._began = time.monotonic(), progress.num_lines
@@ -135,11 +151,13 @@ class Report:
                     f"going on: {progress.num_lines} of {progress.of} lines are translated",
                     file=sys.stderr,
                 )
-        elif self._is_watched:
-            seconds, lines = time.monotonic() - self._began[0], progress.num_lines - self._began[1]
-            print(
-                f"\r{progress.num_lines} of {progress.of} lines, {lines / seconds:.0f} a second, "
-                f"{progress.engine}",
-                end="\n" if progress.num_lines == progress.of else "",
-                file=sys.stderr,
-            )
+            return
+        now = time.monotonic()
+        seconds, lines = now - self._began[0], progress.num_lines - self._began[1]
+        how_far = f"{progress.num_lines} of {progress.of} lines, {lines / seconds:.0f} a second, "
+        if self._is_watched:
+            end = "\n" if progress.num_lines == progress.of else ""
+            print(f"\r{how_far}{progress.engine}", end=end, file=sys.stderr)
+        elif now - self._last_line >= SECONDS_BETWEEN_LINES:
+            print(f"{how_far}{progress.engine}", file=sys.stderr)
+            self._last_line = now

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import App, Parameter, validators
 
 from dragoman.cli.whole_number import WholeNumber
-from dragoman.durable import check_apart, open_whole
+from dragoman.durable import check_apart, naming, open_whole
 
 if TYPE_CHECKING:
     from dragoman.corpora.config import CorpusConfig
@@ -56,15 +56,15 @@ def check(
     Parameters
     ----------
     files
-        What a recipe reads: TSV or JSON lines, plain or compressed; the directory of a downloaded
-        corpus; a Hugging Face data set.
+        What a recipe reads: TSV, CSV, JSON lines or a translation memory (TMX), plain or
+        compressed; the directory of a downloaded corpus; a Hugging Face data set.
     source
         A plain text file, a sentence a line, for a corpus in two files.
     target
         The translation of each line of the source.
     languages
         The codes of the source and of the target. They decide which script a sentence should
-        have, and under which keys JSON lines hold it.
+        have, and under which codes JSON lines and translation memories hold it.
     json
         Print one JSON object, for programs.
     """
@@ -83,13 +83,14 @@ def check(
         (first.corpus, second.corpus, shared_sources(first, second))
         for first, second in combinations(measured, 2)
     ]
-    if json:
-        _print_json(measured, shared)
-        return
-    for statistics in measured:
-        _print_statistics(statistics)
-    for one, other, count in shared:
-        print(f"{one} and {other} share {count:,} source sentences")
+    with naming("standard output"):
+        if json:
+            _print_json(measured, shared)
+            return
+        for statistics in measured:
+            _print_statistics(statistics)
+        for one, other, count in shared:
+            print(f"{one} and {other} share {count:,} source sentences")
 
 
 @app.command

@@ -81,7 +81,7 @@ def distill(
     stopped_by = distil(
         order,
         distribute(BulkOptions(jobs=jobs)),
-        Report(),
+        Report(warn=False),  # faulty translations are left out, and counted
         ConsoleDisplay(LastingConsole(stderr=True)),
     )
     return 0 if stopped_by is None else STOPPED + stopped_by

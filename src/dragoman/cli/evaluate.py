@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from cyclopts import Parameter
 
+from dragoman.cli.bulk_translation import Report
 from dragoman.cli.corpus import Languages
 from dragoman.cli.translation_options import TranslationOptions, announce
 from dragoman.cli.whole_number import WholeNumber
@@ -15,6 +16,10 @@ from dragoman.cli.whole_number import WholeNumber
 if TYPE_CHECKING:
     from dragoman.corpora.parallel_text import Pair
     from dragoman.evaluation.config import EvaluationConfig
+    from dragoman.translator import Translator
+
+TRANSLATED_AT_ONCE = 512
+"""Sentences; enough for full batches, and few enough to tell often how far it is."""
 
 
 @Parameter(name="*")
@@ -192,6 +197,7 @@ def _read_test_set(
     from dragoman.corpora.config import CorpusConfig
     from dragoman.corpora.languages import parse_languages
     from dragoman.corpora.parallel_text import has_named_sides, read_pairs
+    from dragoman.corpora.signs import Signs
 
     given = [path is not None for path in (pairs, test_set.source, test_set.reference)]
     if given not in ([True, False, False], [False, True, True]):
@@ -211,7 +217,10 @@ def _read_test_set(
         languages = parse_languages(test_set.languages)
     elif models := [path for path in compared if path.is_dir()]:
         languages = _languages(models[0])
-    read = list(read_pairs(corpus, languages=languages))
+    signs = Signs(languages)
+    read = list(signs.watch(read_pairs(corpus, languages=languages)))
+    for warning in signs.warnings():
+        print(f"warning: {corpus.name}: {warning}", file=sys.stderr)
     _warn_of_blanks(read)
     return [pair.source for pair in read], [pair.target for pair in read]
 
@@ -237,7 +246,7 @@ def _system(path: Path, sources: list[str], translation: TranslationOptions) -> 
     if path.is_dir():
         translator = translation.load(path)
         announce(translator)
-        return System(translator.engine, lambda: translator(sources))
+        return System(translator.engine, lambda: _translate(translator, sources))
     from dragoman.corpora.text_file import read_lines
     from dragoman.evaluation.statistics import EvaluationError
 
@@ -248,3 +257,16 @@ def _system(path: Path, sources: list[str], translation: TranslationOptions) -> 
             "each sentence needs its translation in the line of the same number"
         )
     return System(None, lambda: translations)
+
+
+def _translate(translator: "Translator", sources: list[str]) -> list[str]:
+    """Translate, and tell a person who waits how far it is."""
+    from dragoman.bulk.files import Progress
+
+    report = Report()
+    report(Progress(0, len(sources)))
+    translations: list[str] = []
+    for begin in range(0, len(sources), TRANSLATED_AT_ONCE):
+        translations += translator(sources[begin : begin + TRANSLATED_AT_ONCE])
+        report(Progress(len(translations), len(sources), engine=translator.engine))
+    return translations

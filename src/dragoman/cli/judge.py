@@ -72,6 +72,7 @@ def judge(
     """
     from dragoman.corpora.config import CorpusConfig
     from dragoman.corpora.parallel_text import read_pairs
+    from dragoman.corpora.signs import Signs
     from dragoman.corpora.text_file import expand
     from dragoman.model_directory import ModelDirectory
     from dragoman.translator import Translator
@@ -79,7 +80,8 @@ def judge(
     if output is not None:
         check_outputs([output], model=model, read=[expand(pairs)])
     languages = ModelDirectory(model).description.languages
-    read, written = tee(read_pairs(CorpusConfig(path=pairs), languages=languages))
+    signs = Signs(languages)
+    read, written = tee(signs.watch(read_pairs(CorpusConfig(path=pairs), languages=languages)))
     translator = Translator(model, engine=engine, device=device, precision=precision)
     judged = translator.judge_pairs((pair.source, pair.target) for pair in read)
     write = _as_json if json else _as_columns
@@ -91,6 +93,8 @@ def judge(
             if judgement is None:
                 exit_code = SOME_REJECTED
                 print(f"warning: {pairs}:{pair.line}: not judged: {TOO_LONG}", file=sys.stderr)
+    for warning in signs.warnings():
+        print(f"warning: {pairs}: {warning}", file=sys.stderr)
     return exit_code
 
 

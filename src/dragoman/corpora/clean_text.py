@@ -9,7 +9,7 @@ from dragoman.corpora.overlap import EvaluationSentences, OverlapReport, check
 from dragoman.corpora.parallel_text import read_pairs
 from dragoman.corpora.prepared_text import CorpusSummary
 from dragoman.corpora.seen import SeenPairs
-from dragoman.corpora.spreadsheet import SpreadsheetSigns
+from dragoman.corpora.signs import Signs
 from dragoman.corpora.text_file import CorpusError
 from dragoman.corpora.truecasing import Truecaser
 from dragoman.tokenizers.normalisation import normalise
@@ -46,7 +46,7 @@ def write_clean_text(
         for corpus in corpora.train:
             cleaned = CleaningReport()
             overlap = OverlapReport(corpus.name)
-            signs = SpreadsheetSigns(languages)
+            signs = Signs(languages)
             pairs = signs.watch(read_pairs(corpus, languages=languages))
             pairs = clean(pairs, cleaning, cleaned, languages=languages, seen=seen)
             written = 0

@@ -66,7 +66,7 @@ def choose(sources: Iterator[str]) -> npt.NDArray[np.bool_]:
     if not chosen:
         raise CorpusError(
             "too few pairs to hold some out for validation; name a validation text in "
-            "corpora.validation"
+            "corpora.validation, as with --set 'corpora.validation=[{path=\"dev.tsv\"}]'"
         )
     return np.concatenate([np.isin(block, chosen) for block in blocks])
 

@@ -1,11 +1,57 @@
 """Signs of a spreadsheet in a file: it quotes cells, and people give columns headings."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from dragoman.corpora.parallel_text import Pair
 from dragoman.languages import language_name
 
-ROLES = (("source", "target"), ("source", "translation"), ("src", "trg"), ("src", "tgt"))
+ROLES = (
+    *(("source", "target"), ("source", "translation"), ("src", "trg"), ("src", "tgt")),
+    *(("term", "translation"), ("source term", "target term")),
+)
+
+NEARLY_ALL, FEWEST_CELLS = 0.9, 3
+"""What share of the texts with marks, and how many, look as if a spreadsheet had quoted them."""
+
+
+@dataclass(kw_only=True)
+class _Quotes:
+    """Counts the texts of one side that may be quoted cells.
+
+    A spreadsheet puts a cell in quotation marks if there is a mark or a separator in it, or always,
+    and doubles the marks within. So do people who quote a whole sentence, but not whenever there is
+    a comma in it.
+    """
+
+    texts: int = 0
+    marked: int = 0
+    quoted: int = 0
+    doubled: int = 0
+    with_comma: int = 0
+    quoted_with_comma: int = 0
+
+    def add(self, text: str) -> None:
+        """Look at one more."""
+        text = text.strip()
+        within = text[1:-1]
+        comma = "," in text
+        self.texts += 1
+        self.with_comma += comma
+        if '"' not in text:
+            return
+        self.marked += 1
+        if text == f'"{within}"' and '"' not in within.replace('""', ""):
+            self.quoted += 1
+            self.doubled += '""' in within
+            self.quoted_with_comma += comma
+
+    def are_of_cells(self) -> bool:
+        """Tell whether they seem to be a spreadsheet's."""
+        if self.quoted < max(FEWEST_CELLS, NEARLY_ALL * self.marked):
+            return False
+        comma_is_why = self.quoted_with_comma >= max(FEWEST_CELLS, NEARLY_ALL * self.with_comma)
+        return self.doubled > 0 or comma_is_why or 2 * self.quoted > self.texts
 
 
 class SpreadsheetSigns:
@@ -17,18 +63,16 @@ class SpreadsheetSigns:
 
     def __init__(self, languages: tuple[str, str]) -> None:
         self._languages = languages
-        self._pairs = 0
-        self._quoted = [0, 0]
+        self._quotes = _Quotes(), _Quotes()
         self._heading: Pair | None = None
 
     def watch(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
         """Count the signs in the pairs that pass."""
         for pair in pairs:
-            if pair.line == 1 and self._is_heading(pair):
+            if is_heading(pair, self._languages):
                 self._heading = pair
-            self._pairs += 1
-            for side, text in enumerate(pair[:2]):
-                self._quoted[side] += _is_quoted(text)
+            for quotes, text in zip(self._quotes, pair[:2], strict=True):
+                quotes.add(text)
             yield pair
 
     def warnings(self) -> list[str]:
@@ -37,29 +81,24 @@ class SpreadsheetSigns:
         if self._heading is not None:
             source, target, line = self._heading
             found.append(f"line {line} ({source}, {target}) looks like a heading; remove it")
-        for language, quoted in zip(self._languages, self._quoted, strict=True):
-            if 2 * quoted > self._pairs:
+        for language, quotes in zip(self._languages, self._quotes, strict=True):
+            if quotes.are_of_cells():
                 found.append(
-                    f"{quoted:,} of {self._pairs:,} texts of {language} stand in quotation marks "
-                    'and have "" within, as spreadsheets write cells; here quotation marks are '
-                    "text, so save the file without them"
+                    f"{quotes.quoted:,} of {quotes.texts:,} texts of {language} stand in quotation "
+                    "marks, as spreadsheets write cells; here quotation marks are text, so save "
+                    "the file without them"
                 )
         return found
 
-    def _is_heading(self, pair: Pair) -> bool:
-        names = pair.source.strip().lower(), pair.target.strip().lower()
-        spelled = [{code.lower(), language_name(code).lower()} for code in self._languages]
-        return names in ROLES or any(
+
+def is_heading(pair: Pair, languages: tuple[str, str]) -> bool:
+    """Tell whether a pair is the first line of its file and names what stands in the columns."""
+    names = pair.source.strip().lower(), pair.target.strip().lower()
+    spelled = [{code.lower(), language_name(code).lower()} for code in languages]
+    return pair.line == 1 and (
+        names in ROLES
+        or any(
             names[0] in first and names[1] in second
             for first, second in (spelled, reversed(spelled))
         )
-
-
-def _is_quoted(text: str) -> bool:
-    """Tell whether a cell was quoted because it has quotation marks, which are doubled then.
-
-    >>> _is_quoted('"It ""is"" so"'), _is_quoted('"Yes," he said, "it is."')
-    (True, False)
-    """
-    within = text.strip()[1:-1]
-    return text.strip() == f'"{within}"' and '""' in within
+    )

@@ -5,7 +5,8 @@ import io
 import os
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from dragoman.config import DragomanError
@@ -30,6 +31,7 @@ OTHER_BEGINNINGS = {
 """How files begin that are not lines of UTF-8 text, and what to do with them."""
 
 _VARIABLE = re.compile(r"\$(?:\{([^}]*)\}|(\w+))")
+_LINE_BREAKS = re.compile("[\r\n]+")
 
 
 class CorpusError(DragomanError):
@@ -77,30 +79,54 @@ def read_lines(path: Path) -> Iterator[str]:
         CorpusError: the file cannot be read, is cut short, or a line is not UTF-8 text.
     """
     number = 0
+    with open_uncompressed(path, lambda: number) as stream:
+        while line := stream.readline(MAX_LINE_BYTES + 1):
+            number += 1
+            text = decode_line(line, str(path), number)
+            if "\0" in text:
+                raise CorpusError(
+                    f"{path}:{number}: a NUL character, which text does not have; remove it, "
+                    "or convert the file if it is UTF-16"
+                )
+            if number == 1:
+                _refuse_old_line_ends(text, path)
+            yield text.removesuffix("\n").removesuffix("\r")
+
+
+def on_one_line(text: str) -> str:
+    r"""Write a space for the line breaks that a text has within.
+
+    >>> on_one_line("a\r\nb")
+    'a b'
+    """
+    return _LINE_BREAKS.sub(" ", text)
+
+
+@contextmanager
+def open_uncompressed(path: Path, lines_read: Callable[[], int]) -> Iterator[io.BufferedIOBase]:
+    """Open a file for reading its uncompressed bytes; its ending says how it is compressed.
+
+    Args:
+        path: The file.
+        lines_read: Tells, for messages, how many lines were read.
+
+    Raises:
+        CorpusError: the file cannot be read, or is cut short.
+    """
     try:
         with _open(path) as stream:
-            while line := stream.readline(MAX_LINE_BYTES + 1):
-                number += 1
-                text = decode_line(line, str(path), number)
-                if "\0" in text:
-                    raise CorpusError(
-                        f"{path}:{number}: a NUL character, which text does not have; remove it, "
-                        "or convert the file if it is UTF-16"
-                    )
-                if number == 1:
-                    _refuse_old_line_ends(text, path)
-                yield text.removesuffix("\n").removesuffix("\r")
+            yield stream
     except FileNotFoundError:
         raise CorpusError(f"{path}: there is no such file") from None
     except IsADirectoryError:
         raise CorpusError(f"{path}: a directory stands where a file is expected") from None
     except EOFError:
         raise CorpusError(
-            f"{path}: the compressed file is cut short after line {number}; copy it again"
+            f"{path}: the compressed file is cut short after line {lines_read()}; copy it again"
         ) from None
     except (OSError, zlib.error) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise CorpusError(f"{path}: cannot be read after line {number}: {reason}") from error
+        raise CorpusError(f"{path}: cannot be read after line {lines_read()}: {reason}") from error
 
 
 def _open(path: Path) -> io.BufferedIOBase:
@@ -143,7 +169,8 @@ def decode_line(content: bytes, name: str, number: int) -> str:
     except UnicodeDecodeError as error:
         raise CorpusError(
             f"{name}:{number}: not UTF-8 (byte 0x{content[error.start]:02x} at position "
-            f"{error.start}); convert it to UTF-8"
+            f"{error.start}); convert it to UTF-8, as with iconv -f WINDOWS-1252 -t UTF-8 if it is "
+            "from Windows"
         ) from None
 
 

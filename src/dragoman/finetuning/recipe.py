@@ -143,7 +143,9 @@ def _length(
         size = min(size, max(SMALLEST_UPDATE, round(num_tokens / FEWEST_UPDATES_PER_EPOCH)))
         yield "batching.tokens_per_update", size
     if "training.updates" not in named:
-        updates = max(1, round(epochs * num_tokens / size))
+        updates = max(
+            1, round(epochs * max(1.0, num_tokens / size))
+        )  # of a small text, one is an epoch
         yield "training.updates", updates
     if "training.warmup_updates" not in named:
         yield "training.warmup_updates", round(WARMUP_SHARE * updates)

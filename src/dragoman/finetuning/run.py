@@ -34,6 +34,10 @@ ORDER_FILE = "finetuning.json"
 """In the directory of a run: what was asked for when it began."""
 
 
+FEWEST_COMPARED = 100
+"""Scores of fewer sentences are mostly chance."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class FineTuning:
     """What is trained further, on what, and where."""
@@ -155,6 +159,11 @@ def _compare(order: FineTuning, recipe: Recipe, display: Display) -> None:
         found = compare(before(sources), after(sources), references, evaluation)
         display.message(f"{name}, {len(pairs):,} sentences:")
         display.message(comparisons_to_text(found, ("before", "after")))
+        if len(pairs) < FEWEST_COMPARED:
+            display.message(
+                "warning: so few sentences tell little; name more with "
+                "--set 'corpora.validation=[{path=\"dev.tsv\"}]'"
+            )
 
 
 def _texts(order: FineTuning, recipe: Recipe) -> Iterator[tuple[str, list[tuple[str, str]]]]:

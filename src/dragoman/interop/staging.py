@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from dragoman.config import DragomanError
-from dragoman.durable import follow_links
+from dragoman.durable import follow_links, naming
 from dragoman.model_directory import WEIGHTS_OF_ORIGIN
 
 CONFIG_NAME = "config.json"
@@ -45,7 +45,8 @@ def staging(output: Path, *, weights_name: str | None = None) -> Iterator[Path]:
     new_parents = [folder for folder in unfinished.parents if not folder.exists()]
     try:
         unfinished.mkdir(parents=True)
-        yield unfinished
+        with naming(output):
+            yield unfinished
         if output.exists():
             output.rename(earlier)
         unfinished.rename(output)

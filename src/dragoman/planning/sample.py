@@ -13,6 +13,7 @@ from dragoman.corpora.config import CleaningConfig, CorporaConfig, CorpusConfig
 from dragoman.corpora.overlap import OverlapReport, check
 from dragoman.corpora.parallel_text import read_pairs
 from dragoman.corpora.seen import SeenPairs
+from dragoman.corpora.spreadsheet import SpreadsheetSigns
 from dragoman.durable import open_whole
 from dragoman.tokenizers.normalisation import normalise
 
@@ -38,6 +39,9 @@ class Sample:
 
     characters: int
     """Of all clean pairs, both sides."""
+
+    warnings: tuple[str, ...]
+    """What a spreadsheet seems to have written into the text."""
 
     def totals(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Estimate a sum over all pairs of each corpus.
@@ -82,12 +86,14 @@ def draw_sample(corpora: CorporaConfig, languages: tuple[str, str]) -> Sample:
     draw = random.Random(1)
     drawn: list[tuple[int, tuple[str, str]]] = []
     counts = [0] * len(corpora.train)
+    warnings: list[str] = []
     characters = pairs = 0
     config, report, seen = CleaningConfig(), CleaningReport(), SeenPairs()
     casing = Casing(needed=any(corpus.truecase for corpus in corpora.train))
     evaluation = evaluation_sentences(corpora, languages)
     for number, corpus in enumerate(corpora.train):
-        read = read_pairs(corpus, languages=languages)
+        signs = SpreadsheetSigns(languages)
+        read = signs.watch(read_pairs(corpus, languages=languages))
         cleaned = clean(read, config, report, languages=languages, seen=seen)
         for pair in check(cleaned, evaluation, corpora.overlap, OverlapReport(corpus.name)):
             sides = casing.of(corpus, (normalise(pair.source), normalise(pair.target)))
@@ -98,10 +104,12 @@ def draw_sample(corpora: CorporaConfig, languages: tuple[str, str]) -> Sample:
                 drawn[place] = number, sides
             counts[number] += 1
             pairs += 1
+        warnings += [f"{corpus.name}: {warning}" for warning in signs.warnings()]
     return Sample(
         pairs=[sides for _, sides in drawn],
         corpus_of=np.array([number for number, _ in drawn], dtype=np.int64),
         counts=np.array(counts, dtype=np.int64),
         weights=np.array([corpus.weight for corpus in corpora.train]),
         characters=characters,
+        warnings=tuple(warnings),
     )

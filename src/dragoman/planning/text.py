@@ -163,7 +163,7 @@ def _warnings(sample: Sample, num_pairs: int, languages: tuple[str, str]) -> tup
         "dragoman finetune makes more of them, with a finished model"
     )
     seeming = language_warnings(languages, (source.other(), target.other()))
-    return (*([few] if num_pairs < FEW_PAIRS else []), *seeming)
+    return (*([few] if num_pairs < FEW_PAIRS else []), *sample.warnings, *seeming)
 
 
 def _learn(vocab_size: int, sample: Sample, directory: Path) -> TokenizerPair:

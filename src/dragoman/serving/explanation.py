@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from dragoman.serving.access import check_key
 from dragoman.serving.dependencies import Service
-from dragoman.serving.fields import read_fields
+from dragoman.serving.fields import OwnFields, read_fields
 from dragoman.serving.insight import MOST_TOKENS, Insight
 from dragoman.serving.openapi import accepts, refuses
 
@@ -31,7 +31,7 @@ Maps = list[list[list[list[float]]]]
 """By layer, head, token that looks and token that is looked at."""
 
 
-class Sentence(BaseModel):
+class Sentence(OwnFields):
     """What is to be explained."""
 
     text: str = Field(

@@ -1,10 +1,11 @@
 """What a client sends: one set of fields, whether in a query, a form or JSON."""
 
 import json
+from difflib import get_close_matches
 from typing import Any, TypeVar
 from urllib.parse import unquote_to_bytes
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
@@ -17,6 +18,15 @@ _FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 MOST_FIELDS = 1_000
 MOST_ITEMS = 10_000
 """Of a list, such as one of texts."""
+
+
+class OwnFields(BaseModel):
+    """Fields of our own interface, where one that is not known is a mistake.
+
+    The interfaces of other programs have some that mean nothing here.
+    """
+
+    model_config = ConfigDict(extra="forbid")
 
 
 async def read_fields(request: Request, model: type[Fields]) -> Fields:
@@ -35,7 +45,7 @@ async def read_fields(request: Request, model: type[Fields]) -> Fields:
     try:
         return model.model_validate({name: _clean(value) for name, value in table.items()})
     except ValidationError as error:
-        raise RefusalError(400, _first_mistake(error)) from None
+        raise RefusalError(400, _first_mistake(error, list(model.model_fields))) from None
 
 
 async def _read_body(request: Request) -> dict[str, Any]:
@@ -143,10 +153,14 @@ def _clean(value: Any) -> Any:
     return value
 
 
-def _first_mistake(error: ValidationError) -> str:
+def _first_mistake(error: ValidationError, names: list[str]) -> str:
     """Say in a sentence which field is wrong, and why."""
     mistake = error.errors(include_url=False, include_input=False)[0]
     field = str(mistake["loc"][0]) if mistake["loc"] else "the request"
     if mistake["type"] == "missing":
         return f"{field} is missing"
+    if mistake["type"] == "extra_forbidden":
+        nearest = get_close_matches(field, names, n=1)
+        meant = f"did you mean {nearest[0]}?" if nearest else f"there are {', '.join(names)}"
+        return f"{field}: there is no such field; {meant}"
     return f"{field}: {mistake['msg'][:1].lower()}{mistake['msg'][1:]}"

@@ -10,7 +10,7 @@ from dragoman.languages import language_name
 from dragoman.serving.access import check_key
 from dragoman.serving.alignments import MOST_ALIGNED_CHARACTERS, Alignment, align_answers
 from dragoman.serving.dependencies import Service
-from dragoman.serving.fields import read_fields
+from dragoman.serving.fields import OwnFields, read_fields
 from dragoman.serving.metrics import CONTENT_TYPE
 from dragoman.serving.openapi import accepts, refuses
 from dragoman.serving.service import Answer, Order
@@ -19,7 +19,7 @@ from dragoman.serving.settings import MOST_ALTERNATIVES
 router = APIRouter(tags=["Dragoman"])
 
 
-class Texts(BaseModel):
+class Texts(OwnFields):
     """What is to be translated."""
 
     text: str | list[str]

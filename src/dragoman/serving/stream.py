@@ -12,7 +12,7 @@ from starlette.responses import StreamingResponse
 from dragoman.config import DragomanError
 from dragoman.serving.access import check_key
 from dragoman.serving.dependencies import Service
-from dragoman.serving.fields import read_fields
+from dragoman.serving.fields import OwnFields, read_fields
 from dragoman.serving.openapi import accepts, refuses
 from dragoman.serving.own import Translated, write_answer
 from dragoman.serving.progress import Piece
@@ -25,7 +25,7 @@ router = APIRouter(tags=["Dragoman"])
 JSON_LINES = "application/x-ndjson"
 
 
-class Text(BaseModel):
+class Text(OwnFields):
     """What is to be translated."""
 
     text: str

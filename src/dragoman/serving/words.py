@@ -5,7 +5,7 @@ from pydantic import BaseModel, Field
 
 from dragoman.serving.access import check_key
 from dragoman.serving.dependencies import Service
-from dragoman.serving.fields import read_fields
+from dragoman.serving.fields import OwnFields, read_fields
 from dragoman.serving.openapi import accepts, refuses
 
 router = APIRouter(tags=["Dragoman"])
@@ -14,7 +14,7 @@ MOST_WAYS = 16
 """Tokens that are tried as the next one; each costs a translation."""
 
 
-class Begun(BaseModel):
+class Begun(OwnFields):
     """A sentence, and how its translation begins."""
 
     text: str = Field(description="One sentence; it is not cut.")
@@ -39,7 +39,7 @@ class WaysOn(BaseModel):
     ways: list[WayOn]
 
 
-class Translated(BaseModel):
+class Translated(OwnFields):
     """A sentence and its translation, whoever has made it."""
 
     text: str = Field(description="One sentence; it is not cut.")

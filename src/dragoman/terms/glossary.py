@@ -8,6 +8,7 @@ from pathlib import Path
 
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.parallel_text import CorpusError, read_pairs
+from dragoman.corpora.spreadsheet import is_heading
 from dragoman.terms.term import PRESCRIBABLE, WORD_CHARACTER, Term, is_mark, is_of_word
 from dragoman.tokenizers.normalisation import normalise
 
@@ -47,11 +48,16 @@ class Glossary:
         A term on several lines may be translated in each of these ways.
 
         Raises:
-            CorpusError: the file cannot be read, a side of a line is empty, or a term has
-                something in it that stays as it is, so that it would never count.
+            CorpusError: the file cannot be read or has a heading, a side of a line is empty, or a
+                term has something in it that stays as it is, so that it would never count.
         """
         translations: dict[str, tuple[str, ...]] = {}
         for pair in read_pairs(CorpusConfig(path=str(path)), languages=languages):
+            if is_heading(pair, languages):
+                raise CorpusError(
+                    f"{path}:{pair.line}: {pair.source} and {pair.target} look like a heading, and "
+                    "would be prescribed as any other term is; remove the line"
+                )
             source, target = normalise(pair.source), normalise(pair.target)
             if not source or not target:
                 side = "target" if source else "source"

@@ -1,0 +1,32 @@
+"""Signs that parallel text is not what it should be, looked for while it is read."""
+
+from collections.abc import Iterable, Iterator
+
+from dragoman.corpora.expected_language import ExpectedLanguage, language_warnings
+from dragoman.corpora.parallel_text import Pair
+from dragoman.corpora.spreadsheet import SpreadsheetSigns
+
+
+class Signs:
+    """Looks at the pairs of one corpus as they pass: a spreadsheet's marks, other languages.
+
+    Args:
+        languages: The codes of the source and of the target.
+    """
+
+    def __init__(self, languages: tuple[str, str]) -> None:
+        self._languages = languages
+        self._spreadsheet = SpreadsheetSigns(languages)
+        self._source, self._target = map(ExpectedLanguage, languages)
+
+    def watch(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
+        """Look at the pairs that pass."""
+        for pair in self._spreadsheet.watch(pairs):
+            self._source.add(pair.source)
+            self._target.add(pair.target)
+            yield pair
+
+    def warnings(self) -> list[str]:
+        """Say what signs there were, in a sentence each."""
+        seeming = self._source.other(), self._target.other()
+        return [*self._spreadsheet.warnings(), *language_warnings(self._languages, seeming)]
