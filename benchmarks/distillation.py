@@ -64,7 +64,9 @@ class Measurement:
 
     model: str
     engine: str
-    beam_size: int
+    beam: str
+    """Its width, and the patience of the search if that is not the recipe's."""
+
     mebibytes: float
     """Of the weights."""
 
@@ -97,13 +99,13 @@ def measure(
             for name, path in models.items()
             if not engine.shortlist or (path / SHORTLIST_NAME).exists()
         }
-        for beam_size in options.beam_sizes:
+        for change in options.searches:
             translators = {
                 name: Translator(
                     path,
                     engine=engine.kind,
                     device="cpu",
-                    search=replace(default_search(ModelDirectory(path)), beam_size=beam_size),
+                    search=replace(default_search(ModelDirectory(path)), **change),
                     shortlist=engine.shortlist,
                     threads=options.threads,
                 )
@@ -119,7 +121,7 @@ def measure(
                 yield Measurement(
                     model=name,
                     engine=name_of_engine,
-                    beam_size=beam_size,
+                    beam=" patience ".join(map(str, change.values())),
                     mebibytes=round((models[name] / engine.weights).stat().st_size / 2**20, 2),
                     seconds=round(seconds, 2),
                     cpu_seconds=round(cpu_seconds, 2),
@@ -166,12 +168,21 @@ def show(report: dict[str, Any]) -> None:
     first = report["measurements"][0]["seconds"]
     for found in report["measurements"]:
         print(
-            f"| {found['model']} | {found['engine']} | {found['beam_size']} "
+            f"| {found['model']} | {found['engine']} | {found['beam']} "
             f"| {found['mebibytes']} | {found['sentences_per_second']:,.1f} | {found['seconds']} "
             f"| {found['cpu_seconds']} | {first / found['seconds']:.1f} "
             f"| {found['bleu']} ({found['low']} to {found['high']}) |"
         )
     print("times: as fast as the first row")
+
+
+def parse_search(text: str) -> dict[str, int]:
+    """Read what a search changes of the recipe's.
+
+    >>> parse_search("4"), parse_search("2:1")
+    ({'beam_size': 4}, {'beam_size': 2, 'patience': 1})
+    """
+    return dict(zip(("beam_size", "patience"), map(int, text.split(":")), strict=False))
 
 
 def main() -> None:
@@ -182,7 +193,13 @@ def main() -> None:
     parser.add_argument("teacher", type=Path)
     parser.add_argument("student", type=Path)
     parser.add_argument("pairs", type=Path, help="TSV file: sentences and reference translations")
-    parser.add_argument("--beam-sizes", type=int, nargs="+", default=[4, 1])
+    parser.add_argument(
+        "--searches",
+        type=parse_search,
+        nargs="+",
+        default=[{"beam_size": 4}, {"beam_size": 1}],
+        help="widths of the beam, as 4; or with another patience than the recipe's, as 2:1",
+    )
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--lowercase", action="store_true", help="score without regard to case")
