@@ -59,6 +59,14 @@ def test_a_byte_order_mark_later_in_the_file_is_text(tmp_path: Path) -> None:
     assert read(path)[1].source == "\ufeffdog"
 
 
+def test_empty_lines_at_the_end_are_no_pairs(tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_bytes(b"cat\tgatto\r\n\r\n\n")
+
+    assert list(read_pairs(CorpusConfig(path=str(tmp_path / "a.tsv")), languages=("en", "it"))) == [
+        ("cat", "gatto", 1)
+    ]
+
+
 def test_quotation_marks_are_text(tmp_path: Path) -> None:
     assert read(written(tmp_path / "a.tsv", b'"cat\tgatto"\n')) == [('"cat', 'gatto"', 1)]
 
@@ -76,6 +84,8 @@ def test_two_plain_files_are_read_in_parallel(tmp_path: Path) -> None:
         {"en": "cat", "it": "gatto", "fr": "chat"},
         {"id": 3, "translation": {"it": "gatto", "en": "cat"}},
         {"source": "cat", "target": "gatto"},
+        {"EN": "cat", "It": "gatto"},
+        {"EN": "CAT", "en": "cat", "it": "gatto"},
     ],
 )
 def test_json_lines_name_their_sides_by_language_or_by_role(
@@ -84,6 +94,14 @@ def test_json_lines_name_their_sides_by_language_or_by_role(
     path = written(tmp_path / "a.jsonl", json.dumps(record).encode() + b"\n")
 
     assert read(path) == [("cat", "gatto", 1)]
+
+
+def test_codes_with_regions_name_the_sides_of_json_lines_in_any_case(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.jsonl", b'{"en-gb": "lorry", "pt_br": "caminh\\u00e3o"}\n')
+
+    pairs = read_pairs(CorpusConfig(path=str(path)), languages=("en_GB", "pt_BR"))
+
+    assert list(pairs) == [("lorry", "caminhão", 1)]
 
 
 def test_compressed_files_are_read_by_their_ending(tmp_path: Path) -> None:
@@ -148,6 +166,15 @@ def test_only_a_line_feed_ends_a_line(tmp_path: Path, separator: str) -> None:
     ("name", "content", "message"),
     [
         ("a.tsv", b"cat\tgatto\ndog\n", "a.tsv:2: 1 column where 2 are expected"),
+        ("a.tsv", b"cat\n", "a.tsv:1: 1 column where 2 are expected (source TAB target); add"),
+        (
+            "a.tsv",
+            b"cat\ndog\tcane\n",
+            "a.tsv:1: 1 column where 2 are expected (source TAB target); ",
+        ),
+        ("a.tsv", b"\ncat\n", "a.tsv:1: an empty line; remove it"),
+        ("a.tsv", b"cat\tgatto\n\n\ndog\tcane\n", "a.tsv:2: an empty line; remove it"),
+        ("a.tsv", b"\n\n", "a.tsv: the file is empty"),
         ("a.tsv", b"cat\tgatto\t\n", "a.tsv:1: 3 columns where 2 are expected (source TAB target)"),
         ("a.tsv", b"", "a.tsv: the file is empty"),
         ("a.jsonl", b"", "a.jsonl: the file is empty"),
@@ -180,6 +207,15 @@ def test_what_is_no_pair_is_named_by_file_and_line(
         read(path)
 
     assert "\n" not in str(caught.value)
+
+
+def test_one_of_two_plain_files_is_told_how_both_are_read(tmp_path: Path) -> None:
+    path = written(tmp_path / "b.en", b"cat\n\ndog\nmouse\nbird\nfish\tpesce\n")
+
+    with pytest.raises(
+        CorpusError, match=r'b\.en:1: 1 column .* \(source = "b\.en", target = "b\.it"'
+    ):
+        read(path)
 
 
 @pytest.mark.parametrize(("name", "compress"), [("gz", gzip.compress), ("zst", zstandard.compress)])
@@ -237,7 +273,9 @@ def test_a_line_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
 
 @given(
     content=st.binary(max_size=200) | st.binary(max_size=60).map(zstandard.compress),
-    name=st.sampled_from(["a.tsv", "a.jsonl", "a.tsv.gz", "a.jsonl.zst", "a"]),
+    name=st.sampled_from(
+        ["a.tsv", "a.jsonl", "a.tsv.gz", "a.jsonl.zst", "a", "a.csv", "a.csv.zst", "a.tmx"]
+    ),
 )
 def test_random_bytes_are_read_or_refused_and_never_crash(
     tmp_path_factory: pytest.TempPathFactory, content: bytes, name: str
@@ -330,20 +368,33 @@ def test_utf_16_is_named(encoding: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name",
+    ("name", "way"),
     [
-        *("memory.tmx", "pairs.CSV", "pairs.xlsx", "pairs.json", "memory.tmx.gz", "de.po.GZ"),
-        *("pairs.csv.zst", "film.srt", "film.VTT", "a.sdlxliff", "a.mqxliff"),
+        *((name, "save the sheet as CSV UTF-8") for name in ("a.xlsx", "a.XLS", "a.ods")),
+        *((name, "export a translation memory") for name in ("a.sdlxliff", "a.mqxliff", "a.xlf")),
+        *((name, "write what is said into two plain files") for name in ("film.srt", "film.VTT")),
+        ("de.po.GZ", "convert it to a translation memory (.tmx), as with po2tmx"),
+        ("pairs.json", "write each record on a line of its own (.jsonl), as jq -c '.[]' does"),
+        *((name, "save the pairs as TSV") for name in ("a.xml", "a.docx", "a.pdf.zst")),
     ],
 )
-def test_other_formats_are_named(name: str) -> None:
-    with pytest.raises(CorpusError, match=f"{name}: .* files are not read; save the pairs as TSV"):
-        list(read_pairs(CorpusConfig(path=name), languages=("en", "it")))
+def test_other_formats_are_named(name: str, way: str) -> None:
+    with pytest.raises(CorpusError, match=f"{name}: .* files are not read; {re.escape(way)}"):
+        read(Path(name))
 
 
-@pytest.mark.parametrize("name", ["pairs.tsv.xz", "pairs.tsv.BZ2", "en-it.txt.zip"])
-def test_other_compressions_are_named(name: str) -> None:
-    with pytest.raises(CorpusError, match=f"{name}: .* files are not read; unpack it, or compress"):
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [
+        *((name, "unpack it, or compress") for name in ("pairs.tsv.xz", "pairs.tsv.BZ2")),
+        *(
+            (name, "unpack it and name the file in it; a corpus of OPUS has two plain files")
+            for name in ("en-it.txt.zip", "a.tar.gz", "a.tgz")
+        ),
+    ],
+)
+def test_other_compressions_are_named(name: str, way: str) -> None:
+    with pytest.raises(CorpusError, match=f"{name}: .* files are not read; {way}"):
         read(Path(name))
 
 
@@ -385,6 +436,8 @@ def test_there_is_something_to_train_on() -> None:
     [
         (CorpusConfig(path="/data/train.tsv.zst"), "train"),
         (CorpusConfig(path="train.ndjson.gz"), "train"),
+        (CorpusConfig(path="memory.tmx.gz"), "memory"),
+        (CorpusConfig(path="sheet.csv"), "sheet"),
         (CorpusConfig(path="hf:Helsinki-NLP/opus_books:en-it"), "opus_books:en-it"),
         (CorpusConfig(source="x/Books.en-it.en", target="x/Books.en-it.it"), "Books.en-it"),
         (CorpusConfig(source="x/train.en.gz", target="x/train.it.gz"), "train"),

@@ -41,7 +41,7 @@ def align(
     model
         A model directory.
     pairs
-        Sentence pairs to judge by: TSV or JSON lines, plain or compressed.
+        Sentence pairs to judge by: TSV, CSV, JSON lines or TMX, plain or compressed.
     gold
         The word alignments of the pairs, a line each: `0-0 1?2` for a sure link and a possible
         one between words that white space separates, counted from 0.

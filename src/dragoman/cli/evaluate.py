@@ -61,7 +61,8 @@ class TestSet:
     """The reference translations, the other side."""
 
     languages: Languages | None = None
-    """The fields of JSON lines with source and reference, as en-it; left out, the model's."""
+    """The fields of JSON lines, or the codes of TMX, with source and reference, as en-it; left out,
+    the model's."""
 
 
 class System(NamedTuple):
@@ -94,7 +95,7 @@ def evaluate(
     model
         A model directory, or a file with translations, one a line.
     pairs
-        The test set as TSV or JSON lines; or give --source and --reference.
+        The test set as TSV, CSV, JSON lines or TMX; or give --source and --reference.
     test_set
         What is translated, if not PAIRS.
     compare
@@ -211,8 +212,8 @@ def _read_test_set(
     if test_set.languages is not None:
         if not has_named_sides(corpus):
             raise UsageError(
-                f"--languages {test_set.languages}: it names the fields of JSON lines, and these "
-                "sides have no names, but their places; leave it out"
+                f"--languages {test_set.languages}: it names the sides of JSON lines and TMX, and "
+                "these sides have no names, but their places; leave it out"
             )
         languages = parse_languages(test_set.languages)
     elif models := [path for path in compared if path.is_dir()]:

@@ -37,9 +37,9 @@ def judge(
     For each pair a line is written: the confidence, from 0 to 1, a tab, and the log-probability.
     The confidence is the geometric mean of the probabilities that the model gives the tokens, the
     end included; so it does not depend on the length. With --json each pair gives one object with
-    `pair` (from 1), `source`, `translation`, `confidence`, `words`, each with its `text` and its
-    `confidence`, `log_probability` and `num_tokens`. Words are spelt as the model sees them: in
-    small letters if it knows no others, and a word that it does not know as its mark for those.
+    `pair` (its line, from 1), `source`, `translation`, `confidence`, `words`, each with its `text`
+    and its `confidence`, `log_probability` and `num_tokens`. Words are spelt as the model sees
+    them: in small letters if it knows no others, and a word that it does not know as its mark.
 
     Each pair is taken for one sentence. One of more tokens than the model has seen is not judged,
     which a warning says; it gets a confidence of 0, with --json no words, and `rejected` says why.
@@ -58,7 +58,7 @@ def judge(
     model
         A model directory.
     pairs
-        Sentences and their translations: TSV or JSON lines, plain or compressed.
+        Sentences and their translations: TSV, CSV, JSON lines or TMX, plain or compressed.
     output
         Write to this file, which appears when it is complete, instead of standard output.
     json

@@ -41,7 +41,7 @@ def shortlist(
     model
         A model directory.
     pairs
-        Sentence pairs: TSV or JSON lines, plain or compressed.
+        Sentence pairs: TSV, CSV, JSON lines or TMX, plain or compressed.
     more_pairs
         More of them.
     frequent

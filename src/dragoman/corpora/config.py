@@ -8,7 +8,7 @@ from typing import Literal
 
 OverlapPolicy = Literal["refuse", "drop", "allow"]
 
-FORMAT_SUFFIXES = (".gz", ".zst", ".tsv", ".jsonl", ".ndjson")
+FORMAT_SUFFIXES = (".gz", ".zst", ".tsv", ".jsonl", ".ndjson", ".tmx", ".csv")
 """Endings that say how a file is written, in the order in which they are taken off a name."""
 
 
@@ -21,8 +21,9 @@ class CorpusConfig:
     """
 
     path: str | None = None
-    """A `.tsv` or `.jsonl` (`.ndjson`) file, also `.gz` or `.zst`; a directory written by `dragoman
-    corpus get` or `datasets.save_to_disk`; or `hf:NAME[:CONFIG[:SPLIT]]` from the Hugging Face hub.
+    """A `.tsv`, `.csv`, `.jsonl` (`.ndjson`) or `.tmx` file, also `.gz` or `.zst`; a directory
+    written by `dragoman corpus get` or `datasets.save_to_disk`; or `hf:NAME[:CONFIG[:SPLIT]]` from
+    the Hugging Face hub.
     A relative path starts at the working directory."""
 
     source: str | None = None

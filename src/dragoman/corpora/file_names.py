@@ -3,15 +3,54 @@
 from pathlib import Path
 
 JSON_LINES = (".jsonl", ".ndjson")
+TMX, CSV = ".tmx", ".csv"
 
 OTHER_FORMATS = (
-    *(".csv", ".xls", ".xlsx", ".ods", ".tmx", ".xlf", ".xliff", ".sdlxliff", ".mqxliff"),
+    *(TMX, CSV, ".xls", ".xlsx", ".ods", ".xlf", ".xliff", ".sdlxliff", ".mqxliff"),
     *(".po", ".srt", ".vtt", ".xml", ".json", ".parquet"),
     *(".doc", ".docx", ".odt", ".rtf", ".pdf"),
 )
 """Endings of files that people have texts in, and that would only be misread line by line."""
 
-OTHER_COMPRESSIONS = (".xz", ".bz2", ".zip", ".7z", ".rar", ".tar", ".tgz")
+OTHER_COMPRESSIONS = (".xz", ".bz2")
+ARCHIVES = (".zip", ".7z", ".rar", ".tar", ".tgz")
+
+_PAIRS_FROM = {
+    (".xls", ".xlsx", ".ods"): (
+        "save the sheet as CSV UTF-8 (.csv), with two columns: source and translation"
+    ),
+    (".xlf", ".xliff", ".sdlxliff", ".mqxliff"): (
+        "export a translation memory (.tmx) from the program that wrote it"
+    ),
+    (".po",): "convert it to a translation memory (.tmx), as with po2tmx of the Translate Toolkit",
+    (".srt", ".vtt"): (
+        "write what is said into two plain files, each line the translation of the line with the "
+        "same number, and name them as source and target of a recipe"
+    ),
+    (".json",): "write each record on a line of its own (.jsonl), as jq -c '.[]' does with a list",
+}
+_PAIRS_AT_ALL = "save the pairs as TSV, a line each (source TAB target), or as CSV (.csv)"
+_UNPACKED = "unpack it, or compress what is in it with gzip or zstd"
+_UNPACKED_ARCHIVE = (
+    "unpack it and name the file in it; a corpus of OPUS has two plain files, which are source and "
+    "target of a recipe"
+)
+
+
+def pairs_instead(ending: str) -> str | None:
+    """Say what to do with a file from which no pairs are read; None if its ending is no such one.
+
+    >>> pairs_instead(".xz"), pairs_instead(".tsv")
+    ('unpack it, or compress what is in it with gzip or zstd', None)
+    """
+    if ending in OTHER_COMPRESSIONS:
+        return _UNPACKED
+    if ending in ARCHIVES:
+        return _UNPACKED_ARCHIVE
+    if ending in (TMX, CSV) or ending not in OTHER_FORMATS:
+        return None
+    ways = (way for endings, way in _PAIRS_FROM.items() if ending in endings)
+    return next(ways, _PAIRS_AT_ALL)
 
 
 def ending(path: Path) -> str:

@@ -1,19 +1,25 @@
-"""Sentence pairs from TSV, JSON lines, two plain files or a Hugging Face data set."""
+"""Sentence pairs from TSV, CSV, JSON lines, TMX, two plain files or a Hugging Face data set."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice, starmap
 from pathlib import Path
 from typing import NamedTuple
 
 from dragoman.corpora import huggingface
 from dragoman.corpora.config import CorpusConfig
-from dragoman.corpora.file_names import JSON_LINES, OTHER_COMPRESSIONS, OTHER_FORMATS, ending
+from dragoman.corpora.csv_file import read_csv
+from dragoman.corpora.file_names import CSV, JSON_LINES, TMX, ending, pairs_instead
 from dragoman.corpora.record import sides
 from dragoman.corpora.text_file import CorpusError, expand, read_lines
+from dragoman.corpora.tmx import read_tmx
 
 __all__ = ["CorpusError", "Pair", "read_pairs"]
 
 PROVENANCE = "corpus.toml"  # what marks the directory of a downloaded corpus
+
+FIRST_LINES = 5
+"""If none of so many has a tab, the file has no pairs at all."""
 
 
 class Pair(NamedTuple):
@@ -22,7 +28,7 @@ class Pair(NamedTuple):
     source: str
     target: str
     line: int
-    """Where it stands in its file: the number of its line or record, from 1."""
+    """Where it begins in its file: the number of its line or record, from 1."""
 
 
 def has_named_sides(corpus: CorpusConfig) -> bool:
@@ -31,7 +37,7 @@ def has_named_sides(corpus: CorpusConfig) -> bool:
         return False
     path = expand(corpus.path)
     is_data_set = corpus.path.startswith(huggingface.PREFIX) or path.is_dir()
-    return is_data_set or ending(path) in JSON_LINES
+    return is_data_set or ending(path) in (*JSON_LINES, TMX)
 
 
 def read_pairs(corpus: CorpusConfig, *, languages: tuple[str, str]) -> Iterator[Pair]:
@@ -42,7 +48,8 @@ def read_pairs(corpus: CorpusConfig, *, languages: tuple[str, str]) -> Iterator[
 
     Args:
         corpus: Where the pairs are.
-        languages: The codes of the source and of the target, which name the sides of a record.
+        languages: The codes of the source and of the target, which name the sides of a record or
+            of a unit of a translation memory.
 
     Raises:
         CorpusError: the corpus is missing, empty, cut short or badly written; the message names
@@ -57,18 +64,19 @@ def read_pairs(corpus: CorpusConfig, *, languages: tuple[str, str]) -> Iterator[
         return _read_two_files(*_files_of(path, languages))
     if path.is_dir():
         return _numbered(huggingface.read_directory(path, languages))
+    return _read_file(path, languages)
+
+
+def _read_file(path: Path, languages: tuple[str, str]) -> Iterator[Pair]:
+    """Read a file in the form that its ending names; any other ending is that of TSV."""
     if ending(path) in JSON_LINES:
         return _read_json_lines(path, languages)
-    if ending(path) in OTHER_FORMATS:
-        raise CorpusError(
-            f"{path}: {ending(path)} files are not read; save the pairs as TSV, a line each "
-            "(source TAB target), or as JSON lines (.jsonl)"
-        )
-    if ending(path) in OTHER_COMPRESSIONS:
-        raise CorpusError(
-            f"{path}: {ending(path)} files are not read; unpack it, or compress its TSV or JSON "
-            "lines with gzip or zstd"
-        )
+    if ending(path) == TMX:
+        return starmap(Pair, read_tmx(path, languages))
+    if ending(path) == CSV:
+        return starmap(Pair, read_csv(path))
+    if way := pairs_instead(ending(path)):
+        raise CorpusError(f"{path}: {ending(path)} files are not read; {way}")
     return _read_tsv(path)
 
 
@@ -90,15 +98,32 @@ def _numbered(rows: Iterator[tuple[str, str]]) -> Iterator[Pair]:
 
 def _read_tsv(path: Path) -> Iterator[Pair]:
     """Read lines of source, tab, target. There is no quoting: quotation marks are text."""
-    line = 0
-    for line, text in enumerate(read_lines(path), start=1):
+    lines = read_lines(path)
+    first = list(islice(lines, FIRST_LINES))
+    _refuse_plain_text(path, first)
+    pairs = blank = 0
+    for line, text in enumerate(chain(first, lines), start=1):
+        if not text:
+            blank = blank or line
+            continue
+        if blank:  # those at the end are no pairs that somebody has lost
+            raise CorpusError(f"{path}:{blank}: an empty line; remove it")
         columns = text.split("\t")
         if len(columns) != 2:  # noqa: PLR2004
-            if not text:
-                raise CorpusError(f"{path}:{line}: an empty line; remove it")
             raise CorpusError(_wrong_columns(f"{path}:{line}", len(columns)))
         yield Pair(columns[0], columns[1], line)
-    _refuse_empty(path, line)
+        pairs += 1
+    _refuse_empty(path, pairs)
+
+
+def _refuse_plain_text(path: Path, first: Sequence[str]) -> None:
+    """Refuse a file whose first lines all lack a translation: it is probably one side of two."""
+    if len(first) > 1 and first[0] and not any("\t" in text for text in first):
+        raise CorpusError(
+            f"{path}:1: 1 column where 2 are expected (source TAB target), and so in the lines "
+            'after it; of two plain files a recipe reads both (source = "b.en", target = "b.it"), '
+            "and paste b.en b.it > pairs.tsv joins them"
+        )
 
 
 def _wrong_columns(place: str, columns: int) -> str:

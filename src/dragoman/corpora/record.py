@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 
 from dragoman.corpora.text_file import CorpusError
+from dragoman.languages import same_language
 
 
 def sides(record: object, languages: tuple[str, str], *, place: str) -> tuple[str, str]:
     """Return the source and the target of a record.
 
     The sides stand under their language codes (`{"en": …, "it": …}`), the same inside
-    "translation", or under "source" and "target".
+    "translation", or under "source" and "target". Case is no matter, as in "en-GB" and "en_gb".
 
     Args:
         record: What was read.
@@ -24,13 +25,21 @@ def sides(record: object, languages: tuple[str, str], *, place: str) -> tuple[st
     if not isinstance(record, Mapping):
         raise CorpusError(f"{place}: {_kind(record)} stands where a record is expected")
     for keys in (languages, ("source", "target")):
-        if all(key in record for key in keys):
-            return _text(record, keys[0], place), _text(record, keys[1], place)
+        source, target = (_find(record, key) for key in keys)
+        if source is not None and target is not None:
+            return _text(record, source, place), _text(record, target, place)
     there = ", ".join(str(key) for key in record) or "nothing"
     raise CorpusError(
         f"{place}: a record needs {languages[0]} and {languages[1]}, or source and target, "
         f"and this one has {there}"
     )
+
+
+def _find(record: Mapping[str, object], key: str) -> str | None:
+    """Find the key as it is, or else one that differs in case only."""
+    if key in record:
+        return key
+    return next((other for other in record if same_language(other, key)), None)
 
 
 def _text(record: Mapping[str, object], key: str, place: str) -> str:

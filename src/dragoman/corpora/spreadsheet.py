@@ -85,8 +85,8 @@ class SpreadsheetSigns:
             if quotes.are_of_cells():
                 found.append(
                     f"{quotes.quoted:,} of {quotes.texts:,} texts of {language} stand in quotation "
-                    "marks, as spreadsheets write cells; here quotation marks are text, so save "
-                    "the file without them"
+                    "marks, as spreadsheets write cells; here quotation marks are text, so name "
+                    "the file .csv, or save it without them"
                 )
         return found
 

@@ -1,0 +1,75 @@
+"""Sentence pairs from CSV, as spreadsheets write it."""
+
+import csv
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+from pathlib import Path
+
+from dragoman.corpora.text_file import CorpusError, on_one_line, read_lines
+
+SEPARATORS = {"\t": "tab", ";": "semicolon", ",": "comma"}
+
+FIRST_LINES = 20
+"""Lines that the first row may have, as there may be line breaks within quotation marks."""
+
+
+def read_csv(path: Path) -> Iterator[tuple[str, str, int]]:
+    """Yield source, target and the number of the first line of each row.
+
+    A cell in quotation marks has its marks doubled and may have line breaks, which become spaces.
+    What separates the cells is the tab, the semicolon or the comma: the one that cuts the first row
+    into two columns. If several do, it is one without a space behind it, and of these the first in
+    this order: a spreadsheet puts cells with its separator into quotation marks, and so the others
+    are text.
+
+    Raises:
+        CorpusError: the file is missing, empty, cut short or badly written, or a row does not have
+            two columns.
+    """
+    lines = (f"{text}\n" for text in read_lines(path))
+    first = list(islice(lines, FIRST_LINES))
+    if not first:
+        raise CorpusError(f"{path}: the file is empty")
+    line = 1
+    try:
+        separator = _separator(first)
+        rows = csv.reader(chain(first, lines), delimiter=separator, strict=True)
+        for row in rows:
+            if len(row) != 2:  # noqa: PLR2004
+                raise CorpusError(f"{path}:{line}: {_wrong_columns(len(row), separator)}")
+            yield on_one_line(row[0]), on_one_line(row[1]), line
+            line = rows.line_num + 1
+    except csv.Error as error:
+        reason = str(error).partition(" - ")[0]  # what follows is advice to programmers
+        raise CorpusError(
+            f"{path}:{line}: its cells cannot be told apart ({reason}); close each quotation mark "
+            "that begins a cell, and double those within"
+        ) from None
+
+
+def _separator(first: Sequence[str]) -> str:
+    """Choose what separates the cells, by the first row."""
+
+    def fitness(separator: str) -> tuple[bool, bool]:
+        row = next(csv.reader(first, delimiter=separator))
+        if len(row) == 2:  # noqa: PLR2004
+            return True, not row[1].startswith(" ")
+        return False, len(row) > 1
+
+    return max(SEPARATORS, key=fitness)
+
+
+def _wrong_columns(columns: int, separator: str) -> str:
+    """Say what to do with a row that does not have two columns."""
+    if columns == 0:
+        return "an empty line; remove it"
+    if columns == 1:
+        return (
+            "1 column where 2 are expected (source and translation, with a comma, a semicolon or a "
+            "tab between); add the translation"
+        )
+    name = SEPARATORS[separator]
+    return (
+        f"{columns} columns where 2 are expected (source and translation, with a {name} between); "
+        f"remove the others, or put a cell that has a {name} in it into quotation marks"
+    )
