@@ -30,6 +30,13 @@ def test_it_writes_a_page(model: Path, tmp_path: Path, capsys: pytest.CaptureFix
 def test_the_beam_can_be_chosen_and_the_trace_is_there_for_programs(
     model: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    description = model / "model.toml"
+    wide = description.read_text(encoding="utf-8").replace(
+        "[search]\nbeam_size = 2", "[search]\nbeam_size = 4\nn_best = 4"
+    )
+    assert "n_best" in wide
+    description.write_text(wide, encoding="utf-8")
+
     assert main(["explain", str(model), SENTENCE, "--beam-size", "2", "--json"]) == 0
 
     trace = json.loads(capsys.readouterr().out)

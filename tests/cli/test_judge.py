@@ -61,12 +61,31 @@ def test_what_a_search_has_found_is_judged_as_the_search_did(
             assert each["confidence"] == pytest.approx(alternative.confidence, abs=1e-4)
 
 
+def test_a_heading_is_judged_and_told(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pairs = write_pairs(tmp_path / "pairs.tsv", [("source", "target"), ("the cat", "because cat")])
+
+    assert main(["judge", str(model), str(pairs)]) == 0
+
+    printed = capsys.readouterr()
+    assert printed.out.count("\n") == 2
+    assert printed.err == (
+        f"warning: {pairs}: line 1 (source, target) looks like a heading; remove it\n"
+    )
+
+
 def test_a_line_for_each_pair_and_a_warning_for_one_that_is_too_long(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(translator_module, "CHUNK", 2)
     long = "the " * 99
-    pairs = [("the cat", "because cat"), (long, "because"), ("a dog", long), ("a dog", "")]
+    pairs = [
+        ("the cat", "because cat"),
+        (long, "because"),
+        ("a dog", "non che una " * 33),
+        ("a dog", ""),
+    ]
     file = write_pairs(tmp_path / "pairs.tsv", [*pairs, ("", "because")])
     output = tmp_path / "judged.tsv"
 

@@ -1,13 +1,15 @@
 """`evaluate` and `inspect`, on a model that a test has made."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
-from dragoman.cli import main
+from dragoman.cli import evaluate, main
+from dragoman.corpora.primer.corpus import generate
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.model_directory import ModelDescription, TokenizerDescription, save_model
@@ -100,6 +102,39 @@ def test_evaluate_scores_a_file_of_translations(
     assert table["engines"] == [None]
     assert table["exact_match"] == pytest.approx(200 / 3)
     assert "tok:13a" in table["scores"]["BLEU"]["signature"]
+
+
+def test_evaluate_warns_of_text_that_is_no_test_set(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pairs = tmp_path / "pairs.tsv"
+    swapped = (f"{pair.target}\t{pair.source}\n" for pair in generate(50, seed=1))
+    pairs.write_text(f"it\ten\n{''.join(swapped)}", encoding="utf-8")
+
+    assert main(["evaluate", str(model), str(pairs), "--bootstrap-samples", "0"]) == 0
+
+    assert capsys.readouterr().err.splitlines() == [
+        "warning: pairs: line 1 (it, en) looks like a heading; remove it",
+        "warning: pairs: the source should be English (en) and seems to be Italian (it)",
+        "warning: pairs: the target should be Italian (it) and seems to be English (en)",
+    ]
+
+
+def test_evaluate_tells_a_person_who_waits_how_far_it_is(
+    model: Path,
+    test_set: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(evaluate, "TRANSLATED_AT_ONCE", 2)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+
+    assert main(["evaluate", str(model), str(test_set), "--json"]) == 0
+
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["sentences"] == 3
+    assert "\r2 of 3 lines, " in printed.err
+    assert "\r3 of 3 lines, " in printed.err
 
 
 def test_evaluate_compares_a_model_with_a_file(

@@ -68,7 +68,7 @@ def test_a_model_learns_other_words_and_the_difference_is_told(
     old, new = (Translator(path)("one one one") for path in (teacher, tmp_path / "run"))
     assert (old.split()[0], new.split()[0]) == ("uno", "due")
     assert (teacher / "model.safetensors").read_bytes() == before
-    *_, held_out, its_scores, test, _ = said
+    *_, held_out, its_scores, few, test, _, too_few = said
     assert held_out == "held out from the training text, 8 sentences:"
     assert its_scores.split("\n")[0].split()[:4] == ["metric", "before", "after", "difference"]
     metric, was, now, gain, *_ = its_scores.split("\n")[2].split()
@@ -76,6 +76,8 @@ def test_a_model_learns_other_words_and_the_difference_is_told(
     assert float(now) > float(was)
     assert gain.startswith("+")
     assert test == "test, 5 sentences:"
+    assert few.startswith("warning: so few sentences tell little; name more with --set")
+    assert too_few == few
     assert f"It began with the weights of `{teacher.name}`" in (
         tmp_path / "run" / "README.md"
     ).read_text(encoding="utf-8")

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import random
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -144,6 +145,28 @@ def test_both_engines_continue_a_prefix_alike(save: Save, beam_size: int) -> Non
         assert ours.ids == theirs.ids
         assert ours.ids[: len(prefix)] == prefix
         assert ours.score == pytest.approx(theirs.score, abs=1e-4)
+
+
+@pytest.mark.parametrize("beam_size", [2, 4])
+def test_both_engines_may_end_right_behind_a_prefix(save: Save, beam_size: int) -> None:
+    """CTranslate2 does so by itself only if no token is more probable than the end."""
+    directory = save(end=2.5)
+    ct2, pytorch = engines(directory)
+    size = directory.description.tokenizer.target_vocab_size
+    draw = random.Random(5)
+
+    def some(least: int, most: int) -> list[int]:
+        return [draw.randrange(4, size) for _ in range(draw.randint(least, most))]
+
+    sources = [some(1, 12) for _ in range(60)]
+    prefixes = [some(2, 2) for _ in sources]
+    config = SearchConfig(beam_size=beam_size, max_length_ratio=0.5, max_length_extra=6)
+
+    found = ct2.search(sources, config, prefixes=prefixes)
+    expected = pytorch.search(sources, config, prefixes=prefixes)
+
+    assert any(len(best.ids) == 2 for best, *_ in expected)
+    assert [best.ids for best, *_ in found] == [best.ids for best, *_ in expected]
 
 
 def test_both_engines_go_on_in_the_same_ways(save: Save) -> None:

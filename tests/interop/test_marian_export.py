@@ -53,6 +53,14 @@ def test_every_model_that_marian_can_hold_is_exported_exactly(
     assert proof.num_equal == proof.in_single_precision.num_equal
 
 
+def test_a_model_of_short_sentences_has_the_positions_that_its_proof_takes(save: Save) -> None:
+    directory = save(norm="after", end=-99.0, max_length=10)  # its translations do not end
+
+    proof = export_marian(directory.path)
+
+    assert proof.num_equal == proof.in_single_precision.num_sentences
+
+
 def test_the_files_alone_translate_as_the_model_does(save: Save) -> None:
     directory = save(norm="after", end=1.0)
     with torch.no_grad():

@@ -51,6 +51,42 @@ def test_the_model_directory_describes_the_model(imported: tuple[Any, Path]) -> 
     ]
 
 
+def test_a_model_that_cannot_be_is_refused_in_a_sentence(
+    save_marian: SaveMarian, tmp_path: Path
+) -> None:
+    """It has two vocabularies of different sizes, and one table of embeddings for both."""
+    save_marian()
+    pieces = json.loads((tmp_path / "vocab.json").read_bytes())
+    more = json.dumps({**pieces, "one more": len(pieces)})
+    (tmp_path / "target_vocab.json").write_text(more)
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"separate_vocabs": True}))
+
+    with pytest.raises(MarianError, match="vocabularies differ"):
+        import_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
+
+
+def test_a_model_of_few_positions_is_refused_in_a_sentence(
+    save_marian: SaveMarian, tmp_path: Path
+) -> None:
+    save_marian(max_position_embeddings=40)
+    import_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
+
+    with pytest.raises(MarianError, match=r"40 positions are too few .* max_position_embeddings"):
+        compare_with_transformers(tmp_path, tmp_path / "imported")
+
+
+@pytest.mark.parametrize("code", ["", "a/b", None])
+def test_languages_that_are_none_are_asked_for(
+    save_marian: SaveMarian, tmp_path: Path, code: str | None
+) -> None:
+    save_marian()
+    table = {"source_lang": code, "target_lang": "it"}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(table))
+
+    with pytest.raises(MarianError, match="nothing says which languages it translates; name them"):
+        import_marian(tmp_path, tmp_path / "imported")
+
+
 @pytest.mark.parametrize("beam_size", [1, 4])
 def test_search_finds_what_generate_finds(imported: tuple[Any, Path], beam_size: int) -> None:
     theirs, directory = imported

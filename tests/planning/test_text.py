@@ -224,3 +224,12 @@ def test_what_would_give_evaluation_text_away_is_said_before_anything_is_planned
     kept = measure_text(replace(corpora, overlap="drop"), ("en", "it"), tmp_path)
 
     assert kept.pairs == 299
+
+
+def test_a_heading_is_told(tmp_path: Path) -> None:
+    pairs = [("source", "target"), *((f"cat {number}", f"gatto {number}") for number in range(99))]
+    corpus = write(tmp_path / "a.tsv", pairs)
+
+    warnings = measure([corpus], ("en", "it"), tmp_path).warnings
+
+    assert "a: line 1 (source, target) looks like a heading; remove it" in warnings

@@ -212,7 +212,7 @@ def _read_test_set(
     if test_set.languages is not None:
         if not has_named_sides(corpus):
             raise UsageError(
-                f"--languages {test_set.languages}: it names the sides of JSON lines and TMX, and "
+                f"--languages {test_set.languages}: it names the fields of JSON lines and TMX, and "
                 "these sides have no names, but their places; leave it out"
             )
         languages = parse_languages(test_set.languages)

@@ -81,6 +81,8 @@ def _configure(directory: "ModelDirectory", beam_size: int | None) -> "SearchCon
 
     search = default_search(directory)
     try:
-        return search if beam_size is None else replace(search, beam_size=beam_size)
+        if beam_size is None:
+            return search
+        return replace(search, beam_size=beam_size, n_best=min(search.n_best, beam_size))
     except ValueError as error:
         raise UsageError(str(error)) from error

@@ -198,6 +198,7 @@ class CTranslate2Engine:
             result = self._start([task], config)[0].result()
         if task.prefix:  # whose probability the library's score leaves out
             hypotheses = self._judge(task, result, config)
+            hypotheses += self._end_at_once(task, hypotheses, config)
         else:
             hypotheses = [
                 self._read(pieces, score, config)
@@ -223,6 +224,34 @@ class CTranslate2Engine:
             )
             for tokens, values, ended in zip(ids, judged, ends, strict=True)
         ]
+
+    def _end_at_once(
+        self, task: "_Task", found: Sequence[Hypothesis], config: SearchConfig
+    ) -> list[Hypothesis]:
+        """Give the prefix as a translation, where our search finds it and the library does not.
+
+        Right behind a prefix the library lets a beam end only if nothing is more probable; we, if
+        the end is among the first `beam_size` tokens.
+        """
+        prefix = tuple(task.prefix)
+        if config.beam_size == 1 or any(hypothesis.ids == prefix for hypothesis in found):
+            return []
+        (values,) = self.log_probabilities([task.source], [prefix])
+        (running,) = self._start(
+            [task],
+            config,
+            beam_size=1,
+            patience=1,
+            num_hypotheses=config.beam_size,
+            return_alternatives=True,
+            max_decoding_length=len(prefix) + 1,
+        )
+        others = [pieces[len(prefix)] for pieces in running.result().hypotheses]
+        rivals = [(*prefix, self._target_ids[piece]) for piece in others if piece != self._end]
+        judged = self.log_probabilities([task.source] * len(rivals), rivals)
+        if sum(of_rival[len(prefix)] > values[-1] for of_rival in judged) >= config.beam_size:
+            return []
+        return [build_hypothesis((*prefix, self._eos), values, eos=self._eos, config=config)]
 
     def _write_source(self, ids: Sequence[int]) -> list[str]:
         return [self._source_pieces[i] for i in ids]

@@ -68,7 +68,8 @@ def compare_rounded(model: LoadedModel, copy: Copy) -> Agreement:
 def count_positions(directory: ModelDirectory) -> int:
     """Count the positions that a model's own search can ask for, and those of the proof."""
     longest = directory.description.max_length
-    return max(longest + 1, default_search(directory).max_length(longest), LENGTH_LIMIT)
+    of_proof = LENGTH_LIMIT + 1  # with what a translation begins with
+    return max(longest + 1, default_search(directory).max_length(longest), of_proof)
 
 
 def write_json(path: Path, table: dict[str, Any]) -> None:

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from dragoman.interop.marian_config import MarianError, read_config
 from dragoman.interop.weight_names import LOGITS_BIAS, marian_block_names, marian_table_names
+from dragoman.languages import is_language_code
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.model_directory import ModelDescription, TokenizerDescription, save_model
@@ -56,12 +57,15 @@ def load_marian(directory: Path, *, language_token: str | None = None) -> Marian
             f"{directory}: config.json describes a model with at least {config.fewest_parameters} "
             "parameters, but model.safetensors has fewer"
         )
-    transformer = Transformer(
-        config,
-        source_vocab_size=tokenizers.source.vocab_size,
-        target_vocab_size=tokenizers.target.vocab_size,
-        padding_id=tokenizers.target.special_ids.pad,
-    )
+    try:
+        transformer = Transformer(
+            config,
+            source_vocab_size=tokenizers.source.vocab_size,
+            target_vocab_size=tokenizers.target.vocab_size,
+            padding_id=tokenizers.target.special_ids.pad,
+        )
+    except ValueError as error:  # as where vocabularies of different sizes share their embeddings
+        raise MarianError(f"{directory}: {error}") from error
     _fill(transformer, renamed, directory)
     return MarianModel(config, transformer.eval(), tokenizers)
 
@@ -236,11 +240,11 @@ def _read_languages(directory: Path) -> tuple[str, str]:
     """Read the languages that the tokenizer is for."""
     table = _read_tokenizer_config(directory)
     source, target = table.get("source_lang"), table.get("target_lang")
-    if not isinstance(source, str) or not isinstance(target, str):
+    if not all(isinstance(code, str) and is_language_code(code) for code in (source, target)):
         raise MarianError(
             f"{directory}: nothing says which languages it translates; name them, as en-it"
         )
-    return source, target
+    return str(source), str(target)
 
 
 def _read_weights(directory: Path) -> dict[str, Tensor]:

@@ -67,6 +67,7 @@ class HuggingFaceCopy:
 
         Raises:
             ModuleNotFoundError: transformers is not installed.
+            MarianError: it has too few positions.
         """
         import transformers
 
@@ -75,6 +76,12 @@ class HuggingFaceCopy:
             directory, dtype=torch.float32, local_files_only=True
         ).eval()
         model, start = self._model.config, self._model.generation_config.decoder_start_token_id
+        if model.max_position_embeddings <= LENGTH_LIMIT:
+            raise MarianError(
+                f"{directory}: {model.max_position_embeddings} positions are too few to compare "
+                f"translations of {LENGTH_LIMIT} tokens; raise max_position_embeddings in its "
+                "config.json"
+            )
         # Of how they like to search, such as never to repeat three tokens, nothing is left.
         self._greedy = transformers.GenerationConfig(
             decoder_start_token_id=model.pad_token_id if start is None else start,

@@ -87,7 +87,10 @@ class TransformerConfig:
         if self.d_model % 2 != 0:
             raise ValueError(f"d_model={self.d_model} is odd; sinusoids come in pairs")
         if self.positional_encoding == "rotary" and self.d_k % 2 != 0:
-            raise ValueError(f"heads of {self.d_k} dimensions cannot be turned in pairs")
+            raise ValueError(
+                f"num_heads={self.num_heads} makes heads of {self.d_k} dimensions, which rotary "
+                "positions cannot turn in pairs"
+            )
 
     @property
     def d_k(self) -> int:
