@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from cyclopts import CycloptsError
 
+from dragoman.cli import main
 from dragoman.cli.corpus import app
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.opus.servers import STORAGE_VARIABLE
@@ -112,10 +113,46 @@ def test_check_prints_one_json_object(
     assert answer["overlaps"] == [{"corpora": [str(corpus), str(other)], "sources": 1}]
 
 
-def test_check_names_the_file_and_line_of_a_broken_corpus(corpus: Path) -> None:
-    corpus.write_text("cat\tgatto\nbroken\n")
+def test_check_goes_on_behind_lines_that_hold_no_pair(
+    corpus: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpus.write_text("cat\tgatto\nbroken\n\ndog\tcane\n" + "a\tb\tc\n" * 6)
 
-    with pytest.raises(CorpusError, match=r"train\.tsv:2: 1 column"):
+    assert main(["corpus", "check", str(corpus)]) == 1
+
+    said = capsys.readouterr().out
+    assert "train.tsv: 2 pairs" in said
+    assert "  8 lines hold no pair, and training refuses the file:\n" in said
+    assert f"    {corpus}:2: 1 column where 2 are expected (source TAB target)" in said
+    assert f"    {corpus}:3: an empty line; remove it\n" in said
+    assert f"    {corpus}:7: 3 columns" in said
+    assert f"{corpus}:8: " not in said
+    assert said.endswith("\n    …\n\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "line"),
+    [
+        ("a.jsonl", '{"en": "cat", "it": "gatto"}\n{"en": "dog"}\n[\n', 2),
+        ("a.csv", "cat,gatto\ndog\nbird,uccello,merlo\n", 2),
+    ],
+)
+def test_check_goes_on_in_other_forms_of_text(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, content: str, line: int
+) -> None:
+    (tmp_path / name).write_text(content)
+
+    assert main(["corpus", "check", str(tmp_path / name), "--json"]) == 1
+
+    (answer,) = json.loads(capsys.readouterr().out)["corpora"]
+    assert (answer["pairs"], answer["num_refused"]) == (1, 2)
+    assert answer["refused"][0].startswith(f"{tmp_path / name}:{line}: ")
+
+
+def test_check_names_the_file_and_line_of_a_corpus_without_a_pair(corpus: Path) -> None:
+    corpus.write_text("a\tb\tc\nbroken\n")
+
+    with pytest.raises(CorpusError, match=r"train\.tsv:1: 3 columns"):
         run("check", corpus)
 
 

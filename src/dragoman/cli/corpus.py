@@ -29,6 +29,9 @@ def _check_address(_: Any, text: str) -> None:
     parse(text)
 
 
+REFUSED = 1
+"""The exit code where text was measured that cannot be trained on as it is."""
+
 Languages = Annotated[str, Parameter(validator=_check_languages)]
 Count = Annotated[WholeNumber, Parameter(validator=validators.Number(gte=1))]
 Output = Parameter(name=["--output", "-o"])
@@ -43,8 +46,11 @@ def check(
     target: str | None = None,
     languages: Languages = "en-it",
     json: Annotated[bool, Parameter(negative=())] = False,
-) -> None:
+) -> int:
     """Say what parallel text is like: sizes, lengths, suspicious pairs, and what files share.
+
+    Lines that hold no pair are counted, and the first ones named; the exit code is 1 then, as
+    training refuses such a file.
 
     For example:
 
@@ -86,11 +92,12 @@ def check(
     with naming("standard output"):
         if json:
             _print_json(measured, shared)
-            return
-        for statistics in measured:
-            _print_statistics(statistics)
-        for one, other, count in shared:
-            print(f"{one} and {other} share {count:,} source sentences")
+        else:
+            for statistics in measured:
+                _print_statistics(statistics)
+            for one, other, count in shared:
+                print(f"{one} and {other} share {count:,} source sentences")
+    return REFUSED if any(statistics.num_refused for statistics in measured) else 0
 
 
 @app.command
@@ -240,6 +247,12 @@ def _print_statistics(statistics: "CorpusStatistics") -> None:
         print(f"    {reason:<20}{suspicion.count:9,}   line {lines}{more}")
     for warning in statistics.warnings:
         print(f"  warning: {warning}")
+    if statistics.num_refused:
+        print(f"  {statistics.num_refused:,} lines hold no pair, and training refuses the file:")
+        for refusal in statistics.refused:
+            print(f"    {refusal}")
+        if statistics.num_refused > len(statistics.refused):
+            print("    …")
     print()
 
 

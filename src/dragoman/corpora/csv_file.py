@@ -1,7 +1,7 @@
 """Sentence pairs from CSV, as spreadsheets write it."""
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 
@@ -13,7 +13,7 @@ FIRST_LINES = 20
 """Lines that the first row may have, as there may be line breaks within quotation marks."""
 
 
-def read_csv(path: Path) -> Iterator[tuple[str, str, int]]:
+def read_csv(path: Path, refuse: Callable[[CorpusError], None]) -> Iterator[tuple[str, str, int]]:
     """Yield source, target and the number of the first line of each row.
 
     A cell in quotation marks has its marks doubled and may have line breaks, which become spaces.
@@ -22,9 +22,12 @@ def read_csv(path: Path) -> Iterator[tuple[str, str, int]]:
     this order: a spreadsheet puts cells with its separator into quotation marks, and so the others
     are text.
 
+    Args:
+        path: The file.
+        refuse: Is told of a row that does not have two columns.
+
     Raises:
-        CorpusError: the file is missing, empty, cut short or badly written, or a row does not have
-            two columns.
+        CorpusError: the file is missing, empty, cut short or badly written.
     """
     lines = (f"{text}\n" for text in read_lines(path))
     first = list(islice(lines, FIRST_LINES))
@@ -35,9 +38,10 @@ def read_csv(path: Path) -> Iterator[tuple[str, str, int]]:
         separator = _separator(first)
         rows = csv.reader(chain(first, lines), delimiter=separator, strict=True)
         for row in rows:
-            if len(row) != 2:  # noqa: PLR2004
-                raise CorpusError(f"{path}:{line}: {_wrong_columns(len(row), separator)}")
-            yield on_one_line(row[0]), on_one_line(row[1]), line
+            if len(row) == 2:  # noqa: PLR2004
+                yield on_one_line(row[0]), on_one_line(row[1]), line
+            else:
+                refuse(CorpusError(f"{path}:{line}: {_wrong_columns(len(row), separator)}"))
             line = rows.line_num + 1
     except csv.Error as error:
         reason = str(error).partition(" - ")[0]  # what follows is advice to programmers

@@ -1,7 +1,7 @@
 """Sentence pairs from TSV, CSV, JSON lines, TMX, two plain files or a Hugging Face data set."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice, starmap
 from pathlib import Path
 from typing import NamedTuple
@@ -40,7 +40,17 @@ def has_named_sides(corpus: CorpusConfig) -> bool:
     return is_data_set or ending(path) in (*JSON_LINES, TMX)
 
 
-def read_pairs(corpus: CorpusConfig, *, languages: tuple[str, str]) -> Iterator[Pair]:
+Refuse = Callable[[CorpusError], None]
+"""Is told of a line that holds no pair. If it does not raise the error, the next line follows."""
+
+
+def _refuse(error: CorpusError) -> None:
+    raise error
+
+
+def read_pairs(
+    corpus: CorpusConfig, *, languages: tuple[str, str], refuse: Refuse = _refuse
+) -> Iterator[Pair]:
     """Yield the pairs of a corpus in their order, in constant memory.
 
     Nothing is skipped: what cannot be read as a pair is an error. Pairs with an empty side are
@@ -50,6 +60,7 @@ def read_pairs(corpus: CorpusConfig, *, languages: tuple[str, str]) -> Iterator[
         corpus: Where the pairs are.
         languages: The codes of the source and of the target, which name the sides of a record or
             of a unit of a translation memory.
+        refuse: Decides what becomes of a line of a table, or a record, that holds no pair.
 
     Raises:
         CorpusError: the corpus is missing, empty, cut short or badly written; the message names
@@ -64,20 +75,20 @@ def read_pairs(corpus: CorpusConfig, *, languages: tuple[str, str]) -> Iterator[
         return _read_two_files(*_files_of(path, languages))
     if path.is_dir():
         return _numbered(huggingface.read_directory(path, languages))
-    return _read_file(path, languages)
+    return _read_file(path, languages, refuse)
 
 
-def _read_file(path: Path, languages: tuple[str, str]) -> Iterator[Pair]:
+def _read_file(path: Path, languages: tuple[str, str], refuse: Refuse) -> Iterator[Pair]:
     """Read a file in the form that its ending names; any other ending is that of TSV."""
     if ending(path) in JSON_LINES:
-        return _read_json_lines(path, languages)
+        return _read_json_lines(path, languages, refuse)
     if ending(path) == TMX:
         return starmap(Pair, read_tmx(path, languages))
     if ending(path) == CSV:
-        return starmap(Pair, read_csv(path))
+        return starmap(Pair, read_csv(path, refuse))
     if way := pairs_instead(ending(path)):
         raise CorpusError(f"{path}: {ending(path)} files are not read; {way}")
-    return _read_tsv(path)
+    return _read_tsv(path, refuse)
 
 
 def _files_of(directory: Path, languages: tuple[str, str]) -> tuple[Path, Path]:
@@ -96,24 +107,27 @@ def _numbered(rows: Iterator[tuple[str, str]]) -> Iterator[Pair]:
     return (Pair(*row, line) for line, row in enumerate(rows, start=1))
 
 
-def _read_tsv(path: Path) -> Iterator[Pair]:
+def _read_tsv(path: Path, refuse: Refuse) -> Iterator[Pair]:
     """Read lines of source, tab, target. There is no quoting: quotation marks are text."""
     lines = read_lines(path)
     first = list(islice(lines, FIRST_LINES))
     _refuse_plain_text(path, first)
-    pairs = blank = 0
+    rows = 0
+    blanks: list[int] = []
     for line, text in enumerate(chain(first, lines), start=1):
         if not text:
-            blank = blank or line
+            blanks.append(line)
             continue
-        if blank:  # those at the end are no pairs that somebody has lost
-            raise CorpusError(f"{path}:{blank}: an empty line; remove it")
+        for blank in blanks:  # those at the end are no pairs that somebody has lost
+            refuse(CorpusError(f"{path}:{blank}: an empty line; remove it"))
+        blanks.clear()
+        rows += 1
         columns = text.split("\t")
-        if len(columns) != 2:  # noqa: PLR2004
-            raise CorpusError(_wrong_columns(f"{path}:{line}", len(columns)))
-        yield Pair(columns[0], columns[1], line)
-        pairs += 1
-    _refuse_empty(path, pairs)
+        if len(columns) == 2:  # noqa: PLR2004
+            yield Pair(columns[0], columns[1], line)
+        else:
+            refuse(CorpusError(_wrong_columns(f"{path}:{line}", len(columns))))
+    _refuse_empty(path, rows)
 
 
 def _refuse_plain_text(path: Path, first: Sequence[str]) -> None:
@@ -136,17 +150,25 @@ def _wrong_columns(place: str, columns: int) -> str:
     )
 
 
-def _read_json_lines(path: Path, languages: tuple[str, str]) -> Iterator[Pair]:
+def _read_json_lines(path: Path, languages: tuple[str, str], refuse: Refuse) -> Iterator[Pair]:
     """Read one JSON record a line."""
     line = 0
     for line, text in enumerate(read_lines(path), start=1):
         place = f"{path}:{line}"
         try:
-            record = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise CorpusError(f"{place}: not a JSON record: {error}") from None
-        yield Pair(*sides(record, languages, place=place), line)
+            source, target = sides(_load(text, place), languages, place=place)
+        except CorpusError as error:
+            refuse(error)
+        else:
+            yield Pair(source, target, line)
     _refuse_empty(path, line)
+
+
+def _load(text: str, place: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise CorpusError(f"{place}: not a JSON record: {error}") from None
 
 
 def _read_two_files(source: Path, target: Path) -> Iterator[Pair]:

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dragoman.corpora.cleaning import CleaningReport, clean
+from dragoman.corpora.cleaning import MAX_EXAMPLES, CleaningReport, clean
 from dragoman.corpora.config import CleaningConfig, CorpusConfig
 from dragoman.corpora.expected_language import ExpectedLanguage, language_warnings
 from dragoman.corpora.overlap import canonical
-from dragoman.corpora.parallel_text import Pair, read_pairs
+from dragoman.corpora.parallel_text import CorpusError, Pair, read_pairs
 from dragoman.corpora.seen import hash_texts
 from dragoman.corpora.spreadsheet import SpreadsheetSigns
 
@@ -56,6 +56,12 @@ class CorpusStatistics:
     warnings: tuple[str, ...]
     """What is wrong with the file, and not with a pair."""
 
+    num_refused: int
+    """Lines that hold no pair, for which the file would be refused."""
+
+    refused: tuple[str, ...]
+    """What is wrong with the first few of them."""
+
     source_hashes: np.ndarray = field(repr=False)
     """Hashes of the distinct source sentences, sorted."""
 
@@ -73,16 +79,19 @@ def measure(
         config: The thresholds beyond which a pair is suspicious.
 
     Raises:
-        CorpusError: the corpus cannot be read.
+        CorpusError: the corpus cannot be read, or has no pair at all.
     """
     lengths = [_Lengths(language) for language in languages]
     hashes: list[np.ndarray] = []
     signs = SpreadsheetSigns(languages)
-    read = signs.watch(read_pairs(corpus, languages=languages))
+    refusals = _Refusals()
+    read = signs.watch(read_pairs(corpus, languages=languages, refuse=refusals.add))
     pairs = _hashed(_measured(read, lengths), hashes)
     report = CleaningReport()
     for _ in clean(pairs, config, report, languages=languages):
         pass
+    if not report.read:
+        raise refusals.first[0]
     sides = lengths[0].summary(), lengths[1].summary()
     return CorpusStatistics(
         corpus=corpus.path or corpus.name,
@@ -96,6 +105,8 @@ def measure(
             *signs.warnings(),
             *language_warnings(languages, (sides[0].seems_to_be, sides[1].seems_to_be)),
         ),
+        num_refused=refusals.count,
+        refused=tuple(map(str, refusals.first)),
         source_hashes=np.unique(np.concatenate(hashes)),
     )
 
@@ -104,6 +115,19 @@ def shared_sources(first: CorpusStatistics, second: CorpusStatistics) -> int:
     """Count the source sentences that two corpora share, but for case and outer punctuation."""
     shared = np.intersect1d(first.source_hashes, second.source_hashes, assume_unique=True)
     return len(shared)
+
+
+class _Refusals:
+    """Counts the lines that hold no pair, and keeps what is wrong with the first few."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.first: list[CorpusError] = []
+
+    def add(self, error: CorpusError) -> None:
+        self.count += 1
+        if len(self.first) < MAX_EXAMPLES:
+            self.first.append(error)
 
 
 class _Lengths:
