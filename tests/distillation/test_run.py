@@ -1,6 +1,7 @@
 """A student learns what its teacher says, once, and whatever interrupts it."""
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -120,9 +121,10 @@ def test_a_corpus_of_the_teacher_is_seen_as_often_as_by_the_teacher(
     shutil.copytree(teacher, heavy)
     description = heavy / "model.toml"
     before = description.read_text(encoding="utf-8")
-    once, thrice = (f'path = "{text["train"]}", weight = {weight}' for weight in (1.0, 3.0))
-    assert once in before
-    description.write_text(before.replace(once, thrice), encoding="utf-8")
+    once = rf'(path = "{re.escape(text["train"])}",\s+weight = )1\.0'
+    thrice, count = re.subn(once, r"\g<1>3.0", before)
+    assert count == 1
+    description.write_text(thrice, encoding="utf-8")
     other = write_lines(tmp_path / "other.tsv", sentences(260, 290))
     order = Distillation(
         teacher=heavy,

@@ -167,13 +167,15 @@ def test_who_has_waited_for_too_long_is_not_translated_any_more(
     assert sum(engine.asked) == 1
 
 
-@pytest.mark.parametrize("path", ["/api/v1/words", "/api/v1/ways"])
+@pytest.mark.parametrize(
+    ("path", "more"), [("/api/v1/words", {"translation": "a cat"}), ("/api/v1/ways", {})]
+)
 def test_questions_about_words_are_refused_with_a_time_too(
-    copying: tuple[Copier, ServedModel], path: str
+    copying: tuple[Copier, ServedModel], path: str, more: dict[str, str]
 ) -> None:
     engine, model = copying
     engine.gate.clear()
-    fields = {"text": "a cat", "source": "en", "target": "it", "translation": "a cat"}
+    fields = {"text": "a cat", "source": "en", "target": "it", **more}
     with serving([model]) as url, ThreadPoolExecutor(1) as clients:
         send, _ = PROTOCOLS["own"]
         at_work = clients.submit(send, url, "a cat")
