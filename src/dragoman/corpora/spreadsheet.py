@@ -33,14 +33,14 @@ class _Quotes:
 
     def add(self, text: str) -> None:
         """Look at one more."""
-        text = text.strip()
-        within = text[1:-1]
         comma = "," in text
         self.texts += 1
         self.with_comma += comma
         if '"' not in text:
             return
         self.marked += 1
+        text = text.strip()
+        within = text[1:-1]
         if text == f'"{within}"' and '"' not in within.replace('""', ""):
             self.quoted += 1
             self.doubled += '""' in within
