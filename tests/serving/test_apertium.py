@@ -22,6 +22,12 @@ def get(address: str, path: str) -> tuple[bytes, dict[str, object]]:
     return head.split(b" ")[1], json.loads(body)
 
 
+def test_a_field_that_is_missing_is_named(address: str) -> None:
+    status, problem = get(address, "/translate")
+
+    assert (status, problem) == (b"400", {"error": "q is missing"})
+
+
 def test_omegat_is_answered(address: str, english_italian: Path) -> None:
     path = "/translate?q=The+cat+is+on+the+table.&markUnknown=no&langpair=en|it&key="
     expected = Translator(english_italian, device="cpu")("The cat is on the table.")

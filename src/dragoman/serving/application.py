@@ -28,6 +28,7 @@ from dragoman.serving import (
 )
 from dragoman.serving.documents import Documents
 from dragoman.serving.door import Door
+from dragoman.serving.fields import in_a_sentence
 from dragoman.serving.guard import Guard
 from dragoman.serving.metrics import Metrics
 from dragoman.serving.models import Models
@@ -103,7 +104,7 @@ def _answer_errors(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def refuse_fields(request: Request, error: RequestValidationError) -> JSONResponse:
         mistake = error.errors()[0]
-        sentence = f"{mistake['loc'][-1]}: {mistake['msg']}"
+        sentence = in_a_sentence(str(mistake["loc"][-1]), mistake["type"], mistake["msg"])
         return as_response(RefusalError(400, sentence), request.url.path)
 
     @app.exception_handler(HTTPException)

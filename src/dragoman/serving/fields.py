@@ -157,10 +157,15 @@ def _first_mistake(error: ValidationError, names: list[str]) -> str:
     """Say in a sentence which field is wrong, and why."""
     mistake = error.errors(include_url=False, include_input=False)[0]
     field = str(mistake["loc"][0]) if mistake["loc"] else "the request"
-    if mistake["type"] == "missing":
-        return f"{field} is missing"
     if mistake["type"] == "extra_forbidden":
         nearest = get_close_matches(field, names, n=1)
         meant = f"did you mean {nearest[0]}?" if nearest else f"there are {', '.join(names)}"
         return f"{field}: there is no such field; {meant}"
-    return f"{field}: {mistake['msg'][:1].lower()}{mistake['msg'][1:]}"
+    return in_a_sentence(field, mistake["type"], mistake["msg"])
+
+
+def in_a_sentence(field: str, kind: str, message: str) -> str:
+    """Say what pydantic finds wrong with a field."""
+    if kind == "missing":
+        return f"{field} is missing"
+    return f"{field}: {message[:1].lower()}{message[1:]}"
