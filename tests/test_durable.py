@@ -133,7 +133,7 @@ def test_the_longest_name_that_the_system_allows_can_be_written(tmp_path: Path, 
     with open_whole(path) as file:
         file.write(b"whole")
         (unfinished,) = tmp_path.glob(".*.unfinished")
-        left = unfinished.with_name(unfinished.name.replace(str(os.getpid()), "4711"))
+        left = unfinished.with_name(unfinished.name.replace(f".{os.getpid()}.", ".4711."))
         left.touch()
     remove_unfinished(path)
 

@@ -121,7 +121,7 @@ def test_a_corpus_of_the_teacher_is_seen_as_often_as_by_the_teacher(
     shutil.copytree(teacher, heavy)
     description = heavy / "model.toml"
     before = description.read_text(encoding="utf-8")
-    once = rf'(path = "{re.escape(text["train"])}",\s+weight = )1\.0'
+    once = rf'(path = "{re.escape(text["train"])}",?\s+weight = )1\.0'
     thrice, count = re.subn(once, r"\g<1>3.0", before)
     assert count == 1
     description.write_text(thrice, encoding="utf-8")
