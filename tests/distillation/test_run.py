@@ -169,7 +169,9 @@ def test_a_student_begins_with_the_layers_of_its_teacher(
 def test_layers_of_another_width_are_refused(start: Distil, teacher: Path) -> None:
     wider = ("model.d_ff=32", f"training.layers_from={teacher}")
 
-    with pytest.raises(BeginningError, match=r"has other sizes .* \(model\.d_ff: 24 became 32\)"):
+    with pytest.raises(
+        BeginningError, match=r"has other sizes .* \(model\.d_ff: 24 became 32\); undo"
+    ):
         start(sentences(100, 140), *wider)
 
 

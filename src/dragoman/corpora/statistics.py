@@ -90,7 +90,7 @@ def measure(
     report = CleaningReport()
     for _ in clean(pairs, config, report, languages=languages):
         pass
-    if not report.read:
+    if not report.read and refusals.first:
         raise refusals.first[0]
     sides = lengths[0].summary(), lengths[1].summary()
     return CorpusStatistics(

@@ -143,9 +143,8 @@ def _length(
         size = min(size, max(SMALLEST_UPDATE, round(num_tokens / FEWEST_UPDATES_PER_EPOCH)))
         yield "batching.tokens_per_update", size
     if "training.updates" not in named:
-        updates = max(
-            1, round(epochs * max(1.0, num_tokens / size))
-        )  # of a small text, one is an epoch
+        in_epoch = max(1.0, num_tokens / size)  # an update holds no pair twice
+        updates = max(1, round(epochs * in_epoch))
         yield "training.updates", updates
     if "training.warmup_updates" not in named:
         yield "training.warmup_updates", round(WARMUP_SHARE * updates)

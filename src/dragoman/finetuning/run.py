@@ -154,7 +154,7 @@ def _compare(order: FineTuning, recipe: Recipe, display: Display) -> None:
     )
     samples = recipe.evaluation.bootstrap_samples or EvaluationConfig.bootstrap_samples
     evaluation = replace(recipe.evaluation, bootstrap_samples=samples)
-    for name, pairs in _texts(order, recipe):
+    for name, section, pairs in _texts(order, recipe):
         sources, references = ([pair[side] for pair in pairs] for side in (0, 1))
         found = compare(before(sources), after(sources), references, evaluation)
         display.message(f"{name}, {len(pairs):,} sentences:")
@@ -162,15 +162,18 @@ def _compare(order: FineTuning, recipe: Recipe, display: Display) -> None:
         if len(pairs) < FEWEST_COMPARED:
             display.message(
                 "warning: so few sentences tell little; name more with "
-                "--set 'corpora.validation=[{path=\"dev.tsv\"}]'"
+                f"--set '{section}=[{{path=\"more.tsv\"}}]'"
             )
 
 
-def _texts(order: FineTuning, recipe: Recipe) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Give what the model has not learnt from: text like the new one, and what it knew before."""
+def _texts(order: FineTuning, recipe: Recipe) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
+    """Give what the model has not learnt from: text like the new one, and what it knew before.
+
+    Each has a title, the setting that names such text, and pairs.
+    """
     name = "validation text" if recipe.corpora.validation else "held out from the training text"
-    yield name, list(read_tsv(order.directory / "data" / VALIDATION_NAME))
+    yield name, "corpora.validation", list(read_tsv(order.directory / "data" / VALIDATION_NAME))
     tests = recipe.corpora.test
     for title, corpus in zip(unique_names(tests), tests, strict=True):
         read = read_pairs(corpus, languages=recipe.languages)
-        yield title, [(pair.source, pair.target) for pair in read]
+        yield title, "corpora.test", [(pair.source, pair.target) for pair in read]

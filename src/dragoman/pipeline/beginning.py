@@ -39,7 +39,8 @@ def check_sizes(recipe: Recipe) -> None:
     if changed := other_sizes(theirs, recipe.model, may_differ):
         raise BeginningError(
             f"{model}: the recipe has other sizes than the model that it begins with "
-            f"({'; '.join('model.' + change for change in changed)})"
+            f"({'; '.join('model.' + change for change in changed)}); undo that, or leave out what "
+            "names the model in its training section"
         )
 
 
@@ -75,7 +76,8 @@ def take_weights(model: str, transformer: Transformer, tokenizers: TokenizerPair
     ):
         raise BeginningError(
             f"{model}: the recipe has another vocabulary than the model that it begins with; set "
-            f'tokenizer.from_model = "{model}"'
+            f'tokenizer.from_model = "{model}", or leave out what names the model in its training '
+            "section"
         )
     copy_weights(at_the_same_depth(directory.load_transformer(), transformer), transformer)
 
