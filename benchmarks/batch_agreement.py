@@ -25,7 +25,6 @@ from dragoman.engines.protocol import Engine
 from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.interop.ctranslate2 import Quantization, export_ctranslate2
 from dragoman.model_directory import ModelDirectory
-from dragoman.translator import default_search
 
 LARGEST_GROUP = 64
 
@@ -75,7 +74,7 @@ def main() -> None:
     options = parser.parse_args()
     directory = ModelDirectory(options.model)
     sources = read_sources(directory, options.text, options.sentences)
-    search = default_search(directory)
+    search = directory.search
     print(
         f"{len(sources)} sentences, {options.batchings} batchings, beam {search.beam_size}\n\n"
         "| subject | the tokens as alone | scores, too, to the bit | sentences that ever differ "

@@ -33,7 +33,7 @@ from dragoman.interop.ctranslate2 import export_ctranslate2
 from dragoman.model_directory import ModelDirectory
 from dragoman.planning.machine import matrix_rate
 from dragoman.shortlist.file import SHORTLIST_NAME
-from dragoman.translator import Translator, default_search
+from dragoman.translator import Translator
 
 
 class Engine(NamedTuple):
@@ -105,7 +105,7 @@ def measure(
                     path,
                     engine=engine.kind,
                     device="cpu",
-                    search=replace(default_search(ModelDirectory(path)), **change),
+                    search=replace(ModelDirectory(path).search, **change),
                     shortlist=engine.shortlist,
                     threads=options.threads,
                 )

@@ -27,9 +27,9 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 from training_peers import JOEYNMT_SPECIAL, joeynmt_model
 
-from dragoman.config import DragomanError
 from dragoman.decoding.config import SearchConfig
 from dragoman.engines.grouping import group_by_length
+from dragoman.errors import DragomanError
 from dragoman.interop.ctranslate2 import FEWEST_POSITIONS
 from dragoman.interop.proof import TOLERANCE, LoadedModel, draw_sentences
 from dragoman.model.positional_encoding import sinusoids

@@ -1,6 +1,8 @@
-"""Measure how fast a model translates, by each engine and by other toolkits, in one run.
+r"""Measure how fast a model translates, by each engine and by other toolkits, in one run.
 
     python benchmarks/translation_speed.py MODEL PAIRS.tsv [--beam-sizes 1 4] [--json]
+    python benchmarks/translation_speed.py MODEL PAIRS.tsv --device cuda \
+        --subjects pytorch "pytorch bfloat16" "ctranslate2 alone float32"
 
 All subjects translate the same sentences with the same weights, one after the other, each in a
 process of its own. The time counts from token ids to token ids; what comes before is stated apart:
@@ -13,6 +15,9 @@ the library as its manual recommends for files, without Dragoman's rules for whe
 or cannot hold the model, is left out, and a line says why. They show that they are the model before
 they translate, which their start and their memory include. A shortlist is the one made by
 `dragoman shortlist MODEL PAIRS`.
+
+With `--device cuda` PyTorch computes on the GPU, and so does `ctranslate2 alone` where its
+libraries are; the others are left out. Memory is that of the process; on a GPU, what PyTorch took.
 """
 
 import argparse
@@ -34,13 +39,13 @@ from typing import Any
 import ctranslate2
 from circumstances import circumstances
 
-from dragoman.config import DragomanError
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.parallel_text import read_pairs
 from dragoman.decoding.config import SearchConfig
 from dragoman.device import Precision
 from dragoman.engines.ctranslate2 import COPY_NAME, TOKENS_PER_BATCH, CTranslate2Engine
 from dragoman.engines.protocol import Engine
+from dragoman.errors import DragomanError
 from dragoman.evaluation.config import EvaluationConfig
 from dragoman.evaluation.metrics import score
 from dragoman.memory import peak_mib
@@ -50,9 +55,15 @@ from dragoman.tokenizers.pair import TokenizerPair
 LATENCY_SENTENCES = 100
 PACKAGES = ("torch", "ctranslate2", "transformers", "joeynmt")
 
+ALSO_ON_GPU = ("pytorch", "ctranslate2 alone")
+"""What computes on a GPU, too."""
+
 Ids = Sequence[Sequence[int]]
 Translate = Callable[[Ids, SearchConfig], list[tuple[int, ...]]]
 """(sentences, how to search) -> translations."""
+
+Prepare = Callable[[Path, Path, TokenizerPair, str], Translate]
+"""(model, its copy, its tokenizers, device) -> what translates."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,26 +78,26 @@ class Measurement:
     bleu: float
     seconds_to_start: float
     seconds_to_tokenise: float
-    peak_memory_mib: float
+    peak_memory_mib: float | None
+    """None where CTranslate2 computes on a GPU, which it does not tell."""
 
 
-def use_pytorch(
-    precision: Precision, *, shortlist: bool = False
-) -> Callable[[Path, Path, TokenizerPair], Translate]:
+def use_pytorch(precision: Precision, *, shortlist: bool = False) -> Prepare:
     """Translate as `Translator` does with PyTorch."""
 
-    def prepare(model: Path, copy: Path, tokenizers: TokenizerPair) -> Translate:
+    def prepare(model: Path, copy: Path, tokenizers: TokenizerPair, device: str) -> Translate:
         del copy, tokenizers
         from dragoman.engines.selection import EngineSettings, build_pytorch_engine
 
-        settings = EngineSettings(device="cpu", precision=precision, shortlist=shortlist)
+        settings = EngineSettings(device=device, precision=precision, shortlist=shortlist)
         return by_search(build_pytorch_engine(ModelDirectory(model), settings))
 
     return prepare
 
 
-def use_ctranslate2(model: Path, copy: Path, tokenizers: TokenizerPair) -> Translate:
+def use_ctranslate2(model: Path, copy: Path, tokenizers: TokenizerPair, device: str) -> Translate:
     """Translate as `Translator` does with CTranslate2."""
+    del device  # the processor
     return by_search(CTranslate2Engine(ModelDirectory(model), tokenizers, copy=copy))
 
 
@@ -95,10 +106,13 @@ def by_search(engine: Engine) -> Translate:
     return lambda sources, config: [found[0].ids for found in engine.search(sources, config)]
 
 
-def use_ctranslate2_alone(model: Path, copy: Path, tokenizers: TokenizerPair) -> Translate:
+def use_ctranslate2_alone(
+    model: Path, copy: Path, tokenizers: TokenizerPair, device: str
+) -> Translate:
     """Translate as CTranslate2's manual says: as many workers as cores, each with one thread."""
+    workers = int(os.environ["OMP_NUM_THREADS"]) if device == "cpu" else 1
     translator = ctranslate2.Translator(
-        str(copy), inter_threads=int(os.environ["OMP_NUM_THREADS"]), intra_threads=1
+        str(copy), device=device, inter_threads=workers, intra_threads=1
     )
     target = tokenizers.target
     ids = {piece: i for i, piece in enumerate(target.pieces(range(target.vocab_size)))}
@@ -115,11 +129,11 @@ def use_ctranslate2_alone(model: Path, copy: Path, tokenizers: TokenizerPair) ->
     return translate
 
 
-def use_peer(name: str) -> Callable[[Path, Path, TokenizerPair], Translate]:
+def use_peer(name: str) -> Prepare:
     """Translate as another toolkit does."""
 
-    def prepare_peer(model: Path, copy: Path, tokenizers: TokenizerPair) -> Translate:
-        del copy, tokenizers
+    def prepare_peer(model: Path, copy: Path, tokenizers: TokenizerPair, device: str) -> Translate:
+        del copy, tokenizers, device  # the processor
         from translation_peers import prepare
 
         from dragoman.interop.proof import LoadedModel
@@ -130,7 +144,7 @@ def use_peer(name: str) -> Callable[[Path, Path, TokenizerPair], Translate]:
     return prepare_peer
 
 
-SUBJECTS: dict[str, tuple[Callable[[Path, Path, TokenizerPair], Translate], str]] = {
+SUBJECTS: dict[str, tuple[Prepare, str]] = {
     "pytorch": (use_pytorch("fp32"), "float32"),
     "pytorch bfloat16": (use_pytorch("bf16"), "float32"),
     "pytorch shortlist": (use_pytorch("fp32", shortlist=True), "float32"),
@@ -151,8 +165,8 @@ def run_one(options: argparse.Namespace) -> None:
     tokenizers = directory.load_tokenizers()
     prepare, _ = SUBJECTS[options.subject]
     try:
-        translate = prepare(options.model, options.copy, tokenizers)
-    except DragomanError as error:
+        translate = prepare(options.model, options.copy, tokenizers, options.device)
+    except (DragomanError, RuntimeError, ValueError) as error:  # of CTranslate2, the last two
         print(json.dumps({"left_out": str(error)}))
         return
     seconds_to_start = time.time() - options.began
@@ -187,10 +201,21 @@ def run_one(options: argparse.Namespace) -> None:
             bleu=round(bleu.value, 2),
             seconds_to_start=round(seconds_to_start, 2),
             seconds_to_tokenise=round(seconds_to_tokenise, 2),
-            peak_memory_mib=round(peak_mib(), 1),
+            peak_memory_mib=peak_memory(options),
         )
         found.append(asdict(measurement))
     print(json.dumps({"measured": found}))
+
+
+def peak_memory(options: argparse.Namespace) -> float | None:
+    """Tell how much memory was taken at most, in MiB."""
+    if options.device == "cpu":
+        return round(peak_mib(), 1)
+    if not options.subject.startswith("pytorch"):
+        return None
+    import torch
+
+    return round(torch.cuda.max_memory_allocated() / 2**20, 1)
 
 
 def installed_versions() -> dict[str, str]:
@@ -209,6 +234,9 @@ def run_all(options: argparse.Namespace) -> dict[str, Any]:
     from dragoman.interop.ctranslate2 import export_ctranslate2
     from dragoman.planning.machine import matrix_rate
 
+    def rate(dtype: torch.dtype) -> float:
+        return round(matrix_rate(dtype, device=options.device) / 1e9, 1)
+
     torch.set_num_threads(options.threads)
     results: list[dict[str, Any]] = []
     left_out: dict[str, str] = {}
@@ -218,12 +246,15 @@ def run_all(options: argparse.Namespace) -> dict[str, Any]:
             copy.parent.mkdir()
             export_ctranslate2(options.model, copy, quantization=quantization)
         for name in options.subjects:
+            if options.device != "cpu" and not name.startswith(ALSO_ON_GPU):
+                left_out[name] = "it computes on the processor here"
+                continue
             copy = Path(scratch) / SUBJECTS[name][1] / COPY_NAME
             command = [sys.executable, __file__, str(options.model), str(options.pairs)]
             command += ["--subject", name, "--copy", str(copy), "--began", str(time.time())]
             command += ["--sentences", str(options.sentences), "--beam-sizes"]
             command += map(str, options.beam_sizes)
-            command += ["--patience", str(options.patience)]
+            command += ["--patience", str(options.patience), "--device", options.device]
             command += ["--lowercase"] if options.lowercase else []
             environment = {**os.environ, "OMP_NUM_THREADS": str(options.threads)}
             done = subprocess.run(
@@ -240,9 +271,9 @@ def run_all(options: argparse.Namespace) -> dict[str, Any]:
         "patience": options.patience,
         "python": platform.python_version(),
         "versions": installed_versions(),
-        **circumstances(),
-        "matrix_rate_gflops": round(matrix_rate(torch.float32) / 1e9, 1),
-        "matrix_rate_gflops_bf16": round(matrix_rate(torch.bfloat16) / 1e9, 1),
+        **circumstances(options.device),
+        "matrix_rate_gflops": rate(torch.float32),
+        "matrix_rate_gflops_bf16": rate(torch.bfloat16),
         "subjects": results,
         "left_out": left_out,
     }
@@ -262,11 +293,12 @@ def show(report: dict[str, Any]) -> None:
     print(f"| subject {columns}| tokenise, s | peak MiB |")
     print("|---|---|---|---|---|---|---|---|---|")
     for found in report["subjects"]:
+        memory = found["peak_memory_mib"]
         print(
             f"| {found['subject']} | {found['beam_size']} "
             f"| {found['target_tokens_per_second']:,.0f} | {found['sentences_per_second']:,.1f} "
             f"| {found['latency_ms']} | {found['bleu']} | {found['seconds_to_start']} "
-            f"| {found['seconds_to_tokenise']} | {found['peak_memory_mib']:,.0f} |"
+            f"| {found['seconds_to_tokenise']} | {'' if memory is None else f'{memory:,.0f}'} |"
         )
     for name, reason in report["left_out"].items():
         print(f"{name} is left out: {reason}")
@@ -289,6 +321,7 @@ def main() -> None:
     )
     parser.add_argument("--subjects", nargs="+", choices=list(SUBJECTS), default=list(SUBJECTS))
     parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--device", default="cpu", help="as cuda")
     parser.add_argument("--lowercase", action="store_true", help="score without regard to case")
     parser.add_argument("--json", action="store_true", help="write JSON, for programs")
     parser.add_argument("--subject", choices=list(SUBJECTS), help=argparse.SUPPRESS)

@@ -1,4 +1,7 @@
-"""Every test begins from the same random state and computes on one thread, in single precision."""
+"""Every test begins from the same random state and computes on one thread, in single precision.
+
+Only `test_on_gpu.py` sees a GPU, where there is one.
+"""
 
 import os
 from collections.abc import Iterator
@@ -9,6 +12,8 @@ from hypothesis import settings
 
 os.environ["OMP_NUM_THREADS"] = "1"  # of the programs that are started; pytest itself has begun
 torch.set_num_threads(1)
+if torch.cuda.is_available():
+    torch.cuda.init()  # which looks for GPUs, before tests hide them
 settings.register_profile("any machine", deadline=None)  # a busy one stands still now and then
 settings.load_profile("any machine")
 
@@ -19,6 +24,14 @@ def _exact() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("torch.cpu.get_capabilities", dict)
         yield
+
+
+@pytest.fixture(autouse=True)
+def _without_gpu(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hide the GPU, here and from the programs that are started."""
+    if request.path.name != "test_on_gpu.py":
+        monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
 
 
 @pytest.fixture(autouse=True)

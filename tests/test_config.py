@@ -6,7 +6,8 @@ from typing import Any, Literal
 
 import pytest
 
-from dragoman.config import DragomanError, UsageError, from_table, read_table, set_key, to_table
+from dragoman.config import from_table, read_table, set_key, to_table
+from dragoman.errors import DragomanError, UsageError
 
 
 @dataclass(frozen=True, kw_only=True)

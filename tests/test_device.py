@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import torch
 
-from dragoman.config import DragomanError
 from dragoman.device import choose_device, compute_in_one_thread, device_name, num_cpus
+from dragoman.errors import DragomanError
 
 
 def test_the_cpu_is_named_with_its_processors() -> None:
@@ -24,6 +24,22 @@ def test_another_device_has_its_name_in_pytorch() -> None:
 def test_a_device_that_holds_no_numbers_is_none_to_compute_on() -> None:
     with pytest.raises(DragomanError, match="'meta': PyTorch finds no such device here"):
         choose_device("meta")
+
+
+def test_attention_plans_for_no_shape_on_a_gpu() -> None:
+    torch.backends.cuda.enable_cudnn_sdp(True)
+    choose_device()
+    assert not torch.backends.cuda.cudnn_sdp_enabled()
+
+
+def test_a_gpu_that_is_there_and_fails_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("CUDA error: no kernel image is available\nCompile with more")
+
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.zeros", fail)
+    with pytest.raises(DragomanError, match="cannot be used: CUDA error: no kernel image is avail"):
+        choose_device("cuda")
 
 
 @pytest.fixture

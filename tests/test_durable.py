@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.config import DragomanError
 from dragoman.durable import open_whole, remove_unfinished, write_atomically
+from dragoman.errors import DragomanError
 
 
 def full_disk(descriptor: int) -> None:

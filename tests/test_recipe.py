@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 import tomli_w
 
-from dragoman.config import UsageError, to_table
+from dragoman.config import to_table
 from dragoman.decoding.config import RANGES
+from dragoman.errors import UsageError
 from dragoman.recipe import Recipe, differences, load_recipe, read_recipe, recipe_from_table
 
 ROOT = Path(__file__).parents[1]
@@ -112,7 +113,11 @@ def test_differences_name_both_values() -> None:
     old = {"a": 1, "b": {"c": 2, "d": 3}}
     new = {"a": 1, "b": {"c": 5}, "e": 4}
 
-    assert differences(old, new) == ["b.c: 2 became 5", "b.d: 3 became None", "e: None became 4"]
+    assert differences(old, new) == {
+        "b.c": "2 became 5",
+        "b.d": "3 became None",
+        "e": "None became 4",
+    }
 
 
 def test_a_recipe_is_read_once_so_that_it_may_be_a_pipe(tmp_path: Path) -> None:

@@ -14,11 +14,11 @@ import pytest
 import torch
 from tests.fake_engine import FakeEngine
 
-from dragoman.config import DragomanError, UsageError
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY, Hypothesis
 from dragoman.decoding.phrase import Phrase
 from dragoman.engines.protocol import EngineError
+from dragoman.errors import DragomanError, UsageError
 from dragoman.interop.ctranslate2 import export_ctranslate2
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer

@@ -8,18 +8,25 @@ translator("The cat is on the table.")
 
 from typing import TYPE_CHECKING, Any
 
+from dragoman.errors import DragomanError
+
 if TYPE_CHECKING:
+    from dragoman.decoding.config import SearchConfig
     from dragoman.translator import Translator
 
-__all__ = ["Translator", "__version__"]
+__all__ = ["DragomanError", "SearchConfig", "Translator", "__version__"]
 
 __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """Load the translator when it is asked for, so that importing the package costs nothing."""
+    """Load what is asked for only then, so that importing the package costs nothing."""
     if name == "Translator":
         from dragoman.translator import Translator
 
         return Translator
+    if name == "SearchConfig":
+        from dragoman.decoding.config import SearchConfig
+
+        return SearchConfig
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -7,15 +7,9 @@ from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from dragoman.errors import DragomanError, UsageError
+
 Config = TypeVar("Config")
-
-
-class DragomanError(ValueError):
-    """Something a user can mend; the message is one sentence that says how."""
-
-
-class UsageError(DragomanError):
-    """What was asked for means nothing: a setting, an option or an argument; exit code 2."""
 
 
 def read_table(path: Path) -> dict[str, Any]:

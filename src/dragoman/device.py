@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from dragoman.config import DragomanError, UsageError
+from dragoman.errors import DragomanError, UsageError
 
 if TYPE_CHECKING:
     import torch
@@ -26,12 +26,16 @@ def num_cpus() -> int:
 def choose_device(name: str = "auto") -> "torch.device":
     """Resolve the name of a device; `auto` takes a GPU, or the CPU without one.
 
+    On a GPU, attention is not computed by cuDNN from then on: PyTorch 2.13 prefers it where a mask
+    is given, and it plans anew for each shape, of which a search has hundreds.
+
     Raises:
         UsageError: it is no name of a device.
         DragomanError: there is no such device on this machine.
     """
     import torch
 
+    torch.backends.cuda.enable_cudnn_sdp(False)
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
@@ -42,7 +46,12 @@ def choose_device(name: str = "auto") -> "torch.device":
         raise DragomanError(f"device {name!r}: PyTorch finds no GPU here; write auto or cpu")
     try:
         torch.zeros(1, device=device).item()
-    except (RuntimeError, AssertionError, NotImplementedError):
+    except torch.OutOfMemoryError:
+        raise
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        if device.type == "cuda" and "invalid device ordinal" not in str(error):
+            reason = str(error).partition("\n")[0]
+            raise DragomanError(f"device {name!r}: cannot be used: {reason}") from error
         raise DragomanError(
             f"device {name!r}: PyTorch finds no such device here; write auto or cpu"
         ) from None

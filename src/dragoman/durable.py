@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from dragoman.config import DragomanError, UsageError
+from dragoman.errors import DragomanError, UsageError
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer

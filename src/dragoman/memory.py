@@ -45,12 +45,14 @@ def peak_mib() -> float:
     On Linux the kernel is asked elsewhere, as `getrusage` counts that of the process from which
     this one was started, too.
     """
+    usage = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     status = Path("/proc/self/status")
     if not status.exists():
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20  # bytes, on macOS
-    lines = status.read_text(encoding="ascii", errors="replace").splitlines()
-    (kibibytes,) = (line.split()[1] for line in lines if line.startswith("VmHWM"))
-    return int(kibibytes) / 1024
+        return usage / 2**20  # bytes, on macOS
+    for line in status.read_text(encoding="ascii", errors="replace").splitlines():
+        if line.startswith("VmHWM"):
+            return int(line.split()[1]) / 2**10
+    return usage / 2**10  # kibibytes, on a Linux that does not tell it
 
 
 def _is_of_glibc() -> bool:

@@ -6,13 +6,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dragoman.config import UsageError, from_table, nearest, read_table, set_key
+from dragoman.config import from_table, nearest, read_table, set_key
 from dragoman.corpora.batching_config import BatchingConfig
 from dragoman.corpora.config import CleaningConfig, CorporaConfig
 from dragoman.decoding.config import SearchConfig
+from dragoman.errors import UsageError
 from dragoman.evaluation.config import EvaluationConfig, Tokenization
 from dragoman.languages import base_language, is_language_code, language_code, same_language
 from dragoman.model.config import PRESETS, STUDENTS, TransformerConfig
+from dragoman.model_directory import DESCRIPTION_NAME, ModelDirectory, ModelError
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.training.config import TrainingConfig
 
@@ -153,6 +155,21 @@ def recipe_from_table(table: dict[str, Any]) -> Recipe:
     return from_table(Recipe, table)
 
 
+def recorded_recipe(model: ModelDirectory) -> Recipe | None:
+    """Read the recipe by which a model was trained; an import has none.
+
+    Raises:
+        ModelError: this version of Dragoman knows no such recipe.
+    """
+    recorded = model.description.training.get("recipe")
+    if not isinstance(recorded, dict):
+        return None
+    try:
+        return recipe_from_table(recorded)
+    except UsageError as error:
+        raise ModelError(f"{model.path / DESCRIPTION_NAME}: training.recipe.{error}") from error
+
+
 def _tokenization(language: str) -> Tokenization:
     """Choose how BLEU finds words: Chinese and Japanese put no spaces between them."""
     language = base_language(language)
@@ -163,13 +180,13 @@ def _tokenization(language: str) -> Tokenization:
     return EvaluationConfig.tokenize
 
 
-def differences(old: dict[str, Any], new: dict[str, Any], at: str = "") -> list[str]:
-    """List the keys in which two nested tables differ, each with both values."""
-    found = []
+def differences(old: dict[str, Any], new: dict[str, Any], at: str = "") -> dict[str, str]:
+    """Find the keys in which two nested tables differ, and say of each what became of its value."""
+    found: dict[str, str] = {}
     for key in sorted(old.keys() | new.keys()):
         before, after = old.get(key), new.get(key)
         if isinstance(before, dict) and isinstance(after, dict):
-            found += differences(before, after, f"{at}{key}.")
+            found |= differences(before, after, f"{at}{key}.")
         elif before != after:
-            found.append(f"{at}{key}: {before!r} became {after!r}")
+            found[f"{at}{key}"] = f"{before!r} became {after!r}"
     return found

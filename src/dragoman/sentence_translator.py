@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from threading import Lock
 from typing import NamedTuple
 
 from dragoman.decoding.config import SearchConfig
@@ -140,6 +141,7 @@ class SentenceTranslator:
         self.tokenizers = tokenizers
         self._terms = terms
         self._load_second_engine = load_second_engine
+        self._loading = Lock()
         self._languages = languages
         self._speller = Speller(tokenizers.target)
 
@@ -201,7 +203,7 @@ class SentenceTranslator:
     ) -> None:
         """Look for others where the best translation has a fault."""
         lacking = [i for i, best in enumerate(found) if self._asks_for_phrases(tasks[i], best[0])]
-        if lacking and (engine := self._engine_for_phrases) is not None:
+        if lacking and (engine := self._engine_for_phrases()) is not None:
             self._search_for_phrases(engine, lacking, tasks, found, search)
         if faulty := [i for i, best in enumerate(found) if best[0].faults]:
             width = max(search.beam_size, WIDTH_OF_SECOND_SEARCH)
@@ -345,9 +347,16 @@ class SentenceTranslator:
             faults=faults + self._terms.find_faults(task.terms, text),
         )
 
-    @cached_property
     def _engine_for_phrases(self) -> Engine | None:
-        return self.engine if self.engine.knows_phrases else self._load_second_engine()
+        """Give the engine that can be required to produce phrases, if there is one."""
+        if self.engine.knows_phrases:
+            return self.engine
+        with self._loading:  # of several threads, one loads it
+            return self._second_engine
+
+    @cached_property
+    def _second_engine(self) -> Engine | None:
+        return self._load_second_engine()
 
 
 class _Task(NamedTuple):

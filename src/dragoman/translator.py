@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import NamedTuple, overload
 
 from dragoman.confidence import Judgement, Word, judge_words
-from dragoman.config import DragomanError, UsageError, from_table
 from dragoman.decoding.config import SearchConfig
 from dragoman.device import Precision
 from dragoman.engines.protocol import Engine
@@ -20,8 +19,9 @@ from dragoman.engines.selection import (
     build_engine,
     build_second_engine,
 )
+from dragoman.errors import DragomanError
 from dragoman.faults import Fault
-from dragoman.model_directory import DESCRIPTION_NAME, ModelDirectory
+from dragoman.model_directory import ModelDirectory
 from dragoman.sentence_translator import Alternative, Sentence, SentenceTranslator
 from dragoman.terms.finder import TermFinder
 from dragoman.terms.glossary import Glossary
@@ -59,7 +59,8 @@ class Translator:
     A text is cut into its sentences, as that is what most models have learnt to translate, and
     the white space between them is kept. An empty or blank text stays as it is. A text's
     translation does not depend on the others it is given with, as long as the model computes in
-    single precision. In bf16 a few depend on it, and with 8-bit weights it is not promised.
+    single precision on a CPU. In bf16 a few depend on it, and with 8-bit weights or on a GPU it is
+    not promised.
 
     Threads can share a translator. Processes that are forked cannot: each loads the model itself,
     after the fork, from a process that has not computed before.
@@ -73,13 +74,14 @@ class Translator:
 
     A sentence of more tokens than the model has seen is cut again, between clauses if it can be,
     and its pieces are translated each for itself. The first translation of a text joins the first
-    ones of its parts, the second the second ones, up to the part that has the fewest; their
-    scores are added.
+    ones of its parts, the second the second ones, and so on, as many as the part has that has the
+    most; a part that has fewer gives its best one again. Their scores are added.
 
     Args:
         path: A model directory.
         engine: "pytorch", or "ctranslate2" if `dragoman export` has made a copy for it. "auto"
-            takes the copy if there is one, unless PyTorch has a GPU or the search samples.
+            takes the copy if there is one, unless the search samples, a shortlist, a device or a
+            precision is asked for, or PyTorch has a GPU.
         device: A name that PyTorch knows, as cuda:1; "auto" takes a GPU if there is one.
         search: How to search, if not as the model's description says.
         split_sentences: Whether to cut a text into sentences; a model that has learnt from
@@ -115,7 +117,7 @@ class Translator:
     ) -> None:
         directory = ModelDirectory(path)
         description = directory.description
-        tokenizers, search = directory.load_tokenizers(), search or default_search(directory)
+        tokenizers, search = directory.load_tokenizers(), search or directory.search
         languages = description.languages
         terms = TermFinder(protects=protect, languages=languages)
         if glossary:
@@ -193,6 +195,11 @@ class Translator:
     def engine(self) -> str:
         """What computes: an engine, its version, and where."""
         return self._sentence_translator.engine.name
+
+    @property
+    def searches_at_once(self) -> int:
+        """How many threads may each translate at once with a gain; others would wait."""
+        return self._sentence_translator.engine.searches_at_once
 
     @overload
     def __call__(self, text: str) -> str: ...
@@ -349,11 +356,3 @@ class Translator:
                 f"at most {self._max_length}; give a shorter one"
             )
         return ids, translated
-
-
-def default_search(directory: ModelDirectory) -> SearchConfig:
-    """Read the search settings of a model."""
-    try:
-        return from_table(SearchConfig, directory.description.search, at="search.")
-    except UsageError as error:
-        raise DragomanError(f"{directory.path / DESCRIPTION_NAME}: {error}") from error

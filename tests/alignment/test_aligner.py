@@ -10,7 +10,7 @@ from tests.visualisation.small_model import save_small_model
 from dragoman.alignment.aligner import Aligner
 from dragoman.alignment.links import AlignmentError
 from dragoman.alignment.words import link_words
-from dragoman.model_directory import AlignmentDescription, ModelDirectory, describe
+from dragoman.model_directory import AlignmentDescription, ModelDirectory, update_description
 from dragoman.tokenizers.tokenizer import BOS_ID, EOS_ID
 from dragoman.translation import Translation
 from dragoman.translator import Translator
@@ -23,7 +23,7 @@ PAIRS = [("the black cat sees", "a dog"), ("", ""), ("dog .", "the cat because")
 @pytest.fixture
 def model(tmp_path: Path) -> ModelDirectory:
     directory = save_small_model(tmp_path)
-    describe(tmp_path, alignment=CHOSEN)
+    update_description(tmp_path, alignment=CHOSEN)
     return directory
 
 
@@ -49,7 +49,7 @@ def test_pairs_are_aligned_by_the_head_that_was_chosen(model: ModelDirectory) ->
     weights = aligner.attention(PAIRS)
 
     assert aligner.align(PAIRS) == [link_words(each[2, 1]) for each in weights]
-    describe(model.path, alignment=replace(CHOSEN, layer=1, head=None))
+    update_description(model.path, alignment=replace(CHOSEN, layer=1, head=None))
     assert Aligner(model.path).align(PAIRS) == [
         link_words(each[0].mean(axis=0)) for each in weights
     ]
@@ -101,7 +101,7 @@ def test_a_model_must_know_by_which_attention(tmp_path: Path) -> None:
 def test_a_head_that_the_model_does_not_have_is_refused(
     wrong: dict[str, int], model: ModelDirectory
 ) -> None:
-    describe(model.path, alignment=replace(CHOSEN, **wrong))  # type: ignore[arg-type]
+    update_description(model.path, alignment=replace(CHOSEN, **wrong))  # type: ignore[arg-type]
 
     with pytest.raises(AlignmentError, match="the model has no layer"):
         Aligner(model.path).check()

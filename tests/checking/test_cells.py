@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dragoman.checking.cells import read_cells
-from dragoman.config import DragomanError, UsageError
+from dragoman.errors import DragomanError, UsageError
 
 
 def written(path: Path, text: str) -> Path:

@@ -10,7 +10,7 @@ from dragoman.checking.child import wishes_of
 from dragoman.checking.process import CheckError, Limits, Request, check_file
 from dragoman.checking.report import Report
 from dragoman.cli import main
-from dragoman.config import UsageError
+from dragoman.errors import UsageError
 
 EMBEDDINGS = """
 import math

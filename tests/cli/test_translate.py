@@ -13,9 +13,9 @@ from cyclopts import App
 
 from dragoman.cli import main
 from dragoman.cli.translate import translate
-from dragoman.config import DragomanError, UsageError
 from dragoman.corpora.text_file import CorpusError
 from dragoman.decoding.config import SearchConfig
+from dragoman.errors import DragomanError, UsageError
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.model_directory import ModelDescription, TokenizerDescription, save_model

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from dragoman.config import UsageError, to_table
+from dragoman.config import to_table
 from dragoman.corpora.batching_config import BatchingConfig
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.text_file import CorpusError
 from dragoman.distillation.student import as_learnt, student_recipe
+from dragoman.errors import UsageError
 from dragoman.model.config import STUDENTS, TransformerConfig
 from dragoman.model_directory import ModelDescription, ModelDirectory, TokenizerDescription
 from dragoman.recipe import differences, recipe_from_table
@@ -79,7 +80,8 @@ def test_all_else_is_as_the_teacher_was_trained(teacher: ModelDirectory) -> None
 
     after = to_table(student_recipe(teacher, "small-6-1", PAIRS, ()))
 
-    assert differences(before, after) == [
+    changes = [f"{key}: {change}" for key, change in differences(before, after).items()]
+    assert changes == [
         "corpora.train: [{'path': 'train.tsv', 'weight': 2.0, 'truecase': False}] became "
         "[{'path': 'run/distillation/distilled.tsv', 'weight': 1.0, 'truecase': False}]",
         "model.num_decoder_layers: 3 became 1",

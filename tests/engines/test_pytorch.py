@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import torch
 
-from dragoman.config import DragomanError, UsageError
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY
 from dragoman.device import choose_device
 from dragoman.engines.grouping import group_by_length
 from dragoman.engines.pytorch import PyTorchEngine
+from dragoman.errors import DragomanError, UsageError
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.shortlist.shortlist import Shortlist

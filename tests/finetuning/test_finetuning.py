@@ -10,12 +10,13 @@ from tests.distillation.conftest import Listener, sentences, write_lines
 
 from dragoman import Translator
 from dragoman.cli import main
-from dragoman.config import UsageError, read_table, to_table
+from dragoman.config import read_table, to_table
 from dragoman.corpora.preparation import PreparationError
 from dragoman.corpora.text_file import CorpusError
+from dragoman.errors import UsageError
 from dragoman.finetuning.recipe import FEWEST_UPDATES_PER_EPOCH, SMALLEST_UPDATE, finetuning_recipe
 from dragoman.finetuning.run import ORDER_FILE, FineTuning, fine_tune
-from dragoman.model_directory import ModelDirectory, describe
+from dragoman.model_directory import ModelDirectory, update_description
 from dragoman.pipeline.beginning import BeginningError
 from dragoman.pipeline.claim import FINISHED_FILE, MARK, RECIPE_FILE, RunError, only_one
 from dragoman.pipeline.run import train_model
@@ -105,11 +106,11 @@ def test_the_same_command_goes_on_and_another_is_refused(
     with pytest.raises(RunError, match="began with other epochs and assignments"):
         start(epochs=3.0)
     (tmp_path / "run" / "finished").unlink()
-    describe(teacher, weights_sha256="0" * 64)  # as if it had been trained again
+    update_description(teacher, weights_sha256="0" * 64)  # as if it had been trained again
     try:
         assert "other weights now than those that the fine-tuning began with" in start(*short)[-1]
     finally:
-        describe(teacher, weights_sha256=started)
+        update_description(teacher, weights_sha256=started)
     recorded = ModelDirectory(tmp_path / "run").description.training["sha256"]
     assert recorded[f"{teacher}/model.safetensors"] == started
     (tmp_path / "run" / "finished").unlink()
@@ -262,7 +263,9 @@ def test_test_text_that_is_somewhere_else_is_told(
         **training["recipe"]["corpora"],
         "test": [{"path": "$NOWHERE/a.tsv"}, {"path": "gone.tsv"}, {"path": text["test"]}],
     }
-    describe(copy, training={**training, "recipe": {**training["recipe"], "corpora": corpora}})
+    update_description(
+        copy, training={**training, "recipe": {**training["recipe"], "corpora": corpora}}
+    )
 
     recipe, remarks = finetuning_recipe(ModelDirectory(copy), [mine], 1.0, ())
 

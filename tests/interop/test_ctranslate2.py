@@ -13,13 +13,13 @@ from typing import Any, Literal
 import pytest
 
 from dragoman.cli import main
-from dragoman.config import UsageError
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY
 from dragoman.engines import ctranslate2 as engine_module
 from dragoman.engines.ctranslate2 import CTranslate2Engine
 from dragoman.engines.protocol import EngineError
 from dragoman.engines.pytorch import PyTorchEngine
+from dragoman.errors import UsageError
 from dragoman.interop import ctranslate2 as exporting
 from dragoman.interop.ctranslate2 import export_ctranslate2
 from dragoman.interop.export import ExportError, compare_rounded

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from dragoman.cli.import_model import app
-from dragoman.config import UsageError
+from dragoman.errors import UsageError
 from dragoman.interop.marian_config import MarianError
 from dragoman.interop.staging import OutputError
 from dragoman.model_directory import ModelDirectory

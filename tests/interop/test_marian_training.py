@@ -11,7 +11,7 @@ from torch.nn.utils.rnn import pad_sequence
 from dragoman.config import to_table
 from dragoman.finetuning.recipe import RATE_OF_IMPORT_TIMES_WIDTH, finetuning_recipe
 from dragoman.interop.marian import import_marian
-from dragoman.model_directory import ModelDirectory, describe
+from dragoman.model_directory import ModelDirectory, update_description
 from dragoman.pipeline.run import train_model
 from dragoman.training.display import Silence
 from dragoman.training.journal import read_journal
@@ -67,7 +67,7 @@ def test_the_rate_is_that_of_imports_each_time(
     train.write_text("".join(lines), encoding="utf-8")
 
     first, _ = finetuning_recipe(model, [str(train)], 20.0, ())
-    describe(model.path, training={"recipe": to_table(first)})
+    update_description(model.path, training={"recipe": to_table(first)})
     second, _ = finetuning_recipe(ModelDirectory(model.path), [str(train)], 20.0, ())
 
     width = model.description.model.d_model

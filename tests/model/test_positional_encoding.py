@@ -8,6 +8,7 @@ import torch
 from dragoman.model.positional_encoding import (
     Convention,
     PositionalEncoding,
+    RotaryEncoding,
     SinusoidTable,
     sinusoids,
 )
@@ -126,7 +127,17 @@ def test_the_table_is_neither_learnt_nor_saved_but_moves_with_the_module() -> No
 
     assert list(positions.parameters()) == []
     assert positions.state_dict() == {}
-    assert positions.to(torch.bfloat16).sinusoids.table.dtype == torch.bfloat16
+    assert positions.to("meta").sinusoids.table.is_meta
+    assert torch.equal(positions.to_empty(device="cpu").sinusoids.table, sinusoids(256, D_MODEL))
+
+
+def test_the_table_keeps_all_its_digits_in_a_model_of_bf16() -> None:
+    positions = RotaryEncoding(16).to(torch.bfloat16)
+
+    for length in (200, 300):  # the second one is longer than the table
+        rotation = positions.rotation(length)
+        x = torch.randn(1, 1, length, 16)
+        assert torch.equal(rotation(x), RotaryEncoding(16).rotation(length)(x))
 
 
 def test_an_odd_width_is_refused() -> None:

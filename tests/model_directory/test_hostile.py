@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dragoman.cli import main
-from dragoman.config import DragomanError
+from dragoman.errors import DragomanError
 from dragoman.model_directory import ModelDirectory, ModelError
 from dragoman.tokenizers.sentencepiece import SentencePieceTokenizer
 from dragoman.tokenizers.tokenizer import LARGEST_FILE, TokenizerError

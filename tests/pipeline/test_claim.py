@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.config import DragomanError, to_table
+from dragoman.config import to_table
+from dragoman.errors import DragomanError
 from dragoman.pipeline.claim import MARK, RunError, claim
 from dragoman.pipeline.run import train_model
 

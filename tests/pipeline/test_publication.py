@@ -18,10 +18,11 @@ from dragoman.pipeline.run import _prepare_text
 from dragoman.pipeline.validation import Validator
 from dragoman.recipe import Recipe
 from dragoman.training.averaging import Weights
-from dragoman.training.display import Display, Validation
+from dragoman.training.display import Display
 from dragoman.training.loop import Trainer
 from dragoman.training.objective import with_weights
 from dragoman.training.progress import Progress
+from dragoman.training.validation import Validation
 
 from .conftest import Listener, MakeRecipe
 from .test_validation import build

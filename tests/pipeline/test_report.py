@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from dragoman.config import DragomanError
+from dragoman.errors import DragomanError
 from dragoman.model_directory import ModelDirectory, count_parameters
 from dragoman.pipeline import run
 from dragoman.pipeline.report import write_report

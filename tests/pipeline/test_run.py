@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from safetensors.numpy import load_file
 
-from dragoman.config import DragomanError, read_table
+from dragoman.config import read_table
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.overlap import OverlapError
 from dragoman.corpora.preparation import PreparationError
+from dragoman.errors import DragomanError
 from dragoman.evaluation.statistics import EvaluationError
 from dragoman.model_directory import ModelDirectory
 from dragoman.pipeline.claim import RunError

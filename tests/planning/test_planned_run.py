@@ -7,8 +7,9 @@ import pytest
 import tomli_w
 
 from dragoman.cli import main
-from dragoman.config import UsageError, to_table
+from dragoman.config import to_table
 from dragoman.corpora.primer.corpus import generate
+from dragoman.errors import UsageError
 from dragoman.pipeline.claim import FINISHED_FILE, MARK, RECIPE_FILE, RunError, only_one
 from dragoman.planning import plan
 from dragoman.planning.planned_run import PLAN_FILE, names_sizes, plan_run

@@ -11,7 +11,6 @@ from tests.serving.live import Copier, serving
 from dragoman.model_directory import ModelDirectory
 from dragoman.serving.explanation import DECIMALS, NUM_RIVALS
 from dragoman.serving.models import ServedModel
-from dragoman.translator import default_search
 from dragoman.visualisation.beam_tree import beam_tree
 from dragoman.visualisation.trace import Trace, trace_translation
 
@@ -26,7 +25,7 @@ def post(address: str, **fields: Any) -> requests.Response:
 @pytest.fixture(scope="module")
 def trace(english_italian: Path) -> Trace:
     directory = ModelDirectory(english_italian)
-    return trace_translation(directory, SENTENCE, default_search(directory))
+    return trace_translation(directory, SENTENCE, directory.search)
 
 
 @pytest.fixture(scope="module")

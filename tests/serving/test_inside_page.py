@@ -14,7 +14,7 @@ from tests.serving.live import Copier, Turnstile, loaded, serving
 from tests.visualisation.small_model import save_small_model
 
 from dragoman.alignment.aligner import Aligner
-from dragoman.model_directory import describe
+from dragoman.model_directory import update_description
 from dragoman.serving.batching import TEXTS_AT_ONCE
 from dragoman.serving.models import ServedModel
 
@@ -266,7 +266,7 @@ def test_why_there_is_nothing_to_be_seen_is_said_in_the_panel(
 def hostile(tmp_path: Path) -> Iterator[str]:
     """Serve a model that writes markup."""
     directory = save_small_model(tmp_path, vocabulary=[ATTACK, "<script>alert(2)</script>", "cat"])
-    describe(directory.path, alignment=ALIGNMENT)
+    update_description(directory.path, alignment=ALIGNMENT)
     with serving([loaded(directory.path)]) as url:
         yield url
 

@@ -18,7 +18,7 @@ from requests.adapters import HTTPAdapter
 from tests.serving.live_process import process, serve
 from urllib3.util import Retry
 
-from dragoman.config import DragomanError, UsageError
+from dragoman.errors import DragomanError, UsageError
 from dragoman.serving.server import open_socket
 
 

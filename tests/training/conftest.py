@@ -16,9 +16,9 @@ from dragoman.corpora.token_store_writer import TokenStoreWriter
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.training.config import TrainingConfig
-from dragoman.training.display import Validation
 from dragoman.training.loop import Trainer
 from dragoman.training.objective import Objective
+from dragoman.training.validation import Validation
 
 VOCAB = 20
 SMALL = TransformerConfig(
@@ -50,6 +50,7 @@ def build_trainer(
     """Build a trainer that begins with the same weights each time."""
     torch.manual_seed(5)
     transformer = Transformer(model, source_vocab_size=VOCAB, target_vocab_size=VOCAB, padding_id=0)
+    transformer.to(settings.get("device", "cpu"))
     batching = BatchingConfig(tokens_per_update=40, max_tokens_per_micro_batch=20, max_length=16)
     batches = Batches(
         store,

@@ -5,7 +5,8 @@ import os
 
 from rich.console import Console
 
-from dragoman.training.display import ConsoleDisplay, LastingConsole, Validation
+from dragoman.training.display import ConsoleDisplay, LastingConsole
+from dragoman.training.validation import Validation
 
 
 def test_nobody_has_to_read_what_a_training_says() -> None:

@@ -18,10 +18,11 @@ from torch import nn
 
 from dragoman.training.averaging import weights_of
 from dragoman.training.checkpoint import CheckpointError
-from dragoman.training.display import Silence, Validation
+from dragoman.training.display import Silence
 from dragoman.training.journal import read_journal
 from dragoman.training.loop import Trainer
 from dragoman.training.step import TrainingError
+from dragoman.training.validation import Validation
 
 from .conftest import SMALL
 

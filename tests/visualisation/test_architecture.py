@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from dragoman.config import UsageError
+from dragoman.errors import UsageError
 from dragoman.model.config import PRESETS, TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.visualisation.architecture import architecture_of

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from dragoman.config import DragomanError
+from dragoman.errors import DragomanError
 from dragoman.model_directory import ModelDirectory
 from dragoman.visualisation.attended_sentence import HeadMap, attend, head_maps
 from dragoman.visualisation.attention_maps import read_attention

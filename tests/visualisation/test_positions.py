@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dragoman.config import UsageError
+from dragoman.errors import UsageError
 from dragoman.model.positional_encoding import Convention
 from dragoman.visualisation.position_figure import position_figure
 from dragoman.visualisation.positions import position_tables

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from dragoman.config import DragomanError
+from dragoman.errors import DragomanError
 from dragoman.visualisation.line_chart import HEIGHT, line_chart, ticks, training_page
 from dragoman.visualisation.training_curves import (
     MOST_POINTS,

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dragoman.config import DragomanError
 from dragoman.corpora.text_file import read_lines
+from dragoman.errors import DragomanError
 
 Links = frozenset[tuple[int, int]]
 """A word of the source and a word of the target each, counted from 0; words are what white space

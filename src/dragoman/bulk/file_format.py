@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol
 
-from dragoman.config import DragomanError
+from dragoman.errors import DragomanError
 
 if TYPE_CHECKING:
     from dragoman.bulk.form import Outcome

@@ -8,8 +8,8 @@ from dragoman.bulk.form import Form
 from dragoman.bulk.json_lines import JsonLines
 from dragoman.bulk.parquet import ParquetTable
 from dragoman.bulk.plain_text import PlainText
-from dragoman.config import UsageError
 from dragoman.corpora.file_names import JSON_LINES, OTHER_FORMATS, ending
+from dragoman.errors import UsageError
 
 PARQUET = ".parquet"
 PAIRS = ".tsv"

@@ -84,8 +84,6 @@ class TranslatorSettings:
 
     def _what_computes(self) -> str:
         """Say with which engine, device and number format this machine computes."""
-        from dragoman.translator import default_search
-
         settings = EngineSettings(
             kind=self.engine,
             device=self.device,
@@ -93,7 +91,7 @@ class TranslatorSettings:
             precision=self.precision,
         )
         directory = ModelDirectory(self.model)
-        return describe_choice(directory, self.search or default_search(directory), settings)
+        return describe_choice(directory, self.search or directory.search, settings)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,8 +16,8 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from dragoman.bulk.file_format import BulkError
-from dragoman.config import DragomanError
 from dragoman.durable import follow_links, write_atomically
+from dragoman.errors import DragomanError
 
 JOB = "job.json"
 LOCK = ".lock"

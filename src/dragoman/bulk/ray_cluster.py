@@ -22,8 +22,8 @@ from dragoman.bulk.file_format import Block, BulkError
 from dragoman.bulk.files import Distribute, Done
 from dragoman.bulk.job import Job
 from dragoman.bulk.kept import KeptParts
-from dragoman.config import DragomanError, UsageError
 from dragoman.device import num_cpus
+from dragoman.errors import DragomanError, UsageError
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from dragoman.config import DragomanError, UsageError
+from dragoman.errors import DragomanError, UsageError
 
 LONGEST = 4_000_000
 """Characters of a file; a notebook of this size holds pictures, not more code."""

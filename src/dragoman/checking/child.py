@@ -14,7 +14,8 @@ from dragoman.checking.limits import limit_process
 from dragoman.checking.parts import PART_NAMES
 from dragoman.checking.process import Request
 from dragoman.checking.report import Report
-from dragoman.config import UsageError, from_table, nearest, to_table
+from dragoman.config import from_table, nearest, to_table
+from dragoman.errors import UsageError
 
 
 def main() -> None:

@@ -17,7 +17,8 @@ from pathlib import Path
 
 from dragoman.checking.cells import Cell, read_cells
 from dragoman.checking.report import Report
-from dragoman.config import DragomanError, UsageError, from_table, to_table
+from dragoman.config import from_table, to_table
+from dragoman.errors import DragomanError, UsageError
 
 _BEGIN = (
     "import sys; sys.path.insert(0, sys.argv[1]); from dragoman.checking.child import main; main()"

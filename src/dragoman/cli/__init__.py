@@ -14,7 +14,7 @@ from cyclopts.exceptions import UnknownOptionError, UnusedCliTokensError
 
 from dragoman import __version__
 from dragoman.__main__ import INTERRUPTED
-from dragoman.config import DragomanError, UsageError
+from dragoman.errors import OUT_OF_MEMORY, DragomanError, UsageError
 
 WRONG_USE = 2
 FAILED = 1
@@ -31,6 +31,9 @@ REASONS: dict[type[OSError], str] = {
     FileExistsError: "a file stands where a directory is expected",
 }
 """What users can mend, in their words."""
+
+SIGNS_OF_LITTLE_MEMORY = ("tried to allocate", "out of memory", "_alloc_failed")
+"""In an error of PyTorch; the last one is what cuBLAS and cuDNN say."""
 
 EXTRAS = {
     "torch": "train",
@@ -178,7 +181,7 @@ def _one_sentence(error: Exception) -> str:
             return f'this command needs {package}: pip install "dragoman[{extra}]" installs it'
     if _is_out_of_memory(error):
         return (
-            "there is not enough memory; a smaller --beam-size needs less to translate, and a "
+            f"{OUT_OF_MEMORY}; a smaller --beam-size needs less to translate, and a "
             "smaller batching.max_tokens_per_micro_batch to train, in another directory (-o) if "
             "this one has a checkpoint, which is intact"
         )
@@ -218,5 +221,5 @@ def _is_out_of_memory(error: Exception) -> bool:
     """Recognise the errors of Python and of PyTorch, which need not be there to be asked."""
     text = str(error).lower()
     return isinstance(error, MemoryError) or (
-        isinstance(error, RuntimeError) and ("tried to allocate" in text or "out of memory" in text)
+        isinstance(error, RuntimeError) and any(sign in text for sign in SIGNS_OF_LITTLE_MEMORY)
     )

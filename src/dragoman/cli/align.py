@@ -50,14 +50,14 @@ def align(
     """
     from dragoman.alignment.aligner import Aligner
     from dragoman.alignment.choice import choose, measure
-    from dragoman.model_directory import describe
+    from dragoman.model_directory import update_description
 
     aligner = Aligner(model)
     description = aligner.directory.description
     text = _text(description.languages, pairs, gold)
     candidates = measure(aligner.attention(text.pairs), text)
     chosen = choose(candidates, text)
-    describe(model, alignment=chosen)
+    update_description(model, alignment=chosen)
     if json:
         _print_json(candidates, chosen)
     else:
@@ -68,9 +68,9 @@ def _text(languages: tuple[str, str], pairs: str | None, gold: Path | None) -> "
     """Read what to judge by."""
     from dragoman.alignment.choice import AlignedText, primer_text
     from dragoman.alignment.links import AlignmentError, check_gold, read_gold
-    from dragoman.config import UsageError
     from dragoman.corpora.config import CorpusConfig
     from dragoman.corpora.parallel_text import read_pairs
+    from dragoman.errors import UsageError
 
     if pairs is None:
         if gold is not None:

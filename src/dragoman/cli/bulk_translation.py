@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from dragoman.cli.whole_number import WholeNumber
-from dragoman.config import DragomanError, UsageError
 from dragoman.durable import is_ordinary
+from dragoman.errors import DragomanError, UsageError
 
 if TYPE_CHECKING:
     from dragoman.bulk.files import Distribute, Progress

@@ -199,8 +199,8 @@ def primer(
 
 def _corpora(files: list[str], source: str | None, target: str | None) -> "list[CorpusConfig]":
     """List what to check: each of the files, and the one that is in two files."""
-    from dragoman.config import UsageError
     from dragoman.corpora.config import CorpusConfig
+    from dragoman.errors import UsageError
 
     if (source is None) != (target is None):
         raise UsageError("a corpus in two files takes both --source and --target")

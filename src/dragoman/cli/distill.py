@@ -63,9 +63,9 @@ def distill(
     jobs
         Translate with so many processes, which share the processors.
     """
-    from dragoman.config import UsageError
     from dragoman.corpora.config import CorpusConfig
     from dragoman.distillation.run import Distillation, distil
+    from dragoman.errors import UsageError
     from dragoman.training.display import ConsoleDisplay, LastingConsole
 
     if not pairs:

@@ -109,7 +109,7 @@ def evaluate(
     """
     from json import dumps
 
-    from dragoman.config import UsageError
+    from dragoman.errors import UsageError
     from dragoman.evaluation import report
     from dragoman.evaluation.metrics import exact_match, score
     from dragoman.evaluation.significance import compare as compare_systems
@@ -142,7 +142,8 @@ def evaluate(
 
 def _recorded_settings(model: Path) -> "EvaluationConfig":
     """Read how the recipe of a model scores it; a file of translations has no recipe."""
-    from dragoman.config import DragomanError, UsageError, from_table
+    from dragoman.config import from_table
+    from dragoman.errors import DragomanError, UsageError
     from dragoman.evaluation.config import EvaluationConfig
     from dragoman.model_directory import DESCRIPTION_NAME, ModelDirectory
 
@@ -165,7 +166,7 @@ def _check_systems(paths: list[Path], translation: TranslationOptions) -> None:
     Raises:
         UsageError: translations are all there and are to be made, or languages differ.
     """
-    from dragoman.config import UsageError
+    from dragoman.errors import UsageError
 
     if translation != TranslationOptions() and all(path.is_file() for path in paths):
         raise UsageError(
@@ -194,11 +195,11 @@ def _read_test_set(
     pairs: Path | None, test_set: TestSet, compared: list[Path]
 ) -> tuple[list[str], list[str]]:
     """Read both sides of a test set, whose languages are those of the first model."""
-    from dragoman.config import UsageError
     from dragoman.corpora.config import CorpusConfig
     from dragoman.corpora.languages import parse_languages
     from dragoman.corpora.parallel_text import has_named_sides, read_pairs
     from dragoman.corpora.signs import Signs
+    from dragoman.errors import UsageError
 
     given = [path is not None for path in (pairs, test_set.source, test_set.reference)]
     if given not in ([True, False, False], [False, True, True]):

@@ -46,8 +46,8 @@ def explain(
         Print everything as one JSON object, for programs.
     """
     from dragoman.cli.picture_output import ending_of
-    from dragoman.config import UsageError
     from dragoman.durable import write_atomically
+    from dragoman.errors import UsageError
     from dragoman.model_directory import ModelDirectory
     from dragoman.tokenizers.normalisation import encodable
     from dragoman.tokenizers.sentences import split_sentences
@@ -76,10 +76,9 @@ def explain(
 
 def _configure(directory: "ModelDirectory", beam_size: int | None) -> "SearchConfig":
     """Take the model's search, with another beam if one was asked for."""
-    from dragoman.config import UsageError
-    from dragoman.translator import default_search
+    from dragoman.errors import UsageError
 
-    search = default_search(directory)
+    search = directory.search
     try:
         if beam_size is None:
             return search

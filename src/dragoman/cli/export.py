@@ -113,7 +113,7 @@ def _export(model: Path, to: Format, output: Path | None, rounding: Quantization
 
         return export_onnx(model, output, quantization=rounding)
     if rounding == "int8":
-        from dragoman.config import UsageError
+        from dragoman.errors import UsageError
 
         raise UsageError("--quantization int8: marian has no 8-bit weights; leave it out")
     from dragoman.interop.marian_export import export_marian

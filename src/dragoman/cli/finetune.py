@@ -47,7 +47,7 @@ def finetune(
     set_
         Change a setting of the recipe, as section.key=value; may be given several times.
     """
-    from dragoman.config import UsageError
+    from dragoman.errors import UsageError
     from dragoman.finetuning.run import FineTuning, fine_tune
     from dragoman.training.display import ConsoleDisplay, LastingConsole
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dragoman.config import UsageError
 from dragoman.durable import open_whole, write_atomically
+from dragoman.errors import UsageError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -53,8 +53,8 @@ def plan(
     json
         Write JSON, for programs.
     """
-    from dragoman.config import UsageError
     from dragoman.corpora.languages import parse_languages
+    from dragoman.errors import UsageError
     from dragoman.planning.plan import is_planned, make_plan
     from dragoman.recipe import recipe_from_table
 

@@ -13,7 +13,7 @@ from dragoman.cli.picture_output import (
     write_text,
 )
 from dragoman.cli.whole_number import WholeNumber
-from dragoman.config import UsageError
+from dragoman.errors import UsageError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

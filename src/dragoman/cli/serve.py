@@ -50,7 +50,7 @@ def serve(
     translation
         What translates, where, and what it keeps.
     """
-    from dragoman.config import UsageError
+    from dragoman.errors import UsageError
     from dragoman.serving.application import build_application
     from dragoman.serving.models import Models, prepare_model
     from dragoman.serving.priority import give_way
@@ -83,9 +83,9 @@ def _check_glossary(models: tuple[Path, ...], glossary: Path | None) -> None:
     Raises:
         UsageError: a model would take the one side for the other.
     """
-    from dragoman.config import UsageError
     from dragoman.corpora.config import CorpusConfig
     from dragoman.corpora.parallel_text import has_named_sides
+    from dragoman.errors import UsageError
     from dragoman.model_directory import ModelDirectory
 
     if glossary is None or has_named_sides(CorpusConfig(path=str(glossary))):

@@ -51,7 +51,7 @@ def shortlist(
     json
         Print one JSON object, for programs.
     """
-    from dragoman.config import UsageError
+    from dragoman.errors import UsageError
     from dragoman.model_directory import ModelDirectory
     from dragoman.shortlist.learning import learn_for_model
     from dragoman.shortlist.shortlist import ShortlistConfig

@@ -44,7 +44,7 @@ def train(
         How long the training may take, where sizes and schedule are planned, which itself takes
         some minutes; 60 if nothing is said.
     """
-    from dragoman.config import UsageError
+    from dragoman.errors import UsageError
     from dragoman.pipeline.run import train_model
     from dragoman.planning.planned_run import names_sizes, plan_run
     from dragoman.recipe import read_recipe

@@ -12,8 +12,8 @@ from dragoman.cli.bulk_translation import BulkOptions, bulk_output, translate_in
 from dragoman.cli.text_output import check_outputs, open_output
 from dragoman.cli.translation_options import TranslationOptions, announce
 from dragoman.cli.whole_number import WholeNumber
-from dragoman.config import UsageError
 from dragoman.durable import check_apart
+from dragoman.errors import UsageError
 
 if TYPE_CHECKING:
     from dragoman.bulk.form import Form
@@ -181,9 +181,8 @@ def _form(output: OutputOptions, search: "SearchConfig") -> "Form":
 def _configure(model: Path, options: SearchOptions) -> "SearchConfig":
     """Change the settings of the model's search that were given."""
     from dragoman.model_directory import ModelDirectory
-    from dragoman.translator import default_search
 
-    of_model = default_search(ModelDirectory(model))
+    of_model = ModelDirectory(model).search
     given = {name: value for name, value in vars(options).items() if value is not None}
     try:
         config = replace(of_model, **given)

@@ -2,7 +2,7 @@
 
 import re
 
-from dragoman.config import UsageError
+from dragoman.errors import UsageError
 from dragoman.languages import LANGUAGE, language_code, same_language
 
 

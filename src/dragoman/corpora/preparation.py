@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from dragoman.config import DragomanError, to_table
+from dragoman.config import to_table
 from dragoman.corpora.clean_text import Say, write_clean_text
 from dragoman.corpora.config import CleaningConfig, CorporaConfig
 from dragoman.corpora.encoding import encode
@@ -28,6 +28,7 @@ from dragoman.corpora.prepared_text import (
 from dragoman.corpora.store_description import TokenStoreError
 from dragoman.corpora.text_file import CorpusError
 from dragoman.corpora.vocabulary import fingerprint_taken, learn_or_take
+from dragoman.errors import DragomanError
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.normalisation import normalise
 from dragoman.tokenizers.pair import TokenizerPair

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from dragoman.config import DragomanError, UsageError, from_table, to_table
+from dragoman.config import from_table, to_table
 from dragoman.durable import write_atomically
+from dragoman.errors import DragomanError, UsageError
 
 FORMAT_VERSION = 1
 DESCRIPTION_NAME = "store.json"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dragoman.config import DragomanError
+from dragoman.errors import DragomanError
 
 MAX_LINE_BYTES = 16 * 2**20
 """No sentence is that long: the file is not text, or its lines do not end in a line feed."""

@@ -87,13 +87,14 @@ def beam_search(
     where fewer than `n_best` did.
     """
     found: list[list[Hypothesis]] = [[] for _ in problem.sources]
+    limits = problem.limits(config)
     beams, logits, state = _start(problem, config.beam_size)
     while True:
         step = _extend(problem, beams, logits)
         _collect_ended(step.candidates, found, problem.eos, config)
         beams, parents = _live(step, problem.eos, config.beam_size)
         state = state.reorder(parents)
-        beams = _settle(problem, config, beams, found)
+        beams = _settle(problem, config, beams, found, limits)
         if observer is not None:
             observer(step.candidates, step.parents, beams)
         going = (beams.log_probabilities[:, 0] > -math.inf).nonzero()[:, 0]
@@ -169,10 +170,10 @@ def _settle(
     config: SearchConfig,
     beams: Beams,
     found: list[list[Hypothesis]],
+    limits: Sequence[int],
 ) -> Beams:
     """Give up the prefixes of the sentences whose search is over."""
     length = beams.tokens.size(2) - 1
-    limits = problem.limits(config)
     over, at_limit = [], []
     for place, best in enumerate(beams.log_probabilities[:, 0].tolist()):
         sentence = beams.sentences[place]
@@ -223,7 +224,7 @@ def _read(
     beams: Beams, chosen: Tensor, eos: int, config: SearchConfig
 ) -> list[tuple[int, Hypothesis]]:
     """Bring the chosen prefixes to the host, each with its sentence."""
-    places = chosen.nonzero()[:, 0].tolist()
+    places = [place for place, row in enumerate(chosen.tolist()) for each in row if each]
     if not places:
         return []
     tokens = beams.tokens[chosen][:, 1:].tolist()

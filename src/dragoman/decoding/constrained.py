@@ -274,7 +274,7 @@ def _choose(
         live = []
     elif live and len(live[0].tokens) > sentence.limit:
         complete = [prefix for prefix in live if not prefix.missing and not prefix.remainder]
-        _keep(sentence, complete[: config.n_best - len(kept)], eos, config)
+        _keep(sentence, complete, eos, config)
         live = []
     sentence.live = live
 

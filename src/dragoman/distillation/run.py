@@ -1,6 +1,7 @@
 """Have a teacher translate, and train a student on that; or go on with it."""
 
 import json
+import os
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
@@ -9,18 +10,17 @@ from pathlib import Path
 from dragoman.bulk.files import Distribute, Progress, translate_files
 from dragoman.bulk.job import Job, TranslatorSettings
 from dragoman.bulk.plain_text import PlainText
-from dragoman.config import DragomanError, UsageError
 from dragoman.corpora.config import CorpusConfig
 from dragoman.decoding.config import SearchConfig
 from dragoman.distillation.student import as_learnt, student_recipe
 from dragoman.distillation.text import write_pairs, write_sources
 from dragoman.durable import checksum, write_atomically
+from dragoman.errors import DragomanError, UsageError
 from dragoman.model_directory import ModelDirectory
-from dragoman.pipeline.claim import claim, only_one
+from dragoman.pipeline.claim import RECIPE_FILE, claim, make_directory, only_one
 from dragoman.pipeline.run import train_model
 from dragoman.recipe import Recipe
 from dragoman.training.display import Display
-from dragoman.translator import default_search
 
 FOLDER = "distillation"
 """Inside the directory of the student's run."""
@@ -119,8 +119,15 @@ def distil(
         The signal that stopped the training; None when it is finished.
 
     Raises:
+        UsageError: several processes are to translate.
         DragomanError: the model, the text or the directory cannot be used.
     """
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1:  # each would be in the others' way
+        raise UsageError(
+            "a distillation has one process translate; when its training begins, stop it, and go "
+            f"on with several by torchrun -m dragoman train {order.directory / RECIPE_FILE} "
+            f"-o {order.directory}"
+        )
     folder = order.directory / FOLDER
     teacher = ModelDirectory(order.teacher)
     order = replace(order, corpora=as_learnt(teacher, order.corpora))
@@ -128,7 +135,7 @@ def distil(
     pairs = dict(zip(_files(order), weights, strict=True))
     recipe = student_recipe(teacher, order.student, pairs, order.assignments)
     search = _search(teacher, order.n_best)
-    order.directory.mkdir(parents=True, exist_ok=True)
+    make_directory(order.directory)
     with only_one(order.directory):
         claim(recipe, order.directory)
         folder.mkdir(exist_ok=True)
@@ -190,7 +197,7 @@ def _search(teacher: ModelDirectory, n_best: int) -> SearchConfig:
     Raises:
         UsageError: there is no such beam.
     """
-    search = default_search(teacher)
+    search = teacher.search
     try:
         return replace(search, beam_size=max(search.beam_size, n_best), n_best=n_best)
     except ValueError as error:

@@ -5,13 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dragoman.config import UsageError, set_key, to_table
+from dragoman.config import set_key, to_table
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.prepared_text import VALIDATION_NAME
 from dragoman.corpora.text_file import CorpusError, as_setting, expand
+from dragoman.errors import UsageError
 from dragoman.model_directory import ModelDirectory
 from dragoman.pipeline.beginning import LAYERS, other_sizes
-from dragoman.recipe import Recipe, recipe_from_table
+from dragoman.recipe import Recipe, recipe_from_table, recorded_recipe
 
 IMPORTED = "marian"
 """The kind of tokenizer that a recipe cannot name, because nothing here learns it."""
@@ -38,6 +39,7 @@ def student_recipe(
 
     Raises:
         UsageError: the preset or an assignment is wrong, or there is no text to validate on.
+        ModelError: the teacher's own recipe cannot be read.
         CorpusError: a recipe cannot name the pairs or the teacher.
     """
     try:
@@ -68,8 +70,8 @@ def as_learnt(teacher: ModelDirectory, corpora: Sequence[CorpusConfig]) -> tuple
 
     So the teacher translates what it knows, and its student sees each text as often.
     """
-    recorded = teacher.description.training.get("recipe")
-    learnt = recipe_from_table(recorded).corpora.train if isinstance(recorded, dict) else ()
+    recipe = recorded_recipe(teacher)
+    learnt = recipe.corpora.train if recipe else ()
     settings = {_place(corpus): corpus for corpus in learnt}
     return tuple(
         replace(corpus, weight=known.weight, truecase=known.truecase)
@@ -96,8 +98,8 @@ def _table(
 ) -> dict[str, Any]:
     """Change what the teacher's description holds of its recipe; an import has none."""
     description = teacher.description
-    recorded = description.training.get("recipe")
-    table = to_table(recipe_from_table(recorded)) if isinstance(recorded, dict) else {}
+    recipe = recorded_recipe(teacher)
+    table = to_table(recipe) if recipe else {}
     table["source_language"] = description.source_language
     table["target_language"] = description.target_language
     table["corpora"] = _corpora(teacher.path, table.get("corpora", {}), pairs)

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import ctranslate2
 
-from dragoman.config import UsageError
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY, Hypothesis, build_hypothesis
 from dragoman.decoding.phrase import Phrase
@@ -17,6 +16,7 @@ from dragoman.device import num_cpus
 from dragoman.durable import checksum, open_file
 from dragoman.engines.grouping import group_by_length
 from dragoman.engines.protocol import EngineError
+from dragoman.errors import UsageError
 from dragoman.model_directory import WEIGHTS_OF_ORIGIN, ModelDirectory
 from dragoman.tokenizers.pair import TokenizerPair
 
@@ -79,9 +79,11 @@ class CTranslate2Engine:
         forbidden = description.forbidden_ids
         self._forbidden = [[piece] for piece in target.pieces(forbidden)]
         self._num_positions: int = config[NUM_POSITIONS]
+        self.searches_at_once = threads or num_cpus()
+        """Each batch is computed by one thread."""
         try:
             self._translator = ctranslate2.Translator(
-                str(path), inter_threads=threads or num_cpus(), intra_threads=1
+                str(path), inter_threads=self.searches_at_once, intra_threads=1
             )
         except (RuntimeError, ValueError) as error:
             raise EngineError(f"{path}: cannot be read by CTranslate2: {error}") from error

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
-from dragoman.config import DragomanError
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import Hypothesis
 from dragoman.decoding.phrase import Phrase
+from dragoman.errors import DragomanError
 
 
 class EngineError(DragomanError):
@@ -25,6 +25,10 @@ class Engine(Protocol):
     def knows_phrases(self) -> bool:
         """Whether it can be required to produce phrases."""
 
+    @property
+    def searches_at_once(self) -> int:
+        """How many threads may each search at once with a gain; others would wait."""
+
     def search(
         self,
         sources: Sequence[Sequence[int]],
@@ -37,7 +41,7 @@ class Engine(Protocol):
         Each gets `config.n_best` hypotheses, or fewer if there are not so many, and at least one.
         A sentence without tokens gets one empty hypothesis. If phrases are required of each
         sentence, every hypothesis has them; a sentence whose phrases cannot be said gets none. If
-        a prefix is given for each sentence, every other hypothesis begins with it.
+        a prefix is given for each sentence, all but an empty hypothesis begin with it.
 
         Raises:
             EngineError: the engine cannot search so.

@@ -95,6 +95,11 @@ class PyTorchEngine:
         """Whether it can be required to produce phrases."""
         return True
 
+    @property
+    def searches_at_once(self) -> int:
+        """How many threads may each search at once with a gain: a batch takes all processors."""
+        return 1
+
     def search(
         self,
         sources: Sequence[Sequence[int]],

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import Literal
 
-from dragoman.config import DragomanError, UsageError
 from dragoman.decoding.config import SearchConfig
 from dragoman.device import Precision
 from dragoman.engines.protocol import Engine, EngineError
+from dragoman.errors import DragomanError, UsageError
 from dragoman.model_directory import ModelDirectory
 from dragoman.shortlist.file import load_shortlist
 from dragoman.tokenizers.pair import TokenizerPair

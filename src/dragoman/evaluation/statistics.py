@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dragoman.config import DragomanError
+from dragoman.errors import DragomanError
 from dragoman.evaluation.config import EvaluationConfig, MetricName
 from dragoman.tokenizers.normalisation import normalise
 

@@ -5,11 +5,12 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from dragoman.config import UsageError, set_key, to_table
+from dragoman.config import set_key, to_table
 from dragoman.corpora.parallel_text import read_pairs
 from dragoman.corpora.text_file import CorpusError, as_setting, expand
+from dragoman.errors import UsageError
 from dragoman.model_directory import ModelDirectory
-from dragoman.recipe import Recipe, recipe_from_table
+from dragoman.recipe import Recipe, recipe_from_table, recorded_recipe
 
 RATE_TIMES_WIDTH = 0.25
 """The learning rate of AdamW, which falls in a line to zero, for a model that was trained here:
@@ -49,6 +50,7 @@ def finetuning_recipe(
 
     Raises:
         UsageError: an assignment is wrong.
+        ModelError: the model's own recipe cannot be read.
         CorpusError: the text cannot be read, or a recipe cannot name the model.
     """
     try:
@@ -69,8 +71,8 @@ def finetuning_recipe(
 def _table(model: ModelDirectory, pairs: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
     """Change what the model's description holds of its recipe; an import has none."""
     description = model.description
-    recorded = description.training.get("recipe")
-    table = to_table(recipe_from_table(recorded)) if isinstance(recorded, dict) else {}
+    recipe = recorded_recipe(model)
+    table = to_table(recipe) if recipe else {}
     table.pop("licence", None)  # of the text that it has learnt from before
     trained = table.get("training", {})
     batching = {} if trained.get("from_model") else table.get("batching", {})

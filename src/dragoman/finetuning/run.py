@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dragoman.config import UsageError, read_table
+from dragoman.config import read_table
 from dragoman.corpora.parallel_text import read_pairs
 from dragoman.corpora.prepared_text import VALIDATION_NAME, read_tsv
 from dragoman.durable import write_atomically
+from dragoman.errors import UsageError
 from dragoman.evaluation.config import EvaluationConfig
 from dragoman.evaluation.report import comparisons_to_text
 from dragoman.evaluation.significance import compare

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dragoman.config import DragomanError
+from dragoman.errors import DragomanError
 from dragoman.interop.proof import (
     LENGTH_LIMIT,
     TOLERANCE,
@@ -16,7 +16,6 @@ from dragoman.interop.proof import (
     compare,
 )
 from dragoman.model_directory import ModelDirectory
-from dragoman.translator import default_search
 
 
 class ExportError(DragomanError):
@@ -69,7 +68,7 @@ def count_positions(directory: ModelDirectory) -> int:
     """Count the positions that a model's own search can ask for, and those of the proof."""
     longest = directory.description.max_length
     of_proof = LENGTH_LIMIT + 1  # with what a translation begins with
-    return max(longest + 1, default_search(directory).max_length(longest), of_proof)
+    return max(longest + 1, directory.search.max_length(longest), of_proof)
 
 
 def write_json(path: Path, table: dict[str, Any]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from dragoman.config import DragomanError
+from dragoman.errors import DragomanError
 from dragoman.model.config import TransformerConfig
 
 ACTIVATIONS: dict[str, Literal["relu", "gelu", "silu"]] = {

@@ -25,7 +25,6 @@ from dragoman.interop.weight_names import LOGITS_BIAS, marian_block_names, maria
 from dragoman.model_directory import WEIGHTS_OF_ORIGIN, ModelDescription
 from dragoman.tokenizers.marian import MarianTokenizer
 from dragoman.tokenizers.tokenizer import Tokenizer
-from dragoman.translator import default_search
 
 COPY_NAME = "marian"
 WEIGHTS_NAME = "model.safetensors"
@@ -146,7 +145,7 @@ def _generation_config(model: LoadedModel) -> dict[str, Any]:
 
     Its length penalty is another formula; the same exponent is the nearest.
     """
-    description, search = model.directory.description, default_search(model.directory)
+    description, search = model.directory.description, model.directory.search
     special = description.special_ids
     return {
         "pad_token_id": special.pad,

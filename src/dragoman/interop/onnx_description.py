@@ -16,7 +16,6 @@ from dragoman.interop.onnx_graphs import (
 from dragoman.interop.proof import LoadedModel
 from dragoman.model_directory import WEIGHTS_OF_ORIGIN
 from dragoman.tokenizers.sentencepiece import SentencePieceTokenizer
-from dragoman.translator import default_search
 
 _README = """\
 # {source} to {target}, in ONNX
@@ -100,7 +99,7 @@ source_tokenizer, target_tokenizer = tokenizers.source, tokenizers.target"""
 def describe(model: LoadedModel, *, num_positions: int, quantization: str) -> dict[str, Any]:
     """Write down the numbers, for `config.json`."""
     description = model.directory.description
-    config, search = description.model, default_search(model.directory)
+    config, search = description.model, model.directory.search
     return {
         WEIGHTS_OF_ORIGIN: description.weights_sha256,
         "source_language": description.source_language,

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from dragoman.config import DragomanError
 from dragoman.durable import follow_links, naming
+from dragoman.errors import DragomanError
 from dragoman.model_directory import WEIGHTS_OF_ORIGIN
 
 CONFIG_NAME = "config.json"

@@ -1,6 +1,7 @@
 """Positional encoding (section 3.5): sinusoids, which are added or turn queries and keys."""
 
 import math
+from collections.abc import Callable
 from typing import Literal
 
 import torch
@@ -58,7 +59,8 @@ class SinusoidTable(nn.Module):
     """Rows of sinusoids for the positions of a sequence.
 
     The table is a buffer: it moves with the module, it is not a parameter, and it is not saved,
-    because it can always be computed again. It grows when a longer sequence comes.
+    because it can always be computed again. It grows when a longer sequence comes. It stays in
+    single precision whatever the module is in.
     """
 
     table: Tensor
@@ -75,8 +77,17 @@ class SinusoidTable(nn.Module):
         table = self.table  # another thread may put a shorter one there at any time
         if end > table.size(0):
             with torch.inference_mode(False):  # training may use the longer table, too
-                self.table = table = sinusoids(2 * end, self.width, self.convention).to(table)
+                self.table = table = self._compute(2 * end, table.device)
         return table[first_position:end]
+
+    def _compute(self, num_positions: int, device: torch.device) -> Tensor:
+        return sinusoids(num_positions, self.width, self.convention).to(device)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "SinusoidTable":
+        """Follow to another device, but not to another precision."""
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        self.table = self._compute(len(self.table), self.table.device)
+        return self
 
 
 class PositionalEncoding(nn.Module):
@@ -116,7 +127,7 @@ class RotaryEncoding(nn.Module):
 
     def rotation(self, length: int, *, first_position: int = 0) -> Rotate:
         """Tell how self-attention turns queries and keys of these positions."""
-        rows = self.sinusoids(length, first_position=first_position).float()
+        rows = self.sinusoids(length, first_position=first_position)
         sines, cosines = rows.unflatten(-1, (-1, 2)).unbind(dim=-1)
         return Rotation(sines, cosines)
 

@@ -21,8 +21,8 @@ from dragoman.model_directory.description import (
 )
 from dragoman.model_directory.directory import (
     ModelDirectory,
-    describe,
     save_model,
+    update_description,
 )
 from dragoman.model_directory.weights import WEIGHTS_NAME, count_parameters
 
@@ -38,6 +38,6 @@ __all__ = [
     "ShortlistDescription",
     "TokenizerDescription",
     "count_parameters",
-    "describe",
     "save_model",
+    "update_description",
 ]

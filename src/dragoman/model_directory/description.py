@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dragoman import __version__
-from dragoman.config import DragomanError, UsageError, from_table
+from dragoman.config import from_table
 from dragoman.durable import open_file
+from dragoman.errors import DragomanError, UsageError
 from dragoman.model.config import TransformerConfig
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.pair import TokenizerPair

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 import tomli_w
 
 from dragoman import __version__
-from dragoman.config import to_table
+from dragoman.config import from_table, to_table
+from dragoman.decoding.config import SearchConfig
 from dragoman.durable import checksum, flush, write_atomically
+from dragoman.errors import UsageError
 from dragoman.model_directory.description import (
     DESCRIPTION_NAME,
     ModelDescription,
@@ -41,6 +43,18 @@ class ModelDirectory:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self.description = read_description(self.path / DESCRIPTION_NAME)
+
+    @property
+    def search(self) -> SearchConfig:
+        """How to search with it, unless something else is asked for.
+
+        Raises:
+            ModelError: the description says what no search can do.
+        """
+        try:
+            return from_table(SearchConfig, self.description.search, at="search.")
+        except UsageError as error:
+            raise ModelError(f"{self.path / DESCRIPTION_NAME}: {error}") from error
 
     def load_tokenizers(self) -> TokenizerPair:
         """Read the tokenizers.
@@ -153,7 +167,7 @@ def save_model(
     return description
 
 
-def describe(directory: Path, **changes: Any) -> ModelDescription:
+def update_description(directory: Path, **changes: Any) -> ModelDescription:
     """Change fields of a model's description, and nothing else of the model."""
     path = directory / DESCRIPTION_NAME
     description = replace(read_description(path), **changes)

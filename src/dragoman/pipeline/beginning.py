@@ -5,8 +5,8 @@ from collections.abc import Collection
 from dataclasses import asdict
 from pathlib import Path
 
-from dragoman.config import DragomanError
 from dragoman.corpora.text_file import expand
+from dragoman.errors import DragomanError
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.model_directory import DESCRIPTION_NAME, WEIGHTS_NAME, ModelDirectory
@@ -39,15 +39,15 @@ def check_sizes(recipe: Recipe) -> None:
     if changed := other_sizes(theirs, recipe.model, may_differ):
         raise BeginningError(
             f"{model}: the recipe has other sizes than the model that it begins with "
-            f"({'; '.join('model.' + change for change in changed)}); undo that, or leave out what "
-            "names the model in its training section"
+            f"({'; '.join(f'model.{key}: {change}' for key, change in changed.items())}); undo "
+            "that, or leave out what names the model in its training section"
         )
 
 
 def other_sizes(
     theirs: TransformerConfig, ours: TransformerConfig, may_differ: Collection[str] = ()
-) -> list[str]:
-    """Tell all that decides what weights mean and is not the same; rates of dropout do not."""
+) -> dict[str, str]:
+    """Find what decides what weights mean and is not the same; rates of dropout do not."""
     left_out = {"dropout", "attention_dropout", "feed_forward_dropout", *may_differ}
     before, after = (
         {name: value for name, value in asdict(config).items() if name not in left_out}

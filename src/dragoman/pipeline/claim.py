@@ -10,8 +10,9 @@ from typing import Any
 import tomli_w
 from filelock import FileLock, Timeout
 
-from dragoman.config import DragomanError, UsageError, from_table, read_table, to_table
+from dragoman.config import from_table, read_table, to_table
 from dragoman.durable import write_atomically
+from dragoman.errors import DragomanError, UsageError
 from dragoman.pipeline.publication import CARD
 from dragoman.pipeline.report import REPORT
 from dragoman.recipe import Recipe, differences
@@ -30,12 +31,12 @@ MARK = "# The recipe of the run in this directory, written by dragoman train.\n"
 WRITTEN = ("data", "model.toml", "model.safetensors", CARD, "checkpoints", JOURNAL, REPORT)
 """What a run writes over."""
 
-MAY_CHANGE: tuple[str, ...] = (
-    "licence:",
-    "training.compile:",
-    "training.device:",
-    "training.keep_checkpoints:",
-    "training.parallelism:",
+MAY_CHANGE = (
+    "licence",
+    "training.compile",
+    "training.device",
+    "training.keep_checkpoints",
+    "training.parallelism",
 )
 """Settings that do not touch the weights, so that a run can go on with others."""
 
@@ -151,7 +152,9 @@ def has_trained(directory: Path) -> bool:
 
 def _refused_changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     """List the differences that a run cannot go on with."""
-    free = MAY_CHANGE
-    if new["training"]["metric"] == "loss":  # else it decides which weights are best
-        free += ("evaluation.",)
-    return [change for change in differences(old, new) if not change.startswith(free)]
+    judges = new["training"]["metric"] != "loss"  # the evaluation decides which weights are best
+    return [
+        f"{key}: {change}"
+        for key, change in differences(old, new).items()
+        if key not in MAY_CHANGE and (judges or not key.startswith("evaluation."))
+    ]

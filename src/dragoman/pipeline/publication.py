@@ -20,8 +20,8 @@ from dragoman.model_directory import (
     ModelDescription,
     ModelDirectory,
     TokenizerDescription,
-    describe,
     save_model,
+    update_description,
 )
 from dragoman.pipeline.beginning import fingerprint_start
 from dragoman.pipeline.model_card import model_card
@@ -135,7 +135,7 @@ def relicense(directory: Path, licence: str) -> None:
     training = ModelDirectory(directory).description.training
     if training["recipe"]["licence"] != licence:
         recipe = {**training["recipe"], "licence": licence}
-        changed = describe(directory, training={**training, "recipe": recipe})
+        changed = update_description(directory, training={**training, "recipe": recipe})
         write_atomically(directory / CARD, model_card(changed, licence))
 
 

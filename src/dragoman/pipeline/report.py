@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import tomli_w
 
-from dragoman.config import DragomanError
 from dragoman.corpora.prepared_text import TRAIN_STORE
 from dragoman.corpora.store_description import DESCRIPTION_NAME, read_description
 from dragoman.durable import write_atomically
+from dragoman.errors import DragomanError
 from dragoman.model_directory import ModelDirectory, count_parameters
 from dragoman.pipeline.model_card import CORPUS_HEAD, SCORE_HEAD, corpus_rows, score_rows
 from dragoman.training.journal import JOURNAL, read_journal

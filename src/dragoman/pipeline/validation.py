@@ -12,9 +12,9 @@ from dragoman.evaluation.config import EvaluationConfig
 from dragoman.evaluation.metrics import score
 from dragoman.recipe import Recipe
 from dragoman.tokenizers.tokenizer import forbidden_ids
-from dragoman.training.display import Sample, Validation
 from dragoman.training.objective import Objective
 from dragoman.training.step import MicroBatch
+from dragoman.training.validation import Sample, Validation
 from dragoman.translator import Translator
 
 NUM_SAMPLES = 3
@@ -28,7 +28,9 @@ class Validator:
         self.pairs = text.validation
         self.tokenizers = text.tokenizers
         self.recipe = recipe
-        self.search = replace(recipe.search, beam_size=recipe.training.search_beam_size, n_best=1)
+        self.search = replace(
+            recipe.search.without_sampling(), beam_size=recipe.training.search_beam_size
+        )
         self.evaluation = validation_metrics(recipe)
 
     def __call__(self, objective: Objective, search: bool) -> Validation:

@@ -6,10 +6,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from dragoman.config import UsageError, from_table, read_table
+from dragoman.config import from_table, read_table
 from dragoman.corpora.config import CorporaConfig
 from dragoman.corpora.fingerprint import fingerprint_files
 from dragoman.durable import write_atomically
+from dragoman.errors import UsageError
 from dragoman.pipeline.claim import (
     MAY_CHANGE,
     RECIPE_FILE,
@@ -47,7 +48,7 @@ def names_sizes(given: dict[str, Any]) -> bool:
 
     What may change while a run goes on, as the device, is no such thing.
     """
-    free = {name.strip(":").removeprefix("training.") for name in MAY_CHANGE}
+    free = {name.removeprefix("training.") for name in MAY_CHANGE}
     return any(
         section in given and (section != "training" or not given[section].keys() <= free)
         for section in SIZES

@@ -15,6 +15,7 @@ from dragoman.config import to_table
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.prepared_text import TRAIN_STORE
 from dragoman.corpora.store_description import StoreDescription, read_description
+from dragoman.errors import OUT_OF_MEMORY
 from dragoman.planning.text import PlanError
 from dragoman.training.journal import JOURNAL, read_journal
 
@@ -79,7 +80,8 @@ def rehearse(
     done = subprocess.run(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, check=False)
     if done.returncode != 0:
         complaint = _complaint(done.stderr.decode(errors="replace"), done.returncode)
-        kind = RehearsalMemoryError if "memory" in complaint else PlanError
+        too_large = done.returncode < 0 or OUT_OF_MEMORY in complaint
+        kind = RehearsalMemoryError if too_large else PlanError
         raise kind(f"the rehearsal of the training failed: {complaint}")
     store = read_description(run / "data" / TRAIN_STORE)
     return _read(read_journal(run / JOURNAL), began, store)

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from dragoman.config import DragomanError
 from dragoman.corpora import overlap
 from dragoman.corpora.config import CorporaConfig, CorpusConfig
 from dragoman.corpora.expected_language import ExpectedLanguage, language_warnings
+from dragoman.errors import DragomanError
 from dragoman.planning.sample import Sample, draw_sample
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.pair import TokenizerPair

@@ -13,7 +13,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import JSONResponse
 
 from dragoman import __version__
-from dragoman.config import DragomanError
+from dragoman.errors import DragomanError
 from dragoman.serving import (
     alignments,
     apertium,

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from dragoman.config import DragomanError
 from dragoman.decoding.config import SearchConfig
+from dragoman.errors import DragomanError
 from dragoman.serving.priority import give_way
 from dragoman.serving.refusal import RefusalError
 from dragoman.serving.settings import Settings

@@ -12,7 +12,6 @@ from dragoman.serving.refusal import RefusalError
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.tokenizer import Tokenizer
 from dragoman.translation import Translation
-from dragoman.translator import default_search
 
 if TYPE_CHECKING:
     from dragoman.alignment.aligner import Aligner
@@ -38,7 +37,7 @@ class Insight:
     @property
     def explains(self) -> bool:
         """Whether it can show how a sentence is translated."""
-        return self._hindrance is None and not default_search(self._directory).samples
+        return self._hindrance is None and not self._directory.search.samples
 
     @property
     def aligns(self) -> bool:
@@ -56,7 +55,7 @@ class Insight:
         from dragoman.visualisation.trace import ExplainError, trace_translation
 
         try:
-            return trace_translation(self._directory, sentence, default_search(self._directory))
+            return trace_translation(self._directory, sentence, self._directory.search)
         except ExplainError as error:
             raise RefusalError(400, str(error)) from None
 

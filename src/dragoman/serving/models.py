@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from dragoman.config import UsageError
-from dragoman.device import num_cpus
+from dragoman.errors import UsageError
 from dragoman.languages import base_language, same_language
 from dragoman.model_directory import ModelDirectory
 from dragoman.serving.insight import Insight
@@ -82,8 +81,7 @@ def prepare_model(path: Path, translator: Translator, *, whole_lines: bool) -> S
         source=description.source_language,
         target=description.target_language,
         translator=translator,
-        # PyTorch spreads one batch over all processors; CTranslate2 gives each batch one.
-        num_threads=num_cpus() if translator.engine.startswith("CTranslate2") else 1,
+        num_threads=translator.searches_at_once,
         whole_lines=whole_lines,
         max_length=description.max_length,
         insight=Insight(path),

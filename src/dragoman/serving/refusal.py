@@ -4,7 +4,7 @@ import re
 
 from starlette.responses import JSONResponse
 
-from dragoman.config import DragomanError
+from dragoman.errors import DragomanError
 
 
 class RefusalError(DragomanError):

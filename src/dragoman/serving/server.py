@@ -11,7 +11,7 @@ from types import FrameType
 import uvicorn
 from fastapi import FastAPI
 
-from dragoman.config import DragomanError, UsageError
+from dragoman.errors import DragomanError, UsageError
 from dragoman.serving.connection import Connection
 from dragoman.serving.settings import Settings
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 from starlette.responses import StreamingResponse
 
-from dragoman.config import DragomanError
+from dragoman.errors import DragomanError
 from dragoman.serving.access import check_key
 from dragoman.serving.dependencies import Service
 from dragoman.serving.fields import OwnFields, read_fields

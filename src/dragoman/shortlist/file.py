@@ -11,7 +11,7 @@ from dragoman.model_directory import (
     ModelDirectory,
     ModelError,
     ShortlistDescription,
-    describe,
+    update_description,
 )
 from dragoman.shortlist.shortlist import Shortlist
 
@@ -54,7 +54,7 @@ def save_shortlist(
         coverage=round(coverage.tokens, 4),
         mean_length=round(coverage.mean_length, 1),
     )
-    describe(directory.path, shortlist=description)
+    update_description(directory.path, shortlist=description)
 
 
 def load_shortlist(directory: ModelDirectory) -> Shortlist:

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dragoman.config import DragomanError
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.held_out import choose
 from dragoman.corpora.parallel_text import CorpusError, Pair, read_pairs
+from dragoman.errors import DragomanError
 from dragoman.model_directory import ModelDirectory
 from dragoman.shortlist.coverage import Coverage, measure_coverage
 from dragoman.shortlist.file import save_shortlist

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from dragoman.config import DragomanError
 from dragoman.durable import open_file
+from dragoman.errors import DragomanError
 
 PAD_ID, UNK_ID, BOS_ID, EOS_ID = 0, 1, 2, 3
 """The special ids of every vocabulary that is trained here."""

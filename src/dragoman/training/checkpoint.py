@@ -18,8 +18,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from dragoman.config import DragomanError
 from dragoman.durable import checksum, flush
+from dragoman.errors import DragomanError
 
 NAME = re.compile(r"update-([0-9]{8,})")
 STATE, MANIFEST = "state.json", "manifest.json"

@@ -14,6 +14,10 @@ import torch
 
 from dragoman.model.transformer import Transformer
 
+MOST_COMPILATIONS = 64
+"""Of a kind of block. A batch of one sentence, or one whose sources are as long as its targets, has
+code of its own; after the eight that PyTorch allows, blocks would run as they were written."""
+
 
 def compile_blocks(
     transformer: Transformer, *, backend: str | Callable[..., Any] = "inductor"
@@ -22,6 +26,7 @@ def compile_blocks(
 
     Names and weights stay as they are.
     """
+    torch._dynamo.config.recompile_limit = MOST_COMPILATIONS
     for block in (*transformer.encoder.blocks, *transformer.decoder.blocks):
         block.compile(dynamic=True, backend=backend)
 

@@ -11,8 +11,8 @@ import torch.distributed as dist
 from torch import Tensor
 from torch.distributed import TCPStore  # type: ignore[attr-defined]
 
-from dragoman.config import DragomanError
 from dragoman.device import choose_device
+from dragoman.errors import DragomanError
 
 LONGEST_WAIT = timedelta(days=7)
 LONGEST_MEETING = 300.0

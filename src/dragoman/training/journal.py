@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import Any, Self
 
-from dragoman.config import DragomanError
+from dragoman.errors import DragomanError
 
 JOURNAL = "journal.jsonl"
 

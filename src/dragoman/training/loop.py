@@ -24,7 +24,7 @@ from dragoman.training.averaging import (
 from dragoman.training.checkpoint import Checkpoint, CheckpointError, Checkpoints, misfit
 from dragoman.training.compilation import compile_blocks
 from dragoman.training.config import TrainingConfig
-from dragoman.training.display import Display, Validation
+from dragoman.training.display import Display
 from dragoman.training.distributed import (
     agree,
     barrier,
@@ -41,6 +41,7 @@ from dragoman.training.schedule import learning_rate
 from dragoman.training.step import MicroBatch, update
 from dragoman.training.stopping import StoppedError, left_when_stopped, stop_on_signals
 from dragoman.training.under_way import Begun, UpdatesUnderWay, updates_ahead
+from dragoman.training.validation import Validation
 
 AnyJournal = Journal | NoJournal
 NONE_YET = -1
@@ -338,7 +339,10 @@ class Trainer:
 
     def _write_checkpoint(self, state: State, journal: AnyJournal, event: str) -> None:
         progress = self.progress
-        journal.write(event, update=progress.update, peak_mib=round(peak_mib()))
+        memory = {"peak_mib": round(peak_mib())}
+        if self.device.type == "cuda":
+            memory["gpu_peak_mib"] = round(torch.cuda.max_memory_allocated(self.device) / 2**20)
+        journal.write(event, update=progress.update, **memory)
         progress.journal_size = journal.size
         values = {"progress": asdict(progress), "batches": self.batches.fingerprint}
         self.checkpoints.save(progress.update, state, values)

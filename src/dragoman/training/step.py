@@ -9,8 +9,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from dragoman.config import DragomanError
 from dragoman.corpora.batch import Batch
+from dragoman.errors import DragomanError
 from dragoman.training.distributed import sum_over_ranks, world_size
 from dragoman.training.optimizer import Optimizers
 from dragoman.training.parallelism import whole, without_gradient_sync

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from dragoman.config import UsageError
+from dragoman.errors import UsageError
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.model_directory.weights import without_initialization

@@ -1,17 +1,16 @@
 """What a saved model attends to while it translates a sentence."""
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
 
-from dragoman.config import DragomanError, UsageError
 from dragoman.engines.pytorch import PyTorchEngine
+from dragoman.errors import DragomanError, UsageError
 from dragoman.model.transformer import Transformer
 from dragoman.model_directory import ModelDirectory
 from dragoman.tokenizers.normalisation import encodable
-from dragoman.translator import default_search
 from dragoman.visualisation.attention_maps import AttentionMaps, read_attention
 
 AttentionKind = Literal["encoder", "decoder", "cross"]
@@ -98,7 +97,7 @@ def _translate(directory: ModelDirectory, transformer: Transformer, source: list
     special = directory.description.special_ids
     forbidden = directory.description.forbidden_ids
     engine = PyTorchEngine(transformer, special, forbidden_ids=forbidden)
-    search = replace(default_search(directory), n_best=1)
+    search = directory.search.without_sampling()
     ((best,),) = engine.search([source], search)
     return [*best.ids, special.eos] if best.finished else list(best.ids)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dragoman.config import UsageError
+from dragoman.errors import UsageError
 from dragoman.model.positional_encoding import Convention, sinusoids
 
 

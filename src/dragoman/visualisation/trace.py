@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from dragoman.config import DragomanError
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.problem import SearchProblem
+from dragoman.errors import DragomanError
 from dragoman.model.config import TransformerConfig
 from dragoman.model_directory import ModelDirectory
 from dragoman.tokenizers.tokenizer import Tokenizer

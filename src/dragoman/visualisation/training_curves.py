@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dragoman.config import DragomanError
+from dragoman.errors import DragomanError
 
 Across = Literal["updates", "minutes"]
 

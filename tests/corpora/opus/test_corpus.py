@@ -16,7 +16,6 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from dragoman.config import UsageError
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.languages import parse_languages
 from dragoman.corpora.opus import download, servers
@@ -26,6 +25,7 @@ from dragoman.corpora.opus.servers import Opus
 from dragoman.corpora.parallel_text import read_pairs
 from dragoman.corpora.text_file import CorpusError
 from dragoman.durable import checksum
+from dragoman.errors import UsageError
 
 PATH = "/OPUS-Books/v1/moses/en-it.txt.zip"
 TEXTS = {

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from dragoman.config import UsageError, from_table, read_table, to_table
+from dragoman.config import from_table, read_table, to_table
 from dragoman.corpora.text_file import CorpusError
 from dragoman.durable import checksum
+from dragoman.errors import UsageError
 
 FILE_NAME = "corpus.toml"
 

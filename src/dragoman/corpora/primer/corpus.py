@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from random import Random
 from typing import NamedTuple
 
-from dragoman.config import DragomanError
 from dragoman.corpora.primer.grammar import derive
 from dragoman.corpora.primer.phrasebook import phrasebook
 from dragoman.corpora.primer.spelling import Alignment, spell, words
 from dragoman.corpora.primer.splits import Split, split_of_sentence
+from dragoman.errors import DragomanError
 
 __all__ = ["AlignedPair", "PrimerError", "generate", "words"]
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 
-from dragoman.config import DragomanError
+from dragoman.errors import DragomanError
 
 EMPTY = "-"
 
