@@ -8,10 +8,9 @@ translator("The cat is on the table.")
 
 from typing import TYPE_CHECKING, Any
 
-from dragoman.errors import DragomanError
-
 if TYPE_CHECKING:
     from dragoman.decoding.config import SearchConfig
+    from dragoman.errors import DragomanError
     from dragoman.translator import Translator
 
 __all__ = ["DragomanError", "SearchConfig", "Translator", "__version__"]
@@ -21,12 +20,17 @@ __version__ = "0.1.0"
 
 def __getattr__(name: str) -> Any:
     """Load what is asked for only then, so that importing the package costs nothing."""
-    if name == "Translator":
-        from dragoman.translator import Translator
+    match name:
+        case "DragomanError":
+            from dragoman.errors import DragomanError
 
-        return Translator
-    if name == "SearchConfig":
-        from dragoman.decoding.config import SearchConfig
+            return DragomanError
+        case "SearchConfig":
+            from dragoman.decoding.config import SearchConfig
 
-        return SearchConfig
+            return SearchConfig
+        case "Translator":
+            from dragoman.translator import Translator
+
+            return Translator
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

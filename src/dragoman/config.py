@@ -126,7 +126,7 @@ def _convert(value: Any, expected: Any, at: str) -> Any:
         if expected is str:
             _check_text(value, at)
         return value
-    raise UsageError(f"{at} = {value!r} should be {_spoken(expected)}")
+    raise UsageError(f"{at} = {value!r} should be {_spoken(expected)}{_example(value, expected)}")
 
 
 def _check_text(text: str, at: str) -> None:
@@ -140,6 +140,15 @@ def _check_text(text: str, at: str) -> None:
             f"{at} = {text!r} is not UTF-8 and cannot be written down; change it, "
             "or rename the file"
         ) from None
+
+
+def _example(value: Any, expected: Any) -> str:
+    """Show how a text is written that stands where a table does that begins with one."""
+    item = get_args(expected)[0] if get_origin(expected) is tuple else expected
+    if not (isinstance(value, str) and is_dataclass(item)):
+        return ""
+    table = f'{{ {fields(item)[0].name} = "{value}" }}'
+    return f", as {table}" if item is expected else f", as [{table}]"
 
 
 def _spoken(expected: Any) -> str:

@@ -128,7 +128,10 @@ def test_what_the_page_on_formats_names_is_cut_otherwise(
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"norm": "before"}, "as the norm stands before each sublayer, not after; take --to ctra"),
+        (
+            {"norm": "before"},
+            "as the norm stands before each sublayer and not behind it; take -",
+        ),
         ({"norm": "after", "layer_norm": "scalar"}, "its layer norm is of the kind 'scalar'"),
         ({"norm": "after", "layer_norm_epsilon": 1e-6}, "layer_norm_epsilon is 1e-06, not 1e-05"),
         ({"norm": "after", "positional_encoding": "tensor2tensor"}, "is 'tensor2tensor', whose"),

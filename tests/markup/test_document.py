@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dragoman.markup.document import STRING, Markup, Rules, is_marked_up
+from dragoman.markup.document import STRING, Markup, Rules, is_marked_up, visible_text
 from dragoman.markup.passage import PlainText
 from dragoman.sentence_translator import Alternative
 
@@ -36,6 +36,7 @@ DICTIONARY = {
     "Press the": "Premere il",
     "Run make now.": "Ora eseguire make.",
     "Run": "Eseguire",
+    "Run now.": "Ora eseguire.",
     "now.": "ora.",
     "Set a to 5.": "Imposta a 5.",
     "Run IN now.": "Ora eseguire IN.",
@@ -118,10 +119,31 @@ def test_all_but_the_text_is_kept(html: str, expected: str) -> None:
         # tags that do not close where they should stay in order
         ("Press <b>Save<i></b> to go on.</i>", "Premere <b>Salva.<i></b> per continuare.</i>"),
         ("Press <img src=x> Save", "Premere <img src=x> Salva."),
+        # what nobody sees ends no sentence, stays beside its tag, and else between two words
+        ("Press <!-- -->Save<!-- --> to go on.", "Per <!-- -->continuare <!-- -->premere salva."),
+        ("The <b>red<!-- --></b> cat sleeps.", "Il gatto <b>rosso<!-- --></b> dorme."),
+        ("The <b><!-- -->red</b> cat sleeps.", "Il gatto <b><!-- -->rosso</b> dorme."),
+        ("<!--a-->Run<!--b--> <!--c-->", "<!--a-->Eseguire <!--b--><!--c-->"),
+        ("Run <!-- a > b -->now. <?php $a->b ?>", "Ora <!-- a > b -->eseguire. <?php $a->b ?>"),
     ],
 )
 def test_tags_within_a_sentence_find_their_places(html: str, expected: str) -> None:
     assert translated(html) == expected
+
+
+def test_what_people_see_of_a_page_is_its_text() -> None:
+    page = "<title>Il gatto</title><script>var the</script><p class='of'>&Egrave; <b>qui</b></p>"
+
+    assert visible_text(page, Rules()).split() == ["Il", "gatto", "È", "qui"]
+
+
+@pytest.mark.timeout(30)  # seconds; in quadratic time it was a minute
+def test_a_paragraph_of_many_sentences_is_read_in_reasonable_time() -> None:
+    text = "&a." * 66_666
+
+    markup = Markup(text, Rules(), CUT)
+
+    assert put_together(markup, markup.pieces) == text.replace("&", "&amp;")
 
 
 def test_only_the_sentence_of_a_tag_pays_for_it() -> None:
@@ -153,6 +175,14 @@ def test_only_the_sentence_of_a_tag_pays_for_it() -> None:
             """<!DOCTYPE a [<!ENTITY b "<x>]>"> <!ENTITY c 'd'>\n]><a>&amp; NOW.</a>""",
         ),
         ("<a>&B; &COPYB; &copy; &amp;c; 1</a>", "<a>&B; &COPYB; © &amp;C; 1</a>"),
+        # names, instructions and declarations that HTML does not have
+        ("<_a>Run</_a> <имя>Run</имя>", "<_a>Eseguire</_a> <имя>Eseguire</имя>"),
+        ("<p>Press <_x>Save</_x> to go on.</p>", "<p>Per continuare premere <_x>salva</_x>.</p>"),
+        ('<?a href="b>c"?><a>Run<?d $e->f ?></a>', '<?a href="b>c"?><a>Eseguire<?d $e->f ?></a>'),
+        ('<!DOCTYPE a SYSTEM "b>c"><a>Run</a>', '<!DOCTYPE a SYSTEM "b>c"><a>Eseguire</a>'),
+        # CDATA is text, or HTML, in which & and > may stand for themselves
+        ("<a><![CDATA[Run & <b>Save</b> > x]]></a>", "<a><![CDATA[RUN & <b>Salva.</b> > X]]></a>"),
+        ("<a><![CDATA[Press Save &amp; x]]></a>", "<a><![CDATA[PRESS SAVE &amp; X]]></a>"),
     ],
 )
 def test_in_xml_what_has_text_beside_it_stands_within_a_sentence(xml: str, expected: str) -> None:
@@ -280,7 +310,21 @@ def test_nothing_is_lost_whatever_the_document(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "scrap", ["<", "<!--", "<a ", '<a b="', "<![", "<?", "&", "&#", "<script>", "</b>"]
+    "scrap",
+    [
+        "<",
+        "<!--",
+        "<a ",
+        '<a b="',
+        "<![",
+        "<?",
+        "<?php",
+        "<!-- -->a ",
+        "&",
+        "&#",
+        "<script>",
+        "</b>",
+    ],
 )
 def test_a_document_that_never_ends_does_not_take_for_ever(scrap: str) -> None:
     markup = Markup(scrap * 10_000, Rules(), CUT)
@@ -289,7 +333,9 @@ def test_a_document_that_never_ends_does_not_take_for_ever(scrap: str) -> None:
 
 
 @pytest.mark.timeout(30)  # seconds; in quadratic time it would be minutes
-@pytest.mark.parametrize("unit", [" ", "\n", r"\n", "🎉", "&a", "&amp;", "<!--", "<!DOCTYPE", "["])
+@pytest.mark.parametrize(
+    "unit", [" ", "\n", r"\n", "🎉", "&a", "&amp;", "<!--", "<!DOCTYPE", "<?", "<![CDATA[", "["]
+)
 @pytest.mark.parametrize("rules", [STRING, XML])
 def test_what_is_repeated_without_end_is_read_in_reasonable_time(unit: str, rules: Rules) -> None:
     text = "<b>a" + unit * 80_000 + "x"

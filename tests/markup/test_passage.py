@@ -22,6 +22,17 @@ def test_sentences_in_a_placeholder_are_no_sentences_of_the_text(placeholder: st
     assert pieces == ["He came. ", f"She is {placeholder} now. ", "Then they left."]
 
 
+def test_what_is_not_cut_into_sentences_is_cut_where_it_keeps_others_waiting() -> None:
+    text = "the cat. " * 2_000 + "a" * 9_000 + " "
+
+    pieces = PlainText(text, "en", "it", sentences=False).pieces
+
+    assert "".join(pieces) == text
+    assert max(map(len, pieces)) == 4_000
+    assert pieces[0].endswith(" ")
+    assert PlainText("The cat. A dog.", "en", "it", sentences=False).pieces == ["The cat. A dog."]
+
+
 @given(st.text(alphabet="aB.! {}$'\n", max_size=40))
 @example("{{ A. B. }} {{ C. D. }} E. F.")
 def test_the_pieces_are_the_text(text: str) -> None:

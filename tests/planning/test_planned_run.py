@@ -140,7 +140,7 @@ def test_a_run_from_before_there_were_plans_goes_on_with_its_defaults(
     (tmp_path / "run" / FINISHED_FILE).touch()
 
     assert planned(given, tmp_path / "run").model.positional_encoding == "interleaved"
-    with pytest.raises(UsageError, match="was planned for no time; leave it out"):
+    with pytest.raises(UsageError, match="was not planned; leave it out"):
         planned(given, tmp_path / "run", 20)
     assert rehearsals == []
 

@@ -92,6 +92,17 @@ def test_a_document_that_cannot_be_translated_says_why(client: deepl.Translator)
         client.translate_document_upload(TEXT, target_lang="XX", filename="a.txt")
 
 
+def test_a_file_has_the_name_that_a_field_gives_it(address: str) -> None:
+    answer = requests.post(
+        f"{address}/v2/document",
+        files={"file": ("-", TEXT)},
+        data={"filename": "a.txt", "target_lang": "IT"},
+        timeout=30,
+    )
+
+    assert answer.status_code == 200
+
+
 def test_the_command_line_translates(address: str, expected: str) -> None:
     command = [sys.executable, "-m", "deepl", "--server-url", address, "--auth-key", "x"]
 
@@ -110,6 +121,10 @@ def test_the_command_line_translates(address: str, expected: str) -> None:
         ({"target_lang": "IT", "source_lang": "EN", "glossary": "7"}, "there is no such glossary"),
         ({"target_lang": "IT", "custom_instructions": ["shout"]}, "custom_instructions is not"),
         ({"target_lang": "IT", "split_sentences": "2"}, "split_sentences: "),
+        (
+            {"target_lang": "IT", "tag_handling": "xml", "outline_detection": False},
+            "outline_detection is not supported",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_refused(

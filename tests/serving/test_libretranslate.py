@@ -98,7 +98,6 @@ def test_html_keeps_its_tags(copying: tuple[Copier, ServedModel]) -> None:
     ("fields", "problem"),
     [
         ({"source": "en", "target": "it"}, "q is missing"),
-        ({"q": "x", "target": "it"}, "source is missing"),
         ({"q": "x", "source": "en"}, "target is missing"),
         ({"q": "x", "source": "xx", "target": "it"}, "'xx' is not served; there is en, it"),
         ({"q": "x", "source": "en", "target": "\u0000" * 50}, "is not served"),
@@ -128,6 +127,30 @@ def test_a_form_that_is_not_utf8_is_refused(address: str, text: bytes, charset: 
     )
 
     assert (status, answer) == (400, {"error": "the form is not UTF-8"})
+
+
+def test_letters_of_a_form_need_not_be_quoted(copying: tuple[Copier, ServedModel]) -> None:
+    """As curl -d sends them."""
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    form = "source=en&target=it&q=a café, λόγος 日本".encode()
+
+    with serving([copying[1]]) as url:
+        status, answer = post(f"{url}/translate", data=form, headers=headers)
+
+    assert (status, answer["translatedText"]) == (200, "a café, λόγος 日本")
+
+
+def test_the_language_of_a_page_is_that_of_what_people_read(address: str) -> None:
+    page = (
+        "<style>p { content: 'Dove è il gatto, che non lo so' }</style>"
+        "<script>// Questo è il gatto, e non è il cane di mia madre</script>"
+        "<p class='questo il del non'>Where is the cat?</p>"
+    )
+    fields = {"q": page, "target": "it", "format": "html"}
+
+    status, answer = post(f"{address}/translate", json=fields)
+
+    assert (status, answer["detectedLanguage"]["language"]) == (200, "en")
 
 
 def test_a_form_in_parts_may_have_percent_signs(copying: tuple[Copier, ServedModel]) -> None:

@@ -73,7 +73,7 @@ def _obstacles(description: ModelDescription) -> list[str]:
     config = description.model
     found = []
     if config.norm == "before":
-        found.append("the norm stands before each sublayer, not after")
+        found.append("the norm stands before each sublayer and not behind it")
     if config.layer_norm != "per_feature":
         found.append(f"its layer norm is of the kind {config.layer_norm!r}")
     elif config.layer_norm_epsilon != LAYER_NORM_EPSILON:

@@ -9,12 +9,12 @@ from itertools import islice
 
 from dragoman.markup.escapes import BREAK, ESCAPE, cut_at_escapes
 from dragoman.markup.inline import Cut, Sentence, Write, build_spans, cut_sentences
-from dragoman.markup.tags import Token, read_tokens
+from dragoman.markup.tags import CDATA, CDATA_END, Token, read_tokens
 from dragoman.sentence_translator import Alternative, join
 
 _INLINE = """
-a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark q s samp small
-span strike strong sub sup time tt u var wbr
+a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark math q s samp
+small span strike strong sub sup svg time tt u var wbr
 """
 _UNTRANSLATED = "code iframe kbd math object pre samp script style svg template textarea var"
 _BLOCK = """
@@ -65,8 +65,11 @@ class Markup:
         )
         if rules.is_string:
             tokens = cut_at_escapes(tokens)
-        self._parts: list[str | Sentence] = []
+        self._parts: list[str | Sentence | Markup] = []
         for block in _blocks(tokens, rules):
+            if rules.is_xml and block[0].is_cdata:
+                self._parts += _take_section_apart(block[0].raw, cut)
+                continue
             spans = build_spans(block, read)
             if any(span.speaks for span in spans):
                 self._parts += [
@@ -74,7 +77,9 @@ class Markup:
                 ]
             else:
                 self._parts.append("".join(token.raw for token in block))
-        self.pieces = [p for s in self._parts if isinstance(s, Sentence) for p in s.pieces]
+        self.pieces: list[str] = [
+            p for s in self._parts if not isinstance(s, str) for p in s.pieces
+        ]
 
     def put_together(self, translations: Sequence[Alternative]) -> Alternative:
         """Write the document anew."""
@@ -89,6 +94,19 @@ class Markup:
                 written.append(sentences[-1].text)
         text = "".join(written)
         return replace(join(sentences, text), parts=(text.strip(),))
+
+
+def _take_section_apart(section: str, cut: Cut) -> "list[str | Sentence | Markup]":
+    """Take CDATA apart: text, or more often HTML, that is written as it is."""
+    inside = section[len(CDATA) : -len(CDATA_END)]
+    return [CDATA, Markup(inside, STRING, cut), CDATA_END]
+
+
+def visible_text(document: str, rules: Rules) -> str:
+    """Give the text of a document without its tags and without what is not translated."""
+    read, _ = _entities(document, rules)
+    tokens = read_tokens(document, is_xml=rules.is_xml, is_string=rules.is_string)
+    return " ".join(read(token.raw) for token in _collapse(tokens, rules) if token.kind == "text")
 
 
 def _entities(text: str, rules: Rules) -> tuple[Write, Write]:
@@ -191,16 +209,24 @@ def _blocks(tokens: Sequence[Token], rules: Rules) -> Iterator[list[Token]]:
     mixed = _mixed(tokens) if rules.mixed_is_inline else set()
     block: list[Token] = []
     for i, token in enumerate(tokens):
-        inline = i in mixed or token.name in rules.inline
+        inline = i in mixed or token.name in rules.inline or token.is_comment
         if token.kind in ("text", "wrap") or (inline and token.name not in rules.block):
             block.append(token)
             continue
-        if block:
-            yield block
-            block = []
+        yield from _without_comments_around(block)
+        block = []
         yield [token]
-    if block:
-        yield block
+    yield from _without_comments_around(block)
+
+
+def _without_comments_around(block: list[Token]) -> Iterator[list[Token]]:
+    """Set the comments apart that stand before or behind all the text of a block."""
+    inside = [place for place, token in enumerate(block) if not token.is_comment]
+    start, end = (inside[0], inside[-1] + 1) if inside else (len(block), len(block))
+    yield from ([token] for token in block[:start])
+    if inside:
+        yield block[start:end]
+    yield from ([token] for token in block[end:])
 
 
 def _mixed(tokens: Sequence[Token]) -> set[int]:

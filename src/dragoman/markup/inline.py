@@ -38,10 +38,18 @@ class Span(NamedTuple):
         return not (self.before or self.after or self.fixed)
 
     @property
+    def is_comment(self) -> bool:
+        """Whether nobody sees it, so that it may stand between any two words."""
+        return (self.fixed or "").startswith("<!--")
+
+    @property
     def is_closed(self) -> bool:
         """Whether the tags around it belong together."""
-        return [("open", tag.name) for tag in self.before] == [
-            ("open" if tag.kind == "close" else "close", tag.name) for tag in reversed(self.after)
+        before, after = (
+            [tag for tag in tags if not tag.is_comment] for tags in (self.before, self.after)
+        )
+        return [("open", tag.name) for tag in before] == [
+            ("open" if tag.kind == "close" else "close", tag.name) for tag in reversed(after)
         ]
 
     @property
@@ -54,17 +62,21 @@ def build_spans(tokens: Sequence[Token], read: Write) -> list[Span]:
     """Give tags to the text that they stand around; put together, the spans are the tokens.
 
     Args:
-        tokens: Text, inline tags, wraps, and elements that are not translated, of kind "other".
+        tokens: Text, inline tags, wraps, comments, and elements that are not translated, of kind
+            "other". A comment beside a tag stays there.
         read: Takes entities out of text.
     """
     spans: list[Span] = []
     waiting: list[Token] = []
     for token in tokens:
-        if token.kind in ("text", "other", "wrap"):
+        if token.is_comment and waiting:
+            waiting.append(token)
+        elif token.kind in ("text", "other", "wrap"):
             spans.append(_build_span(token, read)._replace(before=tuple(waiting)))
             waiting = []
         elif token.kind == "close" and spans and not waiting:
-            spans[-1] = spans[-1]._replace(after=(*spans[-1].after, token))
+            comments = _pop_comments(spans)
+            spans[-1] = spans[-1]._replace(after=(*spans[-1].after, *comments, token))
         else:
             waiting.append(token)
     if waiting and spans:
@@ -72,10 +84,20 @@ def build_spans(tokens: Sequence[Token], read: Write) -> list[Span]:
     return spans
 
 
+def _pop_comments(spans: list[Span]) -> list[Token]:
+    """Take the comments from the end of some spans, as far as there are others."""
+    comments: list[Token] = []
+    while len(spans) > 1 and spans[-1].is_comment and not (spans[-1].before or spans[-1].after):
+        comments.insert(0, Token("other", spans.pop().fixed or ""))
+    return comments
+
+
 def _build_span(token: Token, read: Write) -> Span:
     match token.kind:
         case "wrap":
             return Span(" ", fixed=token.raw, wraps=True)
+        case "other" if token.is_comment:
+            return Span("", fixed=token.raw)
         case "other":
             return Span(read(_TAG.sub("", token.raw)), fixed=token.raw)
         case _:
@@ -88,6 +110,7 @@ _TAG = re.compile(r"<[^<>]*>")
 def cut_sentences(spans: Sequence[Span], cut: Cut) -> Iterator[list[Span]]:
     """Cut a block of text behind its sentences, but not within tags that belong together."""
     ends = list(accumulate(len(piece) for piece in cut("".join(s.text for s in spans)).pieces))
+    known = frozenset(ends)
     sentence: list[Span] = []
     end = 0
     for span in spans:
@@ -98,8 +121,7 @@ def cut_sentences(spans: Sequence[Span], cut: Cut) -> Iterator[list[Span]]:
         within = ends[bisect_right(ends, start) : bisect_left(ends, end)]
         for begin, stop in pairwise([start, *within, end]):
             sentence.append(Span(span.text[begin - start : stop - start]))
-            ends_sentence = stop in within or stop in ends[bisect_left(ends, end) :][:1]
-            if ends_sentence:
+            if stop in known:
                 yield sentence
                 sentence = []
     if sentence:
@@ -114,7 +136,7 @@ class Sentence:
     whole, exactly once, the tags go around it. A line break that only wraps the sentence goes
     between two words, about as far into it as it was. If a place is not found, or the tags are more
     tangled than that, the text between any two tags is translated for itself, which keeps all tags
-    in order and costs fluency.
+    in order and costs fluency. A comment goes between two words, too.
 
     Args:
         spans: The sentence.
@@ -127,7 +149,8 @@ class Sentence:
         self._write = write
         self._runs = [cut(span.text) if span.speaks else None for span in spans]
         self._whole = None
-        if len(spans) > 1 and all(span.is_closed for span in spans):
+        num_visible = sum(not span.is_comment for span in spans)
+        if num_visible > 1 and all(span.is_closed for span in spans):
             self._whole = cut("".join(span.text for span in spans))
         self.pieces = [
             piece
@@ -162,7 +185,7 @@ class Sentence:
         """Find the places of all spans in the translation of the whole, and write it with them."""
         places: list[tuple[int, int, Span]] = []
         for span, text in zip(self._spans, texts, strict=True):
-            if not span.is_bare and not span.wraps:
+            if not (span.is_bare or span.wraps or span.is_comment):
                 found = _find(text, whole) if span.fixed is None else _find_kept(text, whole)
                 if len(found) != 1:
                     return None
@@ -170,7 +193,8 @@ class Sentence:
         wraps = self._place_wraps(whole, [(start, end) for start, end, _ in places])
         if wraps is None:
             return None
-        places = sorted(places + wraps, key=lambda place: place[0])
+        comments = self._place_comments(whole, [(start, end) for start, end, _ in places])
+        places = sorted(places + wraps + comments, key=lambda place: place[:2])
         written, done = "", 0
         for start, end, span in places:
             if start < done:
@@ -199,6 +223,23 @@ class Sentence:
             nearest = min(free, key=lambda space: abs(space - wanted))
             spaces = [space for space in spaces if space > nearest]
             placed.append((nearest, nearest + 1, span))
+        return placed
+
+    def _place_comments(
+        self, whole: str, taken: Sequence[tuple[int, int]]
+    ) -> list[tuple[int, int, Span]]:
+        """Put comments about as far into the translation as they were, in their order."""
+        ends = list(accumulate(len(span.text) for span in self._spans))
+        free = [0, *(found.end() for found in re.finditer(r"\s+", whole)), len(whole)]
+        free = [place for place in free if not any(start < place < end for start, end in taken)]
+        placed: list[tuple[int, int, Span]] = []
+        for span, end in zip(self._spans, ends, strict=True):
+            if span.is_comment:
+                wanted = end / max(1, ends[-1]) * len(whole)
+                behind = bisect_left(free, wanted)
+                around = free[max(0, behind - 1) : behind + 1]
+                nearest = min(around, key=lambda place: abs(place - wanted))
+                placed.append((nearest, nearest, span))
         return placed
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import Protocol
 
 from dragoman.sentence_translator import Alternative, join
@@ -10,6 +11,9 @@ from dragoman.tokenizers.sentences import join_translations, split_sentences
 
 _END = r"\n\r\v\f\x85\u2028\u2029"
 _LINE = re.compile(rf"(?<=[{_END}])(?=[^\S{_END}]*\S)")
+
+_LONG = re.compile(r".{1,4000}(?:(?<=\s)|\Z)|.{4000}", re.DOTALL)
+"""As much as a text of no punctuation is cut into; models have seen less at once."""
 
 
 class Passage(Protocol):
@@ -42,13 +46,12 @@ class PlainText:
             source: Its language.
             target: The language into which it is translated.
             lines: Whether a line break separates texts; else it is a space.
-            sentences: Whether to cut into sentences.
+            sentences: Whether to cut into sentences; else only what is very long is cut.
         """
         self._target = target
-        cut = _cut_lines(text) if lines else [text]
-        self.pieces = (
-            [piece for line in cut for piece in _cut_sentences(line, source)] if sentences else cut
-        )
+        cut_more = partial(_cut_sentences, language=source) if sentences else _cut_long
+        lines_of_text = _cut_lines(text) if lines else [text]
+        self.pieces = [piece for line in lines_of_text for piece in cut_more(line)]
 
     def put_together(self, translations: Sequence[Alternative]) -> Alternative:
         """Write the text anew, with the white space that it had."""
@@ -68,6 +71,11 @@ def _cut_sentences(text: str, language: str) -> list[str]:
             pieces.append(piece)
         end += len(piece)
     return pieces
+
+
+def _cut_long(text: str) -> list[str]:
+    """Cut behind white space what would keep everybody else waiting."""
+    return _LONG.findall(text) or [text]
 
 
 def _cut_lines(text: str) -> list[str]:

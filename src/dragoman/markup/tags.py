@@ -12,6 +12,9 @@ _VOID = "area base br col embed hr img input link meta param source track wbr"
 """Elements that have no end tag in HTML."""
 
 
+CDATA, CDATA_END = "<![CDATA[", "]]>"
+
+
 class Token(NamedTuple):
     """A piece of a document."""
 
@@ -25,6 +28,16 @@ class Token(NamedTuple):
     marked: bool = False
     """Whether an attribute asks not to translate what is inside."""
 
+    @property
+    def is_comment(self) -> bool:
+        """Whether nobody sees it, so that it says nothing of where a sentence ends."""
+        return self.kind == "other" and self.raw.startswith("<!--")
+
+    @property
+    def is_cdata(self) -> bool:
+        """Whether it is a section of XML in which no letter has another meaning, and its end."""
+        return self.raw.startswith(CDATA) and self.raw.endswith(CDATA_END)
+
 
 def read_tokens(document: str, *, is_xml: bool = False, is_string: bool = False) -> list[Token]:
     """Read a document, or a part of one, that may have mistakes; no character is lost.
@@ -37,7 +50,7 @@ def read_tokens(document: str, *, is_xml: bool = False, is_string: bool = False)
     # Entities are no concern of tokens. The parser is not told that this is the end, as it would
     # then look for the end of each thing that has none, which takes a minute for 100,000 letters.
     with suppress(AssertionError):  # which is what it thinks of "<![x["
-        reader.feed((_hide_subset(document) if is_xml else document).replace("&", "."))
+        reader.feed(_as_shown(document, is_xml=is_xml).replace("&", "."))
     reader.mark("other")
     tokens: list[Token] = []
     for (start, token), (end, _) in pairwise([*reader.marks, (len(document), Token("other", ""))]):
@@ -45,24 +58,55 @@ def read_tokens(document: str, *, is_xml: bool = False, is_string: bool = False)
         if token.kind == "text" and tokens and tokens[-1].kind == "text":
             tokens[-1] = Token("text", tokens[-1].raw + raw)
         elif raw:
-            tokens.append(token._replace(raw=raw))
+            name = _name(raw) if is_xml and token.name else token.name
+            tokens.append(token._replace(raw=raw, name=name))
     return tokens
 
 
-_SUBSET = re.compile(
-    r"""<!DOCTYPE\b[^\[>]*+ (?P<subset> \[ (?: [^\]"']++ | "[^"]*+" | '[^']*+' )*+ \] ) \s*+ >""",
+def _name(tag: str) -> str:
+    """Read the name of an element of XML, of which the parser was shown another first letter."""
+    found = re.match(r"</?([^\s/>]+)", tag)
+    return found[1].lower() if found else ""
+
+
+_DOCTYPE = re.compile(
+    r"""<!DOCTYPE\b (?: [^"'<>\[\]]++ | "[^"]*+" | '[^']*+' )*+
+    (?: \[ (?: [^\]"']++ | "[^"]*+" | '[^']*+' )*+ \] \s*+ )? >""",
     re.VERBOSE,
 )
-"""A declaration of XML that has others within, whose `>` are not its end."""
+"""A declaration of XML that may have others within, whose `>` are not its end."""
+
+_OPAQUE = {
+    False: re.compile(
+        r"<!--(?:.*?-->|.*) | (<\?(?:php\b|=))(?:.*?(\?>)|.*)", re.VERBOSE | re.DOTALL
+    ),
+    True: re.compile(
+        r"<!--(?:.*?-->|.*) | (<\?)(?:.*?(\?>)|.*) | (<!\[CDATA\[)(?:.*?(\]\]>)|.*)",
+        re.VERBOSE | re.DOTALL,
+    ),
+}
+"""What may have `>` in it that is not its end, in HTML and in XML, or never ends. Comments are
+passed over: the parser knows how they end."""
+
+_OTHER_LETTER = re.compile(r"(</?)(?:(?![A-Za-z])[^\W\d]|:)")
+"""Begins the name of an element of XML, which HTML would not let begin so."""
 
 
-def _hide_subset(document: str) -> str:
-    """Write spaces for what is declared within the first declaration, lines kept."""
-    found = _SUBSET.match(document, max(0, document.find("<!DOCTYPE")))
-    if found is None:
-        return document
-    blank = "".join("\n" if character == "\n" else " " for character in found["subset"])
-    return document[: found.start("subset")] + blank + document[found.end("subset") :]
+def _as_shown(document: str, *, is_xml: bool) -> str:
+    """Write a document so that the parser, which is one of HTML, finds the ends of all things."""
+
+    def hide_inside(found: re.Match[str]) -> str:
+        if found.lastindex in (None, 1, 3):  # a comment, or it never ends
+            return found[0]
+        return "<" + re.sub("[<>]", " ", found[0][1:-1]) + ">"
+
+    shown = _OPAQUE[is_xml].sub(hide_inside, document)
+    if not is_xml:
+        return shown
+    if found := _DOCTYPE.match(shown, max(0, shown.find("<!DOCTYPE"))):
+        inside = re.sub("[<>]", " ", shown[found.start() + 1 : found.end() - 1])
+        shown = f"{shown[: found.start()]}<{inside}>{shown[found.end() :]}"
+    return _OTHER_LETTER.sub(r"\1x", shown)
 
 
 class _Reader(HTMLParser):

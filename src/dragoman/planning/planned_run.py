@@ -74,14 +74,14 @@ def plan_run(given: dict[str, Any], directory: Path, minutes: float | None, say:
     if has_trained(directory):
         kept = _read(directory / PLAN_FILE)
         if minutes is not None and (kept is None or minutes != kept.for_minutes):
-            planned_for = "no time" if kept is None else f"{kept.for_minutes:g}"
+            was = "not planned" if kept is None else f"planned for {kept.for_minutes:g}"
             raise UsageError(
-                f"--minutes {minutes:g}: the run in {directory} was planned for {planned_for}; "
+                f"--minutes {minutes:g}: the run in {directory} was {was}; "
                 "leave it out, or name another directory with -o"
             )
         if kept is None:  # it began before this release planned anything, or the plan is lost
-            was = _recipe_of(directory)
-            chosen = {name: was[name] for name in (*SIZES, "search") if name in was}
+            begun = _recipe_of(directory)
+            chosen = {name: begun[name] for name in (*SIZES, "search") if name in begun}
             return recipe_from_table(overlay(chosen, given))
     else:
         kept = _plan(given, directory, minutes or USUAL_MINUTES, say)

@@ -48,21 +48,29 @@ async def alignment(request: Request, service: Service) -> Alignment:
     return _write(wanted.text, wanted.translation, links)
 
 
-async def align_answers(
-    service: TranslationService, answers: Sequence[Answer]
-) -> list[Alignment | None]:
-    """Align each text with its best translation; what is in the target language is left out.
+def check_can_be_aligned(texts: Sequence[str]) -> None:
+    """Refuse texts that would take long to align, before they are translated.
 
     Raises:
-        RefusalError: there is too much text, or a model cannot align.
+        RefusalError: there is too much text.
     """
-    num_characters = sum(len(answer.translation.source) for answer in answers)
+    num_characters = sum(map(len, texts))
     if num_characters > MOST_ALIGNED_CHARACTERS:
         raise RefusalError(
             413,
             f"{num_characters} characters are too many to align; "
             f"at most {MOST_ALIGNED_CHARACTERS} are taken at once",
         )
+
+
+async def align_answers(
+    service: TranslationService, answers: Sequence[Answer]
+) -> list[Alignment | None]:
+    """Align each text with its best translation; what is in the target language is left out.
+
+    Raises:
+        RefusalError: a model cannot align.
+    """
     return [await _align(service, answer) for answer in answers]
 
 

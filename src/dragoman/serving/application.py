@@ -65,7 +65,11 @@ def build_application(models: Models, settings: Settings) -> FastAPI:
     app.add_middleware(Guard, settings=settings, metrics=metrics)
     # Pages and browser extensions of any origin may ask; nothing here depends on who is logged in.
     app.add_middleware(
-        CORSMiddleware, allow_origins=["*"], allow_methods=["*"], allow_headers=["*"]
+        CORSMiddleware,
+        allow_origins=["*"],
+        allow_methods=["*"],
+        allow_headers=["*"],
+        expose_headers=["Retry-After"],
     )
     for protocol in (
         own,

@@ -20,7 +20,7 @@ from dragoman.serving.fields import read_fields, refuse_repeated_fields
 from dragoman.serving.glossaries import check_glossary
 from dragoman.serving.models import ServedModel
 from dragoman.serving.openapi import FILE, Message, accepts, refuses
-from dragoman.serving.readers import read_markup
+from dragoman.serving.readers import Reader, markup_reader
 from dragoman.serving.refusal import RefusalError
 from dragoman.serving.service import Order
 
@@ -85,6 +85,8 @@ class DocumentForm:
     style_id: Annotated[str | None, Form()] = None
     translation_memory_id: Annotated[str | None, Form()] = None
     output_format: Annotated[str | None, Form()] = None
+    filename: Annotated[str | None, Form()] = None
+    """Its name, where it is not that of the part that has the file."""
 
 
 class DocumentKey(BaseModel):
@@ -103,6 +105,7 @@ async def translate(request: Request, service: Service) -> dict[str, Any]:
         style_id=question.style_id,
         translation_memory_id=question.translation_memory_id,
         custom_instructions=question.custom_instructions,
+        outline_detection=None if question.outline_detection else "off",
     )
     for glossary in filter(None, (question.glossary_id, *question.glossary_ids)):
         check_glossary(service.models, glossary, question.source_lang, question.target_lang)
@@ -111,7 +114,7 @@ async def translate(request: Request, service: Service) -> dict[str, Any]:
             texts=question.text,
             source=question.source_lang or None,
             target=question.target_lang,
-            reader=partial(_read, question=question),
+            reader=_reader(question),
         )
     )
     translations = [
@@ -134,10 +137,11 @@ def _refuse_what_is_missing(formality: Formality, **unknown: object) -> None:
             raise RefusalError(400, f"{name} is not supported here")
 
 
-def _read(text: str, model: ServedModel, question: Question) -> Passage:
-    """Take a text apart as the client wants it."""
+def _reader(question: Question) -> Reader:
+    """Read texts as the client wants it."""
     splits = question.split_sentences or ("nonewlines" if question.tag_handling else "1")
-    if question.tag_handling is None:
+
+    def take_apart(text: str, model: ServedModel) -> Passage:
         return PlainText(
             text,
             model.source,
@@ -145,6 +149,9 @@ def _read(text: str, model: ServedModel, question: Question) -> Passage:
             lines=splits == "1",
             sentences=splits != "0" and not model.whole_lines,
         )
+
+    if question.tag_handling is None:
+        return Reader(take_apart)
     names = {
         field: frozenset(name.lower() for name in tags)
         for field, tags in (
@@ -162,7 +169,7 @@ def _read(text: str, model: ServedModel, question: Question) -> Passage:
         is_xml=not is_html,
         block=names["block"],
     )
-    return read_markup(text, model, rules, sentences=splits != "0")
+    return markup_reader(rules, sentences=splits != "0")
 
 
 @router.get("/languages", responses=_refuses(400, 403))
@@ -209,7 +216,8 @@ async def upload_document(
     """Begin to translate a file of text or HTML."""
     check_key(request, service.settings.api_keys)
     await refuse_repeated_fields(request)
-    kind = PurePath(file.filename or "").suffix.removeprefix(".")
+    name = wanted.filename or file.filename
+    kind = PurePath(name or "").suffix.removeprefix(".")
     other = wanted.output_format if (wanted.output_format or kind).lower() != kind.lower() else None
     _refuse_what_is_missing(
         wanted.formality,
@@ -220,7 +228,7 @@ async def upload_document(
     for glossary in filter(None, (wanted.glossary_id, *_listed(wanted.glossary_ids))):
         check_glossary(service.models, glossary, wanted.source_lang, wanted.target_lang)
     order = Order(texts=[], source=wanted.source_lang or None, target=wanted.target_lang)
-    document = store.start(file.filename, await file.read(), order, needs_key=True)
+    document = store.start(name, await file.read(), order, needs_key=True)
     return {"document_id": document.id, "document_key": document.key}
 
 
@@ -253,7 +261,9 @@ async def document_status(
 async def document_result(name: str, request: Request, service: Service, store: Store) -> Response:
     """Fetch a translated file, once."""
     document = await _find_document(name, request, service, store)
-    if not document.translation.done() or document.translation.exception():
+    if document.translation.done() and (error := document.translation.exception()):
+        raise RefusalError(400, _tell(error))
+    if not document.translation.done():
         raise RefusalError(503, "the translation is not ready", retry_after=1)
     store.forget(document)
     return Response(document.translation.result(), media_type=document.media_type)

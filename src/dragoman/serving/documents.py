@@ -7,12 +7,12 @@ import time
 from dataclasses import dataclass, field, replace
 from pathlib import PureWindowsPath
 
-from dragoman.serving.readers import read_html, read_plain_text
+from dragoman.serving.readers import HTML, PLAIN_TEXT
 from dragoman.serving.refusal import RefusalError
 from dragoman.serving.service import Order, TranslationService
 from dragoman.tokenizers.normalisation import encodable
 
-READERS = {".txt": read_plain_text, ".html": read_html, ".htm": read_html}
+READERS = {".txt": PLAIN_TEXT, ".html": HTML, ".htm": HTML}
 """How each kind of file is taken apart."""
 
 _MOST_DOCUMENTS = 100

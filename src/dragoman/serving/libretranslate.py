@@ -14,7 +14,7 @@ from dragoman.serving.dependencies import Service, Store
 from dragoman.serving.documents import READERS
 from dragoman.serving.fields import read_fields, refuse_repeated_fields
 from dragoman.serving.openapi import FILE, accepts, refuses
-from dragoman.serving.readers import read_html, read_plain_text
+from dragoman.serving.readers import HTML, PLAIN_TEXT
 from dragoman.serving.refusal import RefusalError
 from dragoman.serving.service import Answer, Order
 from dragoman.serving.settings import MOST_ALTERNATIVES
@@ -30,7 +30,7 @@ class Question(BaseModel):
     """What is to be translated."""
 
     q: str | list[str]
-    source: str = Field(description="A language code, or auto.")
+    source: str = Field(default=AUTO, description="A language code, or auto.")
     target: str = Field(description="A language code.")
     format: Literal["text", "html"] = "text"
     alternatives: int = Field(default=0, ge=0, lt=MOST_ALTERNATIVES)
@@ -55,7 +55,7 @@ async def translate(request: Request, service: Service) -> dict[str, Any]:
             target=question.target,
             source=None if question.source == AUTO else question.source,
             num_alternatives=question.alternatives + 1,
-            reader=read_html if question.format == "html" else read_plain_text,
+            reader=HTML if question.format == "html" else PLAIN_TEXT,
         )
     )
     return _write(question, answers)

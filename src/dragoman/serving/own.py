@@ -8,7 +8,12 @@ from starlette.responses import PlainTextResponse, Response
 
 from dragoman.languages import language_name
 from dragoman.serving.access import check_key
-from dragoman.serving.alignments import MOST_ALIGNED_CHARACTERS, Alignment, align_answers
+from dragoman.serving.alignments import (
+    MOST_ALIGNED_CHARACTERS,
+    Alignment,
+    align_answers,
+    check_can_be_aligned,
+)
 from dragoman.serving.dependencies import Service
 from dragoman.serving.fields import OwnFields, read_fields
 from dragoman.serving.metrics import CONTENT_TYPE
@@ -93,9 +98,12 @@ async def translate(request: Request, service: Service) -> Translations:
     """Translate texts, and say all that is known about the translations."""
     check_key(request, service.settings.api_keys)
     wanted = await read_fields(request, Texts)
+    texts = [wanted.text] if isinstance(wanted.text, str) else wanted.text
+    if wanted.alignments:
+        check_can_be_aligned(texts)
     answers = await service.translate(
         Order(
-            texts=[wanted.text] if isinstance(wanted.text, str) else wanted.text,
+            texts=texts,
             source=wanted.source,
             target=wanted.target,
             num_alternatives=wanted.n_best,

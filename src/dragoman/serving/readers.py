@@ -2,32 +2,43 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import NamedTuple
 
-from dragoman.markup.document import Markup, Rules
+from dragoman.markup.document import Markup, Rules, visible_text
 from dragoman.markup.passage import Passage, PlainText
 from dragoman.serving.models import ServedModel
 
-Reader = Callable[[str, ServedModel], Passage]
-"""Takes a text apart that a model is to translate."""
+
+class Reader(NamedTuple):
+    """How a kind of text is read."""
+
+    take_apart: Callable[[str, ServedModel], Passage]
+    """Takes a text apart that a model is to translate."""
+
+    visible: Callable[[str], str] = str
+    """Gives what people read of it, which tells its language."""
 
 
-def read_plain_text(text: str, model: ServedModel) -> Passage:
+def _take_lines_apart(text: str, model: ServedModel) -> Passage:
     """Take lines of text apart, into sentences if the model wants them."""
     return PlainText(text, model.source, model.target, sentences=not model.whole_lines)
 
 
-def read_html(text: str, model: ServedModel) -> Passage:
-    """Take HTML apart that a model is to translate."""
-    return read_markup(text, model, Rules())
+def markup_reader(rules: Rules, *, sentences: bool = True) -> Reader:
+    """Read documents; line breaks in them are spaces."""
+
+    def take_apart(text: str, model: ServedModel) -> Passage:
+        cut = partial(
+            PlainText,
+            source=model.source,
+            target=model.target,
+            lines=False,
+            sentences=sentences and not model.whole_lines,
+        )
+        return Markup(text, rules, cut)
+
+    return Reader(take_apart, partial(visible_text, rules=rules))
 
 
-def read_markup(text: str, model: ServedModel, rules: Rules, *, sentences: bool = True) -> Passage:
-    """Take a document apart that a model is to translate; line breaks in it are spaces."""
-    cut = partial(
-        PlainText,
-        source=model.source,
-        target=model.target,
-        lines=False,
-        sentences=sentences and not model.whole_lines,
-    )
-    return Markup(text, rules, cut)
+PLAIN_TEXT = Reader(_take_lines_apart)
+HTML = markup_reader(Rules())

@@ -1,6 +1,7 @@
 """Run the application until it is told to stop."""
 
 import gc
+import logging
 import os
 import signal
 import socket
@@ -58,12 +59,13 @@ class Server(uvicorn.Server):
                 app,
                 http=connection,  # type: ignore[arg-type]  # it is only ever called
                 ws="none",
-                log_level="error",  # what clients do wrong is not for the log
+                log_level="error",  # what clients do wrong is not for the log, also below
                 access_log=False,  # what people translate is nobody's business
                 timeout_graceful_shutdown=int(settings.timeout),
                 server_header=False,
             )
         )
+        logging.getLogger("python_multipart").setLevel(logging.CRITICAL)
         self._app = app
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:

@@ -17,7 +17,7 @@ from dragoman.serving.metrics import Metrics
 from dragoman.serving.models import Models, ServedModel
 from dragoman.serving.one_by_one import OneByOne
 from dragoman.serving.progress import Piece, Progress
-from dragoman.serving.readers import Reader, read_plain_text
+from dragoman.serving.readers import PLAIN_TEXT, Reader
 from dragoman.serving.refusal import RefusalError
 from dragoman.serving.settings import Settings
 from dragoman.translation import Translation
@@ -45,7 +45,7 @@ class Order:
     """A language; None if the server shall find out."""
     num_alternatives: int = 1
     """Translations of each text, the best included."""
-    reader: Reader = read_plain_text
+    reader: Reader = PLAIN_TEXT
     heard: Callable[[Piece], None] | None = None
     """Is told of each piece of the translation of a single text, in order, while it is made."""
 
@@ -171,13 +171,15 @@ class TranslationService:
         """Find out the languages of texts, and take the texts apart."""
         places: dict[str, list[tuple[int, Detection | None]]] = {}
         for i, text in enumerate(order.texts):
-            source, detection = self._source_of(text, target, order.source)
+            source, detection = self._source_of(text, target, order)
             places.setdefault(source, []).append((i, detection))
         groups = []
         for source, chosen in places.items():
             model = None if source == target else self.models.find(source, target)
             texts = [order.texts[i] for i, _ in chosen]
-            passages = [] if model is None else [order.reader(text, model) for text in texts]
+            passages = (
+                [] if model is None else [order.reader.take_apart(text, model) for text in texts]
+            )
             groups.append(_Group(source, model, chosen, texts, passages))
         return groups
 
@@ -241,11 +243,11 @@ class TranslationService:
                 413, f"{num_characters} characters are too many; this server takes {limit} at once"
             )
 
-    def _source_of(self, text: str, target: str, named: str | None) -> tuple[str, Detection | None]:
+    def _source_of(self, text: str, target: str, order: Order) -> tuple[str, Detection | None]:
         """Resolve the language of a text; what nothing is known about comes from a source."""
-        if named is not None:
-            return self.models.find_language(named), None
-        sources = self.models.sources(target)
+        if order.source is not None:
+            return self.models.find_language(order.source), None
+        text, sources = order.reader.visible(text), self.models.sources(target)
         detection = self.detector.detect(text, among=[*sources, target])
         if detection.language == target and detection.confidence < _SURE_OF_TARGET:
             detection = self.detector.detect(text, among=sources)

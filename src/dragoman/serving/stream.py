@@ -75,7 +75,11 @@ async def translate_as_it_is_made(request: Request, service: Service) -> Streami
     )
     events = _translate(service, order)
     first = await anext(events)  # what is refused at once is answered with its status
-    return StreamingResponse(_write(first, events), media_type=JSON_LINES)
+    return StreamingResponse(
+        _write(first, events),
+        media_type=JSON_LINES,
+        headers={"X-Accel-Buffering": "no"},  # nginx would keep the lines until the last one
+    )
 
 
 async def _translate(service: TranslationService, order: Order) -> AsyncIterator[Piece | Answer]:

@@ -30,7 +30,12 @@ a value within a sentence (U+2066 to U+2069), one of which may be its first char
 _PICTURES_AND_END = re.compile(rf"{PICTURE}(?P<end>{_CLOSING}\s+)?")
 """The end may be missing, so that pictures in a row are read once, and not from each of them on."""
 
-_BEGINNING = re.compile(rf"(?:{PICTURE}|[{_INVISIBLE}])*")
+_MARKER = r"(?:[-*\u2022\u2013\u00b7\u25aa]|[0-9]{1,3}[.)])\s+"
+"""Of an item of a list: a dot, a dash, an asterisk or a number."""
+
+_BEGINNING = re.compile(
+    rf"(?:{PICTURE}|[{_INVISIBLE}])*+(?:{_MARKER}(?:{PICTURE}|[{_INVISIBLE}])*)?"
+)
 _REVERSED_END = re.compile(
     rf"(?:[{_INVISIBLE}]|{_CLOSING}(?:\u20e3\ufe0f?[0-9#*]|[{_VARIANTS}]*[{_PICTURES}]))*"
 )
@@ -90,7 +95,7 @@ def _cut_behind_pictures(text: str) -> list[str]:
 
 
 def cut_margins(text: str) -> tuple[str, str, str]:
-    r"""Cut off what says nothing in any language: white space, pictures, invisible characters.
+    r"""Cut off what says nothing in any language: white space, pictures, marks of lists.
 
     Returns:
         What stands before, the text itself, and what stands behind. A text without a letter says
@@ -98,6 +103,8 @@ def cut_margins(text: str) -> tuple[str, str, str]:
 
     >>> cut_margins("\u2728 Well done! \U0001f44d"), cut_margins("12:30!")
     (('✨ ', 'Well done!', ' 👍'), ('12:30!', '', ''))
+    >>> cut_margins("2) The cat"), cut_margins("- the dog -")
+    (('2) ', 'The cat', ''), ('- ', 'the dog -', ''))
     """
     if not any(map(str.isalpha, text)):
         return text, "", ""
