@@ -60,6 +60,13 @@ Some checks look at every part. They stand below with the part that their exampl
 """
 
 TAIL = """
+## What is not looked at
+
+Parts are examined that read (batch, length, d_model). Those that read (length, batch, d_model) are
+told from them, and left alone. Of the training and the search of a program, as label smoothing, the
+schedule of the learning rate and beam search, nothing is looked at, nor whether dropout stands
+where the paper has it.
+
 ## What running cannot show
 
 Mistakes in the words around the code are not found: that an embedding layer is given words where

@@ -509,3 +509,138 @@ def test_of_two_states_none_is_guessed() -> None:
     part = report(HEAD + ATTENTION + FEED_FORWARD.format("") + block, "DecoderBlock")[1]
 
     assert part.not_checked == ("`y` and `x` look like the same thing",)
+
+
+LENGTH_FIRST_ATTENTION = """
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, heads):
+        super().__init__()
+        self.h, self.d_k = heads, d_model // heads
+        self.q, self.k, self.v, self.o = (nn.Linear(d_model, d_model) for _ in range(4))
+    def forward(self, query, key, value, mask=None):
+        length, batch, _ = query.shape
+        q, k, v = (
+            layer(x).reshape(-1, batch * self.h, self.d_k).transpose(0, 1)
+            for layer, x in ((self.q, query), (self.k, key), (self.v, value))
+        )
+        weights = (q @ k.transpose(1, 2) / math.sqrt(self.d_k)).softmax(-1)
+        return self.o((weights @ v).transpose(0, 1).reshape(length, batch, -1))
+"""
+
+
+def test_what_reads_the_length_first_is_left_alone() -> None:
+    file, attention = report(HEAD + LENGTH_FIRST_ATTENTION, "MultiHeadAttention")
+    assert not mistakes(file, attention)
+    assert "(length, batch, d_model)" in attention.not_checked[0]
+
+    block = ENCODER_BLOCK.replace(", batch_first=True", "")
+    file, encoder = report(HEAD + block, "EncoderBlock")
+    assert not mistakes(file, encoder)
+    assert "(length, batch, d_model)" in encoder.not_checked[0]
+
+
+def test_heads_that_are_cut_along_the_batch_are_still_a_mistake() -> None:
+    """Neither layout is right then."""
+    attention = ATTENTION.replace(
+        "layer(x).unflatten(-1, (self.h, self.d_k)).transpose(1, 2)",
+        "layer(x).view(-1, self.h, x.size(1), self.d_k)",
+    )
+
+    assert mistakes(*report(HEAD + attention, "MultiHeadAttention"))
+
+
+def test_a_mask_may_be_of_keys_alone() -> None:
+    attention = ATTENTION.replace("mask == 0", "mask[:, None, None, :] == 0")
+
+    found = report(HEAD + attention, "MultiHeadAttention")[1]
+
+    assert "attention-mask" in found.passed
+    assert not found.mistakes
+
+
+def test_a_model_that_ends_with_the_source_s_vocabulary_is_told_so() -> None:
+    model = """
+class Transformer(nn.Module):
+    def __init__(self, src_vocab_size, tgt_vocab_size, d_model):
+        super().__init__()
+        self.words = nn.Embedding(tgt_vocab_size, d_model)
+        self.out = nn.Linear(d_model, src_vocab_size)
+    def forward(self, src, tgt):
+        return self.out(self.words(tgt))
+"""
+
+    assert "projection-vocabulary" in mistakes(*report(HEAD + model, "Transformer"))
+
+
+def test_a_norm_before_the_sum_is_not_hidden_by_an_attention_without_biases() -> None:
+    block = """
+class EncoderBlock(nn.Module):
+    def __init__(self, d_model, heads, d_ff):
+        super().__init__()
+        self.attention = MultiHeadAttention(d_model, heads)
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.norm1, self.norm2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+    def forward(self, x, mask):
+        x = {}
+        return self.norm2(x + self.feed_forward(x))
+"""
+    attention = ATTENTION.replace(
+        "nn.Linear(d_model, d_model)", "nn.Linear(d_model, d_model, bias=False)"
+    )
+    program = HEAD + attention + FEED_FORWARD.format("")
+
+    right, wrong = (
+        report(program + block.format(first), "EncoderBlock")[1]
+        for first in (
+            "self.norm1(x + self.attention(x, x, x, mask))",
+            "x + self.norm1(self.attention(x, x, x, mask))",
+        )
+    )
+
+    assert "residual-input" in right.passed
+    assert "residual-input" not in wrong.passed
+
+
+def test_what_needs_an_import_that_failed_is_not_checked() -> None:
+    for line in ("from layers import MultiHeadAttention", "from .layers import MultiHeadAttention"):
+        block = DECODER_BLOCK.format("source_mask", "target_mask", "target_mask", "source_mask")
+        file, decoder = report(f"{HEAD}{line}\n{FEED_FORWARD.format('')}{block}", "DecoderBlock")
+
+        assert not mistakes(file, decoder)
+        assert decoder.not_checked == ("it needs MultiHeadAttention, whose import failed",)
+
+
+def test_rotary_attention_is_not_told_that_it_is_not_equation_1() -> None:
+    turned = """
+def rotate(x):
+    angles = torch.arange(x.size(-2))[:, None] * 0.3
+    a, b = x[..., 0::2], x[..., 1::2]
+    return torch.cat([a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()], -1)
+"""
+    attention = ATTENTION.replace(
+        "scores = q @", "q, k = rotate(q), rotate(k)\n        scores = q @"
+    )
+
+    file, found = report(HEAD + turned + attention, "MultiHeadAttention")
+
+    assert not mistakes(file, found)
+    assert "rotary" in found.not_checked[0]
+
+
+def test_a_softmax_over_the_heads_is_one_mistake() -> None:
+    file, found = report(
+        HEAD + ATTENTION.replace("softmax(-1)", "softmax(1)"), "MultiHeadAttention"
+    )
+
+    assert mistakes(file, found) == ["attention-softmax"]
+
+
+def test_a_function_in_the_place_of_a_class_is_named() -> None:
+    cells = [Cell(source="def positions(x):\n    return x\n")]
+    wishes = Wishes(classes={"PositionalEncoding": "positions"})
+
+    part = Examiner(cells, wishes).report("learner.py", ("PositionalEncoding",)).parts[1]
+
+    assert part.not_checked == (
+        "positions is no class; this part is examined as one (an nn.Module)",
+    )

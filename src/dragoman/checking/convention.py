@@ -7,6 +7,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from dragoman.checking.arguments import NotCheckableError
+
 REFUSED = (RuntimeError, TypeError, IndexError, ValueError, AssertionError)
 """What a module raises that does not understand a mask."""
 
@@ -22,19 +24,27 @@ class Convention:
 
     dtype: torch.dtype
     dimensions: int
-    """4 for (batch, 1, query, memory), 3 without the heads, 2 without the batch, too."""
+    """4 for (batch, 1, query, memory), 3 without the heads, 2 without the batch, too, and 1 for
+    (batch, memory), which says the same to all queries."""
 
     def mask(self, visible: Tensor) -> Tensor:
         """Write a mask in this convention.
 
         Args:
             visible: (batch, query, memory), True where attention may look.
+
+        Raises:
+            NotCheckableError: it has no place for what queries see differently.
         """
+        if self.dimensions == 1 and not bool((visible == visible[:, :1]).all()):
+            raise NotCheckableError(
+                "its masks are of keys alone, (batch, keys), and cannot say what each query may see"
+            )
         if self.meaning == "added":
             told = torch.zeros(visible.shape, dtype=self.dtype).masked_fill(~visible, -torch.inf)
         else:
             told = (visible if self.meaning == "visible" else ~visible).to(self.dtype)
-        return {4: told[:, None], 3: told, 2: told[0]}[self.dimensions]
+        return {4: told[:, None], 3: told, 2: told[0], 1: told[:, 0]}[self.dimensions]
 
     def __str__(self) -> str:
         kind = "additive" if self.meaning == "added" else f"True is {self.meaning}"
@@ -55,7 +65,7 @@ def conventions() -> Iterator[Convention]:
         ("hidden", torch.float32),
         ("added", torch.float32),
     )
-    for dimensions in (4, 3, 2):
+    for dimensions in (4, 3, 2, 1):
         for meaning, dtype in kinds:
             yield Convention(meaning=meaning, dtype=dtype, dimensions=dimensions)
 

@@ -17,6 +17,11 @@ from dragoman.checking.examinations.every_part import (
     OF_WHAT_IS_RANDOM,
     OUTSIDE,
 )
+from dragoman.checking.examinations.layout import (
+    LENGTH_FIRST,
+    reads_length_first,
+    refuse_length_first,
+)
 from dragoman.checking.examinations.probe import give, run
 from dragoman.checking.limits import OutOfTime, time_limit
 from dragoman.checking.mending import mend
@@ -33,7 +38,7 @@ MOST_FAILURES_TOLD = 12
 RUNS = Check(
     name="does-not-run",
     finding="The code stops with an error.",
-    why="What it should define is missing, and mistakes that would run are hidden behind it.",
+    why="What it should do or define is missing, and hides the mistakes that stand behind it.",
     section="-",
 )
 """What every part has to do first."""
@@ -77,7 +82,7 @@ class Examiner:
         self.wishes = wishes
         self.tell = tell
         self.shown = Demonstrations(self.program)
-        self.stops: dict[str, str] = {}
+        self.stops: dict[tuple[str, type[BaseException]], str] = {}
 
     def report(self, file: str, parts: Collection[str] = tuple(EXAMINATIONS)) -> Report:
         """Run, examine and report.
@@ -106,8 +111,7 @@ class Examiner:
             if factory := self._factory(part):
                 reports.append(findings[part].report(part, factory.__name__))
             else:
-                reason = f"not found (looked for {looked_for(part)})"
-                reports.append(PartReport(part=part, not_checked=(reason,)))
+                reports.append(PartReport(part=part, not_checked=(self._why_not(part),)))
         return Report(file=file, parts=tuple(reports))
 
     def _run(self, statement: Statement, findings: "_Findings") -> None:
@@ -159,6 +163,13 @@ class Examiner:
         except NotCheckableError:
             return None
 
+    def _why_not(self, part: str) -> str:
+        """Say why a part is not examined."""
+        chosen = self.wishes.classes.get(part)
+        if chosen in self.program.names:
+            return f"{chosen} is no class; this part is examined as one (an nn.Module)"
+        return f"not found (looked for {looked_for(part)})"
+
     def _runs(self, part: str, findings: "_Findings") -> bool:
         """Build and run a part; slips are put right on the way."""
         self.tell(part)
@@ -166,6 +177,8 @@ class Examiner:
             try:
                 with time_limit(SECONDS_AN_EXAMINATION):
                     run(self._workshop(), part)
+                    if part == "MultiHeadAttention":
+                        refuse_length_first(self._workshop(), part)
                 return True
             except NotCheckableError as error:
                 findings.not_checked.append(str(error))
@@ -181,10 +194,17 @@ class Examiner:
     def _stop(self, part: str, error: BaseException, findings: "_Findings") -> None:
         """Note that a part does not run, and why, once for all that it is in."""
         sentence = f"{self.program.place_of(error)}{sentence_of(error)}"
-        if sentence in self.stops:
-            findings.not_checked.append(f"it stops where {self.stops[sentence]} does")
+        if isinstance(error, NameError) and error.name in self.program.missing:
+            findings.not_checked.append(f"it needs {error.name}, whose import failed")
             return
-        self.stops[sentence] = part
+        if reads_length_first(self._workshop(), part):
+            findings.not_checked.append(f"{LENGTH_FIRST} ({sentence})")
+            return
+        where = (self.program.place_of(error) or sentence, type(error))
+        if where in self.stops:
+            findings.not_checked.append(f"it stops where {self.stops[where]} does")
+            return
+        self.stops[where] = part
         findings.add(RUNS, sentence)
         for examination in OF_WHAT_FAILS:
             self._let(examination, part, self._workshop(), findings)

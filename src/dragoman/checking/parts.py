@@ -127,8 +127,9 @@ def find_parts(
     found = {}
     for part in PARTS:
         if part.name in chosen:
-            if chosen[part.name] in names:
-                found[part.name] = names[chosen[part.name]]
+            value = names.get(chosen[part.name])
+            if value is not None and (part.is_function or inspect.isclass(value)):
+                found[part.name] = value
             continue
         spelt = {
             plain(name): value

@@ -59,6 +59,8 @@ class Program:
         self.module = ModuleType("learner")
         sys.modules["learner"] = self.module
         self.failures: list[Failure] = []
+        self.missing: set[str] = set()
+        """Names whose import failed for want of a package or of the files beside."""
         self.statements: list[Statement] = []
         self._flags = 0  # of the compiler, as `from __future__ import annotations` sets them
         for index, cell in enumerate(cells):
@@ -95,10 +97,15 @@ class Program:
         """Note that a statement did not run."""
         line = self.line_of(error)
         place = line[0].place(line[1]) if line else statement.place()
-        definition = isinstance(
-            statement.tree, ast.ClassDef | ast.FunctionDef | ast.Import | ast.ImportFrom
-        ) and not isinstance(error, ModuleNotFoundError)
-        self.failures.append(Failure(place, sentence_of(error), definition))
+        tree, sentence = statement.tree, sentence_of(error)
+        is_relative = isinstance(tree, ast.ImportFrom) and tree.level > 0
+        if is_relative:
+            sentence = "imports from the package that it belongs to, and only this file is read"
+        elsewhere = is_relative or isinstance(error, ModuleNotFoundError)
+        if isinstance(tree, ast.Import | ast.ImportFrom) and elsewhere:
+            self.missing |= {alias.asname or alias.name.partition(".")[0] for alias in tree.names}
+        definition = isinstance(tree, ast.ClassDef | ast.FunctionDef | ast.Import | ast.ImportFrom)
+        self.failures.append(Failure(place, sentence, definition and not elsewhere))
 
     def line_of(self, error: BaseException) -> tuple[Statement, int, FrameType] | None:
         """Find the innermost line of the program that an error came through."""

@@ -55,7 +55,7 @@ def _embedding_lengths(stack: StackTrace, pieces: Sequence[str]) -> str:
     """Write how long the vectors are to which nothing is added."""
     lengths = (f"{value:.2f}" for value in norms(stack.embedded))
     rows = list(map(list, zip(pieces, lengths, strict=True)))
-    return table(["piece", "embedding"], rows, numbers=frozenset({1}))
+    return table(["piece", "length of the embedding"], rows, numbers=frozenset({1}))
 
 
 def _sum_lengths(stack: StackTrace, pieces: Sequence[str]) -> str:
@@ -71,7 +71,7 @@ def _sum_lengths(stack: StackTrace, pieces: Sequence[str]) -> str:
             strict=True,
         )
     ]
-    head = ["piece", "embedding", "position", "sum", "cosine"]
+    head = ["piece", "length of the embedding", "of the position", "of the sum", "cosine"]
     return table(head, rows, numbers=frozenset({1, 2, 3, 4}))
 
 
@@ -85,13 +85,15 @@ def _draw_sines(num_positions: int, config: TransformerConfig) -> str:
         encodings = sinusoids(num_positions, width, config.positional_encoding).numpy()
         is_interleaved = config.positional_encoding == "interleaved"
         sines = encodings[:, ::2] if is_interleaved else encodings[:, : width // 2]
+    is_exact = config.positional_encoding == "tensor2tensor"
+    longest = 10_000 ** (1 if is_exact else 1 - 2 / width)
     step = -(-sines.shape[1] // MOST_DIMENSIONS)
     shown = sines[:, ::step]
     which = "Every sine" if step == 1 else f"One in {step} sines"
     caption = (
         f"{which} of the {whose}; a row a position, from 0 at the top. At the left a "
-        "wave is 2π positions long, at the right almost 10000 · 2π: nearby positions differ at "
-        "the left, far ones at the right."
+        f"wave is 2π positions long, of the last one {longest:,.0f} · 2π: nearby positions differ "
+        "at the left, far ones at the right."
     )
     cell = 12  # pixels
     picture = drawing(

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from dragoman.checking.arguments import NotCheckableError
+from dragoman.checking.calls import attend
 from dragoman.checking.examinations.attention_forms import (
     RIGHT,
     call_attention,
@@ -15,7 +16,7 @@ from dragoman.checking.examinations.attention_forms import (
     read_matrices,
     shares_heads,
 )
-from dragoman.checking.examinations.check import Check, Verdict, distance
+from dragoman.checking.examinations.check import Check, Verdict, distance, random, same
 from dragoman.checking.workshop import SIZES, Workshop
 
 SCALE = Check(
@@ -112,6 +113,10 @@ def equation(workshop: Workshop, part: str) -> Iterator[Verdict]:
     apart = distance(call_attention(module, inputs), right)
     if form is None and any("norm" in type(child).__name__.lower() for child in module.modules()):
         raise NotCheckableError("equation 1 (it has a norm of its own, and is more than attention)")
+    if form is None and _turns(module):
+        raise NotCheckableError(
+            "equation 1 (it tells positions apart, as with rotary queries and keys, Su et al. 2021)"
+        )
     if form is None:
         yield FORMULA, f"the output differs from equation 1 by up to {apart:.2g}"
         return
@@ -130,6 +135,19 @@ def equation(workshop: Workshop, part: str) -> Iterator[Verdict]:
         if check is PROJECTIONS and shared and not said:
             continue
         yield check, f"{measured} that differs by up to {apart:.2g}" if said else None
+
+
+def _turns(module: nn.Module) -> bool:
+    """Tell whether attention speaks of rotation, and whether the order of words matters to it."""
+    parts = [type(child) for child in module.modules()]
+    words = {name for part in parts for name in (*vars(part), *part.forward.__code__.co_names)}
+    words |= {name for child in module.modules() for name in vars(child).get("_buffers", {})}
+    if not any(sign in word.lower() for word in words for sign in ("rot", "rope")):
+        return False
+    x, order = random(2, 5, SIZES.d_model), [4, 2, 0, 3, 1]
+    with torch.no_grad():
+        straight, shuffled = (attend(module, y, y, y) for y in (x, x[:, order]))
+    return not same(straight[:, order], shuffled)
 
 
 def kept_map(workshop: Workshop, part: str) -> Iterator[Verdict]:

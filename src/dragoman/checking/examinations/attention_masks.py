@@ -60,6 +60,10 @@ def mask(workshop: Workshop, part: str) -> Iterator[Verdict]:
     if attention_convention(module, x) is not None:
         yield MASK, None
         return
+    form = explain(module, inputs, SIZES.heads) or RIGHT
+    if form["softmax"] != RIGHT["softmax"]:
+        over = form["softmax"]
+        raise NotCheckableError(f"its mask: a softmax over the {over} hides none of the keys")
     visible = torch.ones(2, inputs.query.size(1), inputs.key.size(1), dtype=torch.bool)
     visible[:, :, -1] = False
     hidden = replace(inputs, visible=visible)

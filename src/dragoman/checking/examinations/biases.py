@@ -24,10 +24,18 @@ OF_FEED_FORWARD = Check(
 )
 
 
+MATRICES = 2
+"""Of equation 2; a gated feed-forward has one more."""
+
+
 def attention(workshop: Workshop, part: str) -> Iterator[Verdict]:
     """Count the biases of the four projections."""
     biased, plain = _layers(workshop, part)
     count = sum(layer.out_features for layer in biased.values())
+    for name, layer in workshop.build(part).named_modules():
+        if isinstance(layer, nn.MultiheadAttention) and layer.in_proj_bias is not None:
+            count += layer.in_proj_bias.numel()
+            biased = {f"{name}.in_proj".lstrip("."): layer.out_proj, **biased}
     wrong = f"biases of {', '.join(biased)}: {count} numbers more than the paper's matrices"
     but = f"; there are none of {', '.join(plain)}" if plain else ""
     if biased or plain:
@@ -39,7 +47,7 @@ def feed_forward(workshop: Workshop, part: str) -> Iterator[Verdict]:
     biased, plain = _layers(workshop, part)
     count = sum(layer.out_features for layer in plain.values())
     wrong = f"no bias of {', '.join(plain)}: {count} numbers fewer than in equation 2"
-    if biased or plain:
+    if len(biased) + len(plain) == MATRICES:
         yield OF_FEED_FORWARD, wrong if plain else None
 
 

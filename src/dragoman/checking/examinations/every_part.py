@@ -10,6 +10,7 @@ from torch.nn.modules.module import register_module_forward_pre_hook
 
 from dragoman.checking.arguments import NotCheckableError, parameters_of
 from dragoman.checking.examinations.check import Check, Verdict, distance, random, same
+from dragoman.checking.examinations.layout import refuse_length_first
 from dragoman.checking.examinations.probe import give, run
 from dragoman.checking.workshop import SIZES, Workshop
 
@@ -197,9 +198,12 @@ def sentences_are_independent(workshop: Workshop, part: str) -> Iterator[Verdict
     if alone.shape == together.shape:
         raise NotCheckableError("whether sentences are independent: its output has none apart")
     if alone.shape != together[:1].shape:
+        refuse_length_first(workshop, part)
         yield BATCH, f"of two sentences and of one come {together.shape} and {alone.shape}"
         return
     apart = distance(alone, together[:1])
+    if not same(alone, together[:1]):
+        refuse_length_first(workshop, part)
     wrong = f"a sentence alone gives another output: they differ by up to {apart:.2g}"
     yield BATCH, None if same(alone, together[:1]) else wrong
 

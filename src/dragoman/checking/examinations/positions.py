@@ -18,6 +18,7 @@ from dragoman.checking.examinations.check import (
     same,
     tokens,
 )
+from dragoman.checking.examinations.layout import reads_length_first
 from dragoman.checking.workshop import SIZES, Workshop
 from dragoman.model.positional_encoding import sinusoids
 
@@ -212,7 +213,8 @@ def _of_words_alike(workshop: Workshop, of_zeros: Tensor) -> Verdict:
     """Say why all words of a sentence get the same vector."""
     if same(of_zeros, of_zeros[:1].expand_as(of_zeros)):
         return FORMULA, "all words of a sentence get the same vector"
-    if workshop.found.keys() & _BATCH_FIRST:
+    others = workshop.found.keys() & _BATCH_FIRST
+    if others and not any(reads_length_first(workshop, other) for other in others):
         return FORMULA, f"all words of a sentence get the same vector{_ALONG_THE_BATCH}"
     raise NotCheckableError(
         "its formula: it counts positions along the first dimension, which is right where that is "

@@ -26,7 +26,8 @@ NORM = Check(
 FIRST = Check(
     name="residual-norm-first",
     finding="The norm stands before the sublayer, where the paper has it after the sum.",
-    why="It trains more stably and is what most do since 2018; it is not the paper's Add & Norm.",
+    why="It trains more stably and is what most do since 2018; it is not the paper's Add & Norm, "
+    "and each stack then needs one more norm at its end.",
     section="3.1",
     kind="note",
 )
@@ -103,7 +104,12 @@ def in_block(module: nn.Module, x: Tensor, output: Tensor, num_sublayers: int) -
     """
     constant = pattern(x.size(-1))
     every = (1 << num_sublayers) - 1
-    for biased in range(every, -1, -1):
+    last = 1 << (num_sublayers - 1)  # feed-forward, which mostly is the one that has a bias
+    has_biases = any(
+        isinstance(layer, nn.Linear) and layer.bias is not None and layer.out_features == x.size(-1)
+        for layer in module.modules()
+    )
+    for biased in range(every, last - 1 if has_biases else -1, -1):
         added = [constant * bool(biased >> k & 1) for k in range(num_sublayers)]
         for carried in range(every, -1, -1):
             for kind in ("after", "before", "renewed"):

@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 from dragoman.checking.arguments import NotCheckableError
 from dragoman.checking.examinations.check import Check, Verdict, distance, same, tokens
-from dragoman.checking.examinations.projection import PROBABILITIES
+from dragoman.checking.examinations.projection import PROBABILITIES, VOCABULARY
 from dragoman.checking.examinations.stacks import FUTURE, PADDING, PAST, SOURCE
 from dragoman.checking.examinations.whole import (
     PADDING_IDS,
@@ -99,6 +99,8 @@ def start(workshop: Workshop, part: str) -> Iterator[Verdict]:
     source, target = tokens(8, S, SIZES.source_vocab), tokens(8, T, SIZES.target_vocab, seed=2)
     with torch.no_grad():
         logits = run_transformer(workshop, model, source, target)
+    if logits.size(-1) == SIZES.source_vocab:
+        yield VOCABULARY, "at its end are as many numbers as the vocabulary of the source has"
     if logits.size(-1) != SIZES.target_vocab:
         return
     are = bool((logits >= 0).all()) and same(logits.sum(-1), torch.ones(logits.shape[:-1]))

@@ -90,6 +90,8 @@ def _ways_to_tell(visible: Mapping[str, Tensor]) -> Iterator[dict[str, Tensor]]:
     """Leave out all masks, then write them in every convention; PyTorch's need no source mask."""
     yield {}
     for convention in conventions():
+        if convention.dimensions == 1:  # the future cannot be hidden so
+            continue
         written = {role: convention.mask(mask) for role, mask in visible.items()}
         yield written
         yield {"target_mask": written["target_mask"]}

@@ -1,0 +1,63 @@
+"""Which dimension is that of the sentences; only those are examined that have it first."""
+
+from contextlib import suppress
+from typing import Any
+
+import torch
+from torch import nn
+
+from dragoman.checking.arguments import NotCheckableError
+from dragoman.checking.calls import attend
+from dragoman.checking.examinations.check import random, same
+from dragoman.checking.workshop import SIZES, Workshop
+
+LENGTH_FIRST = (
+    "it reads (length, batch, d_model), as PyTorch does where batch_first is not said, and only "
+    "(batch, length, d_model) is examined"
+)
+
+_WITH_ATTENTION = {
+    *("MultiHeadAttention", "EncoderBlock", "Encoder", "DecoderBlock", "Decoder", "Transformer")
+}
+
+
+def reads_length_first(workshop: Workshop, part: str) -> bool:
+    """Tell whether a part, or the attention of its program, has sentences in another dimension."""
+    if part not in _WITH_ATTENTION:
+        return False
+    with suppress(Exception):  # what fails here is said where the part is examined
+        if _holds_length_first(workshop.build(part)):
+            return True
+    if not workshop.has("MultiHeadAttention"):
+        return False
+    with suppress(Exception):
+        return is_length_first(workshop.build("MultiHeadAttention"))
+    return False
+
+
+def _holds_length_first(module: Any) -> bool:
+    return any(
+        isinstance(layer, nn.MultiheadAttention) and not layer.batch_first
+        for layer in module.modules()
+    )
+
+
+def is_length_first(attention: nn.Module) -> bool:
+    """Let one of two sentences out, along either dimension, and see where it makes a difference."""
+    x = random(2, 5, SIZES.d_model)
+    with torch.no_grad():
+        together = attend(attention, x, x, x)
+        first_row, first_column = x[:1], x[:, :1]
+        rows_alone = attend(attention, first_row, first_row, first_row)
+        columns_alone = attend(attention, first_column, first_column, first_column)
+    return not same(rows_alone, together[:1]) and same(columns_alone, together[:, :1])
+
+
+def refuse_length_first(workshop: Workshop, part: str) -> None:
+    """Leave a part alone that is right in its own layout.
+
+    Raises:
+        NotCheckableError: it reads the length first.
+    """
+    if reads_length_first(workshop, part):
+        raise NotCheckableError(LENGTH_FIRST)
