@@ -7,6 +7,7 @@ from typing import Any, Literal
 import pytest
 
 from dragoman.config import from_table, read_table, set_key, to_table
+from dragoman.corpora.config import CorporaConfig
 from dragoman.errors import DragomanError, UsageError
 
 
@@ -57,6 +58,7 @@ def test_tables_become_configurations_and_back() -> None:
         ({"name": "x", "size": True}, "size = True should be a whole number"),
         ({"name": "x", "inner": {"kind": "c"}}, "inner.kind = 'c' should be one of 'a', 'b'"),
         ({"name": "x", "inner": 3}, "inner = 3 should be a section"),
+        ({"name": "x", "inner": "3"}, "inner = '3' should be a section"),
         ({"name": "x", "inner": {"rate": -1}}, "inner.rate = -1.0 should not be negative"),
         ({"name": "x", "several": {"rate": 1}}, "several = {'rate': 1} should be a list"),
         ({"name": "x", "several": [{"rate": "1"}]}, r"several[0].rate = '1' should be a number"),
@@ -67,6 +69,17 @@ def test_the_bad_key_is_named(table: dict[str, Any], message: str) -> None:
         from_table(Outer, table)
 
     assert str(error.value) == message
+
+
+def test_a_corpus_without_its_braces_is_shown_with_them() -> None:
+    with pytest.raises(
+        UsageError, match=r"^train = 'a' should be a list, as \[{ path = \"a\" }\]$"
+    ):
+        from_table(CorporaConfig, {"train": "a"})
+    with pytest.raises(
+        UsageError, match=r"^train\[0\] = 'a' should be a section, as { path = \"a\" }$"
+    ):
+        from_table(CorporaConfig, {"train": ["a"]})
 
 
 def test_assignments_are_toml_or_text() -> None:

@@ -56,6 +56,15 @@ def test_the_peak_is_that_of_the_process_alone_and_stays() -> None:
     assert 2**6 < float(done.stdout) < 2**9
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="of /proc")
+def test_a_system_that_does_not_tell_the_peak_ends_no_training(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Path, "read_text", lambda *_, **__: "Name:\tpython\n")
+
+    assert 2**4 < peak_mib() < 2**20
+
+
 ADVISED = """
 import re
 from pathlib import Path

@@ -147,7 +147,10 @@ def _example(value: Any, expected: Any) -> str:
     item = get_args(expected)[0] if get_origin(expected) is tuple else expected
     if not (isinstance(value, str) and is_dataclass(item)):
         return ""
-    table = f'{{ {fields(item)[0].name} = "{value}" }}'
+    name, kind = next(iter(get_type_hints(item).items()))
+    if str not in (kind, *get_args(kind)):
+        return ""
+    table = f'{{ {name} = "{value}" }}'
     return f", as {table}" if item is expected else f", as [{table}]"
 
 

@@ -15,6 +15,7 @@ from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.overlap import OverlapError
 from dragoman.decoding.config import SearchConfig
 from dragoman.distillation.run import Distillation, DistillationError, distil
+from dragoman.errors import UsageError
 from dragoman.model_directory import ModelDirectory
 from dragoman.pipeline.beginning import BeginningError
 from dragoman.pipeline.claim import RunError
@@ -173,6 +174,16 @@ def test_layers_of_another_width_are_refused(start: Distil, teacher: Path) -> No
         BeginningError, match=r"has other sizes .* \(model\.d_ff: 24 became 32\); undo"
     ):
         start(sentences(100, 140), *wider)
+
+
+def test_several_processes_do_not_translate_for_one_student(
+    start: Distil, run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "2")
+
+    with pytest.raises(UsageError, match=r"torchrun -m dragoman train .*/run/recipe\.toml"):
+        start(sentences(100, 140))
+    assert not run.exists()
 
 
 def test_a_source_with_several_translations_is_translated_once(start: Distil, run: Path) -> None:

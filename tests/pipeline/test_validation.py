@@ -57,6 +57,20 @@ def test_the_loss_is_the_mean_surprise_of_a_target_token(
     assert objective.training
 
 
+def test_a_recipe_that_draws_is_validated_by_a_search(
+    make_recipe: MakeRecipe, tmp_path: Path
+) -> None:
+    recipe = make_recipe(search__sampling_temperature=1.0, search__top_k=5, search__n_best=3)
+
+    validator, _ = build(recipe, tmp_path)
+
+    assert not validator.search.samples
+    assert (validator.search.beam_size, validator.search.n_best) == (
+        recipe.training.search_beam_size,
+        1,
+    )
+
+
 def test_a_search_adds_scores_and_samples_of_other_places(
     make_recipe: MakeRecipe, tmp_path: Path
 ) -> None:

@@ -304,6 +304,19 @@ def test_a_rehearsal_that_is_killed_has_lacked_memory(
         rehearse({"training": {}}, [CorpusConfig(path=str(pairs))], tmp_path, updates=2)
 
 
+def test_a_rehearsal_that_fails_over_something_called_memory_has_not_lacked_any(
+    pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing = tmp_path / "python"
+    failing.write_text("#!/bin/sh\necho 'dragoman: translation-memory/x: no room' >&2\nexit 1\n")
+    failing.chmod(0o755)
+    monkeypatch.setattr("sys.executable", str(failing))
+
+    with pytest.raises(PlanError, match="translation-memory") as error:
+        rehearse({"training": {}}, [CorpusConfig(path=str(pairs))], tmp_path, updates=2)
+    assert not isinstance(error.value, RehearsalMemoryError)
+
+
 def test_a_rehearsal_that_fails_says_why(pairs: Path, tmp_path: Path) -> None:
     table: dict[str, Any] = {
         "source_language": "en",
