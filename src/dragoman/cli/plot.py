@@ -202,7 +202,9 @@ def training(runs: Annotated[list[Path], Parameter(negative=())], /, *, output: 
 
 
 @app.command
-def architecture(described: Path, /, *, output: Output, vocab_size: Size | None = None) -> None:
+def architecture(
+    recipe_or_model: Path, /, *, output: Output, vocab_size: Size | None = None
+) -> None:
     """Draw the paper's figure 1 as a recipe or a model has it: shapes, and parameters by part.
 
     For example:
@@ -212,7 +214,7 @@ def architecture(described: Path, /, *, output: Output, vocab_size: Size | None 
 
     Parameters
     ----------
-    described
+    recipe_or_model
         A recipe, or a model directory.
     output
         Where to write it; the ending, .svg or .html, chooses the format.
@@ -228,7 +230,7 @@ def architecture(described: Path, /, *, output: Output, vocab_size: Size | None 
     )
     from dragoman.visualisation.svg import standalone
 
-    config, source, target = _sizes(described, vocab_size)
+    config, source, target = _sizes(recipe_or_model, vocab_size)
     model = architecture_of(config, source_vocab_size=source, target_vocab_size=target)
     if ending == "html":
         write_text(output, architecture_page(model))
@@ -236,23 +238,23 @@ def architecture(described: Path, /, *, output: Output, vocab_size: Size | None 
         write_text(output, standalone(draw_architecture(model), style=STYLE))
 
 
-def _sizes(described: Path, vocab_size: int | None) -> tuple["TransformerConfig", int, int]:
+def _sizes(recipe_or_model: Path, vocab_size: int | None) -> tuple["TransformerConfig", int, int]:
     """Read the architecture and the sizes of the vocabularies from a model or a recipe."""
-    if described.is_dir():
+    if recipe_or_model.is_dir():
         if vocab_size is not None:
-            raise UsageError(f"{described}: a model has a vocabulary; leave out --vocab-size")
+            raise UsageError(f"{recipe_or_model}: a model has a vocabulary; leave out --vocab-size")
         from dragoman.model_directory import ModelDirectory
 
-        description = ModelDirectory(described).description
+        description = ModelDirectory(recipe_or_model).description
         tokenizer = description.tokenizer
         return description.model, tokenizer.source_vocab_size, tokenizer.target_vocab_size
     from dragoman.recipe import load_recipe
 
-    recipe = load_recipe(described)
+    recipe = load_recipe(recipe_or_model)
     size = vocab_size or recipe.tokenizer.vocab_size
     if size is None:
         raise UsageError(
-            f"{described}: it leaves the size of the vocabulary to the text; say --vocab-size"
+            f"{recipe_or_model}: it leaves the size of the vocabulary to the text; say --vocab-size"
         )
     return recipe.model, size, size
 

@@ -46,7 +46,6 @@ class PyTorchEngine:
         transformer: Transformer,
         special_ids: SpecialIds,
         *,
-        device: torch.device | None = None,
         dtype: torch.dtype | None = None,
         forbidden_ids: Sequence[int] | None = None,
         tokens_per_batch: int | None = None,
@@ -55,9 +54,9 @@ class PyTorchEngine:
         """Prepare a model to search with; the model itself is left as it is.
 
         Args:
-            transformer: The model. Where device or dtype ask for a change, a copy is made.
+            transformer: The model, which computes where it is. If dtype asks for a change, a copy
+                is made.
             special_ids: Those of its tokenizers.
-            device: Where to compute; if not given, where the model is.
             dtype: Of the weights and of all that is computed but probabilities; if not given,
                 that of the model.
             forbidden_ids: Tokens that are never produced; if not given padding, beginning and
@@ -69,10 +68,9 @@ class PyTorchEngine:
                 continue are tried.
         """
         weight = next(transformer.parameters())
-        self.device = device or weight.device
-        dtype = dtype or weight.dtype
-        if (self.device, dtype) != (weight.device, weight.dtype):
-            transformer = copy.deepcopy(transformer).to(self.device, dtype)
+        self.device = weight.device
+        if dtype not in (None, weight.dtype):
+            transformer = copy.deepcopy(transformer).to(dtype)
         self._transformer = transformer
         self._special_ids = special_ids
         self._forbidden = (

@@ -18,7 +18,7 @@ Mask = Bool[Tensor, "#batch #heads #query memory"]
 
 @dataclass(frozen=True)
 class KeysAndValues:
-    """A sequence projected to keys and values: what an attention layer looks at."""
+    """A sequence projected to keys and values, what an attention layer looks at: the cache."""
 
     keys: Float[Tensor, "batch heads memory d_k"]
     values: Float[Tensor, "batch heads memory d_k"]

@@ -14,7 +14,7 @@ from dragoman.model.residual import build_norm, build_residual
 from dragoman.model.rotation import Rotate, unrotated
 
 SourceMask = Bool[Tensor, "#batch 1 1 source"]
-TargetMask = Bool[Tensor, "#batch 1 target seen"]
+TargetMask = Bool[Tensor, "#batch 1 target places"]
 
 ROOM = 16
 """Places for keys and values are made, and copied, so many at a time. A new shape costs a CPU more
@@ -35,7 +35,7 @@ class BlockState:
 
 @dataclass(frozen=True)
 class DecoderState:
-    """All that decoding must remember from one token to the next.
+    """All that decoding must remember from one token to the next: the cache of keys and values.
 
     A search follows several prefixes of each sentence. They stand side by side where positions
     stand in training: each step writes the keys and values of all of them into room that was made
