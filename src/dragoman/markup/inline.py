@@ -232,14 +232,20 @@ class Sentence:
         ends = list(accumulate(len(span.text) for span in self._spans))
         free = [0, *(found.end() for found in re.finditer(r"\s+", whole)), len(whole)]
         free = [place for place in free if not any(start < place < end for start, end in taken)]
+        source, place, alike = "".join(span.text for span in self._spans), 0, True
         placed: list[tuple[int, int, Span]] = []
         for span, end in zip(self._spans, ends, strict=True):
             if span.is_comment:
-                wanted = end / max(1, ends[-1]) * len(whole)
-                behind = bisect_left(free, wanted)
-                around = free[max(0, behind - 1) : behind + 1]
-                nearest = min(around, key=lambda place: abs(place - wanted))
-                placed.append((nearest, nearest, span))
+                alike = alike and source[place:end] == whole[place:end]
+                if alike:  # behind the same words it stays
+                    place = end
+                else:
+                    wanted = end / len(source) * len(whole)
+                    behind = bisect_left(free, wanted)
+                    around = free[max(0, behind - 1) : behind + 1]
+                    nearest = min(around, key=lambda at: abs(at - wanted))
+                    place = max(place, nearest)
+                placed.append((place, place, span))
         return placed
 
 
