@@ -43,7 +43,7 @@ from dragoman.corpora.preparation import TextPreparation
 from dragoman.corpora.prepared_text import PreparedText
 from dragoman.corpora.primer.corpus import generate
 from dragoman.corpora.shapes import choose_shapes, length_histogram
-from dragoman.device import Precision, choose_device, choose_precision
+from dragoman.device import ROUNDS_BEFORE_SLEEP, Precision, choose_device, choose_precision
 from dragoman.memory import keep_freed_memory, peak_mib
 from dragoman.model.config import PRESETS
 from dragoman.model.transformer import Transformer
@@ -271,6 +271,8 @@ def run_in_process(name: str, pairs: Path, data: Path, options: argparse.Namespa
     command += ["--precision", options.precision, "--device", options.device]
     command += ["--compile"] if options.compile else []
     environment = {**os.environ, "OMP_NUM_THREADS": str(options.threads)}
+    if name == Dragoman.name:  # as `dragoman train` asks for it
+        environment = {"GOMP_SPINCOUNT": ROUNDS_BEFORE_SLEEP, **environment}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     sys.stderr.write(done.stderr)
     if done.returncode == 0:

@@ -1,7 +1,11 @@
 """A device is named as people know it."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 import torch
@@ -61,3 +65,31 @@ def test_only_the_thread_that_asks_computes_in_one() -> None:
         assert before.submit(torch.get_num_threads).result() == torch.get_num_threads() == 2
     with ThreadPoolExecutor(1) as after:
         assert after.submit(torch.get_num_threads).result() == 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="of the OpenMP of GCC")
+@pytest.mark.parametrize("command", ["train", "finetune", "distill"])
+def test_the_threads_of_a_training_do_not_spin_for_long(command: str, tmp_path: Path) -> None:
+    """The library of PyTorch says so itself, when it is loaded."""
+    missing = str(tmp_path / "missing")
+    options = ["-o", str(tmp_path / "run")]
+    options += [] if command == "train" else [missing]
+    options += ["--student", "tiny-6-1"] if command == "distill" else []
+
+    def said(**more: str) -> str:
+        environment = {**os.environ, "OMP_DISPLAY_ENV": "verbose", **more}
+        environment = {name: value for name, value in environment.items() if value}
+        done = subprocess.run(
+            [sys.executable, "-m", "dragoman", command, missing, *options],
+            env=environment,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 1
+        return done.stderr
+
+    usual = {"OMP_WAIT_POLICY": "", "GOMP_SPINCOUNT": ""}
+    assert "GOMP_SPINCOUNT = '5000'" in said(**usual)
+    assert "GOMP_SPINCOUNT = '7'" in said(**usual | {"GOMP_SPINCOUNT": "7"})
+    assert "GOMP_SPINCOUNT = '5000'" not in said(**usual | {"OMP_WAIT_POLICY": "active"})

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from dragoman.cli.train import STOPPED
+from dragoman.device import sleep_while_waiting
 
 if TYPE_CHECKING:
     from dragoman.corpora.primer.splits import Split
@@ -37,6 +38,7 @@ def demo(*, output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("
     output
         The model directory.
     """
+    sleep_while_waiting()
     from dragoman.corpora.text_file import as_setting
     from dragoman.pipeline.run import train_model
     from dragoman.recipe import recipe_from_table

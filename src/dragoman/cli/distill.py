@@ -9,6 +9,7 @@ from cyclopts import Parameter
 from dragoman.cli.bulk_translation import BulkOptions, Report, distribute
 from dragoman.cli.train import STOPPED
 from dragoman.cli.whole_number import WholeNumber
+from dragoman.device import sleep_while_waiting
 
 
 def _beside(model: Path, student: str) -> Path:
@@ -63,6 +64,7 @@ def distill(
     jobs
         Translate with so many processes, which share the processors.
     """
+    sleep_while_waiting()
     from dragoman.corpora.config import CorpusConfig
     from dragoman.distillation.run import Distillation, distil
     from dragoman.errors import UsageError

@@ -7,6 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from dragoman.cli.train import STOPPED
+from dragoman.device import sleep_while_waiting
 
 EPOCHS = 5.0
 
@@ -47,6 +48,7 @@ def finetune(
     set_
         Change a setting of the recipe, as section.key=value; may be given several times.
     """
+    sleep_while_waiting()
     from dragoman.errors import UsageError
     from dragoman.finetuning.run import FineTuning, fine_tune
     from dragoman.training.display import ConsoleDisplay, LastingConsole

@@ -6,6 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from dragoman.cli.plan import Minutes, end_by_exit
+from dragoman.device import sleep_while_waiting
 
 STOPPED = 128
 """Added to the number of the signal that stopped a run, as a shell does."""
@@ -44,6 +45,7 @@ def train(
         How long the training may take, where sizes and schedule are planned, which itself takes
         some minutes; 60 if nothing is said.
     """
+    sleep_while_waiting()
     from dragoman.errors import UsageError
     from dragoman.pipeline.run import train_model
     from dragoman.planning.planned_run import names_sizes, plan_run
