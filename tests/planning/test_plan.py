@@ -292,25 +292,28 @@ def test_a_model_that_memory_is_too_small_for_gives_way_to_a_smaller_one(
         make_plan(given(pairs), 60.0, said.append)
 
 
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give the path of what is started in the place of Python."""
+    path = tmp_path / "python"
+    path.touch(mode=0o755)
+    monkeypatch.setattr("sys.executable", str(path))
+    return path
+
+
 def test_a_rehearsal_that_is_killed_has_lacked_memory(
-    pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    pairs: Path, tmp_path: Path, program: Path
 ) -> None:
-    killed = tmp_path / "python"
-    killed.write_text("#!/bin/sh\nkill -9 $$\n")
-    killed.chmod(0o755)
-    monkeypatch.setattr("sys.executable", str(killed))
+    program.write_text("#!/bin/sh\nkill -9 $$\n")
 
     with pytest.raises(RehearsalMemoryError, match="killed by signal 9, probably for want of"):
         rehearse({"training": {}}, [CorpusConfig(path=str(pairs))], tmp_path, updates=2)
 
 
 def test_a_rehearsal_that_fails_over_something_called_memory_has_not_lacked_any(
-    pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    pairs: Path, tmp_path: Path, program: Path
 ) -> None:
-    failing = tmp_path / "python"
-    failing.write_text("#!/bin/sh\necho 'dragoman: translation-memory/x: no room' >&2\nexit 1\n")
-    failing.chmod(0o755)
-    monkeypatch.setattr("sys.executable", str(failing))
+    program.write_text("#!/bin/sh\necho 'dragoman: translation-memory/x: no room' >&2\nexit 1\n")
 
     with pytest.raises(PlanError, match="translation-memory") as error:
         rehearse({"training": {}}, [CorpusConfig(path=str(pairs))], tmp_path, updates=2)
