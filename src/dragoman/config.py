@@ -143,7 +143,7 @@ def _check_text(text: str, at: str) -> None:
 
 
 def _example(value: Any, expected: Any) -> str:
-    """Show how a text is written that stands where a table does that begins with one."""
+    """Show the table that was meant where a text stands, as a corpus by its path alone."""
     item = get_args(expected)[0] if get_origin(expected) is tuple else expected
     if not (isinstance(value, str) and is_dataclass(item)):
         return ""

@@ -511,20 +511,12 @@ def test_of_two_states_none_is_guessed() -> None:
     assert part.not_checked == ("`y` and `x` look like the same thing",)
 
 
-LENGTH_FIRST_ATTENTION = """
-class MultiHeadAttention(nn.Module):
-    def __init__(self, d_model, heads):
-        super().__init__()
-        self.h, self.d_k = heads, d_model // heads
-        self.q, self.k, self.v, self.o = (nn.Linear(d_model, d_model) for _ in range(4))
+LENGTH_FIRST_ATTENTION = f"""
+{ATTENTION.replace("class MultiHeadAttention", "class BatchFirst")}
+class MultiHeadAttention(BatchFirst):
     def forward(self, query, key, value, mask=None):
-        length, batch, _ = query.shape
-        q, k, v = (
-            layer(x).reshape(-1, batch * self.h, self.d_k).transpose(0, 1)
-            for layer, x in ((self.q, query), (self.k, key), (self.v, value))
-        )
-        weights = (q @ k.transpose(1, 2) / math.sqrt(self.d_k)).softmax(-1)
-        return self.o((weights @ v).transpose(0, 1).reshape(length, batch, -1))
+        query, key, value = (x.transpose(0, 1) for x in (query, key, value))
+        return super().forward(query, key, value, mask).transpose(0, 1)
 """
 
 

@@ -146,6 +146,8 @@ def test_pages_of_any_origin_may_ask(address: str) -> None:
     )
 
     assert response.headers["Access-Control-Allow-Origin"] == "*"
+    answer = requests.get(f"{address}/languages", headers={"Origin": "https://x.org"}, timeout=30)
+    assert answer.headers["Access-Control-Expose-Headers"] == "Retry-After"
 
 
 def test_requests_made_from_the_description_of_the_interface_never_break_it(address: str) -> None:

@@ -66,6 +66,10 @@ def test_the_last_line_is_what_is_answered_at_once_elsewhere(address: str) -> No
     assert "".join(line["text"] for line in lines[:-1]) == expected["text"]
 
 
+def test_a_proxy_is_told_not_to_keep_the_lines(address: str) -> None:
+    assert ask(address, "The cat.").headers["X-Accel-Buffering"] == "no"
+
+
 def test_text_in_the_target_language_comes_back_at_once(address: str) -> None:
     (line,) = lines_of(ask(address, "Dov'è il cane?", source=None))
 

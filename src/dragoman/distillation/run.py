@@ -1,7 +1,6 @@
 """Have a teacher translate, and train a student on that; or go on with it."""
 
 import json
-import os
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
@@ -21,6 +20,7 @@ from dragoman.pipeline.claim import RECIPE_FILE, claim, make_directory, only_one
 from dragoman.pipeline.run import train_model
 from dragoman.recipe import Recipe
 from dragoman.training.display import Display
+from dragoman.training.distributed import is_one_of_several
 
 FOLDER = "distillation"
 """Inside the directory of the student's run."""
@@ -122,7 +122,7 @@ def distil(
         UsageError: several processes are to translate.
         DragomanError: the model, the text or the directory cannot be used.
     """
-    if int(os.environ.get("WORLD_SIZE", "1")) > 1:  # each would be in the others' way
+    if is_one_of_several():  # each would be in the others' way
         raise UsageError(
             "a distillation has one process translate; when its training begins, stop it, and go "
             f"on with several by torchrun -m dragoman train {order.directory / RECIPE_FILE} "

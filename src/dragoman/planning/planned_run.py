@@ -1,7 +1,6 @@
 """A training whose recipe names no sizes: they are planned, and kept beside what is trained."""
 
 import json
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from dragoman.pipeline.claim import (
 )
 from dragoman.planning.plan import Plan, Say, make_plan, overlay
 from dragoman.recipe import Recipe, recipe_from_table
-from dragoman.training.distributed import is_first
+from dragoman.training.distributed import is_first, is_one_of_several
 
 SIZES = ("tokenizer", "cleaning", "batching", "model", "training")
 """Sections of a recipe that a plan decides, or measures the text with."""
@@ -100,7 +99,7 @@ def _plan(given: dict[str, Any], directory: Path, minutes: float, say: Say) -> _
         return kept if same else None
 
     text = fingerprint_files(from_table(CorporaConfig, given["corpora"]))
-    if int(os.environ.get("WORLD_SIZE", "1")) > 1:  # each would be in the others' way
+    if is_one_of_several():  # each would be in the others' way
         if kept := planned_before():
             return kept
         raise UsageError(

@@ -124,7 +124,7 @@ async def _read_form(request: Request) -> dict[str, Any]:
 
 
 def is_utf8(quoted: bytes) -> bool:
-    """Tell whether a query, or a form that is written like one, is text throughout."""
+    """Tell whether a query is text throughout."""
     try:
         unquote_to_bytes(quoted).decode("utf-8")
     except UnicodeDecodeError:

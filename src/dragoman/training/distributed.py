@@ -35,6 +35,11 @@ def is_first() -> bool:
     return os.environ.get("RANK", "0") == "0"
 
 
+def is_one_of_several() -> bool:
+    """Tell whether `torchrun` has started others beside this process, also before they have met."""
+    return int(os.environ.get("WORLD_SIZE", "1")) > 1
+
+
 def world_size() -> int:
     """Count the processes that train together."""
     return dist.get_world_size() if dist.is_initialized() else 1

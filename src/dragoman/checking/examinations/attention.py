@@ -140,7 +140,9 @@ def equation(workshop: Workshop, part: str) -> Iterator[Verdict]:
 def _turns(module: nn.Module) -> bool:
     """Tell whether attention speaks of rotation, and whether the order of words matters to it."""
     parts = [type(child) for child in module.modules()]
-    words = {name for part in parts for name in (*vars(part), *part.forward.__code__.co_names)}
+    codes = [getattr(part.forward, "__code__", None) for part in parts]
+    words = {name for part in parts for name in vars(part)}
+    words |= {name for code in codes if code is not None for name in code.co_names}
     words |= {name for child in module.modules() for name in vars(child).get("_buffers", {})}
     if not any(sign in word.lower() for word in words for sign in ("rot", "rope")):
         return False

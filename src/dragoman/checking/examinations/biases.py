@@ -31,11 +31,7 @@ MATRICES = 2
 def attention(workshop: Workshop, part: str) -> Iterator[Verdict]:
     """Count the biases of the four projections."""
     biased, plain = _layers(workshop, part)
-    count = sum(layer.out_features for layer in biased.values())
-    for name, layer in workshop.build(part).named_modules():
-        if isinstance(layer, nn.MultiheadAttention) and layer.in_proj_bias is not None:
-            count += layer.in_proj_bias.numel()
-            biased = {f"{name}.in_proj".lstrip("."): layer.out_proj, **biased}
+    count = sum(biased.values())
     wrong = f"biases of {', '.join(biased)}: {count} numbers more than the paper's matrices"
     but = f"; there are none of {', '.join(plain)}" if plain else ""
     if biased or plain:
@@ -45,18 +41,22 @@ def attention(workshop: Workshop, part: str) -> Iterator[Verdict]:
 def feed_forward(workshop: Workshop, part: str) -> Iterator[Verdict]:
     """Count the biases of the two layers."""
     biased, plain = _layers(workshop, part)
-    count = sum(layer.out_features for layer in plain.values())
+    count = sum(plain.values())
     wrong = f"no bias of {', '.join(plain)}: {count} numbers fewer than in equation 2"
     if len(biased) + len(plain) == MATRICES:
         yield OF_FEED_FORWARD, wrong if plain else None
 
 
-def _layers(workshop: Workshop, part: str) -> tuple[dict[str, nn.Linear], dict[str, nn.Linear]]:
-    """Find the linear layers with a bias, and those without."""
-    layers = {
-        name: layer
-        for name, layer in workshop.build(part).named_modules()
-        if isinstance(layer, nn.Linear)
-    }
-    biased = {name: layer for name, layer in layers.items() if layer.bias is not None}
-    return biased, {name: layer for name, layer in layers.items() if name not in biased}
+def _layers(workshop: Workshop, part: str) -> tuple[dict[str, int], dict[str, int]]:
+    """Find the linear layers with a bias, and those without, and how many numbers each gives.
+
+    PyTorch's attention has its first three as one matrix, which is no layer of its own.
+    """
+    biased: dict[str, int] = {}
+    plain: dict[str, int] = {}
+    for name, layer in workshop.build(part).named_modules():
+        if isinstance(layer, nn.MultiheadAttention) and layer.in_proj_bias is not None:
+            biased[f"{name}.in_proj"] = layer.in_proj_bias.numel()
+        elif isinstance(layer, nn.Linear):
+            (plain if layer.bias is None else biased)[name] = layer.out_features
+    return biased, plain
