@@ -4,6 +4,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,7 +18,7 @@ import pytest
 from dragoman.bulk.file_format import BulkError
 from dragoman.bulk.files import Progress, in_this_process, rejections_path, translate_files
 from dragoman.bulk.form import Form
-from dragoman.bulk.job import Job
+from dragoman.bulk.job import Job, TranslatorSettings, Unchanged
 from dragoman.bulk.kept import KeptParts
 from dragoman.bulk.plain_text import PlainText
 from dragoman.decoding.config import SearchConfig
@@ -152,7 +153,7 @@ def test_another_text_model_or_option_is_refused_with_its_name(
 
 
 def test_a_second_process_for_one_output_is_refused(job: Job, start: Start) -> None:
-    with KeptParts(job.output, job.identity()).claim():
+    with KeptParts(job.output, job.identity(), Unchanged(job.files.paths)).claim():
         second = start()
         _, errors = second.communicate(timeout=60)
 
@@ -275,6 +276,63 @@ def test_a_text_that_changes_meanwhile_is_noticed(job: Job, text: Path) -> None:
     assert not job.output.exists()
 
 
+def test_what_was_made_of_a_changed_text_is_not_kept(job: Job, text: Path) -> None:
+    original = text.read_text()
+
+    def tell(progress: Progress) -> None:
+        if progress.num_lines == 80:
+            text.write_text("\n".join(reversed(LINES)))
+
+    with pytest.raises(BulkError, match="run the command again when it is as it was"):
+        translate_files(job, in_this_process, tell)
+    text.write_text(original)
+
+    assert run(job) == 0
+    assert job.output.read_text() == expected(job)
+
+
+def test_what_another_model_makes_is_not_kept(
+    job: Job, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when a worker is replaced after somebody has written another model to its place."""
+    copy = tmp_path / "model"
+    shutil.copytree(model, copy)
+    other = replace(job, translator=replace(job.translator, model=copy))
+    original = TranslatorSettings.load
+
+    def load(self: TranslatorSettings, *, threads: int | None = None) -> Translator:
+        with (copy / "model.toml").open("a") as file:
+            file.write("# another\n")
+        return original(self, threads=threads)
+
+    monkeypatch.setattr(TranslatorSettings, "load", load)
+    with pytest.raises(BulkError, match="the model changed while it was translated; undo"):
+        run(other)
+
+    assert not job.output.exists()
+
+
+def test_a_block_that_lacks_lines_is_damaged(job: Job) -> None:
+    stop_after(job, 3)
+    (kept,) = job.output.with_name("out.txt.part").glob("000000001-*.json")
+    kept.write_text('{"output": ["x"], "alignments": [], "rejected": [], "warnings": []}')
+
+    with pytest.raises(BulkError, match=f"{kept}: it is damaged; delete it"):
+        run(job)
+    kept.unlink()
+
+    assert run(job) == 0
+    assert job.output.read_text() == expected(job)
+
+
+def test_a_file_where_the_parts_would_be_is_named(job: Job) -> None:
+    kept = job.output.with_name("out.txt.part")
+    kept.write_text("holiday")
+
+    with pytest.raises(BulkError, match=f"{kept}: no translation has made this.*move it away"):
+        run(job)
+
+
 def test_what_kills_have_left_is_tidied_up(job: Job) -> None:
     stop_after(job, 3)
     kept = job.output.with_name("out.txt.part")
@@ -294,7 +352,7 @@ def test_a_directory_that_is_not_ours_is_left_alone(job: Job) -> None:
     kept.mkdir()
     (kept / "photograph.jpg").write_text("holiday")
 
-    with pytest.raises(BulkError, match=r"no translation has made photograph\.jpg there"):
+    with pytest.raises(BulkError, match=r"photograph\.jpg: no translation has made this"):
         run(job)
 
     assert (kept / "photograph.jpg").exists()

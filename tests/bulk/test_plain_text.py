@@ -93,6 +93,14 @@ def test_a_nul_is_a_control_character_like_others() -> None:
     assert [line.text for line in chunk] == ["the\0 cat"]
 
 
+def test_lines_before_one_that_is_not_text_are_given() -> None:
+    chunks = read_stream(io.BytesIO(b"one\ntwo\n\xff\nfour\n"), "standard input")
+
+    assert [line.text for line in next(chunks)] == ["one", "two"]
+    with pytest.raises(CorpusError, match=r"standard input:3: not UTF-8"):
+        next(chunks)
+
+
 @pytest.mark.parametrize(
     "compress",
     [gzip.compress, zstandard.ZstdCompressor().compress, lzma.compress, zipped],

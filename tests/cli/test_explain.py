@@ -59,6 +59,16 @@ def test_several_sentences_are_pointed_out(model: Path, capsys: pytest.CaptureFi
     assert "these are 2 sentences" in capsys.readouterr().err
 
 
+def test_what_translate_does_besides_is_pointed_out(
+    model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", str(model), "THE CAT SEES {dog} .", "--json"]) == 0
+
+    warnings = capsys.readouterr().err
+    assert "this is in capitals" in warnings
+    assert "must keep {dog}, by a search that is not shown" in warnings
+
+
 @pytest.mark.parametrize("option", ["--json", "-o"])
 def test_an_argument_that_is_not_utf_8_is_explained(
     option: str, model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -306,6 +306,19 @@ def test_names_of_fields_need_fields(
     assert "--languages it-en: it names the fields of JSON lines" in capsys.readouterr().err
 
 
+def test_references_that_are_scored_in_another_form_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "test.tsv").write_text("the cat\te\u0300 un  gatto\na dog\t\u00e8 un cane\n")
+    (tmp_path / "out").write_text("\u00e8 un gatto\n\u00e8 un cane\n")
+
+    assert main(["evaluate", str(tmp_path / "out"), str(tmp_path / "test.tsv")]) == 0
+
+    printed = capsys.readouterr()
+    assert "warning: 1 of 2 references have letters and their marks apart" in printed.err
+    assert "exact match 100.0 %" in printed.out
+
+
 def test_pairs_with_a_blank_side_are_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 from tests.visualisation.small_model import save_small_model
 
-from dragoman.cli import main
+from dragoman.cli import main, plot
 
 from . import test_model_commands
 from .test_model_commands import build_model
@@ -43,6 +43,23 @@ def outcome(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int
     code = main([str(argument) for argument in arguments])
     captured = capsys.readouterr()
     return code, captured.err + captured.out
+
+
+def test_a_large_page_and_what_translate_does_besides_are_told(
+    model: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(plot, "LARGE_PAGE", 1000)
+
+    code, printed = outcome(
+        capsys, "plot", "attention", model, "THE CAT SEES", "-o", tmp_path / "a.html"
+    )
+
+    assert code == 0
+    assert "this is in capitals" in printed
+    assert "--kind, --layer and --head choose some of its maps" in printed
 
 
 @pytest.mark.parametrize("ending", ["svg", "png", "pdf", "html"])

@@ -94,6 +94,16 @@ def test_what_cannot_be_aligned_is_said_in_a_sentence(
     assert message in answer.json()["error"]
 
 
+def test_too_much_to_align_is_not_translated_first(copying: tuple[Copier, ServedModel]) -> None:
+    engine, model = copying
+    with serving([model]) as url:
+        engine.asked.clear()
+        too_much = post(url, "translate", text="7 " * MOST_ALIGNED_CHARACTERS, alignments=True)
+
+    assert too_much.status_code == 413
+    assert engine.asked == []
+
+
 def test_models_say_what_they_can(address: str, copying: tuple[Copier, ServedModel]) -> None:
     def able(url: str) -> list[tuple[bool, bool]]:
         cards = requests.get(f"{url}/api/v1/models", timeout=30).json()

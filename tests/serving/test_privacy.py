@@ -49,6 +49,14 @@ def every_request(url: str) -> Iterator[requests.Response]:
             yield ask(url, method, path, **more)
     for path in ("/", "/docs", "/static/main.js", "/openapi.json", f"/{SECRET}%0d%0aX:%20y"):
         yield requests.get(f"{url}{path}", timeout=30)
+    for head in (f"Content-Transfer-Encoding: {SECRET}", f"{SECRET}: x", "no head"):
+        field = 'Content-Disposition: form-data; name="source"'
+        yield requests.post(
+            f"{url}/translate_file",
+            data=f"--x\r\n{field}\r\n{head}\r\n\r\nen\r\n--x--",
+            headers={"Content-Type": "multipart/form-data; boundary=x"},
+            timeout=30,
+        )
     for name in (f"{SECRET}\r\nX: y.txt", f"../{SECRET}.html", f"{SECRET}.exe"):
         for content in (
             TEXT.encode(),

@@ -168,6 +168,33 @@ def test_what_was_fetched_gives_way_to_others(copying: tuple[Copier, ServedModel
     assert again.text == "cat 109"
 
 
+def test_a_document_that_failed_says_so_to_whoever_fetches_it(
+    copying: tuple[Copier, ServedModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*arguments: Any) -> Any:
+        raise RuntimeError("boom")
+
+    engine, model = copying
+    monkeypatch.setattr(engine, "search", fail)
+    with serving([model]) as url:
+        sent = requests.post(
+            f"{url}/v2/document",
+            data={"source_lang": "EN", "target_lang": "IT"},
+            files={"file": ("a.txt", b"The cat.")},
+            timeout=30,
+        ).json()
+        place, key = (
+            f"{url}/v2/document/{sent['document_id']}",
+            {"document_key": sent["document_key"]},
+        )
+        status = requests.post(place, json=key, timeout=30).json()
+        fetched = requests.post(f"{place}/result", json=key, timeout=30)
+
+    assert (status["status"], status["error_message"]) == ("error", "the translation failed")
+    assert fetched.status_code == 400
+    assert fetched.json() == {"message": "the translation failed"}
+
+
 def test_a_full_store_says_when_there_will_be_room(copying: tuple[Copier, ServedModel]) -> None:
     with serving([copying[1]]) as url:
         answers = [upload(url, "a.txt", b"7") for _ in range(101)]

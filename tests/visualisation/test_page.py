@@ -23,6 +23,7 @@ def test_awkward_text_is_shown_as_it_is_and_breaks_nothing() -> None:
     assert paragraph is not None
     assert (paragraph.text, paragraph.get("title")) == (SHOWN, SHOWN)
     assert root.findtext(".//td") == SHOWN
+    assert root.find(".//td[@dir='auto']") is not None  # of whatever direction
 
 
 def test_a_page_names_no_address_and_forbids_to_load_any() -> None:

@@ -42,7 +42,7 @@ class BlockTranslator:
                 the block cannot be kept.
         """
         if self._parts.has(block.number):  # whoever did it died before it could say so
-            return self._parts.load(block.number)
+            return self._parts.load(block)
         attempt = self._attempts.begin(block)
         self.load()
         lines = self._job.files.read(block)
@@ -139,7 +139,9 @@ class BlockTranslator:
 
     @cached_property
     def _translator(self) -> "Translator":
-        return self._job.translator.load(threads=self._threads)
+        translator = self._job.translator.load(threads=self._threads)
+        self._parts.check_identity(self._job.translator.checksums())
+        return translator
 
     @cached_property
     def _aligner(self) -> "Aligner | None":

@@ -54,9 +54,9 @@ def translate_files(job: Job, distribute: Distribute, tell: Callable[[Progress],
     Raises:
         DragomanError: the input, the model or the output cannot be used; what is finished is kept.
     """
-    unchanged = Unchanged(job)
+    unchanged = Unchanged(job.files.paths)
     blocks = job.files.cut(job.lines_per_block)
-    parts = KeptParts(job.output, job.identity())
+    parts = KeptParts(job.output, job.identity(), unchanged)
     with parts.claim():
         finished = parts.finished()
         num_lines = sum(block.num_lines for block in blocks)
@@ -68,7 +68,7 @@ def translate_files(job: Job, distribute: Distribute, tell: Callable[[Progress],
             tell(Progress(num_done, num_lines, done.warnings, done.engine))
         unchanged.check()
         with parts.kept_if_it_fails():
-            num_rejected = _put_together(job, (parts.load(block.number) for block in blocks))
+            num_rejected = _put_together(job, map(parts.load, blocks))
         flush(parts.path.parent)
         parts.remove()
     return num_rejected

@@ -1,5 +1,6 @@
 """One translation of files: with what, of what, to where; and how it is recognised again."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -60,16 +61,20 @@ class TranslatorSettings:
             threads=threads,
         )
 
-    def identity(self) -> dict[str, str]:
-        """Tell what decides how a text is translated, under names that a person knows."""
+    def checksums(self) -> dict[str, str]:
+        """Give the checksums of the files that decide it, under names that a person knows."""
         files = {"the model": self.model / DESCRIPTION_NAME, "the glossary": self.glossary}
         if self.engine != "pytorch":
             files["the model's copy for CTranslate2"] = self.model / COPY_WEIGHTS
-        found = {
+        return {
             name: checksum(path)
             for name, path in files.items()
             if path is not None and path.exists()
         }
+
+    def identity(self) -> dict[str, str]:
+        """Tell what decides how a text is translated, under names that a person knows."""
+        found = self.checksums()
         for package in DECIDING_SOFTWARE:
             try:
                 found[f"the version of {package}"] = version(package)
@@ -120,14 +125,14 @@ class Job:
 
 
 class Unchanged:
-    """Watches the files of a job from its beginning to its end."""
+    """Watches files from the beginning of a job to its end, in all of its processes."""
 
-    def __init__(self, job: Job) -> None:
-        self._paths = job.files.paths
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self._paths = paths
         self._before = signs_of_change(self._paths)
 
     def check(self) -> None:
-        """Make sure that what was read last is what was read first.
+        """Make sure that they still are what they were.
 
         Raises:
             BulkError: a file has changed.
@@ -138,5 +143,5 @@ class Unchanged:
             if before != now:
                 raise BulkError(
                     f"{path}: it has changed while it was translated; "
-                    "run the command again when it does not change any more"
+                    "run the command again when it is as it was, and does not change any more"
                 )

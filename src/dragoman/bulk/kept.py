@@ -15,7 +15,8 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from dragoman.bulk.file_format import BulkError
+from dragoman.bulk.file_format import Block, BulkError
+from dragoman.bulk.job import Unchanged
 from dragoman.durable import follow_links, write_atomically
 from dragoman.errors import DragomanError
 
@@ -24,6 +25,8 @@ LOCK = ".lock"
 
 _OURS = re.compile(r"\.?(\d{9}[-.]|job\.json\.)")
 """What may be there without `job.json`, after a kill while all of it was deleted or begun."""
+
+_IN_THE_WAY = "no translation has made this, and the parts of this one would be kept there"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,13 +59,14 @@ class KeptParts:
     Args:
         output: The file that they will be.
         identity: What decides its content; see `Job.identity`.
+        unchanged: The files of that identity. What was made of others is not kept.
     """
 
-    def __init__(self, output: Path, identity: dict[str, str]) -> None:
+    def __init__(self, output: Path, identity: dict[str, str], unchanged: Unchanged) -> None:
         place = follow_links(output)
         self.path = place.with_name(f"{place.name}.part")
         self._output = output
-        self._identity = identity
+        self._identity, self._unchanged = identity, unchanged
         content = json.dumps(identity, sort_keys=True).encode()
         self._of_job = sha256(content).hexdigest()[:8]
         """In the names of blocks, so that none is ever taken for one of another job."""
@@ -77,6 +81,8 @@ class KeptParts:
         """
         try:
             self.path.mkdir(exist_ok=True)
+        except FileExistsError:
+            raise BulkError(f"{self.path}: {_IN_THE_WAY}; move it away") from None
         except OSError as error:
             raise DragomanError(f"{self._output}: cannot be written: {error.strerror}") from error
         lock = FileLock(self.path / LOCK)
@@ -104,11 +110,13 @@ class KeptParts:
         return self._place(number).exists()
 
     def save(self, number: int, block: FinishedBlock) -> None:
-        """Keep a block; it is on the disk when this returns.
+        """Keep a block that was just made; it is on the disk when this returns.
 
         Raises:
-            BulkError: there is no room for it.
+            BulkError: there is no room for it, or the input has changed, perhaps before it was
+                read.
         """
+        self._unchanged.check()
         with self.kept_if_it_fails():
             write_atomically(self._place(number), json.dumps(asdict(block)))
 
@@ -127,15 +135,38 @@ class KeptParts:
                 f"{self.path.name}: make space and run the same command again"
             ) from error
 
-    def load(self, number: int) -> FinishedBlock:
-        """Read a block."""
-        path = self._place(number)
+    def check_identity(self, now: dict[str, str]) -> None:
+        """Make sure that something is as it was at the beginning.
+
+        Args:
+            now: Some of what decides the content, as it is.
+
+        Raises:
+            BulkError: it is not.
+        """
+        if changed := [name for name in now if now[name] != self._identity.get(name)]:
+            raise BulkError(
+                f"{self._output}: {' and '.join(changed)} changed while it was translated; "
+                "undo the change and run the command again"
+            )
+
+    def load(self, block: Block) -> FinishedBlock:
+        """Read a block that is finished.
+
+        Raises:
+            BulkError: it is damaged.
+        """
+        path = self._place(block.number)
         try:
             table = json.loads(path.read_bytes())
             table["rejected"] = [Rejection(**each) for each in table["rejected"]]
-            return FinishedBlock(**table)
+            finished = FinishedBlock(**table)
+            is_whole = len(finished.output) == block.num_lines
         except (ValueError, TypeError, KeyError):
-            raise BulkError(f"{path}: it is damaged; delete it and run the command again") from None
+            is_whole = False
+        if not is_whole:
+            raise BulkError(f"{path}: it is damaged; delete it and run the command again")
+        return finished
 
     def remove(self) -> None:
         """Delete everything; the output is complete, or nothing is worth keeping."""
@@ -170,10 +201,7 @@ class KeptParts:
         if not path.exists():
             names = [found.name for found in self.path.iterdir()]
             if strange := [name for name in names if name != LOCK and not _OURS.match(name)]:
-                raise BulkError(
-                    f"{self.path}: no translation has made {strange[0]} there, and the parts of "
-                    "this one would be kept there; move it away"
-                )
+                raise BulkError(f"{self.path / strange[0]}: {_IN_THE_WAY}; move it away")
             write_atomically(path, json.dumps(self._identity, indent=1))
             return
         before = self._described()

@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from dragoman.bulk.file_format import BYTES_PER_BLOCK, Block, Line
 from dragoman.bulk.form import WRITERS, Form, Outcome
-from dragoman.corpora.text_file import MAX_LINE_BYTES, decode_line
+from dragoman.corpora.text_file import MAX_LINE_BYTES, CorpusError, decode_line
 
 READ_AT_ONCE = 2**20
 """Most bytes that are read at once. A pipe gives what it has, so a slow writer is answered soon."""
@@ -124,12 +124,25 @@ def read_stream(
     while block := stream.read1(READ_AT_ONCE):  # type: ignore[union-attr]
         *complete, rest = (rest + block).split(b"\n")
         if complete:
-            yield [decode(line + b"\n", name, number + i) for i, line in enumerate(complete)]
+            yield from _decode_all([line + b"\n" for line in complete], name, number)
         number += len(complete)
         if len(rest) > MAX_LINE_BYTES:
             decode(rest, name, number)
     if rest:
         yield [decode(rest if last else rest + b"\n", name, number)]
+
+
+def _decode_all(lines: list[bytes], name: str, first: int) -> Iterator[list[Line]]:
+    """Turn lines into text; if one cannot be, those before it are answered first."""
+    decoded: list[Line] = []
+    try:
+        for i, line in enumerate(lines):
+            decoded.append(decode(line, name, first + i))
+    except CorpusError:
+        if decoded:
+            yield decoded
+        raise
+    yield decoded
 
 
 def decode(content: bytes, name: str, number: int) -> Line:

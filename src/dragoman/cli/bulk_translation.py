@@ -38,12 +38,14 @@ class BulkOptions:
     """The field or column for the translation."""
 
 
-def bulk_output(files: tuple[Path, ...], output: Path | None, options: BulkOptions) -> Path | None:
+def bulk_output(
+    files: tuple[Path, ...], output: Path | None, alignments: Path | None, options: BulkOptions
+) -> Path | None:
     """Give the output if files are translated to a file, so that what is finished can be kept.
 
     Raises:
         UsageError: an option needs that, and something else was named, or it has no effect.
-        DragomanError: the folder of the output is not there.
+        DragomanError: the folder of an output is not there.
     """
     if options.field is None and options.into != BulkOptions.into:
         raise UsageError(
@@ -57,8 +59,9 @@ def bulk_output(files: tuple[Path, ...], output: Path | None, options: BulkOptio
                 "output with -o; standard input and pipes cannot be read again"
             )
         return None
-    if not output.absolute().parent.is_dir():
-        raise DragomanError(f"{output}: cannot be written: there is no such folder")
+    for path in filter(None, (output, alignments)):
+        if not path.absolute().parent.is_dir():
+            raise DragomanError(f"{path}: cannot be written: there is no such folder")
     return output
 
 

@@ -224,6 +224,7 @@ def _read_test_set(
     for warning in signs.warnings():
         print(f"warning: {corpus.name}: {warning}", file=sys.stderr)
     _warn_of_blanks(read)
+    _warn_of_other_letters([pair.target for pair in read])
     return [pair.source for pair in read], [pair.target for pair in read]
 
 
@@ -236,6 +237,20 @@ def _warn_of_blanks(pairs: "list[Pair]") -> None:
         print(
             f"warning: {len(blank)} of {len(pairs)} pairs have a blank side and are scored like "
             f"any other (line {lines}); remove them if that is not wanted",
+            file=sys.stderr,
+        )
+
+
+def _warn_of_other_letters(references: list[str]) -> None:
+    """Say where the scores are not those that sacreBLEU gives for the same files."""
+    from dragoman.tokenizers.normalisation import normalise
+
+    changed = [text for text in references if normalise(text) != " ".join(text.split())]
+    if changed:
+        print(
+            f"warning: {len(changed)} of {len(references)} references have letters and their marks "
+            "apart, and are scored with both composed, as translations have them; for the same "
+            "files sacreBLEU by itself gives other scores",
             file=sys.stderr,
         )
 

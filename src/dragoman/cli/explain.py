@@ -50,8 +50,8 @@ def explain(
     from dragoman.errors import UsageError
     from dragoman.model_directory import ModelDirectory
     from dragoman.tokenizers.normalisation import encodable
-    from dragoman.tokenizers.sentences import split_sentences
     from dragoman.visualisation.explain_page import explain_page
+    from dragoman.visualisation.not_shown import not_shown
     from dragoman.visualisation.trace import trace_translation
     from dragoman.visualisation.trace_json import trace_json
 
@@ -62,13 +62,8 @@ def explain(
     directory = ModelDirectory(model)
     text = encodable(sentence)
     trace = trace_translation(directory, text, _configure(directory, beam_size))
-    count = len(split_sentences(text, directory.description.source_language))
-    if count > 1:
-        print(
-            f"warning: these are {count} sentences, which dragoman translate takes one by one; "
-            "here they are translated at once",
-            file=sys.stderr,
-        )
+    for note in not_shown(text, directory.description.languages):
+        print(f"warning: {note}", file=sys.stderr)
     if output is not None:
         write_atomically(output, explain_page(trace))
     print(trace_json(trace) if json else f"wrote {output}")

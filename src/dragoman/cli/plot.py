@@ -1,5 +1,6 @@
 """`dragoman plot`: pictures of what a model is, what it does and how it was trained."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from dragoman.model.config import TransformerConfig
 
 app = App(name="plot", help="Draw attention, positions, masks, training, architecture.")
+
+LARGE_PAGE = 8 * 2**20
 
 Size = Annotated[WholeNumber, Parameter(validator=validators.Number(gte=1))]
 Output = Annotated[Path, Parameter(name=["--output", "-o"])]
@@ -67,16 +70,26 @@ def attention(
     """
     ending = ending_of(output, (*PRINTED, "html"))
     from dragoman.model_directory import ModelDirectory
+    from dragoman.tokenizers.normalisation import encodable
     from dragoman.visualisation.attended_sentence import KINDS, attend, head_maps
     from dragoman.visualisation.attention_page import attention_page
+    from dragoman.visualisation.not_shown import not_shown
 
     directory = ModelDirectory(model)
+    if translation is None:
+        for note in not_shown(encodable(sentence), directory.description.languages):
+            print(f"warning: {note}", file=sys.stderr)
     attended = attend(directory, sentence, translation)
     maps = head_maps(attended, kinds=KINDS if kind == "all" else (kind,), layer=layer, head=head)
     if ending == "html":
-        description = directory.description
-        languages = description.languages
-        write_text(output, attention_page(maps, languages=languages))
+        page = attention_page(maps, languages=directory.description.languages)
+        write_text(output, page)
+        if len(page) > LARGE_PAGE:
+            print(
+                f"warning: {output} has {len(page) / 2**20:.0f} MB, which a browser takes long to "
+                "show; --kind, --layer and --head choose some of its maps",
+                file=sys.stderr,
+            )
         return
 
     def draw() -> "Figure":

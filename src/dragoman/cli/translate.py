@@ -127,7 +127,7 @@ def translate(
 
     if bulk.field is None:
         check_lines(files)
-    if (place := bulk_output(files, output.output, bulk)) is not None:
+    if (place := bulk_output(files, output.output, output.alignments, bulk)) is not None:
         from dragoman.bulk.files import rejections_path
         from dragoman.bulk.job import Job
 

@@ -46,7 +46,7 @@ def compare(
     at least as far from their mean as the observed difference lies from zero.
 
     sacreBLEU's `--paired-bs` draws the same test sets, but compares absolute differences: its
-    p-values are smaller, down to half of these, and smallest of all for two equal systems.
+    p-values are smaller, often by half, and smallest of all for two equal systems.
 
     Args:
         a: Translations of the first system, the baseline.

@@ -44,14 +44,15 @@ class KeysAndValues:
     def keep(self, places: Int[Tensor, "batch kept"], *, room: int) -> "KeysAndValues":
         """Copy these places of each row of the batch, with room behind them."""
         batch, heads, length, d_k = self.keys.shape
+        # Room is filled with the first place, in the same copy. Left unset it might hold NaN, and
+        # a hidden place has a weight of zero, times which NaN is NaN.
+        places = F.pad(places, (0, room))
         row_starts = torch.arange(batch * heads, device=places.device) * length
         chosen = (row_starts.view(batch, heads, 1) + places[:, None]).flatten()
-        # Not left unset: hidden places have a weight of zero, and zero times NaN is NaN.
-        empty = self.keys.new_zeros(batch, heads, room, d_k)
 
         def copy(whole: Tensor) -> Tensor:
             copied = whole.flatten(end_dim=2).index_select(0, chosen)
-            return torch.cat([copied.view(batch, heads, places.size(1), d_k), empty], dim=2)
+            return copied.view(batch, heads, places.size(1), d_k)
 
         return KeysAndValues(copy(self.keys), copy(self.values), room)
 

@@ -63,14 +63,20 @@ def _heading(trace: Trace) -> str:
         f"A Transformer with {model.num_encoder_layers} encoder and {model.num_decoder_layers} "
         f"decoder layers of {model.num_heads} heads, d_model = {model.d_model}, d_ff = "
         f"{model.d_ff}, translates one sentence. Sections, equations and figures are those of "
-        "“Attention Is All You Need” (Vaswani et al. 2017); all numbers are this model’s."
+        "“Attention Is All You Need” (Vaswani et al. 2017); all numbers are this model’s, computed "
+        "by PyTorch in single precision."
     )
     return (
         element("h1", {}, "One translation, step by step")
-        + element("blockquote", {}, element("b", {}, escape(source)), escape(trace.source.text))
-        + element("blockquote", {}, element("b", {}, escape(target)), escape(trace.target.text))
+        + _quote(source, trace.source.text)
+        + _quote(target, trace.target.text)
         + element("p", {}, escape(size))
     )
+
+
+def _quote(language: str, text: str) -> str:
+    quoted = element("span", {"lang": language, "dir": "auto"}, escape(text))
+    return element("blockquote", {}, element("b", {}, escape(language)), quoted)
 
 
 def _paragraph(text: str) -> str:

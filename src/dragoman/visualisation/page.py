@@ -115,8 +115,10 @@ def table(
 
 
 def _row(kind: str, cells: Sequence[str], numbers: frozenset[int]) -> str:
+    # A cell may quote a text, of any direction.
+    role = {"scope": "col"} if kind == "th" else {"dir": "auto"}
     written = [
-        element(kind, {"class": "number"} if i in numbers else {}, escape(cell))
+        element(kind, role | ({"class": "number"} if i in numbers else {}), escape(cell))
         for i, cell in enumerate(cells)
     ]
     return element("tr", {}, *written)
