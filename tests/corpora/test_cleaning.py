@@ -92,6 +92,20 @@ def test_control_characters_are_traces_of_a_broken_conversion(character: str) ->
     assert reason_for(f"a{character}b", "c", drop_control_characters=False) is None
 
 
+@pytest.mark.parametrize("text", ["caffè", "perché no", "l’uomo", "«sì»", "25 °C", "più…"])
+def test_utf_8_that_was_read_as_windows_1252_is_left_out(text: str) -> None:
+    spoilt = text.encode().decode("windows-1252", errors="ignore")
+
+    assert reason_for(f"a {spoilt} b", "a b") == "encoded twice"
+    assert reason_for(f"a {spoilt} b", "a b", drop_encoded_twice=False) is None
+    assert reason_for(f"a {text} b", "a b") is None
+
+
+@pytest.mark.parametrize("text", ["«CAFÉ»", "“AMANHÔ", "Ânia € 5", "Ça va", "l'Ânesse", "GRÃ-FINA"])
+def test_letters_that_stand_by_others_are_not_taken_for_such(text: str) -> None:
+    assert reason_for(f"a {text} b", "a b") is None
+
+
 @pytest.mark.parametrize("character", list("\t \xa0\xad\u200b\u200d\u2028\u202f\ufeff\U0001f600"))
 def test_other_invisible_characters_are_text(character: str) -> None:
     assert reason_for(f"a{character}b", "c") is None

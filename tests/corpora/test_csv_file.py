@@ -36,6 +36,15 @@ def test_quoted_cells_have_separators_doubled_marks_and_line_breaks(tmp_path: Pa
     ]
 
 
+def test_long_cells_are_read_and_empty_lines_at_the_end_are_none(tmp_path: Path) -> None:
+    long = "x" * 200_000
+
+    assert read(written(tmp_path / "a.csv", f"a,b\n{long},c\n\n\n".encode())) == [
+        ("a", "b", 1),
+        (long, "c", 2),
+    ]
+
+
 @pytest.mark.parametrize(
     ("line", "pair"),
     [
@@ -116,7 +125,7 @@ def test_a_long_table_is_read_as_it_comes(tmp_path: Path) -> None:
         ),
         (b'a,b\n"it "is" so",b\n', "a.csv:2: its cells cannot be told apart (',' expected after"),
         (b"a,b\nc\rd,e\n", "(new-line character seen in unquoted field); close each"),
-        (b'a,b\n"' + b"x\n" * 70_000, "a.csv:2: its cells cannot be told apart (field larger"),
+        (b"a,b\n\nc,d\n", "a.csv:2: an empty line; remove it"),
         (b"a,b\nperch\xe9,c\n", "a.csv:2: not UTF-8 (byte 0xe9 at position 5)"),
         ("cat,gatto\n".encode("utf-16"), "a.csv: UTF-16 text; convert it to UTF-8"),
         (b"cat,gatto\rdog,cane\r", "a.csv: its lines end in carriage returns alone"),

@@ -152,6 +152,12 @@ def test_any_text_survives_a_tsv_file(
     assert [pair[:2] for pair in read(path)] == pairs
 
 
+def test_an_empty_line_at_the_end_of_json_lines_is_no_record(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.jsonl", b'{"en": "a", "it": "b"}\n\n')
+
+    assert read(path) == [("a", "b", 1)]
+
+
 @pytest.mark.parametrize("separator", list("\u2028\u2029\x85\x0b\x0c\x1c\x1d\x1e"))
 def test_only_a_line_feed_ends_a_line(tmp_path: Path, separator: str) -> None:
     path = written(tmp_path / "a.tsv", f"a{separator}b\tc{separator}d\n".encode())
@@ -185,7 +191,16 @@ def test_only_a_line_feed_ends_a_line(tmp_path: Path, separator: str) -> None:
         ("a.tsv", b"a\tb\0\n", "a.tsv:1: a NUL character"),
         ("a.jsonl", b'{"en": "a"\n', "a.jsonl:1: not a JSON record"),
         ("a.jsonl", b"[" * 100_000 + b"\n", "a.jsonl:1: not a JSON record"),
-        ("a.jsonl", b"\n", "a.jsonl:1: not a JSON record"),
+        ("a.jsonl", b"\n", "a.jsonl: the file is empty"),
+        (
+            "a.jsonl",
+            b'{"en": "a", "it": "b"}\n\n{"en": "a", "it": "b"}\n',
+            "a.jsonl:2: an empty line; remove it",
+        ),
+        ("a.jsonl", b'{"en": x}', "(expecting value at character 8); write one a line, as {"),
+        ("a.tsv", b"cat;gatto\ndog;cane\n", "if a semicolon stands between them, name the file"),
+        ("a.tsv", b"cat ||| gatto\ndog ||| cane\n", "after it; put a tab for |||"),
+        ("a.tsv", b"PK\x03\x04\n", "as with unzip, or save it as text"),
         ("a.jsonl", b'["a", "b"]\n', "a.jsonl:1: a list stands where a record is expected"),
         (
             "a.jsonl",
@@ -194,7 +209,7 @@ def test_only_a_line_feed_ends_a_line(tmp_path: Path, separator: str) -> None:
         ),
         ("a.jsonl", b'{"en": "a", "it": null}\n', "a.jsonl:1: it is null, not a text"),
         ("a.jsonl", b'{"translation": 1}\n', "a.jsonl:1: a number stands where"),
-        ("a.tsv.gz", b"not gzip\n", "a.tsv.gz: cannot be read after line 0: Not a gzipped file"),
+        ("a.tsv.gz", b"not gzip\n", "a.tsv.gz: it is not compressed, or damaged; if it is"),
         ("a.tsv.zst", b"not zstd\n", "a.tsv.zst: cannot be read after line 0: "),
     ],
 )

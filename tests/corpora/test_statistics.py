@@ -1,5 +1,6 @@
 """Statistics of a corpus: every number can be counted by hand."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,20 @@ def test_quotation_marks_and_words_of_a_text_are_not_warned_of(tmp_path: Path) -
     rows = ["A cat\tUn gatto", '"Yes," he said, "it is."\t"Sì"', "en\tit", '"a ""b"""\tc']
 
     assert measured(tmp_path / "a.tsv", "\n".join(rows)).warnings == ()
+
+
+def test_a_half_that_is_the_wrong_way_round_is_warned_of(tmp_path: Path) -> None:
+    pairs = list(generate(2000, seed=1))
+    rows = [f"{pair.source}\t{pair.target}" for pair in pairs[:1500]]
+    rows += [f"{pair.target}\t{pair.source}" for pair in pairs[1500:]]
+
+    source, target = measured(tmp_path / "a.tsv", "\n".join(rows)).warnings
+
+    assert re.fullmatch(
+        r"the source should be English \(en\) and some (1|2|3)\d % of it seem to be Italian \(it\)",
+        source,
+    )
+    assert target.endswith("of it seem to be English (en)")
 
 
 def test_a_side_in_another_language_is_warned_of(tmp_path: Path) -> None:

@@ -415,13 +415,19 @@ def test_progress_can_be_written_as_json(make_trainer: Any) -> None:
     assert type(trainer.progress).from_values(values) == trainer.progress
 
 
-def test_no_improvement_ends_training_early(make_trainer: Any) -> None:
+def test_no_improvement_ends_training_early(
+    make_trainer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # The judge likes small weights, and training makes them larger.
     trainer = make_trainer("run", updates=400, patience=2, learning_rate=0.05)
+
+    told: list[str] = []
+    monkeypatch.setattr(Silence, "message", lambda self, text: told.append(text))
 
     outcome = trainer.run(Silence())
 
     assert outcome.finished
+    assert f"done after update {outcome.progress.update} of 400: 2 validations" in told[-1]
     assert outcome.progress.update < 400
     assert outcome.progress.update == outcome.progress.best_update + 8
 

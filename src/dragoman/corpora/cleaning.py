@@ -18,6 +18,10 @@ WIDE_CHARACTER = 3  # letters that say as much as one Chinese, Japanese or Korea
 
 CONTROL_CHARACTER = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\ufffd\ud800-\udfff]")
 
+ENCODED_TWICE = re.compile("[ÂÃ][\x80-\xba\xbc-\xbf‚ƒ„†‡ˆ‰Š‹ŒŽ•–—˜™šœžŸ]|â€")
+"""What UTF-8 of the letters and marks of Europe becomes where it is taken for Windows-1252, as Ã¨
+for è. Left out are pairs that a word in capitals and the quotation mark behind it may make."""
+
 DUPLICATE = "duplicate"
 
 Fault = Callable[[Pair], bool]
@@ -83,6 +87,8 @@ def _faults(config: CleaningConfig, languages: tuple[str, str]) -> dict[str, Fau
         faults["identical sides"] = is_identical
     if config.drop_control_characters:
         faults["control characters"] = has_control_characters
+    if config.drop_encoded_twice:
+        faults["encoded twice"] = is_encoded_twice
     outside = [letters_outside(language) for language in languages]
     faults["wrong script"] = lambda pair: any(
         foreign is not None and share_in_script(text, foreign) < config.min_script_share
@@ -145,6 +151,12 @@ def is_identical(pair: Pair) -> bool:
 def has_control_characters(pair: Pair) -> bool:
     """Say whether a side has a C0 or C1 control, the tab apart, U+FFFD or half a surrogate."""
     found = CONTROL_CHARACTER.search(pair.source) or CONTROL_CHARACTER.search(pair.target)
+    return found is not None
+
+
+def is_encoded_twice(pair: Pair) -> bool:
+    """Say whether a side has UTF-8 that was taken for Windows-1252, and so encoded once more."""
+    found = ENCODED_TWICE.search(pair.source) or ENCODED_TWICE.search(pair.target)
     return found is not None
 
 

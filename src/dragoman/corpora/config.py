@@ -130,6 +130,10 @@ class CleaningConfig:
     """Leave out a pair with control characters, U+FFFD or half a surrogate pair: the traces of a
     broken conversion."""
 
+    drop_encoded_twice: bool = True
+    """Leave out a pair with UTF-8 that was once read as Windows-1252, as in Ã¨ for è. Where there
+    are many, mend the file instead."""
+
     def __post_init__(self) -> None:
         for field in ("max_characters", "max_words"):
             if getattr(self, field) < 1:

@@ -1,11 +1,18 @@
 """Sentence pairs from CSV, as spreadsheets write it."""
 
 import csv
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 
-from dragoman.corpora.text_file import CorpusError, on_one_line, read_lines
+from dragoman.corpora.text_file import (
+    MAX_LINE_BYTES,
+    CorpusError,
+    Refuse,
+    on_one_line,
+    read_lines,
+    without_blanks,
+)
 
 SEPARATORS = {"\t": "tab", ";": "semicolon", ",": "comma"}
 
@@ -13,7 +20,7 @@ FIRST_LINES = 20
 """Lines that the first row may have, as there may be line breaks within quotation marks."""
 
 
-def read_csv(path: Path, refuse: Callable[[CorpusError], None]) -> Iterator[tuple[str, str, int]]:
+def read_csv(path: Path, refuse: Refuse) -> Iterator[tuple[str, str, int]]:
     """Yield source, target and the number of the first line of each row.
 
     A cell in quotation marks has its marks doubled and may have line breaks, which become spaces.
@@ -33,15 +40,23 @@ def read_csv(path: Path, refuse: Callable[[CorpusError], None]) -> Iterator[tupl
     first = list(islice(lines, FIRST_LINES))
     if not first:
         raise CorpusError(f"{path}: the file is empty")
+    separator = _separator(first)
+    rows = _rows(path, chain(first, lines), separator)
+    for line, row in without_blanks(path, rows, refuse):
+        if len(row) == 2:  # noqa: PLR2004
+            yield on_one_line(row[0]), on_one_line(row[1]), line
+        else:
+            refuse(CorpusError(f"{path}:{line}: {_wrong_columns(len(row), separator)}"))
+
+
+def _rows(path: Path, lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Give each row with the number of its first line."""
+    csv.field_size_limit(MAX_LINE_BYTES)
+    rows = csv.reader(lines, delimiter=separator, strict=True)
     line = 1
     try:
-        separator = _separator(first)
-        rows = csv.reader(chain(first, lines), delimiter=separator, strict=True)
         for row in rows:
-            if len(row) == 2:  # noqa: PLR2004
-                yield on_one_line(row[0]), on_one_line(row[1]), line
-            else:
-                refuse(CorpusError(f"{path}:{line}: {_wrong_columns(len(row), separator)}"))
+            yield line, row
             line = rows.line_num + 1
     except csv.Error as error:
         reason = str(error).partition(" - ")[0]  # what follows is advice to programmers
@@ -65,8 +80,6 @@ def _separator(first: Sequence[str]) -> str:
 
 def _wrong_columns(columns: int, separator: str) -> str:
     """Say what to do with a row that does not have two columns."""
-    if columns == 0:
-        return "an empty line; remove it"
     if columns == 1:
         return (
             "1 column where 2 are expected (source and translation, with a comma, a semicolon or a "

@@ -1,7 +1,7 @@
 """Sentence pairs from TSV, CSV, JSON lines, TMX, two plain files or a Hugging Face data set."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice, starmap
 from pathlib import Path
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.csv_file import read_csv
 from dragoman.corpora.file_names import CSV, JSON_LINES, TMX, ending, pairs_instead
 from dragoman.corpora.record import sides
-from dragoman.corpora.text_file import CorpusError, expand, read_lines
+from dragoman.corpora.text_file import CorpusError, Refuse, expand, read_lines, without_blanks
 from dragoman.corpora.tmx import read_tmx
 
 __all__ = ["CorpusError", "Pair", "read_pairs"]
@@ -38,10 +38,6 @@ def has_named_sides(corpus: CorpusConfig) -> bool:
     path = expand(corpus.path)
     is_data_set = corpus.path.startswith(huggingface.PREFIX) or path.is_dir()
     return is_data_set or ending(path) in (*JSON_LINES, TMX)
-
-
-Refuse = Callable[[CorpusError], None]
-"""Is told of a line that holds no pair. If it does not raise the error, the next line follows."""
 
 
 def _refuse(error: CorpusError) -> None:
@@ -113,14 +109,7 @@ def _read_tsv(path: Path, refuse: Refuse) -> Iterator[Pair]:
     first = list(islice(lines, FIRST_LINES))
     _refuse_plain_text(path, first)
     rows = 0
-    blanks: list[int] = []
-    for line, text in enumerate(chain(first, lines), start=1):
-        if not text:
-            blanks.append(line)
-            continue
-        for blank in blanks:  # those at the end are no pairs that somebody has lost
-            refuse(CorpusError(f"{path}:{blank}: an empty line; remove it"))
-        blanks.clear()
+    for line, text in without_blanks(path, enumerate(chain(first, lines), start=1), refuse):
         rows += 1
         columns = text.split("\t")
         if len(columns) == 2:  # noqa: PLR2004
@@ -135,9 +124,20 @@ def _refuse_plain_text(path: Path, first: Sequence[str]) -> None:
     if len(first) > 1 and first[0] and not any("\t" in text for text in first):
         raise CorpusError(
             f"{path}:1: 1 column where 2 are expected (source TAB target), and so in the lines "
-            'after it; of two plain files a recipe reads both (source = "b.en", target = "b.it"), '
-            "and paste b.en b.it > pairs.tsv joins them"
+            f"after it; {_other_separator(first)}"
         )
+
+
+def _other_separator(first: Sequence[str]) -> str:
+    """Say how to have a file read whose lines have no tab."""
+    if all(text.count(";") == 1 for text in first if text):
+        return "if a semicolon stands between them, name the file .csv"
+    if separator := next((s for s in (" ||| ", " @@@ ") if all(s in t for t in first if t)), None):
+        return f"put a tab for{separator}"
+    return (
+        'of two plain files a recipe reads both (source = "b.en", target = "b.it"), corpus check '
+        "takes --source b.en --target b.it, and paste b.en b.it > pairs.tsv joins them"
+    )
 
 
 def _wrong_columns(place: str, columns: int) -> str:
@@ -152,8 +152,9 @@ def _wrong_columns(place: str, columns: int) -> str:
 
 def _read_json_lines(path: Path, languages: tuple[str, str], refuse: Refuse) -> Iterator[Pair]:
     """Read one JSON record a line."""
-    line = 0
-    for line, text in enumerate(read_lines(path), start=1):
+    rows = 0
+    for line, text in without_blanks(path, enumerate(read_lines(path), start=1), refuse):
+        rows += 1
         place = f"{path}:{line}"
         try:
             source, target = sides(_load(text, place), languages, place=place)
@@ -161,13 +162,18 @@ def _read_json_lines(path: Path, languages: tuple[str, str], refuse: Refuse) -> 
             refuse(error)
         else:
             yield Pair(source, target, line)
-    _refuse_empty(path, line)
+    _refuse_empty(path, rows)
 
 
 def _load(text: str, place: str) -> object:
     try:
         return json.loads(text)
-    except (ValueError, RecursionError) as error:
+    except json.JSONDecodeError as error:
+        raise CorpusError(
+            f"{place}: not a JSON record ({error.msg.lower()} at character {error.colno}); write "
+            'one a line, as {"en": "A cat.", "it": "Un gatto."}'
+        ) from None
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, deep nesting
         raise CorpusError(f"{place}: not a JSON record: {error}") from None
 
 

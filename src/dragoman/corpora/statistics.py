@@ -8,7 +8,11 @@ import numpy as np
 
 from dragoman.corpora.cleaning import MAX_EXAMPLES, CleaningReport, clean
 from dragoman.corpora.config import CleaningConfig, CorpusConfig
-from dragoman.corpora.expected_language import ExpectedLanguage, language_warnings
+from dragoman.corpora.expected_language import (
+    ExpectedLanguage,
+    OtherLanguage,
+    language_warnings,
+)
 from dragoman.corpora.overlap import canonical
 from dragoman.corpora.parallel_text import CorpusError, Pair, read_pairs
 from dragoman.corpora.seen import hash_texts
@@ -30,8 +34,8 @@ class SideStatistics:
 
     word_percentiles: dict[int, int]
 
-    seems_to_be: str | None
-    """The code of another language in which it seems to be."""
+    other_language: OtherLanguage | None
+    """In which it seems to be, or some of it."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +107,7 @@ def measure(
         },
         warnings=(
             *signs.warnings(),
-            *language_warnings(languages, (sides[0].seems_to_be, sides[1].seems_to_be)),
+            *language_warnings(languages, (sides[0].other_language, sides[1].other_language)),
         ),
         num_refused=refusals.count,
         refused=tuple(map(str, refusals.first)),
@@ -151,7 +155,7 @@ class _Lengths:
             words=sum(length * count for length, count in self.words.items()),
             character_percentiles=_percentiles(self.characters),
             word_percentiles=_percentiles(self.words),
-            seems_to_be=self.expected.other(),
+            other_language=self.expected.other(),
         )
 
 

@@ -5,9 +5,10 @@ import io
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from dragoman.errors import DragomanError
 
@@ -23,8 +24,12 @@ BZIP2_MARKS = tuple(b"BZh%d1AY&SY" % level for level in range(1, 10))
 UTF_16 = "UTF-16 text; convert it to UTF-8, as with iconv -f UTF-16 -t UTF-8"
 
 OTHER_BEGINNINGS = {
-    (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ", b"PK\x03\x04", *BZIP2_MARKS): (
+    (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ", *BZIP2_MARKS): (
         "a compressed file; unpack it first, as with gunzip or unzstd"
+    ),
+    (b"PK\x03\x04",): (
+        "a compressed file; unpack it first, as with unzip, or save it as text if it is of an "
+        "office program"
     ),
     (b"\xff\xfe", b"\xfe\xff"): UTF_16,
 }
@@ -36,6 +41,12 @@ _LINE_BREAKS = re.compile("[\r\n]+")
 
 class CorpusError(DragomanError):
     """A corpus cannot be read, found or used; the message names the file and the line."""
+
+
+Refuse = Callable[[CorpusError], None]
+"""Is told of a line that holds no pair. If it does not raise the error, the next line follows."""
+
+Content = TypeVar("Content", str, list[str])
 
 
 def expand(path: str) -> Path:
@@ -102,6 +113,27 @@ def on_one_line(text: str) -> str:
     return _LINE_BREAKS.sub(" ", text)
 
 
+def without_blanks(
+    path: Path, lines: Iterable[tuple[int, Content]], refuse: Refuse
+) -> Iterator[tuple[int, Content]]:
+    """Refuse lines or rows that are empty, but those at the end: nobody has lost a pair there.
+
+    Args:
+        path: The file, for messages.
+        lines: With their numbers.
+        refuse: Is told of each.
+    """
+    blanks: list[int] = []
+    for number, content in lines:
+        if not content:
+            blanks.append(number)
+            continue
+        for blank in blanks:
+            refuse(CorpusError(f"{path}:{blank}: an empty line; remove it"))
+        blanks.clear()
+        yield number, content
+
+
 @contextmanager
 def open_uncompressed(path: Path, lines_read: Callable[[], int]) -> Iterator[io.BufferedIOBase]:
     """Open a file for reading its uncompressed bytes; its ending says how it is compressed.
@@ -123,6 +155,11 @@ def open_uncompressed(path: Path, lines_read: Callable[[], int]) -> Iterator[io.
     except EOFError:
         raise CorpusError(
             f"{path}: the compressed file is cut short after line {lines_read()}; copy it again"
+        ) from None
+    except gzip.BadGzipFile:
+        raise CorpusError(
+            f"{path}: it is not compressed, or damaged; if it is text, take {path.suffix} off its "
+            "name"
         ) from None
     except (OSError, zlib.error) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error

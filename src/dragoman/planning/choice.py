@@ -124,6 +124,7 @@ def sections(
     width = int(PRESETS[candidate.preset].get("d_model", TransformerConfig.d_model))
     at_once = max(4096, text.max_length + 2, update_tokens if on_gpu else 0)
     seen = f"the text is seen {repetitions:.3g} times"
+    is_enough = fits(candidate, text, updates * update_tokens)
     return {
         "tokenizer": {
             "vocab_size": Setting(text.vocab_size, "40 times the cube root of the characters"),
@@ -137,7 +138,10 @@ def sections(
             "fill_up": Setting(True, "batches are full, and of few shapes"),
         },
         "model": {
-            "preset": Setting(candidate.preset, "the largest that text and time are enough for"),
+            "preset": Setting(
+                candidate.preset,
+                "the largest that text and time are enough for" if is_enough else "the smallest",
+            ),
             "positional_encoding": Setting(POSITIONS, "learns faster than sinusoids"),
             "dropout": Setting(_least(DROPOUTS, repetitions), seen),
         },

@@ -45,6 +45,7 @@ SPARE = 0.03
 
 REHEARSED_SECONDS = 20.0
 FEWEST_REHEARSED, MOST_REHEARSED = 6, 200
+MINUTE = 60.0
 FEWEST_UPDATES = 100
 CANDIDATES_AT_THE_END = 2  # the best weights and the mean of the last: each is validated
 BYTES_PER_PAIR = 8
@@ -124,7 +125,7 @@ def make_plan(given: dict[str, Any], minutes: float, say: Say) -> Plan:
         CorpusError: a corpus cannot be read, or overlaps with the evaluation text.
         PlanError: there is no text to speak of, or not enough time.
     """
-    corpora = from_table(CorporaConfig, given["corpora"])
+    corpora, device = from_table(CorporaConfig, given["corpora"]), _device(given)
     with tempfile.TemporaryDirectory() as scratch:
         say("reading the text")
         languages = given["source_language"], given["target_language"]
@@ -132,7 +133,7 @@ def make_plan(given: dict[str, Any], minutes: float, say: Say) -> Plan:
         for warning in text.warnings:
             say(f"warning: {warning}")
         work = _measure_work(corpora, languages, text)
-        chosen = _choose(given, work, minutes, Path(scratch), say)
+        chosen = _choose(given, device, work, minutes, Path(scratch), say)
     besides, updates = _seconds_besides(chosen.rehearsal, work), chosen.updates
     if updates < FEWEST_UPDATES:
         of_updates = FEWEST_UPDATES * chosen.rehearsal.seconds_per_update
@@ -142,6 +143,8 @@ def make_plan(given: dict[str, Any], minutes: float, say: Say) -> Plan:
             f"--minutes {math.ceil((besides + of_updates) / 60 / (1 - SPARE))} may be enough"
         )
     settings = chosen.decide(updates=updates)
+    seconds = besides + updates * chosen.rehearsal.seconds_per_update
+    seconds_left = minutes * 60 * (1 - SPARE) - seconds
     return Plan(
         given=given,
         chosen=values(settings),
@@ -151,9 +154,9 @@ def make_plan(given: dict[str, Any], minutes: float, say: Say) -> Plan:
             for key, setting in of_section.items()
             if key not in given.get(section, {})
         },
-        minutes=(besides + updates * chosen.rehearsal.seconds_per_update) / 60,
+        minutes=seconds / 60,
         peak_mib=max(_training_mib(chosen, text), text.vocabulary_mib),
-        reasons=_reasons(chosen, text, _device(given)),
+        reasons=_reasons(chosen, text, device, seconds_left=seconds_left),
     )
 
 
@@ -221,9 +224,16 @@ def _device(given: dict[str, Any]) -> torch.device:
     return device_of_process(given.get("training", {}).get("device", "auto"))
 
 
-def _choose(given: dict[str, Any], work: _Work, minutes: float, scratch: Path, say: Say) -> _Choice:
+def _choose(
+    given: dict[str, Any],
+    device: torch.device,
+    work: _Work,
+    minutes: float,
+    scratch: Path,
+    say: Say,
+) -> _Choice:
     """Rehearse the largest model that should fit, and a smaller one if it is too slow or large."""
-    text, device = work.text, _device(given)
+    text = work.text
     possible = candidates(text.vocab_size)
     kept = given.get("training", {}).get("keep_checkpoints", CHECKPOINTS)
     for candidate in possible:
@@ -308,7 +318,9 @@ def _training_mib(chosen: _Choice, text: TextMeasure) -> float:
     return of_updates + rest * bytes_per_pair / 2**20
 
 
-def _reasons(chosen: _Choice, text: TextMeasure, device: torch.device) -> tuple[str, ...]:
+def _reasons(
+    chosen: _Choice, text: TextMeasure, device: torch.device, *, seconds_left: float
+) -> tuple[str, ...]:
     """Say why the plan is as it is, a line each."""
     candidate, rehearsal, updates = chosen.candidate, chosen.rehearsal, chosen.updates
     update_tokens = min(chosen.update_tokens, text.epoch_tokens)
@@ -323,12 +335,30 @@ def _reasons(chosen: _Choice, text: TextMeasure, device: torch.device) -> tuple[
         f"{rehearsal.tokens_per_second:,.0f} target tokens a second, "
         f"{rehearsal.seconds_per_validation:.0f} s for a validation with translations"
         + ("; the memory below is that of the host" if device.type == "cuda" else ""),
-        f"model: {candidate.preset}, {candidate.parameters:,} parameters; a larger one should "
-        f"have more text (a target token for {PARAMETERS_PER_TOKEN_OF_TEXT:g} parameters; here "
-        f"{candidate.parameters / text.effective_tokens:.1f}) or more time "
-        f"({TOKENS_SEEN_PER_PARAMETER:g} tokens seen for each parameter; here "
-        f"{seen / candidate.parameters:.1f})",
+        f"model: {candidate.preset}, {candidate.parameters:,} parameters; "
+        f"{_why_no_larger(candidate, text, seen)}",
         f"length: {updates:,} updates of {update_tokens:,} target tokens, "
         f"{seen / text.effective_tokens:.1f} times the text, at most {MOST_REPETITIONS}, "
-        f"but {FEWEST_UPDATES} updates at least",
+        f"but {FEWEST_UPDATES} updates at least"
+        + (f"; {seconds_left / 60:,.0f} minutes are left over" if seconds_left > MINUTE else ""),
     )
+
+
+def _why_no_larger(candidate: Candidate, text: TextMeasure, tokens_seen: int) -> str:
+    """Say what a larger model lacks, or even the smallest."""
+    of_text, of_time = (
+        candidate.parameters / text.effective_tokens,
+        tokens_seen / candidate.parameters,
+    )
+    more_text = (
+        f"more text (a target token for {PARAMETERS_PER_TOKEN_OF_TEXT:g} parameters; here "
+        f"{of_text:.1f})"
+    )
+    more_time = (
+        f"more time ({TOKENS_SEEN_PER_PARAMETER:g} tokens seen for each parameter; here "
+        f"{of_time:.1f})"
+    )
+    if fits(candidate, text, tokens_seen):
+        return f"a larger one should have {more_text} or {more_time}"
+    lacks_text = of_text > PARAMETERS_PER_TOKEN_OF_TEXT
+    return f"the smallest there is, and it should have {more_text if lacks_text else more_time}"

@@ -33,6 +33,10 @@ FEWEST_SOURCES = 2
 FEW_PAIRS = 10_000
 """From fewer no translator of free text is to be had. From 29,000 there is one, of captions."""
 
+SLACK = 1.25
+"""For the longest sentence of so few pairs: training learns its vocabulary from fewer still, those
+that it does not hold out, and cuts them into more tokens."""
+
 LONGEST_SHARE = 0.999
 """Pairs that should fit into a batch; the rest is left out of training and counted."""
 
@@ -63,8 +67,8 @@ class TextMeasure:
     `target_tokens`."""
 
     max_length: int
-    """Tokens that the longer side of all but one pair in a thousand has, or `LONGEST` if that is
-    less; pairs with more are left out."""
+    """Tokens that the longer side of all but one pair in a thousand has, a quarter more of few
+    pairs, or `LONGEST` if that is less; pairs with more are left out."""
 
     share_too_long: float
     """Of the pairs that cleaning keeps, those that have more tokens."""
@@ -112,6 +116,7 @@ def measure_text(
     sources, targets = _count_tokens(tokenizers, sample)
     longer = np.maximum(sources, targets)
     longest = float(np.quantile(longer, LONGEST_SHARE))
+    longest *= SLACK if len(sample.pairs) < FEW_PAIRS else 1
     max_length = int(np.clip(-(-longest // 8) * 8, SHORTEST, LONGEST))
     fits = longer - 1 <= max_length  # the end is not counted
     if not fits.any():

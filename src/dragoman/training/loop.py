@@ -181,6 +181,7 @@ class Trainer:
                 if self._is_time_to_validate():
                     self._validate(journal, display, stop)
                 elif self._is_finished():
+                    self._tell_of_patience(display)
                     break
                 else:
                     self._one_update(next(updates), journal, display)
@@ -350,9 +351,20 @@ class Trainer:
         self.checkpoints.prune({*newest, progress.update, progress.best_update or 0})
 
     def _is_finished(self) -> bool:
+        return self.progress.update >= self.config.updates or self._is_impatient()
+
+    def _is_impatient(self) -> bool:
         waited = self.progress.validations_without_improvement
-        impatient = self.config.patience and waited >= self.config.patience
-        return self.progress.update >= self.config.updates or bool(impatient)
+        return 0 < self.config.patience <= waited
+
+    def _tell_of_patience(self, display: Display) -> None:
+        """Say why a training is over before its time."""
+        done, of = self.progress.update, self.config.updates
+        if done < of and self._is_impatient():
+            display.message(
+                f"done after update {done} of {of}: {self.config.patience} validations in a row "
+                "brought nothing better (training.patience)"
+            )
 
     def _is_time_to_validate(self) -> bool:
         """Tell whether these weights should be judged and are not; a stop may come in between."""
