@@ -429,6 +429,36 @@ def test_without_pytorch_what_needs_it_is_named_where_there_is_a_copy(
         Translator(saved, precision="fp32")
 
 
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ('EngineSettings(kind="foo")', "engine='foo' is none of auto, pytorch, ctranslate2"),
+        ('EngineSettings(precision="fp16")', "precision='fp16' is none of auto, fp32, bf16"),
+        ("EngineSettings(threads=0)", "threads=0 should be at least 1"),
+        ("SearchConfig(beam_size=2.5)", "beam_size=2.5 is not a whole number"),
+        ("SearchConfig(beam_size='3')", "beam_size='3' is not a whole number"),
+        ("SearchConfig(length_penalty='1')", "length_penalty='1' is not a number"),
+    ],
+)
+def test_choices_that_make_no_sense_are_refused(call: str, message: str) -> None:
+    """In a process of its own, where nothing checks the types of arguments."""
+    program = (
+        "from dragoman.decoding.config import SearchConfig\n"
+        "from dragoman.engines.selection import EngineSettings\n"
+        f"try:\n    {call}\nexcept ValueError as error:\n    print(error)\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+
+    assert run.stdout == f"{message}\n"
+
+
+def test_one_text_is_not_taken_for_many(saved: Path) -> None:
+    with pytest.raises(TypeError, match=r"for one write \[text\]"):
+        next(Translator(saved, device="cpu").translate("The cat."))
+
+
 def test_search_settings_that_make_no_sense_name_the_file(saved: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     copy.mkdir()

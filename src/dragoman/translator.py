@@ -214,8 +214,14 @@ class Translator:
     def translate(
         self, texts: Iterable[str], search: SearchConfig | None = None
     ) -> Iterator[Translation]:
-        """Translate any number of texts in constant memory; one comes out for each, in order."""
+        """Translate any number of texts in constant memory; one comes out for each, in order.
+
+        Raises:
+            TypeError: one text is given, of which each letter would be a text.
+        """
         self._check_process()
+        if isinstance(texts, str):
+            raise TypeError("translate takes many texts; for one write [text]")
         remaining = iter(texts)
         while chunk := list(islice(remaining, CHUNK)):
             cut = self._cutter.cut(chunk)

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import pytest
 
 from dragoman.cli import main
+from dragoman.cli.translation_options import TranslationOptions
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY
 from dragoman.engines import ctranslate2 as engine_module
@@ -26,7 +27,7 @@ from dragoman.interop.export import ExportError, compare_rounded
 from dragoman.interop.proof import LoadedModel, Pair
 from dragoman.interop.staging import OutputError
 from dragoman.model.positional_encoding import sinusoids
-from dragoman.model_directory import ModelDirectory
+from dragoman.model_directory import ModelDirectory, ModelError
 from dragoman.tokenizers.tokenizer import SpecialIds
 from dragoman.translator import Translator
 
@@ -450,7 +451,9 @@ def test_rounded_weights_that_give_no_numbers_are_refused(save: Save) -> None:
         compare_rounded(model, Broken())
 
 
-def test_a_copy_of_other_weights_is_not_used(save: Save) -> None:
+def test_a_copy_of_other_weights_is_not_used(
+    save: Save, capsys: pytest.CaptureFixture[str]
+) -> None:
     directory = save()
     with pytest.raises(
         EngineError, match=r'no copy for CTranslate2; "dragoman export .* makes one'
@@ -467,6 +470,24 @@ def test_a_copy_of_other_weights_is_not_used(save: Save) -> None:
     assert Translator(directory.path, device="cpu").engine.startswith("PyTorch")
     with pytest.raises(EngineError, match="ctranslate2: made from other weights"):
         Translator(directory.path, engine="ctranslate2")
+    assert TranslationOptions(device="cpu").load(directory.path).engine.startswith("PyTorch")
+    assert "its copy for CTranslate2 was made of other weights" in capsys.readouterr().err
+
+
+def test_damaged_weights_are_told_where_a_second_engine_is_needed(save: Save) -> None:
+    directory = save()
+    export_ctranslate2(directory.path)
+    translator = Translator(directory.path, device="cpu")
+    weights = directory.path / "model.safetensors"
+    content = bytearray(weights.read_bytes())
+    content[-1] ^= 1
+    weights.write_bytes(content)
+
+    with pytest.raises(ModelError, match=r"model\.safetensors: not the weights"):
+        translator("the %s cat {x} 4711")
+    weights.unlink()  # as of a model that is given away as its copy
+
+    assert Translator(directory.path, device="cpu")("the %s cat {x} 4711")
 
 
 @pytest.mark.parametrize("name", ["model.bin", "shared_vocabulary.json"])

@@ -221,6 +221,31 @@ def test_a_missing_weight_is_named(
         load_marian(tmp_path)
 
 
+def test_a_weight_that_nothing_reads_is_refused(save_marian: SaveMarian, tmp_path: Path) -> None:
+    save_marian()
+    edit_config(tmp_path, encoder_layers=1)
+
+    with pytest.raises(MarianError, match=r"no place for the weight model\.encoder\.layers\.1\."):
+        load_marian(tmp_path)
+
+
+def test_weights_in_several_files_are_to_be_joined(save_marian: SaveMarian, tmp_path: Path) -> None:
+    model = save_marian()
+    (tmp_path / "model.safetensors").unlink()
+    model.save_pretrained(tmp_path, max_shard_size="10KB")
+
+    with pytest.raises(MarianError, match="its weights are in several files; let transformers"):
+        load_marian(tmp_path)
+
+
+def test_a_file_that_is_not_there_is_named_once(save_marian: SaveMarian, tmp_path: Path) -> None:
+    save_marian()
+    (tmp_path / "vocab.json").unlink()
+
+    with pytest.raises(MarianError, match=r"^[^:]*vocab\.json: cannot be read: No such file[^:]*$"):
+        load_marian(tmp_path)
+
+
 def test_a_weight_of_another_shape_is_refused(save_marian: SaveMarian, tmp_path: Path) -> None:
     save_marian()
     edit_config(tmp_path, encoder_ffn_dim=24, decoder_ffn_dim=24)

@@ -75,6 +75,49 @@ def test_a_model_of_few_positions_is_refused_in_a_sentence(
         compare_with_transformers(tmp_path, tmp_path / "imported")
 
 
+def test_what_transformers_cannot_load_is_told_in_a_sentence(
+    imported: tuple[Any, Path], tmp_path: Path
+) -> None:
+    (tmp_path / "generation_config.json").write_text("[]")
+
+    with pytest.raises(MarianError, match=f"{tmp_path}: transformers cannot load it \\("):
+        compare_with_transformers(tmp_path, imported[1])
+
+
+@pytest.mark.parametrize(
+    ("positions", "said", "expected"), [(64, None, 63), (1024, None, 512), (1024, 101, 100)]
+)
+def test_the_longest_text_is_that_of_the_model(
+    save_marian: SaveMarian, tmp_path: Path, positions: int, said: int | None, expected: int
+) -> None:
+    save_marian(max_position_embeddings=positions)
+    limit = {} if said is None else {"model_max_length": said}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(limit))
+
+    import_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
+
+    assert ModelDirectory(tmp_path / "imported").description.max_length == expected
+
+
+def test_a_model_whose_translations_begin_with_their_end_can_end(
+    save_marian: SaveMarian, tmp_path: Path
+) -> None:
+    theirs = save_marian(decoder_start_token_id=EOS)
+    theirs.final_logits_bias[0, EOS] = 20.0
+    theirs.save_pretrained(tmp_path)
+    import_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
+
+    directory = ModelDirectory(tmp_path / "imported")
+    engine = PyTorchEngine(
+        directory.load_transformer(),
+        directory.description.special_ids,
+        forbidden_ids=directory.description.forbidden_ids,
+    )
+
+    (((found, *_),)) = engine.search([[5, 6, 7]], SearchConfig(beam_size=1))
+    assert found.finished
+
+
 @pytest.mark.parametrize("code", ["", "a/b", None])
 def test_languages_that_are_none_are_asked_for(
     save_marian: SaveMarian, tmp_path: Path, code: str | None

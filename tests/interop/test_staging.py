@@ -35,6 +35,30 @@ def test_an_earlier_export_is_replaced(output: Path) -> None:
     assert names(output.parent) == ["out"]
 
 
+def test_a_second_process_is_refused_and_disturbs_nothing(output: Path) -> None:
+    with staging(output, weights_name=WEIGHTS) as directory:
+        (directory / "config.json").write_text(json.dumps({WEIGHTS_OF_ORIGIN: "0"}))
+        (directory / WEIGHTS).write_text("newer")
+        with pytest.raises(OutputError, match=f"{output}: another process is writing it; wait"):
+            export(output, "of another process")
+        assert (directory / WEIGHTS).read_text() == "newer"
+
+    assert (output / WEIGHTS).read_text() == "newer"
+    assert names(output.parent) == ["out"]
+
+
+def test_what_an_interruption_has_left_is_cleared_away(output: Path) -> None:
+    left = output.with_name(".out.writing")
+    (left / "folder").mkdir(parents=True)
+    (left / "folder" / "file").write_text("half")
+    (left / "file").write_text("half")
+
+    export(output, "newer")
+
+    assert names(output) == ["config.json", WEIGHTS]
+    assert names(output.parent) == ["out"]
+
+
 def test_a_full_disk_is_named(output: Path) -> None:
     full = pytest.raises(OSError, match="No space left")
     with full as error, staging(output, weights_name=WEIGHTS):

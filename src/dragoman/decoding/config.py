@@ -59,6 +59,10 @@ class SearchConfig:
 
     def __post_init__(self) -> None:
         for name, (least, most) in RANGES.items():
+            is_whole = type(getattr(SearchConfig, name)) is int
+            if type(getattr(self, name)) not in ((int,) if is_whole else (int, float)):
+                kind = "a whole number" if is_whole else "a number"
+                raise ValueError(f"{name}={getattr(self, name)!r} is not {kind}")
             if not least <= getattr(self, name) <= most:
                 raise ValueError(f"{name}={getattr(self, name)} is not between {least} and {most}")
         if 0.0 < self.sampling_temperature < LEAST_TEMPERATURE:

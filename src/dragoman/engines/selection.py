@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 from shlex import quote
-from typing import Literal
+from typing import Literal, get_args
 
 from dragoman.decoding.config import SearchConfig
 from dragoman.device import Precision
 from dragoman.engines.protocol import Engine, EngineError
-from dragoman.errors import DragomanError, UsageError
+from dragoman.errors import UsageError
 from dragoman.model_directory import ModelDirectory
+from dragoman.model_directory.weights import WEIGHTS_NAME
 from dragoman.shortlist.file import load_shortlist
 from dragoman.tokenizers.pair import TokenizerPair
 
@@ -24,6 +25,16 @@ class EngineSettings:
     shortlist: bool = False
     precision: Precision = "auto"
     threads: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, value, known in (
+            ("engine", self.kind, get_args(EngineKind)),
+            ("precision", self.precision, get_args(Precision)),
+        ):
+            if value not in known:
+                raise UsageError(f"{name}={value!r} is none of {', '.join(known)}")
+        if self.threads is not None and self.threads < 1:
+            raise UsageError(f"threads={self.threads} should be at least 1")
 
 
 def build_engine(
@@ -83,13 +94,17 @@ def describe_choice(
 def build_second_engine(directory: ModelDirectory, settings: EngineSettings) -> Engine | None:
     """Load a model into PyTorch, for what another engine cannot do; None if it must not or cannot.
 
-    Whoever has asked for an engine by name gets no other.
+    Whoever has asked for an engine by name gets no other. A model may have been given away as its
+    copy for CTranslate2 alone.
+
+    Raises:
+        ModelError: the weights are damaged.
     """
-    if settings.kind != "auto":
+    if settings.kind != "auto" or not (directory.path / WEIGHTS_NAME).exists():
         return None
     try:
         return build_pytorch_engine(directory, settings)
-    except DragomanError:
+    except EngineError:
         return None
 
 
@@ -100,6 +115,15 @@ def _choose_kind(
     if settings.kind != "auto":
         return settings.kind
     return "ctranslate2" if _suits_ctranslate2(directory, search, settings) else "pytorch"
+
+
+def has_stale_copy(directory: ModelDirectory) -> bool:
+    """Tell whether there is a copy for CTranslate2 that was made of other weights."""
+    try:
+        from dragoman.engines.ctranslate2 import COPY_NAME, is_copied
+    except ModuleNotFoundError:
+        return False
+    return (directory.path / COPY_NAME).is_dir() and not is_copied(directory)
 
 
 def _suits_ctranslate2(

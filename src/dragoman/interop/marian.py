@@ -116,6 +116,7 @@ def import_marian(
             target_fingerprint=pair.target.fingerprint,
         ),
         special_ids=pair.target.special_ids,
+        max_length=_max_length(directory),
         training={"imported_from": directory.resolve().name, "format": "Hugging Face Marian"},
     )
     save_model(output, description, pair, dict(model.transformer.named_parameters()))
@@ -149,7 +150,8 @@ def rename(
     """Give Marian's weights our names; tables that are tied appear under each of theirs.
 
     Raises:
-        MarianError: a weight is missing, or tables that should be one differ.
+        MarianError: a weight is missing, one of a block is not read, or tables that should be one
+            differ.
     """
     renamed = {}
     for ours, theirs in marian_block_names(config).items():
@@ -168,6 +170,12 @@ def rename(
         renamed[ours] = found[0]
     if config.projection_bias:
         renamed["projection.linear.bias"] = weights[LOGITS_BIAS].flatten()
+    read = set(marian_block_names(config).values())
+    if left := sorted(name for name in weights if ".layers." in name and name not in read):
+        raise MarianError(
+            f"{directory}: config.json has no place for the weight {left[0]}; it describes another "
+            "model"
+        )
     return renamed
 
 
@@ -236,6 +244,17 @@ def _is_separate(directory: Path) -> bool:
     return bool(_read_tokenizer_config(directory).get("separate_vocabs", False))
 
 
+def _max_length(directory: Path) -> int:
+    """Tell how many tokens a text may have besides its end, as far as the files say it."""
+    said = (
+        _read_tokenizer_config(directory).get("model_max_length"),
+        _read_json(directory / "config.json").get("max_position_embeddings"),
+    )
+    # transformers writes a number of thirty digits where there is no limit.
+    lengths = [number - 1 for number in said if type(number) is int and number > 1]
+    return min(ModelDescription.max_length, *lengths)
+
+
 def _read_languages(directory: Path) -> tuple[str, str]:
     """Read the languages that the tokenizer is for."""
     table = _read_tokenizer_config(directory)
@@ -249,6 +268,11 @@ def _read_languages(directory: Path) -> tuple[str, str]:
 
 def _read_weights(directory: Path) -> dict[str, Tensor]:
     path = directory / "model.safetensors"
+    if not path.exists() and (directory / "model.safetensors.index.json").exists():
+        raise MarianError(
+            f"{directory}: its weights are in several files; let transformers write one: "
+            'MarianMTModel.from_pretrained(DIR).save_pretrained(DIR, max_shard_size="100GB")'
+        )
     if not path.exists() and (directory / "pytorch_model.bin").exists():
         raise MarianError(
             f"{directory}: pytorch_model.bin is a pickle, which can run code when it is read; "
@@ -264,8 +288,9 @@ def _read_weights(directory: Path) -> dict[str, Tensor]:
 
 
 def _read_json(path: Path) -> dict[str, Any]:
+    written = _read_bytes(path)
     try:
-        content = json.loads(_read_bytes(path))
+        content = json.loads(written)
     except (ValueError, RecursionError) as error:
         raise MarianError(f"{path}: not a JSON file: {error}") from error
     if not isinstance(content, dict):

@@ -52,7 +52,7 @@ def export_marian(path: Path, output: Path | None = None) -> Proof:
     if obstacles := _obstacles(model.directory.description):
         raise ExportError(
             f"{path}: Marian's format cannot hold it, as {' and '.join(obstacles)}; "
-            "take --to ctranslate2 or --to onnx"
+            "take --to onnx, or --to ctranslate2 if its norms are per feature"
         )
     with staging(output or path / COPY_NAME, weights_name=WEIGHTS_NAME) as directory:
         _write(directory, model)

@@ -1,7 +1,8 @@
 """Compare a model with what Hugging Face's transformers computes from a Marian directory."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -67,14 +68,15 @@ class HuggingFaceCopy:
 
         Raises:
             ModuleNotFoundError: transformers is not installed.
-            MarianError: it has too few positions.
+            MarianError: transformers cannot load it, or it has too few positions.
         """
         import transformers
 
         transformers.utils.logging.disable_progress_bar()
-        self._model: Any = transformers.MarianMTModel.from_pretrained(
-            directory, dtype=torch.float32, local_files_only=True
-        ).eval()
+        with _reasons_named(directory):
+            self._model: Any = transformers.MarianMTModel.from_pretrained(
+                directory, dtype=torch.float32, local_files_only=True
+            ).eval()
         model, start = self._model.config, self._model.generation_config.decoder_start_token_id
         if model.max_position_embeddings <= LENGTH_LIMIT:
             raise MarianError(
@@ -124,11 +126,27 @@ class HuggingFaceCopy:
         return scores
 
 
+@contextmanager
+def _reasons_named(directory: Path) -> Iterator[None]:
+    """Say of what transformers cannot load where it is: its errors are of many kinds."""
+    try:
+        yield
+    except ModuleNotFoundError:
+        raise
+    except Exception as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise MarianError(f"{directory}: transformers cannot load it ({reason})") from error
+
+
 def load_marian_tokenizer(directory: Path) -> Any:
-    """Load a `MarianTokenizer`, which recommends a package that it then does not use."""
+    """Load a `MarianTokenizer`, which recommends a package that it then does not use.
+
+    Raises:
+        MarianError: transformers cannot load it.
+    """
     import transformers
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _reasons_named(directory):
         warnings.filterwarnings("ignore", "Recommended: pip install sacremoses", UserWarning)
         return transformers.MarianTokenizer.from_pretrained(directory, local_files_only=True)
 

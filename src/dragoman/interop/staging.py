@@ -1,6 +1,8 @@
 """What is converted is written beside its place, proved, and only then put in it."""
 
+import fcntl
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -36,28 +38,55 @@ def staging(output: Path, *, weights_name: str | None = None) -> Iterator[Path]:
         raise OutputError(f"{output}: there is something else; name another output")
     unfinished = output.with_name(f".{output.name}.writing")
     earlier = output.with_name(f".{output.name}.earlier")
-    if earlier.exists() and not output.exists():  # an interruption between two renames
-        earlier.rename(output)
-    if output.exists():
-        _check_replaceable(output, weights_name)
-    shutil.rmtree(unfinished, ignore_errors=True)  # left by an interruption
-    shutil.rmtree(earlier, ignore_errors=True)
     new_parents = [folder for folder in unfinished.parents if not folder.exists()]
     try:
-        unfinished.mkdir(parents=True)
-        with naming(output):
-            yield unfinished
-        if output.exists():
-            output.rename(earlier)
-        unfinished.rename(output)
+        with _only_one(unfinished, output):
+            try:
+                if earlier.exists() and not output.exists():  # an interruption between two renames
+                    earlier.rename(output)
+                if output.exists():
+                    _check_replaceable(output, weights_name)
+                shutil.rmtree(earlier, ignore_errors=True)
+                with naming(output):
+                    yield unfinished
+                if output.exists():
+                    output.rename(earlier)
+                unfinished.rename(output)
+            finally:
+                shutil.rmtree(unfinished, ignore_errors=True)
+                if earlier.exists() and not output.exists():
+                    earlier.rename(output)
+                shutil.rmtree(earlier, ignore_errors=True)
     finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
-        if earlier.exists() and not output.exists():
-            earlier.rename(output)
-        shutil.rmtree(earlier, ignore_errors=True)
         with suppress(OSError):  # not empty: there is the output, or what somebody else put there
             for folder in new_parents:
                 folder.rmdir()
+
+
+@contextmanager
+def _only_one(unfinished: Path, output: Path) -> Iterator[None]:
+    """Make an empty directory that no other process writes into meanwhile.
+
+    Raises:
+        OutputError: another process does, or the directory cannot be made.
+    """
+    try:
+        unfinished.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(unfinished, os.O_RDONLY)
+    except OSError as error:
+        raise OutputError(f"{output}: cannot be written: {error.strerror}") from error
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise OutputError(
+                f"{output}: another process is writing it; wait until it is done"
+            ) from None
+        for left in unfinished.iterdir():  # by an interruption
+            shutil.rmtree(left) if left.is_dir() else left.unlink()
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _check_replaceable(output: Path, weights_name: str | None) -> None:

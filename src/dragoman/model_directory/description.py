@@ -174,7 +174,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
             content = stream.read(_LARGEST_DESCRIPTION + 1)
         if len(content) > _LARGEST_DESCRIPTION:
             raise ModelError(f"{path}: far too large for the description of a model")
-        return tomllib.loads(content.decode())
+        return tomllib.loads(content.decode("utf-8-sig"))
     except FileNotFoundError:
         reason = f"it has no {path.name}" if path.parent.exists() else "there is no such directory"
         raise ModelError(f"{path.parent}: there is no model here, as {reason}") from None

@@ -72,8 +72,9 @@ class MarianTokenizer:
         Raises:
             TokenizerError: there is no such file, or it is not what `save` writes.
         """
+        written = read_file(path)
         try:
-            content = json.loads(read_file(path))
+            content = json.loads(written)
             if content["format"] != _FORMAT:
                 raise TokenizerError(f"{path}: not a Marian tokenizer that was saved here")
             return cls(

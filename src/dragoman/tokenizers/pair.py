@@ -65,6 +65,11 @@ class TokenizerPair:
         load = _TYPES[suffix].load
         both, source, target = _files(directory, suffix)
         if not both.exists():
+            if not source.exists() and not target.exists():
+                raise TokenizerError(
+                    f"{directory}: it has neither {both.name} nor {source.name} and {target.name}; "
+                    "copy the model again"
+                )
             return cls(load(source), load(target))
         if source.exists() or target.exists():
             raise TokenizerError(

@@ -51,9 +51,13 @@ class SpecialIds:
 
 
 def forbidden_ids(kind: str, special: SpecialIds) -> tuple[int, ...]:
-    """List the tokens that a translation never has; whole words need the unknown one."""
+    """List the tokens that a translation never has; whole words need the unknown one.
+
+    Some imported models begin with their end.
+    """
     markers = (special.pad, special.bos)
-    return markers if kind == "words" else (*markers, special.unk)
+    forbidden = markers if kind == "words" else (*markers, special.unk)
+    return tuple(token for token in forbidden if token != special.eos)
 
 
 @runtime_checkable
