@@ -126,7 +126,16 @@ def _convert(value: Any, expected: Any, at: str) -> Any:
         if expected is str:
             _check_text(value, at)
         return value
-    raise UsageError(f"{at} = {value!r} should be {_spoken(expected)}{_example(value, expected)}")
+    raise UsageError(
+        f"{at} = {_written(value)} should be {_spoken(expected)}{_example(value, expected)}"
+    )
+
+
+def _written(value: Any) -> str:
+    """Write a value as it stands in a recipe, if it is a section there."""
+    if not isinstance(value, dict):
+        return repr(value)
+    return "{" + ", ".join(f"{key} = {_written(item)}" for key, item in value.items()) + "}"
 
 
 def _check_text(text: str, at: str) -> None:

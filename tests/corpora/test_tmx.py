@@ -211,7 +211,7 @@ ELSEWHERE = """<!DOCTYPE tmx SYSTEM "tmx14.dtd">
             memory(unit(de="a", fr_CA="b"), unit(en="c", fr_CA="d")),
             "a.tmx: no unit has both en and it; the languages in it are de, fr-CA, en: name two",
         ),
-        (memory(), "a.tmx: no unit has both en and it; the languages in it are none: name two"),
+        (memory(), "a.tmx: it has no unit of a translation memory; is it TMX?"),
     ],
 )  # fmt: skip
 def test_what_is_no_memory_of_the_two_languages_is_refused_in_a_sentence(

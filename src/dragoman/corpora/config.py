@@ -41,6 +41,9 @@ class CorpusConfig:
 
     def __post_init__(self) -> None:
         given = [value is not None for value in (self.path, self.source, self.target)]
+        if given in ([False, True, False], [False, False, True]):
+            missing = "target" if self.target is None else "source"
+            raise ValueError(f"{missing} is missing: two plain files are a corpus")
         if given not in ([True, False, False], [False, True, True]):
             raise ValueError(
                 f"path = {self.path!r}, source = {self.source!r}, target = {self.target!r}: "

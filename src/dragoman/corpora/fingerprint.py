@@ -60,5 +60,7 @@ def fingerprint_file(path: Path) -> str:
         )
     try:
         return checksum(path)
+    except FileNotFoundError:
+        raise CorpusError(f"{path}: there is no such file") from None
     except OSError as error:
         raise CorpusError(f"{path}: cannot be read: {error.strerror}") from error

@@ -39,7 +39,9 @@ def read_tmx(path: Path, languages: tuple[str, str]) -> Iterator[tuple[str, str,
                 has_both |= source is not None and target is not None
                 yield source or "", target or "", unit.line
     if not has_both:
-        there = ", ".join(memory.languages) or "none"
+        if not memory.languages:
+            raise CorpusError(f"{path}: it has no unit of a translation memory; is it TMX?")
+        there = ", ".join(memory.languages)
         raise CorpusError(
             f"{path}: no unit has both {languages[0]} and {languages[1]}; the languages in it are "
             f"{there}: name two of them, or write these two codes into the file"

@@ -28,6 +28,9 @@ LOCK_FILE = ".lock"
 MARK = "# The recipe of the run in this directory, written by dragoman train.\n"
 """Begins `recipe.toml`, and tells it from one that a person wrote."""
 
+MOST_NAMED = 5
+"""Settings that have changed; where a plan gives way to sizes of one's own, there are twenty."""
+
 WRITTEN = ("data", "model.toml", "model.safetensors", CARD, "checkpoints", JOURNAL, REPORT)
 """What a run writes over."""
 
@@ -107,9 +110,10 @@ def claim(recipe: Recipe, directory: Path) -> None:
     path = directory / RECIPE_FILE
     table = to_table(recipe)
     if has_trained(directory) and (changed := _refused_changes(_read_recipe(path), table)):
+        more = f"; and {len(changed) - MOST_NAMED} more" if len(changed) > MOST_NAMED else ""
         raise RunError(
-            f"{directory}: it holds the run of another recipe ({'; '.join(changed)}); "
-            "undo the change, or name another directory with -o"
+            f"{directory}: it holds the run of another recipe ({'; '.join(changed[:MOST_NAMED])}"
+            f"{more}); undo the change, or name another directory with -o"
         )
     write_atomically(path, MARK + tomli_w.dumps(table))
 
