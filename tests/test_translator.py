@@ -438,6 +438,8 @@ def test_without_pytorch_what_needs_it_is_named_where_there_is_a_copy(
         ("SearchConfig(beam_size=2.5)", "beam_size=2.5 is not a whole number"),
         ("SearchConfig(beam_size='3')", "beam_size='3' is not a whole number"),
         ("SearchConfig(length_penalty='1')", "length_penalty='1' is not a number"),
+        ("SearchConfig(top_p='1')", "top_p='1' is not a number"),
+        ("SearchConfig(seed=None)", "seed=None is not a whole number"),
     ],
 )
 def test_choices_that_make_no_sense_are_refused(call: str, message: str) -> None:

@@ -312,6 +312,29 @@ def test_what_another_model_makes_is_not_kept(
     assert not job.output.exists()
 
 
+def test_a_text_that_is_gone_has_changed(text: Path) -> None:
+    unchanged = Unchanged((text,))
+    text.unlink()
+
+    with pytest.raises(BulkError, match=f"{text}: it has changed while it was translated"):
+        unchanged.check()
+
+
+def test_what_is_made_without_a_copy_that_was_there_is_not_kept(
+    job: Job, model: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "model"
+    shutil.copytree(model, copy)
+    settings = replace(job.translator, model=copy, engine="auto")
+    identity = replace(job, translator=settings).identity()
+    parts = KeptParts(job.output, identity, Unchanged(job.files.paths))
+    parts.check_identity(settings.checksums())
+    shutil.rmtree(copy / "ctranslate2")
+
+    with pytest.raises(BulkError, match="the model's copy for CTranslate2 changed while"):
+        parts.check_identity(settings.checksums())
+
+
 def test_a_block_that_lacks_lines_is_damaged(job: Job) -> None:
     stop_after(job, 3)
     (kept,) = job.output.with_name("out.txt.part").glob("000000001-*.json")

@@ -62,10 +62,10 @@ def test_several_sentences_are_pointed_out(model: Path, capsys: pytest.CaptureFi
 def test_what_translate_does_besides_is_pointed_out(
     model: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["explain", str(model), "THE CAT SEES {dog} .", "--json"]) == 0
+    assert main(["explain", str(model), "Hello. THE CAT SEES {dog}.", "--json"]) == 0
 
     warnings = capsys.readouterr().err
-    assert "this is in capitals" in warnings
+    assert "there is a sentence in capitals" in warnings
     assert "must keep {dog}, by a search that is not shown" in warnings
 
 

@@ -39,8 +39,8 @@ def test_quoted_cells_have_separators_doubled_marks_and_line_breaks(tmp_path: Pa
 def test_long_cells_are_read_and_empty_lines_at_the_end_are_none(tmp_path: Path) -> None:
     long = "x" * 200_000
 
-    assert read(written(tmp_path / "a.csv", f"a,b\n{long},c\n\n\n".encode())) == [
-        ("a", "b", 1),
+    assert read(written(tmp_path / "a.csv", f"{long},b\n{long},c\n\n\n".encode())) == [
+        (long, "b", 1),
         (long, "c", 2),
     ]
 
@@ -125,6 +125,7 @@ def test_a_long_table_is_read_as_it_comes(tmp_path: Path) -> None:
         ),
         (b'a,b\n"it "is" so",b\n', "a.csv:2: its cells cannot be told apart (',' expected after"),
         (b"a,b\nc\rd,e\n", "(new-line character seen in unquoted field); close each"),
+        (b"\n\n", "a.csv: the file is empty"),
         (b"a,b\n\nc,d\n", "a.csv:2: an empty line; remove it"),
         (b"a,b\nperch\xe9,c\n", "a.csv:2: not UTF-8 (byte 0xe9 at position 5)"),
         ("cat,gatto\n".encode("utf-16"), "a.csv: UTF-16 text; convert it to UTF-8"),

@@ -1,6 +1,7 @@
 """Whatever happens to a conversion, what stood in its place is not lost."""
 
 import errno
+import fcntl
 import json
 from pathlib import Path
 
@@ -57,6 +58,56 @@ def test_what_an_interruption_has_left_is_cleared_away(output: Path) -> None:
 
     assert names(output) == ["config.json", WEIGHTS]
     assert names(output.parent) == ["out"]
+
+
+def test_what_a_link_leads_to_is_left_alone(output: Path, tmp_path: Path) -> None:
+    (tmp_path / "photographs").mkdir()
+    (tmp_path / "photographs" / "holiday.jpg").write_text("sea")
+    output.with_name(".out.writing").symlink_to(tmp_path / "photographs")
+
+    with pytest.raises(OutputError, match=f"{output}: cannot be written"):
+        export(output, "newer")
+
+    assert (tmp_path / "photographs" / "holiday.jpg").exists()
+    assert (output / WEIGHTS).read_text() == "earlier"
+
+
+def test_a_directory_that_was_put_in_its_place_meanwhile_is_not_taken(
+    output: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process finishes after this one has opened the directory that both use."""
+    left = output.with_name(".out.writing")
+    left.mkdir()
+    lock = fcntl.flock
+
+    def finish_first(descriptor: int, how: int) -> None:
+        left.rename(output.with_name("elsewhere"))
+        lock(descriptor, how)
+
+    monkeypatch.setattr(fcntl, "flock", finish_first)
+    with pytest.raises(OutputError, match="another process is writing it"):
+        export(output, "newer")
+
+    assert (output / WEIGHTS).read_text() == "earlier"
+
+
+def test_the_next_ones_directory_is_not_removed(
+    output: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process begins as soon as this one has given its directory the output's name."""
+    rename = Path.rename
+
+    def rename_and_begin(path: Path, target: Path) -> Path:
+        renamed = rename(path, target)
+        if path.name == ".out.writing":
+            path.mkdir()
+            (path / "file").write_text("of the next one")
+        return renamed
+
+    monkeypatch.setattr(Path, "rename", rename_and_begin)
+    export(output, "newer")
+
+    assert (output.with_name(".out.writing") / "file").exists()
 
 
 def test_a_full_disk_is_named(output: Path) -> None:

@@ -221,7 +221,7 @@ def test_what_is_kept_has_room_that_is_written_to() -> None:
     ):
         copied = torch.stack([old[0][:, [4, 0, 2]], old[1][:, [1, 2, 3]]])
         assert torch.equal(found[:, :, :5], torch.cat([copied, new], dim=2))
-        assert found[:, :, 5:].isfinite().all()
+        assert torch.equal(found[:, :, 5:], old[:, :, :1])  # numbers, whatever they are
 
 
 def test_a_part_of_the_batch_has_as_much_room_and_its_own() -> None:

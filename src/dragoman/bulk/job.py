@@ -62,14 +62,17 @@ class TranslatorSettings:
         )
 
     def checksums(self) -> dict[str, str]:
-        """Give the checksums of the files that decide it, under names that a person knows."""
+        """Give the checksums of the files that decide it, under names that a person knows.
+
+        Of a file that is not there it is "none".
+        """
         files = {"the model": self.model / DESCRIPTION_NAME, "the glossary": self.glossary}
         if self.engine != "pytorch":
             files["the model's copy for CTranslate2"] = self.model / COPY_WEIGHTS
         return {
-            name: checksum(path)
+            name: checksum(path) if path.exists() else "none"
             for name, path in files.items()
-            if path is not None and path.exists()
+            if path is not None
         }
 
     def identity(self) -> dict[str, str]:
@@ -137,10 +140,8 @@ class Unchanged:
         Raises:
             BulkError: a file has changed.
         """
-        for path, before, now in zip(
-            self._paths, self._before, signs_of_change(self._paths), strict=True
-        ):
-            if before != now:
+        for path, before in zip(self._paths, self._before, strict=True):
+            if not path.exists() or signs_of_change([path]) != [before]:
                 raise BulkError(
                     f"{path}: it has changed while it was translated; "
                     "run the command again when it is as it was, and does not change any more"

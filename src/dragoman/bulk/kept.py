@@ -206,10 +206,11 @@ class KeptParts:
             return
         before = self._described()
         names = sorted({*before, *self._identity})
-        if changed := [name for name in names if before.get(name) != self._identity.get(name)]:
+        now = self._identity
+        if changed := [name for name in names if before.get(name, "none") != now.get(name, "none")]:
             raise BulkError(
                 f"{self._output}: {self.path.name} keeps an unfinished translation that differs in "
-                f"{', '.join(_tell(name, before, self._identity) for name in changed)}; undo the "
+                f"{', '.join(_tell(name, before, now) for name in changed)}; undo the "
                 f"change to go on with it, or delete {self.path} to begin anew"
             )
 

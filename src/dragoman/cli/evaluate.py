@@ -248,9 +248,9 @@ def _warn_of_other_letters(references: list[str]) -> None:
     changed = [text for text in references if normalise(text) != " ".join(text.split())]
     if changed:
         print(
-            f"warning: {len(changed)} of {len(references)} references have letters and their marks "
-            "apart, and are scored with both composed, as translations have them; for the same "
-            "files sacreBLEU by itself gives other scores",
+            f"warning: {len(changed)} of {len(references)} references are not in Unicode's "
+            "composed form (NFC), as translations are, and are scored in it; for the same files "
+            "sacreBLEU by itself gives other scores",
             file=sys.stderr,
         )
 

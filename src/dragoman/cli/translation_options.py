@@ -3,6 +3,7 @@
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
@@ -53,7 +54,7 @@ class TranslationOptions:
         if self.engine == "auto" and has_stale_copy(ModelDirectory(model)):
             print(
                 f"warning: {model}: its copy for CTranslate2 was made of other weights and is not "
-                f"used; dragoman export {model} --to ctranslate2 makes it anew",
+                f"used; dragoman export {quote(str(model))} --to ctranslate2 makes it anew",
                 file=sys.stderr,
             )
         return TranslatorSettings(model=model, search=search, **vars(self))

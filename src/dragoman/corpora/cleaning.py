@@ -18,9 +18,9 @@ WIDE_CHARACTER = 3  # letters that say as much as one Chinese, Japanese or Korea
 
 CONTROL_CHARACTER = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\ufffd\ud800-\udfff]")
 
-ENCODED_TWICE = re.compile("[ÂÃ][\x80-\xba\xbc-\xbf‚ƒ„†‡ˆ‰Š‹ŒŽ•–—˜™šœžŸ]|â€")
+ENCODED_TWICE = re.compile("[ÂÃ][\x80-\xba\xbc-\xbf‚ƒ„†‡ˆ‰Š‹ŒŽ•˜™šœžŸ]|â€")
 """What UTF-8 of the letters and marks of Europe becomes where it is taken for Windows-1252, as Ã¨
-for è. Left out are pairs that a word in capitals and the quotation mark behind it may make."""
+for è. Left out are those that a word in capitals and a mark or dash behind it may make."""
 
 DUPLICATE = "duplicate"
 

@@ -36,22 +36,23 @@ def read_csv(path: Path, refuse: Refuse) -> Iterator[tuple[str, str, int]]:
     Raises:
         CorpusError: the file is missing, empty, cut short or badly written.
     """
+    csv.field_size_limit(MAX_LINE_BYTES)
     lines = (f"{text}\n" for text in read_lines(path))
     first = list(islice(lines, FIRST_LINES))
-    if not first:
-        raise CorpusError(f"{path}: the file is empty")
     separator = _separator(first)
-    rows = _rows(path, chain(first, lines), separator)
-    for line, row in without_blanks(path, rows, refuse):
+    num_rows = 0
+    for line, row in without_blanks(path, _rows(path, chain(first, lines), separator), refuse):
+        num_rows += 1
         if len(row) == 2:  # noqa: PLR2004
             yield on_one_line(row[0]), on_one_line(row[1]), line
         else:
             refuse(CorpusError(f"{path}:{line}: {_wrong_columns(len(row), separator)}"))
+    if num_rows == 0:
+        raise CorpusError(f"{path}: the file is empty")
 
 
 def _rows(path: Path, lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
     """Give each row with the number of its first line."""
-    csv.field_size_limit(MAX_LINE_BYTES)
     rows = csv.reader(lines, delimiter=separator, strict=True)
     line = 1
     try:
@@ -70,7 +71,10 @@ def _separator(first: Sequence[str]) -> str:
     """Choose what separates the cells, by the first row."""
 
     def fitness(separator: str) -> tuple[bool, bool]:
-        row = next(csv.reader(first, delimiter=separator))
+        try:
+            row = next(csv.reader(first, delimiter=separator), [])
+        except csv.Error:  # it is told where the rows are read
+            row = []
         if len(row) == 2:  # noqa: PLR2004
             return True, not row[1].startswith(" ")
         return False, len(row) > 1

@@ -133,7 +133,7 @@ def _other_separator(first: Sequence[str]) -> str:
     if all(text.count(";") == 1 for text in first if text):
         return "if a semicolon stands between them, name the file .csv"
     if separator := next((s for s in (" ||| ", " @@@ ") if all(s in t for t in first if t)), None):
-        return f"put a tab for{separator}"
+        return f"put a tab for {separator.strip()}"
     return (
         'of two plain files a recipe reads both (source = "b.en", target = "b.it"), corpus check '
         "takes --source b.en --target b.it, and paste b.en b.it > pairs.tsv joins them"

@@ -156,12 +156,12 @@ def open_uncompressed(path: Path, lines_read: Callable[[], int]) -> Iterator[io.
         raise CorpusError(
             f"{path}: the compressed file is cut short after line {lines_read()}; copy it again"
         ) from None
-    except gzip.BadGzipFile:
-        raise CorpusError(
-            f"{path}: it is not compressed, or damaged; if it is text, take {path.suffix} off its "
-            "name"
-        ) from None
     except (OSError, zlib.error) as error:
+        if isinstance(error, gzip.BadGzipFile) and lines_read() == 0:
+            raise CorpusError(
+                f"{path}: it is not compressed, or damaged; if it is text, take {path.suffix} off "
+                "its name"
+            ) from None
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise CorpusError(f"{path}: cannot be read after line {lines_read()}: {reason}") from error
 

@@ -1,6 +1,6 @@
 """The settings of a search."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 RANGES = {
     "beam_size": (1, 1024),
@@ -58,11 +58,8 @@ class SearchConfig:
     """Another seed draws other samples."""
 
     def __post_init__(self) -> None:
+        self._check_types()
         for name, (least, most) in RANGES.items():
-            is_whole = type(getattr(SearchConfig, name)) is int
-            if type(getattr(self, name)) not in ((int,) if is_whole else (int, float)):
-                kind = "a whole number" if is_whole else "a number"
-                raise ValueError(f"{name}={getattr(self, name)!r} is not {kind}")
             if not least <= getattr(self, name) <= most:
                 raise ValueError(f"{name}={getattr(self, name)} is not between {least} and {most}")
         if 0.0 < self.sampling_temperature < LEAST_TEMPERATURE:
@@ -76,6 +73,14 @@ class SearchConfig:
             raise ValueError("top_k, top_p and seed need a sampling_temperature above 0")
         if not self.samples and self.n_best > self.beam_size:
             raise ValueError(f"n_best={self.n_best} is more than beam_size={self.beam_size} finds")
+
+    def _check_types(self) -> None:
+        """Refuse what is no number, and fractions where whole ones are meant."""
+        for field in fields(self):
+            value, is_whole = getattr(self, field.name), type(field.default) is int
+            if type(value) not in ((int,) if is_whole else (int, float)):
+                kind = "a whole number" if is_whole else "a number"
+                raise ValueError(f"{field.name}={value!r} is not {kind}")
 
     @property
     def samples(self) -> bool:

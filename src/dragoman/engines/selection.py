@@ -120,10 +120,14 @@ def _choose_kind(
 def has_stale_copy(directory: ModelDirectory) -> bool:
     """Tell whether there is a copy for CTranslate2 that was made of other weights."""
     try:
-        from dragoman.engines.ctranslate2 import COPY_NAME, is_copied
+        from dragoman.engines.ctranslate2 import COPY_NAME, is_copied, read_config
     except ModuleNotFoundError:
         return False
-    return (directory.path / COPY_NAME).is_dir() and not is_copied(directory)
+    try:
+        read_config(directory.path / COPY_NAME)
+    except EngineError:  # there is none, or it is no export of ours
+        return False
+    return not is_copied(directory)
 
 
 def _suits_ctranslate2(

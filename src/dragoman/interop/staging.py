@@ -30,7 +30,8 @@ def staging(output: Path, *, weights_name: str | None = None) -> Iterator[Path]:
             which weights it was made from; without it nothing is replaced.
 
     Raises:
-        OutputError: the output holds something else, or cannot be replaced as a whole.
+        OutputError: the output holds something else, or cannot be replaced as a whole, or another
+            process is writing it.
         DragomanError: its symbolic links lead in a circle.
     """
     output = follow_links(output)
@@ -49,18 +50,26 @@ def staging(output: Path, *, weights_name: str | None = None) -> Iterator[Path]:
                 shutil.rmtree(earlier, ignore_errors=True)
                 with naming(output):
                     yield unfinished
-                if output.exists():
-                    output.rename(earlier)
-                unfinished.rename(output)
-            finally:
+                _replace(output, unfinished, earlier)
+            except BaseException:
                 shutil.rmtree(unfinished, ignore_errors=True)
-                if earlier.exists() and not output.exists():
-                    earlier.rename(output)
-                shutil.rmtree(earlier, ignore_errors=True)
+                raise
     finally:
         with suppress(OSError):  # not empty: there is the output, or what somebody else put there
             for folder in new_parents:
                 folder.rmdir()
+
+
+def _replace(output: Path, unfinished: Path, earlier: Path) -> None:
+    """Put a directory in the place of an earlier one, which stays if that fails."""
+    try:
+        if output.exists():
+            output.rename(earlier)
+        unfinished.rename(output)
+    finally:
+        if earlier.exists() and not output.exists():
+            earlier.rename(output)
+        shutil.rmtree(earlier, ignore_errors=True)
 
 
 @contextmanager
@@ -72,21 +81,28 @@ def _only_one(unfinished: Path, output: Path) -> Iterator[None]:
     """
     try:
         unfinished.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(unfinished, os.O_RDONLY)
+        descriptor = os.open(unfinished, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError as error:
         raise OutputError(f"{output}: cannot be written: {error.strerror}") from error
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise OutputError(
-                f"{output}: another process is writing it; wait until it is done"
-            ) from None
-        for left in unfinished.iterdir():  # by an interruption
-            shutil.rmtree(left) if left.is_dir() else left.unlink()
+        if not _is_locked(descriptor, unfinished):
+            raise OutputError(f"{output}: another process is writing it; wait until it is done")
+        with naming(output):
+            for left in unfinished.iterdir():  # by an interruption
+                is_folder = left.is_dir() and not left.is_symlink()
+                shutil.rmtree(left) if is_folder else left.unlink()
         yield
     finally:
         os.close(descriptor)
+
+
+def _is_locked(descriptor: int, unfinished: Path) -> bool:
+    """Lock a directory that is open; not if another process has it, or has just renamed it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return os.path.samestat(os.fstat(descriptor), unfinished.stat(follow_symlinks=False))
+    except (BlockingIOError, FileNotFoundError):
+        return False
 
 
 def _check_replaceable(output: Path, weights_name: str | None) -> None:

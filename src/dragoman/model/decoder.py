@@ -106,7 +106,7 @@ class DecoderState:
         # Stable, so that tokens keep their order; what is kept beyond the needed stays hidden.
         needed_first = needed.byte().argsort(dim=1, descending=True, stable=True)
         kept = needed_first[:, : _round_up(most)]
-        # Before the first token nothing is kept, and the source lends no more than its format.
+        # Before the first token nothing is kept: the source lends its format, and hidden numbers.
         blocks = tuple(
             replace(block, target=(block.target or block.source).keep(kept, room=room))
             for block in self.blocks

@@ -45,7 +45,7 @@ SPARE = 0.03
 
 REHEARSED_SECONDS = 20.0
 FEWEST_REHEARSED, MOST_REHEARSED = 6, 200
-MINUTE = 60.0
+TWO_MINUTES = 120.0
 FEWEST_UPDATES = 100
 CANDIDATES_AT_THE_END = 2  # the best weights and the mean of the last: each is validated
 BYTES_PER_PAIR = 8
@@ -340,7 +340,11 @@ def _reasons(
         f"length: {updates:,} updates of {update_tokens:,} target tokens, "
         f"{seen / text.effective_tokens:.1f} times the text, at most {MOST_REPETITIONS}, "
         f"but {FEWEST_UPDATES} updates at least"
-        + (f"; {seconds_left / 60:,.0f} minutes are left over" if seconds_left > MINUTE else ""),
+        + (
+            f"; {seconds_left / 60:,.0f} minutes are left over"
+            if seconds_left > TWO_MINUTES
+            else ""
+        ),
     )
 
 

@@ -12,17 +12,18 @@ def not_shown(text: str, languages: tuple[str, str]) -> list[str]:
         text: The source.
         languages: Of source and target.
     """
-    kept = TermFinder(languages=languages).find_protected(text)
+    finder, sentences = TermFinder(languages=languages), split_sentences(text, languages[0])
+    kept = finder.find_protected(text)
     found = []
-    if (count := len(split_sentences(text, languages[0]))) > 1:
+    if len(sentences) > 1:
         found.append(
-            f"these are {count} sentences, which dragoman translate takes one by one; here they "
-            "are translated at once"
+            f"these are {len(sentences)} sentences, which dragoman translate takes one by one; "
+            "here they are translated at once"
         )
-    if is_in_capitals(text, kept):
+    if any(is_in_capitals(each, finder.find_protected(each)) for each in sentences):
         found.append(
-            "this is in capitals, which dragoman translate shows the model in small letters; here "
-            "it reads them as they are"
+            "there is a sentence in capitals, which dragoman translate shows the model in small "
+            "letters; here it reads it as it is"
         )
     if kept:
         names = ", ".join(text[term.start : term.end] for term in kept)
