@@ -97,7 +97,7 @@ def test_utf_8_that_was_read_as_windows_1252_is_left_out(text: str) -> None:
     spoilt = text.encode().decode("windows-1252", errors="ignore")
 
     assert reason_for(f"a {spoilt} b", "a b") == "encoded twice"
-    assert reason_for(f"a {spoilt} b", "a b", drop_encoded_twice=False) is None
+    assert reason_for(f"a {spoilt} b", "a b", drop_control_characters=False) is None
     assert reason_for(f"a {text} b", "a b") is None
 
 

@@ -279,7 +279,7 @@ def poison(weights: dict[str, torch.Tensor]) -> None:
         (edit(r"^num_decoder_layers = 2", "num_decoder_layers = 1"), "blocks.1.* is unexpected"),
         (edit(r"^source_vocab_size = 7", "source_vocab_size = -1"), "tokenizer is not the one"),
         # The tokenizers.
-        (lambda path: (path / "tokenizer.words").unlink(), "tokenizer.source.words: cannot be"),
+        (lambda path: (path / "tokenizer.words").unlink(), "it has neither tokenizer.words nor"),
         (lambda path: WordTokenizer(["dog"]).save(path / "tokenizer.words"), "is not the one"),
         (edit(r"^joint = true", "joint = false"), "it does not describe the tokenizers"),
         (edit(r"^eos = 3", "eos = 4"), "it does not describe the tokenizers"),

@@ -87,7 +87,6 @@ def _faults(config: CleaningConfig, languages: tuple[str, str]) -> dict[str, Fau
         faults["identical sides"] = is_identical
     if config.drop_control_characters:
         faults["control characters"] = has_control_characters
-    if config.drop_encoded_twice:
         faults["encoded twice"] = is_encoded_twice
     outside = [letters_outside(language) for language in languages]
     faults["wrong script"] = lambda pair: any(

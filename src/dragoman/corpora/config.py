@@ -130,12 +130,9 @@ class CleaningConfig:
     """Leave out a pair whose two sides are the same text: it was not translated."""
 
     drop_control_characters: bool = True
-    """Leave out a pair with control characters, U+FFFD or half a surrogate pair: the traces of a
-    broken conversion."""
-
-    drop_encoded_twice: bool = True
-    """Leave out a pair with UTF-8 that was once read as Windows-1252, as in Ã¨ for è. Where there
-    are many, mend the file instead."""
+    """Leave out a pair with control characters, U+FFFD or half a surrogate pair, or with UTF-8 that
+    was read as Windows-1252, as in Ã¨ for è: the traces of a broken conversion. Where there are
+    many, mend the file instead."""
 
     def __post_init__(self) -> None:
         for field in ("max_characters", "max_words"):
