@@ -333,6 +333,7 @@ def test_what_is_made_without_a_copy_that_was_there_is_not_kept(
 
     with pytest.raises(BulkError, match="the model's copy for CTranslate2 changed while"):
         parts.check_identity(settings.checksums())
+    assert "none" not in settings.identity().values()  # blocks are known by what there is
 
 
 def test_a_block_that_lacks_lines_is_damaged(job: Job) -> None:

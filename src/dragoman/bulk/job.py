@@ -77,7 +77,7 @@ class TranslatorSettings:
 
     def identity(self) -> dict[str, str]:
         """Tell what decides how a text is translated, under names that a person knows."""
-        found = self.checksums()
+        found = {name: of_file for name, of_file in self.checksums().items() if of_file != "none"}
         for package in DECIDING_SOFTWARE:
             try:
                 found[f"the version of {package}"] = version(package)

@@ -144,7 +144,7 @@ class KeptParts:
         Raises:
             BulkError: it is not.
         """
-        if changed := [name for name in now if now[name] != self._identity.get(name)]:
+        if changed := [name for name in now if now[name] != self._identity.get(name, "none")]:
             raise BulkError(
                 f"{self._output}: {' and '.join(changed)} changed while it was translated; "
                 "undo the change and run the command again"
@@ -206,11 +206,10 @@ class KeptParts:
             return
         before = self._described()
         names = sorted({*before, *self._identity})
-        now = self._identity
-        if changed := [name for name in names if before.get(name, "none") != now.get(name, "none")]:
+        if changed := [name for name in names if before.get(name) != self._identity.get(name)]:
             raise BulkError(
                 f"{self._output}: {self.path.name} keeps an unfinished translation that differs in "
-                f"{', '.join(_tell(name, before, now) for name in changed)}; undo the "
+                f"{', '.join(_tell(name, before, self._identity) for name in changed)}; undo the "
                 f"change to go on with it, or delete {self.path} to begin anew"
             )
 
