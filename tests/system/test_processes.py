@@ -48,11 +48,19 @@ def start(workspace: Path, *arguments: str) -> "subprocess.Popen[str]":
     )
 
 
-def launch(workspace: Path, *arguments: str) -> str:
+def errors_of(process: "subprocess.Popen[str]", *, timeout: float = 600) -> str:
+    """Wait for the end, and return what was said; a job that stands still is ended."""
+    try:
+        return process.communicate(timeout=timeout)[1]
+    except subprocess.TimeoutExpired:
+        process.terminate()  # torchrun gives the others half a minute, and kills them then
+        pytest.fail(f"not at its end after {timeout} seconds: {process.communicate()[1]}")
+
+
+def launch(workspace: Path, *arguments: str) -> None:
     with start(workspace, *arguments) as process:
-        _, errors = process.communicate(timeout=600)
+        errors = errors_of(process)
     assert process.returncode == 0, errors
-    return errors
 
 
 def kill_in_the_middle(workspace: Path, agent: "subprocess.Popen[str]", rank: int) -> None:
@@ -119,7 +127,7 @@ def test_a_job_that_lost_a_process_restarts_and_ends_with_the_same_weights(
 ) -> None:
     with start(workspace, "--nproc-per-node=2", "--max-restarts=1", *TRAIN, "run", *SHORT) as agent:
         kill_in_the_middle(workspace, agent, rank=1)
-        _, errors = agent.communicate(timeout=600)
+        errors = errors_of(agent)
 
     assert agent.returncode == 0, errors
     assert "going on after update" in errors
@@ -136,7 +144,7 @@ def test_a_job_that_lost_its_first_process_ends_and_one_process_goes_on(
     # torchrun ends the others as soon as it notices; that it looks seldom gives them time to speak
     with start(workspace, *SELDOM, "--nproc-per-node=2", *TRAIN, "run", *SHORT) as agent:
         kill_in_the_middle(workspace, agent, rank=0)
-        _, errors = agent.communicate(timeout=LOSS_OF_A_PROCESS)
+        errors = errors_of(agent, timeout=LOSS_OF_A_PROCESS)
     dragoman("train", "reverse.toml", "-o", "run", *SHORT)
 
     assert agent.returncode == 1, errors

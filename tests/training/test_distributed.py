@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 import threading
+from contextlib import ExitStack
 
 import pytest
 from torch.distributed import TCPStore  # type: ignore[attr-defined]
@@ -99,20 +100,27 @@ for longest, name in ((timedelta(seconds=2), "impatient"), (usual, "patient")):
 """
 
 
-def test_a_first_process_that_is_slow_is_waited_for_as_long_as_it_is_said() -> None:
-    with socket.socket() as one, socket.socket() as other:
-        for free in (one, other):
+def free_ports(count: int) -> list[str]:
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for free in sockets:
             free.bind(("127.0.0.1", 0))
-        ports = [str(free.getsockname()[1]) for free in (one, other)]
-    together = {"TORCHELASTIC_RUN_ID": "none", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1"}
+        return [str(free.getsockname()[1]) for free in sockets]
 
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *ports],
+
+def run_two_processes(program: str, ports: list[str]) -> "subprocess.CompletedProcess[str]":
+    together = {"TORCHELASTIC_RUN_ID": "none", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1"}
+    return subprocess.run(
+        [sys.executable, "-c", program, *ports],
         env={**os.environ, **together, "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
         check=True,
     )
+
+
+def test_a_first_process_that_is_slow_is_waited_for_as_long_as_it_is_said() -> None:
+    done = run_two_processes(PROGRAM, free_ports(2))
 
     said = done.stdout.splitlines()
     assert {"patient 0 goes on", "patient 1 goes on"} <= set(said)
@@ -121,3 +129,35 @@ def test_a_first_process_that_is_slow_is_waited_for_as_long_as_it_is_said() -> N
     assert "impatient 1: another process of this training has ended or cannot be reached" in (
         done.stdout
     )
+
+
+LIVES = """
+import os, signal, sys
+import torch
+from dragoman.training import distributed
+from dragoman.training.parallelism import spread
+
+
+def train():
+    with distributed.process_group(torch.device("cpu")):
+        model = spread(torch.nn.Linear(2, 2), None, "ddp", dtype=torch.float32)
+        model(torch.ones(1, 2)).sum().backward()
+        distributed.agree(False)
+        distributed.barrier()  # and the model is let go of when this returns
+
+
+sys.setswitchinterval(60)  # seconds: a thread that wants the interpreter waits for a true pause
+for rank in range(2):
+    os.environ["RANK"] = str(rank)
+    if os.fork() == 0:
+        signal.alarm(100)  # ends one that stands still
+        for port in sys.argv[1:]:
+            os.environ["MASTER_PORT"] = port
+            train()
+        os._exit(0)
+sys.exit(os.wait()[1] + os.wait()[1])
+"""
+
+
+def test_a_model_that_outlives_its_group_does_not_stand_still() -> None:
+    assert run_two_processes(LIVES, free_ports(40)).returncode == 0

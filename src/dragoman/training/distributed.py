@@ -20,6 +20,9 @@ LONGEST_MEETING = 300.0
 
 PORT_KEY = "dragoman/port"
 
+_kept: list[object] = []
+"""Groups that have ended; see `_end_group`."""
+
 
 class ProcessLostError(DragomanError):
     """Another process of the training is not there any more."""
@@ -96,7 +99,18 @@ def process_group(device: torch.device) -> Iterator[None]:
             f"({' '.join(str(error).split())})"
         ) from error
     finally:
-        dist.destroy_process_group()
+        _end_group()
+
+
+def _end_group() -> None:
+    """Leave the group, and keep what is left of it for as long as the process lives.
+
+    Whoever lets go of a group last waits for its threads. The model that was trained would do so
+    (in PyTorch 2.13) without letting go of the interpreter, for which one of the threads of gloo
+    may wait to let go of a tensor: one training in a hundred stood still at its end, for ever.
+    """
+    _kept.append(dist.group.WORLD)
+    dist.destroy_process_group()
 
 
 def _is_of_connection(error: RuntimeError) -> bool:
