@@ -26,7 +26,7 @@ import torch
 
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.parallel_text import Pair, read_pairs
-from dragoman.engines.selection import EngineKind
+from dragoman.engines.protocol import EngineKind
 from dragoman.evaluation.config import EvaluationConfig
 from dragoman.evaluation.metrics import score
 from dragoman.interop.ctranslate2 import export_ctranslate2

@@ -36,7 +36,7 @@ from pathlib import Path
 from dragoman import Translator
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.parallel_text import Pair, read_pairs
-from dragoman.engines.selection import EngineKind
+from dragoman.engines.protocol import EngineKind
 from dragoman.evaluation.config import EvaluationConfig
 from dragoman.evaluation.metrics import score
 from dragoman.markup.document import is_marked_up

@@ -14,13 +14,7 @@ from dragoman.decoding.phrase import Phrase
 from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
-from dragoman.sentence_translator import (
-    Alternative,
-    Sentence,
-    SentenceTranslator,
-    join,
-    join_alternatives,
-)
+from dragoman.sentence_translator import Sentence, SentenceTranslator
 from dragoman.terms.finder import TermFinder
 from dragoman.terms.glossary import Glossary
 from dragoman.terms.protected import find_protected
@@ -29,6 +23,7 @@ from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.tokenizer import SpecialIds
 from dragoman.tokenizers.training import train_tokenizers
+from dragoman.translation import Alternative, join, join_alternatives
 
 SENTENCES = [("The cat has 12 files.", "Il gatto ha 12 file."), ("Where?", "Dove?")]
 SEARCH = SearchConfig(beam_size=2, max_length_ratio=1.0, max_length_extra=5)

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.sentence_translator import Alternative
 from dragoman.terms.finder import TermFinder
 from dragoman.text_cutter import TextCutter
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.normalisation import visible
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.training import train_tokenizers
+from dragoman.translation import Alternative
 
 PAIRS = [("The cat is on the table. 12, %s", "Il gatto è sul tavolo."), ("A dog!", "Un cane!")]
 LIMIT = 60

@@ -6,8 +6,7 @@ import sys
 import traceback
 from typing import NoReturn
 
-INTERRUPTED = 130
-"""What a shell reports of a program that Ctrl-C has ended."""
+from dragoman.exit_codes import FAILED, INTERRUPTED
 
 
 def main() -> int:
@@ -33,7 +32,7 @@ def _run_and_leave() -> NoReturn:
     The threads of gloo outlive their group (in PyTorch 2.13). One that lets go of a tensor while
     Python ends aborts the process, or keeps it, and `torchrun` with it, for ever.
     """
-    code = 1
+    code = FAILED
     try:
         code = _run()
     except SystemExit as end:

@@ -7,6 +7,11 @@ from dataclasses import dataclass
 from dragoman.tokenizers.tokenizer import Tokenizer
 
 
+def confidence(log_probability: float, num_tokens: int) -> float:
+    """Give the geometric mean of the tokens' probabilities: from 0 to 1, whatever the length."""
+    return math.exp(log_probability / max(1, num_tokens))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Word:
     """A word of a translation, as white space sets it apart."""
@@ -31,8 +36,8 @@ class Judgement:
 
     @property
     def confidence(self) -> float:
-        """From 0 to 1: the geometric mean of the tokens' probabilities."""
-        return math.exp(self.log_probability / self.num_tokens)
+        """How sure the model is, from 0 to 1."""
+        return confidence(self.log_probability, self.num_tokens)
 
 
 def judge_words(

@@ -17,7 +17,8 @@ Precision = Literal["auto", "fp32", "bf16"]
 
 
 ROUNDS_BEFORE_SLEEP = "5000"
-"""Of a thread that spins; the default is sixty times as many."""
+"""How often a thread of OpenMP that waits looks again before it sleeps (GOMP_SPINCOUNT); GCC's
+default is sixty times as many."""
 
 
 def num_cpus() -> int:
@@ -85,7 +86,7 @@ def choose_precision(name: Precision, device: "torch.device") -> "torch.dtype":
 
 
 def sleep_while_waiting() -> None:
-    """Let threads of PyTorch that wait for one another soon sleep; to be said before it is loaded.
+    """Let threads of PyTorch that have to wait sleep soon; call it before PyTorch is imported.
 
     By themselves those of GCC's OpenMP spin for a while that is longer than most sums of a training
     take. Where other programs want the processors, one spins while the one that it waits for has
@@ -112,8 +113,8 @@ def compute_in_one_thread() -> None:
 def limit_threads(number: int, *, usual: int) -> None:
     """Let PyTorch compute in so many threads for calls from this thread, and in `usual` for others.
 
-    What is set in a thread holds for it, and for all that use PyTorch first from then on. This one
-    uses it before: it would take what the others are given.
+    `set_num_threads` applies to the thread that calls it, and becomes the default of those that
+    first use PyTorch later. So this thread uses it first, or it would get the number of others.
     """
     import torch
 

@@ -10,4 +10,5 @@ class UsageError(DragomanError):
 
 
 OUT_OF_MEMORY = "there is not enough memory"
-"""Begins what a command says that ran out of it; by this a plan knows that a model is too large."""
+"""How the message of a command that ran out of memory begins, by which a plan recognises that a
+model is too large."""

@@ -27,8 +27,8 @@ def keep_freed_memory() -> None:
     them again page by page: on a CPU with bf16 that is a seventh of the time of an update. To look
     up where pages of 4 KiB are takes another twentieth, and a tenth of a step.
 
-    Of the main thread all is kept; other threads have memory of their own, in ordinary pages, of
-    which pieces above 64 MiB go back. Other allocators than glibc's are left as they are.
+    The main thread keeps all that it frees. Other threads have arenas of their own, in ordinary
+    pages, and give pieces above 64 MiB back. Other allocators than glibc's are left as they are.
     """
     if not _is_of_glibc():
         return

@@ -15,7 +15,7 @@ from dragoman.evaluation.config import EvaluationConfig, Tokenization
 from dragoman.languages import base_language, is_language_code, language_code, same_language
 from dragoman.model.config import PRESETS, STUDENTS, TransformerConfig
 from dragoman.model_directory import DESCRIPTION_NAME, ModelDirectory, ModelError
-from dragoman.tokenizers.config import TokenizerConfig
+from dragoman.tokenizers.config import IMPORTED, TokenizerConfig
 from dragoman.training.config import TrainingConfig
 
 LARGEST_SEED = 2**63 - 1
@@ -50,7 +50,7 @@ class Recipe:
 
     def __post_init__(self) -> None:
         # Marian's tokenizers are two, and may have one vocabulary.
-        if self.tokenizer.kind != "marian" and self.tokenizer.joint != (
+        if self.tokenizer.kind != IMPORTED and self.tokenizer.joint != (
             self.model.tied_embeddings == "all"
         ):
             raise ValueError(

@@ -2,8 +2,8 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from threading import Lock
 from typing import NamedTuple
@@ -11,12 +11,13 @@ from typing import NamedTuple
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY, Hypothesis
 from dragoman.engines.protocol import Engine
-from dragoman.faults import Fault, find_faults
+from dragoman.faults import find_faults
 from dragoman.terms.finder import TermFinder
 from dragoman.terms.phrases import Speller
 from dragoman.terms.protected import cut_around
 from dragoman.terms.term import FAULT_OF_GLOSSARY, FAULT_OF_PROTECTED, Term
 from dragoman.tokenizers.pair import TokenizerPair
+from dragoman.translation import Alternative, badness, different_texts, join
 
 WIDTH_OF_SECOND_SEARCH = 8
 """Of the beam, where the first search has found something with a fault."""
@@ -31,70 +32,6 @@ MOST_PHRASES = 12
 """Of a sentence that is searched so; the time grows with their number, and the quality falls."""
 
 FAULTS_OF_TERMS = frozenset({FAULT_OF_PROTECTED, FAULT_OF_GLOSSARY})
-
-
-@dataclass(frozen=True, kw_only=True)
-class Alternative:
-    """One translation of a text."""
-
-    text: str
-
-    parts: tuple[str, ...]
-    """The translations of the parts of the text, each for itself."""
-
-    score: float
-    """Log-probability divided by the length penalty; it ranks the alternatives."""
-
-    log_probability: float
-    """Natural logarithm of its probability under the model."""
-
-    num_tokens: int
-    """The tokens that it is the probability of, the ends of sentences included."""
-
-    finished: bool
-    """Whether it ended by itself; otherwise it was stopped at the length limit."""
-
-    faults: tuple[Fault, ...]
-    """What is wrong with it at first sight; see `dragoman.faults`."""
-
-    @property
-    def confidence(self) -> float:
-        """How sure the model is, from 0 to 1: the geometric mean of the tokens' probabilities."""
-        return math.exp(self.log_probability / max(1, self.num_tokens))
-
-
-def join(parts: Sequence[Alternative], text: str) -> Alternative:
-    """Make one translation of those of the parts of a text, whose scores are added."""
-    return Alternative(
-        text=text,
-        parts=tuple(text for part in parts for text in part.parts),
-        score=sum(part.score for part in parts),
-        log_probability=sum(part.log_probability for part in parts),
-        num_tokens=sum(part.num_tokens for part in parts),
-        finished=all(part.finished for part in parts),
-        faults=tuple(dict.fromkeys(fault for part in parts for fault in part.faults)),
-    )
-
-
-def join_alternatives(
-    found: Sequence[Sequence[Alternative]],
-    put_together: Callable[[Sequence[Alternative]], Alternative],
-) -> tuple[Alternative, ...]:
-    """Join the translations of the parts of a text: the first ones, the second ones, and so on.
-
-    There are as many as the part has that has the most, but each text once; of a part that has
-    fewer, the best one is in the others, too. The best one of all parts comes first.
-
-    Args:
-        found: The alternatives of each part.
-        put_together: Makes one of a translation of each part.
-    """
-    count = max(map(len, found), default=1)
-    best, *others = (
-        put_together([of_part[k] if k < len(of_part) else of_part[0] for of_part in found])
-        for k in range(count)
-    )
-    return tuple(_different([best, *sorted(others, key=_badness)]))
 
 
 class Sentence(NamedTuple):
@@ -153,7 +90,7 @@ class SentenceTranslator:
         found = self._look_over(tasks, self.engine.search([task.ids for task in tasks], search))
         if search.samples:
             for alternatives in found:
-                alternatives.sort(key=_badness)
+                alternatives.sort(key=badness)
         else:
             self._search_again(tasks, found, search)
             self._translate_around(tasks, found, search)
@@ -194,7 +131,7 @@ class SentenceTranslator:
     ) -> list[list[Alternative]]:
         """Put all hypotheses back into text, each text once, and see what is wrong with them."""
         return [
-            _different(self._look_at(task, hypothesis) for hypothesis in of_task or [EMPTY])
+            different_texts(self._look_at(task, hypothesis) for hypothesis in of_task or [EMPTY])
             for task, of_task in zip(tasks, hypotheses, strict=True)
         ]
 
@@ -213,7 +150,7 @@ class SentenceTranslator:
             )
             self._add(faulty, tasks, found, others)
         for alternatives in found:
-            alternatives.sort(key=_badness)
+            alternatives.sort(key=badness)
             del alternatives[search.n_best :]
 
     def _search_for_phrases(
@@ -259,7 +196,7 @@ class SentenceTranslator:
     def _asks_for_phrases(self, task: "_Task", best: Alternative) -> bool:
         """Tell whether a search for phrases may help, and does not take for ever.
 
-        A model that must spell what it has never read does not find back.
+        A model that is made to produce pieces which it has never read does not recover.
         """
         lacks = FAULTS_OF_TERMS.intersection(best.faults)
         can_be_spelt = not any(term.kind in ("foreign", "picture") for term in task.terms)
@@ -275,7 +212,7 @@ class SentenceTranslator:
         """Add translations to those of the chosen tasks: each text once, fewest faults first."""
         for i, hypotheses in zip(chosen, others, strict=True):
             looked_at = [self._look_at(tasks[i], hypothesis) for hypothesis in hypotheses]
-            found[i] = sorted(_different([*found[i], *looked_at]), key=_badness)
+            found[i] = sorted(different_texts([*found[i], *looked_at]), key=badness)
 
     def _translate_around(
         self, tasks: list["_Task"], found: list[list[Alternative]], search: SearchConfig
@@ -367,21 +304,6 @@ class _Task(NamedTuple):
     terms: list[Term]
     prefix: tuple[int, ...] = ()
     """What its translation begins with."""
-
-
-def _different(alternatives: Iterable[Alternative]) -> list[Alternative]:
-    """Keep the first of those of the same text, which several sequences of tokens may spell."""
-    first: dict[str, Alternative] = {}
-    for alternative in alternatives:
-        first.setdefault(alternative.text, alternative)
-    return list(first.values())
-
-
-def _badness(alternative: Alternative) -> tuple[bool, int, bool, float]:
-    """Rank alternatives: a placeholder that is lost is worse than any other fault."""
-    faults = alternative.faults
-    lost = FAULT_OF_PROTECTED in faults
-    return lost, len(faults), not alternative.finished, -alternative.score
 
 
 def _has_word(text: str) -> bool:

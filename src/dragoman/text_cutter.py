@@ -7,14 +7,14 @@ from typing import NamedTuple
 from dragoman.languages import base_language
 from dragoman.markup.document import STRING, Markup, is_marked_up
 from dragoman.markup.passage import Passage, PlainText
-from dragoman.sentence_translator import Alternative, Sentence, join, join_alternatives
+from dragoman.sentence_translator import Sentence
 from dragoman.terms.capitals import is_in_capitals, with_capitals, with_small_letters
 from dragoman.terms.finder import TermFinder
 from dragoman.terms.term import Term, cut_at_terms
 from dragoman.tokenizers.normalisation import encodable, visible
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.sentences import cut_margins, cut_to_fit, join_translations
-from dragoman.translation import Translation
+from dragoman.translation import Alternative, Translation, join, join_alternatives
 
 WITH_ANOTHER_I = frozenset({"tr", "tur", "az", "aze"})
 """Languages in which the small letter of I is not i."""

@@ -1,9 +1,90 @@
 """What a text was translated to."""
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from dragoman.confidence import confidence
 from dragoman.faults import Fault
-from dragoman.sentence_translator import Alternative
+from dragoman.terms.term import FAULT_OF_PROTECTED
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alternative:
+    """One translation of a text."""
+
+    text: str
+
+    parts: tuple[str, ...]
+    """The translations of the parts of the text, each for itself."""
+
+    score: float
+    """Log-probability divided by the length penalty; it ranks the alternatives."""
+
+    log_probability: float
+    """Natural logarithm of its probability under the model."""
+
+    num_tokens: int
+    """The tokens that it is the probability of, the ends of sentences included."""
+
+    finished: bool
+    """Whether it ended by itself; otherwise it was stopped at the length limit."""
+
+    faults: tuple[Fault, ...]
+    """What is wrong with it at first sight; see `dragoman.faults`."""
+
+    @property
+    def confidence(self) -> float:
+        """How sure the model is, from 0 to 1: the geometric mean of the tokens' probabilities."""
+        return confidence(self.log_probability, self.num_tokens)
+
+
+def join(parts: Sequence[Alternative], text: str) -> Alternative:
+    """Make one translation of those of the parts of a text, whose scores are added."""
+    return Alternative(
+        text=text,
+        parts=tuple(text for part in parts for text in part.parts),
+        score=sum(part.score for part in parts),
+        log_probability=sum(part.log_probability for part in parts),
+        num_tokens=sum(part.num_tokens for part in parts),
+        finished=all(part.finished for part in parts),
+        faults=tuple(dict.fromkeys(fault for part in parts for fault in part.faults)),
+    )
+
+
+def join_alternatives(
+    found: Sequence[Sequence[Alternative]],
+    put_together: Callable[[Sequence[Alternative]], Alternative],
+) -> tuple[Alternative, ...]:
+    """Join the translations of the parts of a text: the first ones, the second ones, and so on.
+
+    There are as many as the part has that has the most, but each text once; of a part that has
+    fewer, the best one is in the others, too. The best one of all parts comes first.
+
+    Args:
+        found: The alternatives of each part.
+        put_together: Makes one of a translation of each part.
+    """
+    count = max(map(len, found), default=1)
+    best, *others = (
+        put_together([of_part[k] if k < len(of_part) else of_part[0] for of_part in found])
+        for k in range(count)
+    )
+    return tuple(different_texts([best, *sorted(others, key=badness)]))
+
+
+def different_texts(alternatives: Iterable[Alternative]) -> list[Alternative]:
+    """Keep the first of those of the same text, which several sequences of tokens may spell."""
+    first: dict[str, Alternative] = {}
+    for alternative in alternatives:
+        first.setdefault(alternative.text, alternative)
+    return list(first.values())
+
+
+def badness(alternative: Alternative) -> tuple[bool, int, bool, float]:
+    """Rank alternatives: a placeholder that is lost is worse than any other fault."""
+    faults = alternative.faults
+    lost = FAULT_OF_PROTECTED in faults
+    return lost, len(faults), not alternative.finished, -alternative.score
 
 
 @dataclass(frozen=True, kw_only=True)

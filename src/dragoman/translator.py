@@ -12,23 +12,18 @@ from typing import NamedTuple, overload
 from dragoman.confidence import Judgement, Word, judge_words
 from dragoman.decoding.config import SearchConfig
 from dragoman.device import Precision
-from dragoman.engines.protocol import Engine
-from dragoman.engines.selection import (
-    EngineKind,
-    EngineSettings,
-    build_engine,
-    build_second_engine,
-)
+from dragoman.engines.protocol import Engine, EngineKind
+from dragoman.engines.selection import EngineSettings, build_engine, build_second_engine
 from dragoman.errors import DragomanError
 from dragoman.faults import Fault
 from dragoman.model_directory import ModelDirectory
-from dragoman.sentence_translator import Alternative, Sentence, SentenceTranslator
+from dragoman.sentence_translator import Sentence, SentenceTranslator
 from dragoman.terms.finder import TermFinder
 from dragoman.terms.glossary import Glossary
 from dragoman.text_cutter import TextCutter
 from dragoman.tokenizers.normalisation import encodable
 from dragoman.tokenizers.pair import TokenizerPair
-from dragoman.translation import Translation
+from dragoman.translation import Alternative, Translation
 
 CHUNK = 2048
 """Texts that are read ahead; among so many, there are enough of similar length for a batch."""
@@ -73,9 +68,9 @@ class Translator:
     best one without such a fault, if a wider search finds any; or it says its fault.
 
     A sentence of more tokens than the model has seen is cut again, between clauses if it can be,
-    and its pieces are translated each for itself. The first translation of a text joins the first
-    ones of its parts, the second the second ones, and so on, as many as the part has that has the
-    most; a part that has fewer gives its best one again. Their scores are added.
+    and its pieces are translated each for itself. The k-th translation of a text joins the k-th of
+    each of its parts, and their scores are added. There are as many as the part with the most has;
+    a part with fewer gives its best one again.
 
     Args:
         path: A model directory.

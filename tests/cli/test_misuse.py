@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.cli import WRONG_USE, main
+from dragoman.cli import main
+from dragoman.exit_codes import WRONG_USE
 
 RELEASE = Path(__file__).parents[1] / "fixtures" / "release-0.1.0"
 COMMANDS = [

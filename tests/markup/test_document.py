@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dragoman.markup.document import STRING, Markup, Rules, is_marked_up, visible_text
 from dragoman.markup.passage import PlainText
-from dragoman.sentence_translator import Alternative
+from dragoman.translation import Alternative
 
 CUT = partial(PlainText, source="en", target="it", lines=False)
 XML = Rules(

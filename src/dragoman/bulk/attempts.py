@@ -12,7 +12,8 @@ from pathlib import Path
 from dragoman.bulk.file_format import Block, BulkError
 
 WHOLE = 2
-"""So often is a block translated as a whole; whoever dies once may have been killed by a person."""
+"""How often a block is tried as a whole; a process that dies once may have been killed by a
+person."""
 
 DIED = f"the process that translates it dies: {WHOLE} times among other lines, then alone"
 

@@ -16,7 +16,8 @@ from dragoman.config import to_table
 from dragoman.decoding.config import SearchConfig
 from dragoman.device import Precision
 from dragoman.durable import checksum
-from dragoman.engines.selection import EngineKind, EngineSettings, describe_choice
+from dragoman.engines.protocol import EngineKind
+from dragoman.engines.selection import EngineSettings, describe_choice
 from dragoman.model_directory import DESCRIPTION_NAME, ModelDirectory
 
 if TYPE_CHECKING:

@@ -85,7 +85,9 @@ def _distribute(
 
 
 def on_processors(job: Job) -> Job:
-    """Keep actors from all taking the one GPU that a machine may have; the job is known by it.
+    """Translate on CPUs, as all actors would take the one GPU that a machine may have.
+
+    The device is part of the job's identity.
 
     Raises:
         UsageError: a GPU was asked for.

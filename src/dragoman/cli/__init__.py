@@ -13,13 +13,8 @@ from cyclopts import App, CycloptsError, MissingArgumentError, ValidationError
 from cyclopts.exceptions import UnknownOptionError, UnusedCliTokensError
 
 from dragoman import __version__
-from dragoman.__main__ import INTERRUPTED
 from dragoman.errors import OUT_OF_MEMORY, DragomanError, UsageError
-
-WRONG_USE = 2
-FAILED = 1
-READER_GONE = 141
-"""What a shell reports of a program whose output nobody reads any more."""
+from dragoman.exit_codes import FAILED, INTERRUPTED, READER_GONE, WRONG_USE
 
 STANDARD_INPUT = "-"
 """What it is called in many a program, and would be an option here."""

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from dragoman.cli.whole_number import WholeNumber
+from dragoman.cli.options import WholeNumber
 from dragoman.durable import is_ordinary
 from dragoman.errors import DragomanError, UsageError
+from dragoman.exit_codes import SOME_REJECTED
 
 if TYPE_CHECKING:
     from dragoman.bulk.files import Distribute, Progress
     from dragoman.bulk.job import Job
-
-SOME_REJECTED = 3
-"""The exit code where the output is complete but for lines that were set aside."""
 
 
 @Parameter(name="*")

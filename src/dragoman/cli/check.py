@@ -5,15 +5,14 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter, validators
 
-from dragoman.cli.whole_number import WholeNumber
+from dragoman.cli.options import WholeNumber
+from dragoman.exit_codes import FOUND
 
 if TYPE_CHECKING:
     from rich.padding import Padding
     from rich.table import Table
 
     from dragoman.checking.report import Finding, Report
-
-MISTAKES_FOUND = 1
 
 
 def check(
@@ -68,7 +67,7 @@ def check(
         _print_json(report)
     else:
         _print(report)
-    return MISTAKES_FOUND if report.num_mistakes else 0
+    return FOUND if report.num_mistakes else 0
 
 
 def _print_json(report: "Report") -> None:

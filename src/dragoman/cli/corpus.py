@@ -4,10 +4,11 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from cyclopts import App, Parameter, validators
+from cyclopts import App, Parameter
 
-from dragoman.cli.whole_number import WholeNumber
+from dragoman.cli.options import Count, Languages, Output, OutputIfAny, WholeNumber
 from dragoman.durable import check_apart, naming, open_whole
+from dragoman.exit_codes import FOUND
 
 if TYPE_CHECKING:
     from dragoman.corpora.config import CorpusConfig
@@ -16,25 +17,10 @@ if TYPE_CHECKING:
 app = App(name="corpus", help="Look at parallel text, fetch it, or write the embedded one.")
 
 
-def _check_languages(_: Any, text: str | None) -> None:
-    from dragoman.corpora.languages import parse_languages
-
-    if text is not None:  # an option that was not given
-        parse_languages(text)
-
-
 def _check_address(_: Any, text: str) -> None:
     from dragoman.corpora.opus.servers import parse
 
     parse(text)
-
-
-REFUSED = 1
-"""The exit code where text was measured that cannot be trained on as it is."""
-
-Languages = Annotated[str, Parameter(validator=_check_languages)]
-Count = Annotated[WholeNumber, Parameter(validator=validators.Number(gte=1))]
-Output = Parameter(name=["--output", "-o"])
 
 
 @app.command
@@ -97,7 +83,7 @@ def check(
                 _print_statistics(statistics)
             for one, other, count in shared:
                 print(f"{one} and {other} share {count:,} source sentences")
-    return REFUSED if any(statistics.num_refused for statistics in measured) else 0
+    return FOUND if any(statistics.num_refused for statistics in measured) else 0
 
 
 @app.command
@@ -106,7 +92,7 @@ def get(
     languages: Languages,
     /,
     *,
-    output: Annotated[Path | None, Output] = None,
+    output: OutputIfAny = None,
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:
     """Download a public corpus, verify it, and say its licence.
@@ -156,7 +142,7 @@ def get(
 def primer(
     *,
     pairs: Count,
-    output: Annotated[Path, Output],
+    output: Output,
     seed: WholeNumber = 0,
     split: Literal["train", "validation", "test"] = "train",
     alignments: Path | None = None,

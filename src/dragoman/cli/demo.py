@@ -2,12 +2,11 @@
 
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from cyclopts import Parameter
-
-from dragoman.cli.train import STOPPED
+from dragoman.cli.options import Output
 from dragoman.device import sleep_while_waiting
+from dragoman.exit_codes import STOPPED
 
 if TYPE_CHECKING:
     from dragoman.corpora.primer.splits import Split
@@ -27,7 +26,7 @@ Try next:
   dragoman train my-recipe.toml                  and train on it; recipes/ has examples"""
 
 
-def demo(*, output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("runs/demo")) -> int:
+def demo(*, output: Output = Path("runs/demo")) -> int:
     """Train an English-Italian translator on the embedded corpus, and see how good it is.
 
     The test sentences combine words in ways that the training text never shows. It takes a few

@@ -7,9 +7,9 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from dragoman.cli.bulk_translation import BulkOptions, Report, distribute
-from dragoman.cli.train import STOPPED
-from dragoman.cli.whole_number import WholeNumber
+from dragoman.cli.options import OutputIfAny, WholeNumber
 from dragoman.device import sleep_while_waiting
+from dragoman.exit_codes import STOPPED
 
 
 def _beside(model: Path, student: str) -> Path:
@@ -23,7 +23,7 @@ def distill(
     /,
     *pairs: str,
     student: str,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: OutputIfAny = None,
     n_best: WholeNumber = 1,
     set_: Annotated[tuple[str, ...], Parameter(name="--set", negative=())] = (),
     jobs: Annotated[WholeNumber | None, Parameter(name=["--jobs", "-j"])] = None,

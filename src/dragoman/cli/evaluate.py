@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 from cyclopts import Parameter
 
 from dragoman.cli.bulk_translation import Report
-from dragoman.cli.corpus import Languages
+from dragoman.cli.options import Languages, WholeNumber
 from dragoman.cli.translation_options import TranslationOptions, announce
-from dragoman.cli.whole_number import WholeNumber
 
 if TYPE_CHECKING:
     from dragoman.corpora.parallel_text import Pair

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from dragoman.cli.whole_number import WholeNumber
+from dragoman.cli.options import OutputIfAny, WholeNumber
 
 if TYPE_CHECKING:
     from dragoman.decoding.config import SearchConfig
@@ -19,7 +19,7 @@ def explain(
     sentence: str,
     /,
     *,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: OutputIfAny = None,
     beam_size: WholeNumber | None = None,
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+from dragoman.cli.options import OutputIfAny
+
 if TYPE_CHECKING:
     from dragoman.interop.export import Proof
 
@@ -31,7 +33,7 @@ def export(
     /,
     *,
     to: Format,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: OutputIfAny = None,
     quantization: Quantization | None = None,
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:

@@ -6,8 +6,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from dragoman.cli.train import STOPPED
+from dragoman.cli.options import OutputIfAny
 from dragoman.device import sleep_while_waiting
+from dragoman.exit_codes import STOPPED
 
 EPOCHS = 5.0
 
@@ -16,7 +17,7 @@ def finetune(
     model: Path,
     /,
     *pairs: str,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: OutputIfAny = None,
     epochs: float = EPOCHS,
     set_: Annotated[tuple[str, ...], Parameter(name="--set", negative=())] = (),
 ) -> int:

@@ -7,6 +7,8 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
+from dragoman.cli.options import OutputIfAny
+
 app = App(name="import", help="Turn other people's models into model directories.")
 
 
@@ -15,7 +17,7 @@ def marian(
     directory: Path,
     /,
     *,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: OutputIfAny = None,
     languages: str | None = None,
     language_token: str | None = None,
     json: Annotated[bool, Parameter(negative=())] = False,

@@ -4,12 +4,15 @@ import sys
 from itertools import tee
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from dragoman.cli.bulk_translation import SOME_REJECTED
+from dragoman.cli.options import OutputIfAny
 from dragoman.cli.text_output import check_outputs, open_output
+from dragoman.device import Precision
+from dragoman.engines.protocol import EngineKind
+from dragoman.exit_codes import SOME_REJECTED
 
 if TYPE_CHECKING:
     from dragoman.confidence import Judgement
@@ -23,11 +26,11 @@ def judge(
     pairs: str,
     /,
     *,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: OutputIfAny = None,
     json: Annotated[bool, Parameter(negative=())] = False,
-    engine: Literal["auto", "pytorch", "ctranslate2"] = "auto",
+    engine: EngineKind = "auto",
     device: str = "auto",
-    precision: Literal["auto", "fp32", "bf16"] = "auto",
+    precision: Precision = "auto",
 ) -> int:
     """Tell how sure a model is of translations that are given, and of each of their words.
 

@@ -6,12 +6,10 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter, validators
+from cyclopts import Parameter
 
-from dragoman.cli.corpus import Languages
+from dragoman.cli.options import Languages, Minutes, OutputIfAny
 from dragoman.durable import check_apart, open_whole
-
-Minutes = Annotated[float, Parameter(validator=validators.Number(gt=0, lt=float("inf")))]
 
 
 def end_by_exit() -> None:
@@ -25,7 +23,7 @@ def plan(
     *pairs: str,
     languages: Languages = "en-it",
     minutes: Minutes = 60,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: OutputIfAny = None,
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:
     """Choose vocabulary, model, batches and schedule for a text, and predict what they take.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import App, Parameter, validators
 
+from dragoman.cli.options import Output, WholeNumber
 from dragoman.cli.picture_output import (
     PRINTED,
     ending_of,
@@ -13,7 +14,6 @@ from dragoman.cli.picture_output import (
     write_figure_file,
     write_text,
 )
-from dragoman.cli.whole_number import WholeNumber
 from dragoman.errors import UsageError
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ app = App(name="plot", help="Draw attention, positions, masks, training, archite
 LARGE_PAGE = 8 * 2**20
 
 Size = Annotated[WholeNumber, Parameter(validator=validators.Number(gte=1))]
-Output = Annotated[Path, Parameter(name=["--output", "-o"])]
 
 
 @app.command

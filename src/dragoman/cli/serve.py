@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from dragoman.cli.options import WholeNumber
 from dragoman.cli.translation_options import TranslationOptions
-from dragoman.cli.whole_number import WholeNumber
 
 if TYPE_CHECKING:
     from dragoman.serving.models import Models

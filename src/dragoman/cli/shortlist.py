@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from dragoman.cli.whole_number import WholeNumber
+from dragoman.cli.options import WholeNumber
 
 if TYPE_CHECKING:
     from dragoman.shortlist.learning import Learnt

@@ -5,18 +5,17 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from dragoman.cli.plan import Minutes, end_by_exit
+from dragoman.cli.options import Minutes, OutputIfAny
+from dragoman.cli.plan import end_by_exit
 from dragoman.device import sleep_while_waiting
-
-STOPPED = 128
-"""Added to the number of the signal that stopped a run, as a shell does."""
+from dragoman.exit_codes import STOPPED
 
 
 def train(
     recipe: Path,
     /,
     *,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: OutputIfAny = None,
     set_: Annotated[tuple[str, ...], Parameter(name="--set", negative=())] = (),
     minutes: Minutes | None = None,
 ) -> int:

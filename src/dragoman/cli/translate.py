@@ -9,9 +9,9 @@ from cyclopts import Parameter
 
 from dragoman.cli.alignment_file import open_alignments
 from dragoman.cli.bulk_translation import BulkOptions, bulk_output, translate_in_bulk
+from dragoman.cli.options import OutputIfAny, WholeNumber
 from dragoman.cli.text_output import check_outputs, open_output
 from dragoman.cli.translation_options import TranslationOptions, announce
-from dragoman.cli.whole_number import WholeNumber
 from dragoman.durable import check_apart
 from dragoman.errors import UsageError
 
@@ -55,7 +55,7 @@ class SearchOptions:
 class OutputOptions:
     """What is written, and where."""
 
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None
+    output: OutputIfAny = None
     """Write to this file, which appears when it is complete, instead of standard output."""
 
     scores: Annotated[bool, Parameter(negative=())] = False

@@ -4,9 +4,12 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
+
+from dragoman.device import Precision
+from dragoman.engines.protocol import EngineKind
 
 if TYPE_CHECKING:
     from dragoman.bulk.job import TranslatorSettings
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
 class TranslationOptions:
     """What translates, where, and what it keeps."""
 
-    engine: Literal["auto", "pytorch", "ctranslate2"] = "auto"
+    engine: EngineKind = "auto"
     """ctranslate2 needs the copy that `dragoman export` makes; auto takes it if it is there."""
 
     device: str = "auto"
@@ -38,7 +41,7 @@ class TranslationOptions:
     shortlist: Annotated[bool, Parameter(negative=())] = False
     """Search among the tokens that `dragoman shortlist` finds for each sentence."""
 
-    precision: Literal["auto", "fp32", "bf16"] = "auto"
+    precision: Precision = "auto"
     """Of PyTorch's matrix products; auto is bf16 where the hardware has it, and else fp32."""
 
     def load(self, model: Path, search: "SearchConfig | None" = None) -> "Translator":

@@ -13,7 +13,8 @@ from dragoman.corpora.store_description import MEND, TokenStoreError
 from dragoman.corpora.text_file import read_lines
 from dragoman.corpora.token_store import TokenStore
 from dragoman.durable import write_atomically
-from dragoman.tokenizers.pair import Kind, TokenizerPair
+from dragoman.tokenizers.config import TokenizerKind
+from dragoman.tokenizers.pair import TokenizerPair
 
 SUMMARY_NAME = "summary.json"
 VALIDATION_NAME = "validation.tsv"
@@ -113,7 +114,7 @@ class PreparedText:
     summary: Summary
 
     @classmethod
-    def open(cls, directory: Path, kind: Kind) -> "PreparedText":
+    def open(cls, directory: Path, kind: TokenizerKind) -> "PreparedText":
         """Open text that was prepared before.
 
         Raises:

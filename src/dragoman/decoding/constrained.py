@@ -6,8 +6,8 @@ prefixes are compared with those that miss equally many phrases only, and each s
 share of the beam.
 
 Prefixes within a phrase form groups of their own, and are compared by how probable they were when
-it began. What has paid for most of an improbable phrase would otherwise lose its place to what has
-just begun it, step after step, until the end of the sentence.
+it began. Otherwise, at every step, a prefix that has paid for most of an improbable phrase would
+lose its place to one that has just begun it, until the end of the sentence.
 """
 
 import math

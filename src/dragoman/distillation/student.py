@@ -7,15 +7,14 @@ from typing import Any
 
 from dragoman.config import set_key, to_table
 from dragoman.corpora.config import CorpusConfig
+from dragoman.corpora.huggingface import PREFIX
 from dragoman.corpora.prepared_text import VALIDATION_NAME
 from dragoman.corpora.text_file import CorpusError, as_setting, expand
 from dragoman.errors import UsageError
 from dragoman.model_directory import ModelDirectory
 from dragoman.pipeline.beginning import LAYERS, other_sizes
 from dragoman.recipe import Recipe, recipe_from_table, recorded_recipe
-
-IMPORTED = "marian"
-"""The kind of tokenizer that a recipe cannot name, because nothing here learns it."""
+from dragoman.tokenizers.config import IMPORTED
 
 
 def student_recipe(
@@ -85,7 +84,7 @@ def _place(corpus: CorpusConfig) -> tuple[Path | str, ...]:
     """Tell where the text of a corpus is, however it is named."""
     names = [name for name in (corpus.path, corpus.source, corpus.target) if name is not None]
     try:
-        return tuple(name if name.startswith("hf:") else expand(name).resolve() for name in names)
+        return tuple(name if name.startswith(PREFIX) else expand(name).resolve() for name in names)
     except CorpusError:  # it is not here any more
         return tuple(names)
 

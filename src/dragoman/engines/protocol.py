@@ -1,12 +1,14 @@
 """What an engine is: the part of a translator between the tokenizers."""
 
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import Hypothesis
 from dragoman.decoding.phrase import Phrase
 from dragoman.errors import DragomanError
+
+EngineKind = Literal["auto", "pytorch", "ctranslate2"]
 
 
 class EngineError(DragomanError):
@@ -15,7 +17,10 @@ class EngineError(DragomanError):
 
 @runtime_checkable
 class Engine(Protocol):
-    """Runs a model on token ids. A sentence's result does not depend on the other sentences."""
+    """Runs a model on token ids.
+
+    How far a sentence's result may depend on the others it is given with, `Translator` says.
+    """
 
     @property
     def name(self) -> str:

@@ -31,8 +31,8 @@ TOKENS_PER_BATCH = {"cpu": 2**13, "cuda": 2**16}
 """Source tokens decoded together, padding and the beam's copies included."""
 
 PLACES = 16
-"""Tokens that a source is filled up to at least. Over fewer the products and sums of attention are
-computed in other ways, and a translation would depend on the sentences beside it."""
+"""Sources are padded to at least so many tokens. Attention to fewer is computed by other kernels,
+and a translation would depend on the sentences beside it."""
 
 STATES_JUDGED_AT_ONCE = 256
 """Each has a logit for every token of the vocabulary."""

@@ -2,18 +2,16 @@
 
 from dataclasses import dataclass
 from shlex import quote
-from typing import Literal, get_args
+from typing import get_args
 
 from dragoman.decoding.config import SearchConfig
 from dragoman.device import Precision
-from dragoman.engines.protocol import Engine, EngineError
+from dragoman.engines.protocol import Engine, EngineError, EngineKind
 from dragoman.errors import UsageError
 from dragoman.model_directory import ModelDirectory
 from dragoman.model_directory.weights import WEIGHTS_NAME
 from dragoman.shortlist.file import load_shortlist
 from dragoman.tokenizers.pair import TokenizerPair
-
-EngineKind = Literal["auto", "pytorch", "ctranslate2"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,11 +6,13 @@ from itertools import islice
 from typing import Any
 
 from dragoman.config import set_key, to_table
+from dragoman.corpora.huggingface import PREFIX
 from dragoman.corpora.parallel_text import read_pairs
 from dragoman.corpora.text_file import CorpusError, as_setting, expand
 from dragoman.errors import UsageError
 from dragoman.model_directory import ModelDirectory
 from dragoman.recipe import Recipe, recipe_from_table, recorded_recipe
+from dragoman.tokenizers.config import IMPORTED
 
 RATE_TIMES_WIDTH = 0.25
 """The learning rate of AdamW, which falls in a line to zero, for a model that was trained here:
@@ -76,7 +78,7 @@ def _table(model: ModelDirectory, pairs: Sequence[str]) -> tuple[dict[str, Any],
     table.pop("licence", None)  # of the text that it has learnt from before
     trained = table.get("training", {})
     batching = {} if trained.get("from_model") else table.get("batching", {})
-    is_imported = description.tokenizer.kind == "marian"  # perhaps fine-tuned here before
+    is_imported = description.tokenizer.kind == IMPORTED  # perhaps fine-tuned here before
     rate = RATE_OF_IMPORT_TIMES_WIDTH if is_imported else RATE_TIMES_WIDTH
     corpora, remarks = _corpora(table.get("corpora", {}), pairs)
     return table | {
@@ -122,7 +124,7 @@ def _corpora(recorded: dict[str, Any], pairs: Sequence[str]) -> tuple[dict[str, 
 def _paths(corpus: dict[str, Any]) -> Iterator[str]:
     for side in ("path", "source", "target"):
         name = corpus.get(side)
-        if name is not None and not name.startswith("hf:"):
+        if name is not None and not name.startswith(PREFIX):
             yield name
 
 

@@ -10,7 +10,7 @@ from itertools import islice
 from dragoman.markup.escapes import BREAK, ESCAPE, cut_at_escapes
 from dragoman.markup.inline import Cut, Sentence, Write, build_spans, cut_sentences
 from dragoman.markup.tags import CDATA, CDATA_END, Token, read_tokens
-from dragoman.sentence_translator import Alternative, join
+from dragoman.translation import Alternative, join
 
 _INLINE = """
 a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark math q s samp

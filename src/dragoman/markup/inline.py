@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from dragoman.markup.passage import PlainText
 from dragoman.markup.tags import Token
-from dragoman.sentence_translator import Alternative, join
+from dragoman.translation import Alternative, join
 
 Cut = Callable[[str], PlainText]
 """Takes a text apart that has no tags."""

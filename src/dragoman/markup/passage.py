@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Protocol
 
-from dragoman.sentence_translator import Alternative, join
 from dragoman.terms.protected import find_protected
 from dragoman.tokenizers.sentences import join_translations, split_sentences
+from dragoman.translation import Alternative, join
 
 _END = r"\n\r\v\f\x85\u2028\u2029"
 _LINE = re.compile(rf"(?<=[{_END}])(?=[^\S{_END}]*\S)")

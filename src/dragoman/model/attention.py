@@ -57,7 +57,7 @@ class KeysAndValues:
         return KeysAndValues(copy(self.keys), copy(self.values), room)
 
     def contiguous(self) -> "KeysAndValues":
-        """Lay each head out in one piece, which products otherwise do each time they are asked."""
+        """Make each head contiguous once; otherwise every product copies it again."""
         return KeysAndValues(keys=self.keys.contiguous(), values=self.values.contiguous())
 
     def select(self, rows: Int[Tensor, " kept"]) -> "KeysAndValues":

@@ -17,9 +17,9 @@ SourceMask = Bool[Tensor, "#batch 1 1 source"]
 TargetMask = Bool[Tensor, "#batch 1 target places"]
 
 ROOM = 16
-"""Places for keys and values are made, and copied, so many at a time. A new shape costs a CPU more
-than to look at a few places in vain; and as a CPU adds up so many numbers side by side, the hidden
-places that a sentence has more of in longer company change no sum."""
+"""The cache grows by so many places at a time. A new shape costs a CPU more than attention to a few
+hidden places. And as this is also how many numbers a CPU adds up side by side, the hidden places
+that a sentence has more of beside longer ones change no sum."""
 
 TOKENS_AT_ONCE = 4
 """Tokens of each prefix that room is made for at least."""

@@ -18,11 +18,11 @@ def linear(
 ) -> Float[Tensor, "*rows outputs"]:
     """Compute x W^T + b, each row as it would be computed among others.
 
-    A sentence is translated alone and in batches, and rounding should tell nobody in which. The
-    library of PyTorch 2.13 for products on CPUs (MKL) computes a row of single precision alike
-    among any others, but for what is left of fewer than about a dozen rows after fours of them, on
-    some processors. So few rows are filled up to fours.
-    A graph that is compiled or exported takes any number of rows.
+    A sentence is translated alone and in batches, and its rounding should not depend on which. The
+    library of PyTorch 2.13 for products on CPUs (MKL) gives a row of single precision the same
+    result in any batch, except, on some processors, the rows that are left over after groups of
+    four in a batch of fewer than about a dozen. So small batches are filled up to a multiple of
+    four. A graph that is compiled or exported takes any number of rows.
     """
     if x.dtype != torch.float32 or x.is_cuda or torch.compiler.is_compiling():
         return F.linear(x, weight, bias)

@@ -17,8 +17,8 @@ def softmax(scores: Float[Tensor, "*rows length"]) -> Float[Tensor, "*rows lengt
     Sentences are short, and rows that do not fill a register PyTorch 2.13 computes number by
     number, 4 to 8 times as slowly, forwards and backwards: those of fewer than 16 in single
     precision, and of fewer than 32 in bf16. So all is computed in single precision, and short rows
-    are filled up with minus infinity, which adds nothing to the sum.
-    A graph that is exported is of rows of any length, for other programs.
+    are filled up with minus infinity, which adds nothing to the sum. A graph that is exported does
+    not fill up: other programs give it rows of any length.
     """
     length = scores.size(-1)
     if not torch.compiler.is_exporting() and length < REGISTER:

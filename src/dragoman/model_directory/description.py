@@ -3,14 +3,14 @@
 import tomllib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from dragoman import __version__
 from dragoman.config import from_table
 from dragoman.durable import open_file
 from dragoman.errors import DragomanError, UsageError
 from dragoman.model.config import TransformerConfig
-from dragoman.tokenizers.config import TokenizerConfig
+from dragoman.tokenizers.config import IMPORTED, TokenizerConfig, TokenizerKind
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.tokenizer import SpecialIds, forbidden_ids
 
@@ -35,7 +35,7 @@ class ModelError(DragomanError):
 class TokenizerDescription:
     """The tokenizers that a model was trained with."""
 
-    kind: Literal["unigram", "bpe", "words", "marian"]
+    kind: TokenizerKind
     joint: bool
     lowercase: bool
     byte_fallback: bool
@@ -52,7 +52,7 @@ class TokenizerDescription:
             kind=config.kind,
             joint=pair.joint,
             lowercase=config.lowercase,
-            byte_fallback=config.byte_fallback and config.kind not in ("words", "marian"),
+            byte_fallback=config.byte_fallback and config.kind not in ("words", IMPORTED),
             source_vocab_size=pair.source.vocab_size,
             target_vocab_size=pair.target.vocab_size,
             source_fingerprint=pair.source.fingerprint,

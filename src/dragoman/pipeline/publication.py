@@ -106,7 +106,7 @@ class Publisher:
         """Validate the candidates and take the best one."""
         judged = []
         for name, weights in trainer.candidates(display):
-            validation = trainer.validate_weights(weights, search=True)
+            validation = trainer.validate_weights(weights)
             display.message(f"candidate {name}: {validation.summary()}")
             judged.append((score_of(validation, self.recipe.training.metric), name, weights))
         _, name, weights = max(judged, key=lambda candidate: candidate[0])

@@ -38,7 +38,7 @@ from dragoman.planning.text import PlanError, TextMeasure, measure_text
 from dragoman.training.distributed import device_of_process
 
 BEGINNING = b"# text: "
-"""Of a recipe that a plan was written as: the first of its reasons."""
+"""How a recipe begins that `dragoman plan` has written: with the first of its reasons."""
 
 SPARE = 0.03
 """Share of the time that is left for what nobody foresees."""

@@ -34,7 +34,8 @@ MOST_WEIGHT = 0.2
 """Of a full batch that took longer, in the estimate of how long a character takes."""
 
 MOST_TIMES = 4.0
-"""As long as estimated is one batch believed to show: one hard text is not all texts."""
+"""One batch counts as at most so many times slower than estimated: one hard text does not speak
+for all."""
 
 WEIGHT_OF_FASTER = 0.5
 """Of a batch that took less time: a full one would have taken no more for each character."""

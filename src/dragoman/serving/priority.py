@@ -5,8 +5,8 @@ import sys
 import threading
 
 NICENESS = 3
-"""That of the threads that translate is so much more than that of the others. With 10 instead of 3
-refusals are no quicker, and eight clients get a fifth less translated."""
+"""How much nicer than the others the threads that translate are. With 10 instead of 3 refusals are
+no quicker, and eight clients get a fifth less translated."""
 
 
 def give_way() -> None:

@@ -10,7 +10,6 @@ from typing import NamedTuple, TypeVar
 from dragoman.corpora.detection import Detection, Detector
 from dragoman.decoding.config import SearchConfig
 from dragoman.markup.passage import Passage
-from dragoman.sentence_translator import Alternative, join_alternatives
 from dragoman.serving.batching import Batcher, Heard
 from dragoman.serving.insight import Insight
 from dragoman.serving.metrics import Metrics
@@ -20,7 +19,7 @@ from dragoman.serving.progress import Piece, Progress
 from dragoman.serving.readers import PLAIN_TEXT, Reader
 from dragoman.serving.refusal import RefusalError
 from dragoman.serving.settings import Settings
-from dragoman.translation import Translation
+from dragoman.translation import Alternative, Translation, join_alternatives
 from dragoman.translator import Translator
 
 _SURE_OF_TARGET = 0.95

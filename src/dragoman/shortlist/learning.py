@@ -36,7 +36,7 @@ def learn_for_model(
 ) -> Learnt:
     """Learn a shortlist from files of sentence pairs, and keep it with the model.
 
-    Some pairs, none of which has the source of another one, are held out and measured by.
+    Some pairs, whose sources differ from all others, are held out to measure it.
 
     Raises:
         ShortlistError: there are too few pairs.

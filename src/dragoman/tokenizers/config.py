@@ -3,6 +3,11 @@
 from dataclasses import dataclass
 from typing import Literal
 
+TokenizerKind = Literal["unigram", "bpe", "words", "marian"]
+
+IMPORTED = "marian"
+"""The kind that nothing here learns: it comes with a model that `dragoman import` has read."""
+
 FEWEST_ENTRIES = 5
 """Padding, unknown, beginning, end, and one that is a token of text."""
 
@@ -11,7 +16,7 @@ FEWEST_ENTRIES = 5
 class TokenizerConfig:
     """How text is cut into tokens."""
 
-    kind: Literal["unigram", "bpe", "words", "marian"] = "unigram"
+    kind: TokenizerKind = "unigram"
     """Subwords by unigram (Kudo 2018) or BPE (Sennrich et al. 2016), or whole words; `marian` is
     that of an imported model, which can only be taken from it."""
 
@@ -51,13 +56,13 @@ class TokenizerConfig:
                 f"vocab_size={self.vocab_size} does not go with from_model={self.from_model!r}, "
                 "whose vocabulary is taken as it is; leave one of them out"
             )
-        if self.kind == "marian" and self.from_model is None:
+        if self.kind == IMPORTED and self.from_model is None:
             raise ValueError(
                 "kind='marian' needs from_model: nothing here learns such a vocabulary"
             )
         if not 0.0 <= self.sampling <= 1.0:
             raise ValueError(f"sampling={self.sampling} is not in [0, 1]")
-        if self.sampling and self.kind in ("words", "marian"):
+        if self.sampling and self.kind in ("words", IMPORTED):
             raise ValueError(
                 f"sampling={self.sampling} needs subwords by unigram or bpe, but kind is "
                 f"{self.kind!r}"

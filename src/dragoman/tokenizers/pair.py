@@ -2,21 +2,19 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
+from dragoman.tokenizers.config import TokenizerKind
 from dragoman.tokenizers.marian import MarianTokenizer
 from dragoman.tokenizers.sentencepiece import SentencePieceTokenizer
 from dragoman.tokenizers.tokenizer import Tokenizer, TokenizerError
 from dragoman.tokenizers.words import WordTokenizer
-
-Kind = Literal["unigram", "bpe", "words", "marian"]
 
 _TYPES: dict[str, type[SentencePieceTokenizer | WordTokenizer | MarianTokenizer]] = {
     ".model": SentencePieceTokenizer,
     ".words": WordTokenizer,
     ".marian": MarianTokenizer,
 }
-_SUFFIXES: dict[Kind, str] = {
+_SUFFIXES: dict[TokenizerKind, str] = {
     "unigram": ".model",
     "bpe": ".model",
     "words": ".words",
@@ -55,7 +53,7 @@ class TokenizerPair:
             self.target.save(target)
 
     @classmethod
-    def load(cls, directory: Path, kind: Kind) -> "TokenizerPair":
+    def load(cls, directory: Path, kind: TokenizerKind) -> "TokenizerPair":
         """Read what `save` wrote.
 
         Raises:

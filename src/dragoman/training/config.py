@@ -5,6 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from dragoman.device import Precision
+
+Parallelism = Literal["ddp", "fsdp"]
+
 WIDEST_BEAM = 1024
 """As `search.beam_size` has it, of which training knows nothing."""
 
@@ -103,14 +107,14 @@ class TrainingConfig:
     keep_checkpoints: int = 2
     """Newest checkpoints on disk; the best one is always kept besides."""
 
-    precision: Literal["auto", "fp32", "bf16"] = "auto"
+    precision: Precision = "auto"
     """Number format of all that is computed but norms and the look-up of embeddings; `auto` is bf16
     where the hardware has it. Weights stay in fp32."""
 
     compile: bool = False
     """Compile the blocks with `torch.compile`, for GPUs; it takes a minute and a C++ compiler."""
 
-    parallelism: Literal["ddp", "fsdp"] = "ddp"
+    parallelism: Parallelism = "ddp"
     """What each of several processes holds: all of the model, or a part of every layer, for models
     that do not fit; see `training/parallelism.py`. One process holds all of it."""
 

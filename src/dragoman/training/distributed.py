@@ -105,9 +105,9 @@ def process_group(device: torch.device) -> Iterator[None]:
 def _end_group() -> None:
     """Leave the group, and keep what is left of it for as long as the process lives.
 
-    Whoever lets go of a group last waits for its threads. The model that was trained would do so
-    (in PyTorch 2.13) without letting go of the interpreter, for which one of the threads of gloo
-    may wait to let go of a tensor: one training in a hundred stood still at its end, for ever.
+    To drop the last reference to a group joins its threads. Where the trained model drops it,
+    PyTorch 2.13 holds the interpreter's lock meanwhile, which one of these threads may need to free
+    a tensor: one training in a hundred hung at its end.
     """
     _kept.append(dist.group.WORLD)
     dist.destroy_process_group()

@@ -315,15 +315,13 @@ class Trainer:
         finally:
             self.objective.train()
 
-    def validate_weights(self, weights: Weights, *, search: bool) -> Validation:
-        """Validate other weights than those that are trained, on one process.
+    def validate_weights(self, weights: Weights) -> Validation:
+        """Validate whole weights, other than those that are trained, by translations too.
 
-        Args:
-            weights: Whole ones.
-            search: Whether to judge translations as well.
+        One process does it.
         """
         with with_weights(self.objective, weights) as objective:
-            return self.validate(objective, search)
+            return self.validate(objective, True)
 
     def _state(self) -> State:
         """Collect on the first process all tensors that a checkpoint has; the others take part."""

@@ -11,7 +11,6 @@ leave ordinary tensors as they are. So all that reads and writes weights works f
 import warnings
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -27,9 +26,9 @@ from torch.nn.parallel import DistributedDataParallel
 from dragoman.model.decoder import DecoderBlock
 from dragoman.model.layer_norm import LayerNormalization, ScalarLayerNormalization
 from dragoman.model.transformer import Transformer
+from dragoman.training.config import Parallelism
 from dragoman.training.distributed import rank, world_size
 
-Parallelism = Literal["ddp", "fsdp"]
 NORMS = (LayerNormalization, ScalarLayerNormalization)
 
 
