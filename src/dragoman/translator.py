@@ -5,10 +5,11 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
-from itertools import compress, islice
+from itertools import compress
 from pathlib import Path
 from typing import NamedTuple, overload
 
+from dragoman.batched import batched
 from dragoman.confidence import Judgement, Word, judge_words
 from dragoman.decoding.config import SearchConfig
 from dragoman.device import Precision
@@ -217,8 +218,7 @@ class Translator:
         self._check_process()
         if isinstance(texts, str):
             raise TypeError("translate takes many texts; for one write [text]")
-        remaining = iter(texts)
-        while chunk := list(islice(remaining, CHUNK)):
+        for chunk in batched(texts, CHUNK):
             cut = self._cutter.cut(chunk)
             sentences = [sentence for text in cut for sentence in text.sentences]
             found = iter(self._sentence_translator.translate(sentences, search or self.search))
@@ -291,8 +291,7 @@ class Translator:
             One for each, in order: None if it has more tokens than the model has seen.
         """
         self._check_process()
-        remaining = iter(pairs)
-        while chunk := list(islice(remaining, CHUNK)):
+        for chunk in batched(pairs, CHUNK):
             texts, translations = (list(map(encodable, side)) for side in zip(*chunk, strict=True))
             sources = self._tokenizers.source.encode_batch(texts)
             targets = self._tokenizers.target.encode_batch(translations)

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dragoman.batched import batched
 from dragoman.durable import open_whole
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def _writing(model: Path, path: Path) -> Iterator["Align"]:
     with open_whole(path) as file:
 
         def align(translations: Iterator["Translation"]) -> Iterator[Translated]:
-            while block := list(islice(translations, ALIGNED_AT_ONCE)):
+            for block in batched(translations, ALIGNED_AT_ONCE):
                 for translation, links in zip(
                     block, aligner.align_translations(block), strict=True
                 ):

@@ -1,12 +1,13 @@
 """Corpora to one text that is worth learning from: read, clean, keep the evaluation text out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from dragoman.corpora.cleaning import CleaningReport, clean
 from dragoman.corpora.config import CleaningConfig, CorporaConfig, CorpusConfig
 from dragoman.corpora.overlap import EvaluationSentences, OverlapReport, check
-from dragoman.corpora.parallel_text import read_pairs
+from dragoman.corpora.parallel_text import Pair, read_pairs
 from dragoman.corpora.prepared_text import CorpusSummary
 from dragoman.corpora.seen import SeenPairs
 from dragoman.corpora.signs import Signs
@@ -38,37 +39,28 @@ def write_clean_text(
         CorpusError: a corpus cannot be read, or overlaps with the evaluation text, or nothing is
             left.
     """
-    evaluation = evaluation_sentences(corpora, languages)
-    seen = SeenPairs()
-    casing = Casing(needed=any(corpus.truecase for corpus in corpora.train))
     summaries = []
     with text.open("w", encoding="utf-8", newline="\n") as file:
-        for corpus in corpora.train:
-            cleaned = CleaningReport()
-            overlap = OverlapReport(corpus.name)
-            signs = Signs(languages)
-            pairs = signs.watch(read_pairs(corpus, languages=languages))
-            pairs = clean(pairs, cleaning, cleaned, languages=languages, seen=seen)
+        for corpus in clean_corpora(corpora, cleaning, languages):
             written = 0
-            for pair in check(pairs, evaluation, corpora.overlap, overlap):
-                sides = casing.of(corpus, (normalise(pair.source), normalise(pair.target)))
+            for sides in corpus.pairs:
                 file.write("\t".join(sides) + "\n")
                 written += 1
             summary = CorpusSummary(
-                name=corpus.name,
-                weight=corpus.weight,
-                read=cleaned.read,
+                name=corpus.config.name,
+                weight=corpus.config.weight,
+                read=corpus.cleaned.read,
                 kept=written,
-                dropped=dict(cleaned.dropped),
-                overlap=overlap.sources,
+                dropped=dict(corpus.cleaned.dropped),
+                overlap=corpus.overlap.sources,
             )
             notes = summary.notes(corpora.overlap)
             say(
                 f"{summary.name}: {summary.read:,} pairs read, {summary.kept:,} kept"
                 + (f" ({notes})" if notes else "")
             )
-            for warning in signs.warnings():
-                say(f"warning: {corpus.name}: {warning}")
+            for warning in corpus.signs.warnings():
+                say(f"warning: {summary.name}: {warning}")
             summaries.append(summary)
     if not any(summary.kept for summary in summaries):
         if any(summary.overlap for summary in summaries):
@@ -80,7 +72,47 @@ def write_clean_text(
     return summaries
 
 
-def evaluation_sentences(corpora: CorporaConfig, languages: tuple[str, str]) -> EvaluationSentences:
+@dataclass(frozen=True, kw_only=True)
+class CleanCorpus:
+    """A corpus that is read once; the rest is complete when all its pairs are read."""
+
+    config: CorpusConfig
+    pairs: Iterator[tuple[str, str]]
+    """Source and target, normalised and truecased."""
+
+    cleaned: CleaningReport
+    overlap: OverlapReport
+    signs: Signs
+
+
+def clean_corpora(
+    corpora: CorporaConfig, cleaning: CleaningConfig, languages: tuple[str, str]
+) -> Iterator[CleanCorpus]:
+    """Read the training text, corpus after corpus: the pairs of one before the next is asked for.
+
+    Raises:
+        CorpusError: a corpus cannot be read, or overlaps with the evaluation text.
+    """
+    evaluation = _evaluation_sentences(corpora, languages)
+    seen = SeenPairs()
+    casing = _Casing(needed=any(corpus.truecase for corpus in corpora.train))
+    for corpus in corpora.train:
+        cleaned, overlap = CleaningReport(), OverlapReport(corpus.name)
+        signs = Signs(languages)
+        read = signs.watch(read_pairs(corpus, languages=languages))
+        kept = clean(read, cleaning, cleaned, languages=languages, seen=seen)
+        yield CleanCorpus(
+            config=corpus,
+            pairs=casing.of_pairs(corpus, check(kept, evaluation, corpora.overlap, overlap)),
+            cleaned=cleaned,
+            overlap=overlap,
+            signs=signs,
+        )
+
+
+def _evaluation_sentences(
+    corpora: CorporaConfig, languages: tuple[str, str]
+) -> EvaluationSentences:
     """Read what training text must not give away."""
     return EvaluationSentences(
         pair
@@ -89,15 +121,19 @@ def evaluation_sentences(corpora: CorporaConfig, languages: tuple[str, str]) -> 
     )
 
 
-class Casing:
+class _Casing:
     """The case of the words of both languages, learnt from the corpora that have one."""
 
     def __init__(self, *, needed: bool) -> None:
         self._needed = needed
         self._truecasers = (Truecaser(), Truecaser())
 
-    def of(self, corpus: CorpusConfig, sides: tuple[str, str]) -> tuple[str, str]:
-        """Learn from a pair, or give it back with its case restored."""
+    def of_pairs(self, corpus: CorpusConfig, pairs: Iterable[Pair]) -> Iterator[tuple[str, str]]:
+        """Normalise the pairs of a corpus and learn their case, or restore it."""
+        for pair in pairs:
+            yield self._of(corpus, (normalise(pair.source), normalise(pair.target)))
+
+    def _of(self, corpus: CorpusConfig, sides: tuple[str, str]) -> tuple[str, str]:
         source, target = self._truecasers
         if corpus.truecase:
             return source.restore(sides[0]), target.restore(sides[1])

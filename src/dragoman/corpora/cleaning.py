@@ -4,8 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import islice
 
+from dragoman.batched import batched
 from dragoman.corpora.config import CleaningConfig
 from dragoman.corpora.parallel_text import Pair
 from dragoman.corpora.scripts import WIDE, letters_outside, share_in_script
@@ -66,8 +66,7 @@ def clean(
     """
     faults = _faults(config, languages)
     seen = SeenPairs() if seen is None else seen
-    remaining = iter(pairs)
-    while block := list(islice(remaining, BLOCK)):
+    for block in batched(pairs, BLOCK):
         good = list(_without_faults(block, faults, report))
         if config.drop_duplicates:
             good = list(_without_duplicates(good, seen, report))

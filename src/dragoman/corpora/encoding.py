@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
+from dragoman.batched import batched
 from dragoman.corpora.prepared_text import read_tsv
 from dragoman.corpora.store_description import read_description
 from dragoman.corpora.token_store_writer import TokenStoreWriter
@@ -44,8 +45,7 @@ def encode(
     ) as writer:
         for name, weight, count in corpora:
             writer.start_corpus(name, weight)
-            mine = islice(pairs, count)
-            while block := list(islice(mine, ENCODED_AT_ONCE)):
+            for block in batched(islice(pairs, count), ENCODED_AT_ONCE):
                 sources, targets = zip(*block, strict=True)
                 writer.add(
                     tokenizers.source.encode_batch(sources), tokenizers.target.encode_batch(targets)

@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from dragoman.batched import batched
 from dragoman.corpora.overlap import canonical
 from dragoman.corpora.seen import hash_texts
 from dragoman.corpora.text_file import CorpusError, read_lines
@@ -59,9 +59,10 @@ def choose(sources: Iterator[str]) -> npt.NDArray[np.bool_]:
     Raises:
         CorpusError: there are too few different sources.
     """
-    blocks = []
-    while block := list(islice(sources, HASHED_AT_ONCE)):
-        blocks.append(hash_texts([canonical(source) for source in block]))
+    blocks = [
+        hash_texts([canonical(source) for source in block])
+        for block in batched(sources, HASHED_AT_ONCE)
+    ]
     chosen = _smallest(np.sort(np.concatenate(blocks)))
     if not chosen:
         raise CorpusError(

@@ -2,11 +2,12 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import compress, islice
 from pathlib import Path
 from typing import Any
 
+from dragoman.batched import batched
 from dragoman.corpora.clean_text import Say, write_clean_text
 from dragoman.corpora.config import CleaningConfig, CorporaConfig
 from dragoman.corpora.prepared_text import read_tsv
@@ -55,7 +56,7 @@ def write_sources(
     with open_whole(path) as file:
         for summary in summaries:
             count = 0
-            for block in _blocks(islice(remaining, summary.kept)):
+            for block in batched(islice(remaining, summary.kept), ENCODED_AT_ONCE):
                 chosen = choice.of(block)
                 file.writelines(f"{source}\n".encode() for source in chosen)
                 count += len(chosen)
@@ -97,12 +98,6 @@ class _Choice:
             yield f"{self._repeated:,} sources that repeat others left out"
         if self._too_long:
             yield f"{self._too_long:,} sources with more than {self._max_length} tokens left out"
-
-
-def _blocks(texts: Iterable[str]) -> Iterator[list[str]]:
-    remaining = iter(texts)
-    while block := list(islice(remaining, ENCODED_AT_ONCE)):
-        yield block
 
 
 def write_pairs(translations: Path, parts: Sequence[tuple[Path, int]]) -> tuple[int, Counter[str]]:

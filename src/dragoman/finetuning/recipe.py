@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import Any
 
+from dragoman.batched import batched
 from dragoman.config import set_key, to_table
 from dragoman.corpora.huggingface import PREFIX
 from dragoman.corpora.parallel_text import read_pairs
@@ -161,6 +161,6 @@ def _weighted_tokens(model: ModelDirectory, recipe: Recipe) -> Iterator[float]:
     tokenizer, longest = model.load_tokenizers().target, recipe.batching.max_length
     for corpus in recipe.corpora.train:
         read = read_pairs(corpus, languages=recipe.languages)
-        while block := list(islice(read, ENCODED_AT_ONCE)):
+        for block in batched(read, ENCODED_AT_ONCE):
             lengths = map(len, tokenizer.encode_batch([pair.target for pair in block]))
             yield corpus.weight * sum(length + 1 for length in lengths if length <= longest)

@@ -7,15 +7,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from dragoman.corpora.clean_text import Casing, evaluation_sentences
-from dragoman.corpora.cleaning import CleaningReport, clean
+from dragoman.corpora.clean_text import clean_corpora
 from dragoman.corpora.config import CleaningConfig, CorporaConfig, CorpusConfig
-from dragoman.corpora.overlap import OverlapReport, check
-from dragoman.corpora.parallel_text import read_pairs
-from dragoman.corpora.seen import SeenPairs
-from dragoman.corpora.spreadsheet import SpreadsheetSigns
 from dragoman.durable import open_whole
-from dragoman.tokenizers.normalisation import normalise
 
 SAMPLE_PAIRS = 30_000
 """The most that are drawn."""
@@ -41,7 +35,7 @@ class Sample:
     """Of all clean pairs, both sides."""
 
     warnings: tuple[str, ...]
-    """What a spreadsheet seems to have written into the text."""
+    """Signs that the text is not what it should be."""
 
     def totals(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Estimate a sum over all pairs of each corpus.
@@ -88,15 +82,8 @@ def draw_sample(corpora: CorporaConfig, languages: tuple[str, str]) -> Sample:
     counts = [0] * len(corpora.train)
     warnings: list[str] = []
     characters = pairs = 0
-    config, report, seen = CleaningConfig(), CleaningReport(), SeenPairs()
-    casing = Casing(needed=any(corpus.truecase for corpus in corpora.train))
-    evaluation = evaluation_sentences(corpora, languages)
-    for number, corpus in enumerate(corpora.train):
-        signs = SpreadsheetSigns(languages)
-        read = signs.watch(read_pairs(corpus, languages=languages))
-        cleaned = clean(read, config, report, languages=languages, seen=seen)
-        for pair in check(cleaned, evaluation, corpora.overlap, OverlapReport(corpus.name)):
-            sides = casing.of(corpus, (normalise(pair.source), normalise(pair.target)))
+    for number, corpus in enumerate(clean_corpora(corpora, CleaningConfig(), languages)):
+        for sides in corpus.pairs:
             characters += len(sides[0]) + len(sides[1])
             if len(drawn) < SAMPLE_PAIRS:
                 drawn.append((number, sides))
@@ -104,7 +91,7 @@ def draw_sample(corpora: CorporaConfig, languages: tuple[str, str]) -> Sample:
                 drawn[place] = number, sides
             counts[number] += 1
             pairs += 1
-        warnings += [f"{corpus.name}: {warning}" for warning in signs.warnings()]
+        warnings += [f"{corpus.config.name}: {warning}" for warning in corpus.signs.warnings()]
     return Sample(
         pairs=[sides for _, sides in drawn],
         corpus_of=np.array([number for number, _ in drawn], dtype=np.int64),

@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from dragoman.corpora import overlap
 from dragoman.corpora.config import CorporaConfig, CorpusConfig
-from dragoman.corpora.expected_language import ExpectedLanguage, language_warnings
 from dragoman.errors import DragomanError
 from dragoman.planning.sample import Sample, draw_sample
 from dragoman.tokenizers.config import TokenizerConfig
@@ -135,7 +134,7 @@ def measure_text(
         share_too_long=1 - float(fits.mean()),
         vocab_size=tokenizers.target.vocab_size,
         sample=sample.write(directory),
-        warnings=_warnings(sample, num_pairs, languages),
+        warnings=_warnings(sample, num_pairs),
         cleaning_seconds=cleaning_seconds,
         further_vocabulary_seconds=learning_seconds * (learnt_from / len(sample.pairs) - 1),
         vocabulary_mib=PROCESS_MIB
@@ -158,17 +157,12 @@ def _count_tokens(
     )
 
 
-def _warnings(sample: Sample, num_pairs: int, languages: tuple[str, str]) -> tuple[str, ...]:
-    source, target = map(ExpectedLanguage, languages)
-    for pair in sample.pairs:
-        source.add(pair[0])
-        target.add(pair[1])
+def _warnings(sample: Sample, num_pairs: int) -> tuple[str, ...]:
     few = (
         f"{num_pairs:,} pairs are few, as a translator of free text needs tens of thousands; "
         "dragoman finetune makes more of them, with a finished model"
     )
-    seeming = language_warnings(languages, (source.other(), target.other()))
-    return (*([few] if num_pairs < FEW_PAIRS else []), *sample.warnings, *seeming)
+    return (*([few] if num_pairs < FEW_PAIRS else []), *sample.warnings)
 
 
 def _learn(vocab_size: int, sample: Sample, directory: Path) -> TokenizerPair:

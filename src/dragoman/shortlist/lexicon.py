@@ -1,12 +1,13 @@
 """Which target tokens translate a source token (IBM Model 1; Brown et al. 1993, section 4.1)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from dragoman.batched import batched
 
 ITERATIONS = 5
 """Of expectation and maximisation; the order of the best translations hardly changes after it."""
@@ -87,7 +88,8 @@ def learn_lexicon(pairs: TokenPairs, *, num_sources: int, num_targets: int) -> L
         num_sources: Entries of the source vocabulary; this number is the id of NULL.
         num_targets: Entries of the target vocabulary.
     """
-    blocks = [_pair(block, num_sources, num_targets) for block in _blocks(pairs)]
+    full = (pair for pair in pairs if pair[0] and pair[1])
+    blocks = [_pair(block, num_sources, num_targets) for block in batched(full, PAIRS_AT_ONCE)]
     keys = np.sort(np.concatenate([block.keys for block in blocks]))
     entries = keys[np.diff(keys, prepend=-1) > 0]
     sources, targets = np.divmod(entries, num_targets)
@@ -99,12 +101,6 @@ def learn_lexicon(pairs: TokenPairs, *, num_sources: int, num_targets: int) -> L
             expected[here] += _expect(block, probabilities[here])
         probabilities = _normalise(expected, sources)
     return Lexicon(sources=sources, targets=targets, probabilities=probabilities)
-
-
-def _blocks(pairs: TokenPairs) -> Iterator[TokenPairs]:
-    remaining = (pair for pair in pairs if pair[0] and pair[1])
-    while block := list(islice(remaining, PAIRS_AT_ONCE)):
-        yield block
 
 
 def _pair(pairs: TokenPairs, num_sources: int, num_targets: int) -> _Block:
