@@ -98,4 +98,30 @@ def test_what_is_protected_may_follow_an_abbreviation(tokenizer: Tokenizer) -> N
     (full_stop,) = tokenizer.encode("a.")[-1:]
     phrase = Speller(tokenizer).spell(term, "number 12")
     assert full_stop not in phrase.only_behind
-    assert not any(full_stop in spelling.not_after for spelling in phrase.spellings)
+    assert not all(full_stop in spelling.not_after for spelling in phrase.spellings)  # a space
+
+
+@pytest.mark.parametrize(
+    "text", ["12", "%s", "{name}", "http://e.it/a", "a@b.it", "__x__", "%name%", "$x", "%1"]
+)
+def test_what_a_search_must_produce_is_found_in_what_it_produces(
+    tokenizer: Tokenizer, text: str
+) -> None:
+    (term,) = find_protected(text)
+    phrase = Speller(tokenizer).spell(term, text)
+    letter = tokenizer.encode("a (")
+    others = [
+        token
+        for token in range(tokenizer.vocab_size)
+        if tokenizer.decode([*letter, token])[3:].isprintable()
+        and tokenizer.decode([*letter, token])[3:].isascii()
+    ]
+
+    for spelling in phrase.spellings:
+        for token in others:
+            before = tokenizer.decode([*letter, token, *spelling.tokens])
+            after = tokenizer.decode([*letter, *spelling.tokens, token])
+            if token not in spelling.not_after:
+                assert term.key in {found.key for found in find_protected(before)}, before
+            if token not in phrase.not_before:
+                assert term.key in {found.key for found in find_protected(after)}, after

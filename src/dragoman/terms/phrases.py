@@ -1,14 +1,19 @@
 """Terms as tokens, for a search that must produce them."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import cached_property
 
 from dragoman.decoding.phrase import Phrase, Spelling
+from dragoman.terms.protected import find_protected
 from dragoman.terms.term import Term, is_of_word
 from dragoman.tokenizers.tokenizer import Tokenizer
 
 _ENDS = frozenset(".!?\u2026\u3002\uff01\uff1f")
 """What a sentence ends with."""
+
+_LOOKED_AT = 2
+"""Characters of a token, by which it is decided whether something protected may stand beside it."""
 
 _NEIGHBOURS = "(\"'[/-|"
 """Characters that a term may follow without a space; in a vocabulary few pieces begin so."""
@@ -24,7 +29,9 @@ class Speller:
         """Give every way to write a term: after a space, or right behind something else.
 
         It neither continues a word or number nor is continued by one, unless it is so in the
-        source. A sentence does not end before a word of a glossary, which would then be appended.
+        source; and beside it stands nothing that would make something longer of it, as a full stop
+        before a number. A sentence does not end before a word of a glossary, which would then be
+        appended.
 
         Args:
             term: What is to be written.
@@ -34,10 +41,9 @@ class Speller:
         spellings = [
             spelling for writing in term.writings for spelling in self._spell(writing, term)
         ]
-        continued = term.is_continued or not is_of_word(term.writings[0][-1])
         return Phrase(
             spellings=tuple(dict.fromkeys(spellings)),
-            not_before=frozenset() if continued else self._continuing,
+            not_before=frozenset().union(*(self._not_before(w, term) for w in term.writings)),
             only_behind=self._ending_a_sentence if is_in_first else frozenset(),
         )
 
@@ -46,8 +52,7 @@ class Speller:
         yield Spelling(alone)
         behind = self._encode_behind_something(writing)
         if behind and behind != alone:
-            not_after = frozenset() if term.continues_word else self._ending_a_word
-            yield Spelling(behind, not_after=not_after)
+            yield Spelling(behind, not_after=self._not_after(writing, term))
 
     def _encode_behind_something(self, writing: str) -> tuple[int, ...]:
         """Cut a text that stands behind a character that its first piece does not swallow."""
@@ -58,34 +63,67 @@ class Speller:
                 return tuple(together[len(before) :])
         return ()
 
-    @cached_property
-    def _continuing(self) -> frozenset[int]:
-        """The tokens that would continue a word or number."""
+    def _not_after(self, writing: str, term: Term) -> frozenset[int]:
+        """Give the tokens right behind which a writing would be part of something longer."""
+        may_go_on = term.continues_word or not _goes_on(writing[0])
         return frozenset(
             token
-            for token, text in enumerate(self._behind_a_letter())
-            if is_of_word(text[:1]) or text[:1] in ("\ufffd", "_")
+            for text, tokens in self._tokens_by_end.items()
+            if (_goes_on(text[-1]) and not may_go_on) or not _is_found(term, text + writing)
+            for token in tokens
+        )
+
+    def _not_before(self, writing: str, term: Term) -> frozenset[int]:
+        """Give the tokens right before which a writing would be part of something longer."""
+        may_go_on = term.is_continued or not _goes_on(writing[-1])
+        return frozenset(
+            token
+            for text, tokens in self._tokens_by_beginning.items()
+            if (_goes_on(text[0]) and not may_go_on) or not _is_found(term, writing + text)
+            for token in tokens
         )
 
     @cached_property
-    def _ending_a_word(self) -> frozenset[int]:
-        """The tokens behind which a word or number could go on."""
-        return frozenset(
-            token
-            for token, text in enumerate(self._behind_a_letter())
-            if is_of_word(text[-1:]) or text[-1:] in ("\ufffd", "_")
-        )
+    def _tokens_by_end(self) -> dict[str, list[int]]:
+        """The tokens of the vocabulary by the last characters of what they write."""
+        groups = defaultdict(list)
+        for token, text in enumerate(self._behind_a_letter):
+            if text:
+                groups[text[-_LOOKED_AT:]].append(token)
+        return groups
+
+    @cached_property
+    def _tokens_by_beginning(self) -> dict[str, list[int]]:
+        """The tokens of the vocabulary by the first characters of what they write."""
+        groups = defaultdict(list)
+        for token, text in enumerate(self._behind_a_letter):
+            if text:
+                groups[text[:_LOOKED_AT]].append(token)
+        return groups
 
     @cached_property
     def _ending_a_sentence(self) -> frozenset[int]:
         """The tokens after which a sentence is over."""
         return frozenset(
-            token for token, text in enumerate(self._behind_a_letter()) if text[-1:] in _ENDS
+            token for token, text in enumerate(self._behind_a_letter) if text[-1:] in _ENDS
         )
 
-    def _behind_a_letter(self) -> Iterator[str]:
-        """Decode each token of the vocabulary behind the letter a."""
+    @cached_property
+    def _behind_a_letter(self) -> tuple[str, ...]:
+        """What each token of the vocabulary writes behind the letter a."""
         letter = self._tokenizer.encode("a")
         start = len(self._tokenizer.decode(letter))
-        for token in range(self._tokenizer.vocab_size):
-            yield self._tokenizer.decode([*letter, token])[start:]
+        vocabulary = range(self._tokenizer.vocab_size)
+        return tuple(self._tokenizer.decode([*letter, token])[start:] for token in vocabulary)
+
+
+def _goes_on(character: str) -> bool:
+    """Tell whether a word or number goes on at a character, or at what is a part of one."""
+    return is_of_word(character) or character in ("_", "\ufffd")
+
+
+def _is_found(term: Term, text: str) -> bool:
+    """Tell whether a term that is found by its form is still found, and as the same one."""
+    if term.kind in ("glossary", "foreign"):
+        return True
+    return any(found.key == term.key for found in find_protected(text))
