@@ -12,6 +12,7 @@ class FakeEngine:
 
     name = "fake"
     knows_phrases = False
+    samples = True
     searches_at_once = 1
 
     def search(

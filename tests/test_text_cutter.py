@@ -216,3 +216,20 @@ def test_the_parts_of_a_long_sentence_are_as_they_are_written(
         place = text.index(part, place) + len(part)
         assert visible(part).lower().split()[0] == sentence.text.lower().split()[0]
     assert place == len(text)
+
+
+def test_what_was_drawn_for_one_sentence_is_joined_with_what_was_drawn_for_the_next(
+    tokenizers: TokenizerPair,
+) -> None:
+    (cut,) = cutter(tokenizers, TermFinder()).cut(["A dog! The cat is on the table."])
+    dogs = [says("Un cane!", -3.0), says("Un cane!", -3.0), says("Cane!", -1.0)]
+    cats = [says("Il gatto.", -1.0), says("Gatto.", -2.0), says("Il gatto.", -1.0)]
+
+    translation = cut.put_together(iter([dogs, cats]), drawn=True)
+
+    assert [(each.text, each.score) for each in translation.alternatives] == [
+        ("Cane! Il gatto.", -2.0),
+        ("Un cane! Il gatto.", -4.0),
+        ("Un cane! Gatto.", -5.0),
+    ]
+    assert len(cut.put_together(iter([dogs[:2], cats[:1] * 2]), drawn=True).alternatives) == 2

@@ -2,7 +2,6 @@
 
 from copy import deepcopy
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,8 +10,8 @@ from dragoman.corpora.batching_config import BatchingConfig
 from dragoman.corpora.config import CleaningConfig, CorporaConfig
 from dragoman.decoding.config import SearchConfig
 from dragoman.errors import UsageError
-from dragoman.evaluation.config import EvaluationConfig, Tokenization
-from dragoman.languages import base_language, is_language_code, language_code, same_language
+from dragoman.evaluation.config import EvaluationConfig, usual_tokenization
+from dragoman.languages import is_language_code, language_code, same_language
 from dragoman.model.config import PRESETS, STUDENTS, TransformerConfig
 from dragoman.model_directory import DESCRIPTION_NAME, ModelDirectory, ModelError
 from dragoman.tokenizers.config import IMPORTED, TokenizerConfig
@@ -150,7 +149,7 @@ def recipe_from_table(table: dict[str, Any]) -> Recipe:
         table = {**table, "model": {**presets[name], **rest}}
     evaluation = table.get("evaluation", {})
     if isinstance(evaluation, dict) and "tokenize" not in evaluation:
-        tokenize = _tokenization(str(table.get("target_language", "")))
+        tokenize = usual_tokenization(str(table.get("target_language", "")))
         table = {**table, "evaluation": {"tokenize": tokenize, **evaluation}}
     return from_table(Recipe, table)
 
@@ -168,16 +167,6 @@ def recorded_recipe(model: ModelDirectory) -> Recipe | None:
         return recipe_from_table(recorded)
     except UsageError as error:
         raise ModelError(f"{model.path / DESCRIPTION_NAME}: training.recipe.{error}") from error
-
-
-def _tokenization(language: str) -> Tokenization:
-    """Choose how BLEU finds words: Chinese and Japanese put no spaces between them."""
-    language = base_language(language)
-    if language in ("zh", "zho"):
-        return "zh"
-    if language in ("ja", "jpn"):
-        return "ja-mecab" if find_spec("MeCab") and find_spec("ipadic") else "char"
-    return EvaluationConfig.tokenize
 
 
 def differences(old: dict[str, Any], new: dict[str, Any], at: str = "") -> dict[str, str]:

@@ -60,8 +60,9 @@ class SentenceTranslator:
         engine: What searches.
         tokenizers: Those of its model.
         terms: What translations must keep.
-        load_second_engine: Loads an engine that can be required to produce phrases, where the
-            first one cannot; it gives None if there is none. It is asked when it is needed.
+        load_second_engine: Loads an engine that can be required to produce phrases, and can draw
+            tokens, where the first one cannot; it gives None if there is none. It is asked when it
+            is needed.
         languages: The codes of the languages of sources and translations, if they are known.
     """
 
@@ -85,15 +86,19 @@ class SentenceTranslator:
     def translate(
         self, sentences: Sequence[Sentence], search: SearchConfig
     ) -> list[list[Alternative]]:
-        """Give the translations of each sentence: those without a fault first, the best first."""
+        """Give the translations of each sentence: those without a fault first, the best first.
+
+        Where tokens are drawn, all draws in their order: equal ones count, and the k-th of one
+        sentence has nothing to do with the k-th of another.
+        """
         tasks = [_Task(s.text, s.ids, self._terms.find(s.text)) for s in sentences]
-        found = self._look_over(tasks, self.engine.search([task.ids for task in tasks], search))
+        engine = self._engine_for(search)
+        looked_at = self._look_at_all(tasks, engine.search([task.ids for task in tasks], search))
         if search.samples:
-            for alternatives in found:
-                alternatives.sort(key=badness)
-        else:
-            self._search_again(tasks, found, search)
-            self._translate_around(tasks, found, search)
+            return looked_at
+        found = list(map(different_texts, looked_at))
+        self._search_again(tasks, found, search)
+        self._translate_around(tasks, found, search)
         return found
 
     def complete(
@@ -101,7 +106,8 @@ class SentenceTranslator:
     ) -> list[Alternative]:
         """Give the translations that begin with a prefix, as `translate` does."""
         task = _Task(*sentence[:2], self._terms.find(sentence.text), tuple(prefix))
-        found = self._look_over([task], self.engine.search([task.ids], search, None, [prefix]))
+        hypotheses = self._engine_for(search).search([task.ids], search, None, [prefix])
+        found = list(map(different_texts, self._look_at_all([task], hypotheses)))
         if not search.samples:
             self._search_again([task], found, search)
         return found[0]
@@ -122,16 +128,16 @@ class SentenceTranslator:
         ways = self.engine.continue_in_ways(sentence.ids, prefix, search, count=count)
         terms = self._terms.find(sentence.text)
         tasks = [_Task(*sentence[:2], terms, way.ids[: len(prefix) + 1]) for way in ways]
-        found = self._look_over(tasks, [[way] for way in ways])
+        found = self._look_at_all(tasks, [[way] for way in ways])
         self._search_again(tasks, found, search)
         return [best for best, *_ in found]
 
-    def _look_over(
+    def _look_at_all(
         self, tasks: list["_Task"], hypotheses: list[list[Hypothesis]]
     ) -> list[list[Alternative]]:
-        """Put all hypotheses back into text, each text once, and see what is wrong with them."""
+        """Put all hypotheses back into text, and see what is wrong with them."""
         return [
-            different_texts(self._look_at(task, hypothesis) for hypothesis in of_task or [EMPTY])
+            [self._look_at(task, hypothesis) for hypothesis in of_task or [EMPTY]]
             for task, of_task in zip(tasks, hypotheses, strict=True)
         ]
 
@@ -284,10 +290,17 @@ class SentenceTranslator:
             faults=faults + self._terms.find_faults(task.terms, text),
         )
 
+    def _engine_for(self, search: SearchConfig) -> Engine:
+        """Give an engine that can do what a search asks for, or the first one, which refuses it."""
+        if search.samples and not self.engine.samples:
+            return self._get_second_engine() or self.engine
+        return self.engine
+
     def _engine_for_phrases(self) -> Engine | None:
         """Give the engine that can be required to produce phrases, if there is one."""
-        if self.engine.knows_phrases:
-            return self.engine
+        return self.engine if self.engine.knows_phrases else self._get_second_engine()
+
+    def _get_second_engine(self) -> Engine | None:
         with self._loading:  # of several threads, one loads it
             return self._second_engine
 

@@ -14,7 +14,7 @@ from dragoman.terms.term import Term, cut_at_terms
 from dragoman.tokenizers.normalisation import encodable, visible
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.sentences import cut_margins, cut_to_fit, join_translations
-from dragoman.translation import Alternative, Translation, join, join_alternatives
+from dragoman.translation import Alternative, Translation, badness, join, join_alternatives
 
 WITH_ANOTHER_I = frozenset({"tr", "tur", "az", "aze"})
 """Languages in which the small letter of I is not i."""
@@ -50,9 +50,11 @@ class CutPiece:
         shown = [(sentence.text + sentence.after).strip() for sentence in self.sentences]
         return _slices(self.source, self._surround(shown))
 
-    def put_together(self, found: Sequence[Sequence[Alternative]]) -> Sequence[Alternative]:
+    def put_together(
+        self, found: Sequence[Sequence[Alternative]], *, drawn: bool
+    ) -> Sequence[Alternative]:
         """Make translations of the piece from those of each of its sentences."""
-        return join_alternatives(found, self._join)
+        return join_alternatives(found, self._join, drawn=drawn)
 
     def _join(self, each: Sequence[Alternative]) -> Alternative:
         texts = [
@@ -111,20 +113,25 @@ class CutText:
         """What is translated, in order."""
         return (sentence for piece in self.pieces for sentence in piece.sentences)
 
-    def put_together(self, found: Iterator[list[Alternative]]) -> Translation:
+    def put_together(
+        self, found: Iterator[list[Alternative]], *, drawn: bool = False
+    ) -> Translation:
         """Make the translation of the text from those of its sentences, which come in order.
 
         Args:
             found: The alternatives of each sentence.
+            drawn: Whether they were drawn at random.
         """
         pieces = [
-            piece.put_together([next(found) for _ in piece.sentences]) for piece in self.pieces
+            piece.put_together([next(found) for _ in piece.sentences], drawn=drawn)
+            for piece in self.pieces
         ]
+        alternatives = join_alternatives(pieces, self.passage.put_together, drawn=drawn)
         is_plain = isinstance(self.passage, PlainText)
         parts = tuple(part for piece in self.pieces for part in piece.parts)
         return Translation(
             source=self.source,
-            alternatives=join_alternatives(pieces, self.passage.put_together),
+            alternatives=tuple(sorted(alternatives, key=badness)) if drawn else alternatives,
             parts=parts if is_plain else (self.source.strip(),),
             cut=any(len(piece.sentences) > 1 for piece in self.pieces),
         )

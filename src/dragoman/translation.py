@@ -54,6 +54,8 @@ def join(parts: Sequence[Alternative], text: str) -> Alternative:
 def join_alternatives(
     found: Sequence[Sequence[Alternative]],
     put_together: Callable[[Sequence[Alternative]], Alternative],
+    *,
+    drawn: bool = False,
 ) -> tuple[Alternative, ...]:
     """Join the translations of the parts of a text: the first ones, the second ones, and so on.
 
@@ -63,12 +65,15 @@ def join_alternatives(
     Args:
         found: The alternatives of each part.
         put_together: Makes one of a translation of each part.
+        drawn: Whether they were drawn at random: then they stay as many, and in their order.
     """
     count = max(map(len, found), default=1)
-    best, *others = (
+    best, *others = joined = tuple(
         put_together([of_part[k] if k < len(of_part) else of_part[0] for of_part in found])
         for k in range(count)
     )
+    if drawn:
+        return joined
     return tuple(different_texts([best, *sorted(others, key=badness)]))
 
 
@@ -93,8 +98,9 @@ class Translation:
 
     source: str
     alternatives: tuple[Alternative, ...]
-    """As many as `n_best`, or fewer if there are not so many. Those without a fault come first, and
-    of these the best scored."""
+    """As many as `n_best`, or fewer if a search has not found so many that differ as texts. Those
+    without a fault come first, and of these the best scored. Where tokens are drawn, they are as
+    many independent draws, of which some may be equal."""
 
     parts: tuple[str, ...]
     """What was translated at once: the sentences of the source, or pieces of a long one. A text

@@ -218,12 +218,13 @@ class Translator:
         self._check_process()
         if isinstance(texts, str):
             raise TypeError("translate takes many texts; for one write [text]")
+        search = search or self.search
         for chunk in batched(texts, CHUNK):
             cut = self._cutter.cut(chunk)
             sentences = [sentence for text in cut for sentence in text.sentences]
-            found = iter(self._sentence_translator.translate(sentences, search or self.search))
+            found = iter(self._sentence_translator.translate(sentences, search))
             for text in cut:
-                yield text.put_together(found)
+                yield text.put_together(found, drawn=search.samples)
 
     def complete(self, text: str, prefix: str) -> Alternative:
         """Translate a sentence so that the translation begins with a prefix.

@@ -319,6 +319,49 @@ def test_references_that_are_scored_in_another_form_are_told(
     assert "exact match 100.0 %" in printed.out
 
 
+def test_translations_that_are_scored_in_another_form_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "test.tsv").write_text("the cat\t\u00e8 un gatto\n")
+    (tmp_path / "out").write_text("e\u0300 un gatto\n")
+
+    assert main(["evaluate", str(tmp_path / "out"), str(tmp_path / "test.tsv")]) == 0
+
+    assert f"warning: 1 of 1 lines of {tmp_path / 'out'} are not in" in capsys.readouterr().err
+
+
+def test_blank_lines_at_the_end_of_translations_are_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "test.tsv").write_text("the cat\til gatto\n\n")
+    (tmp_path / "out").write_text("il gatto\n\n")
+
+    assert main(["evaluate", str(tmp_path / "out"), str(tmp_path / "test.tsv")]) == 0
+
+    assert "exact match 100.0 %" in capsys.readouterr().out
+
+
+def test_chinese_is_split_into_its_characters(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "out").write_text("\u6211\u4eec\u6765\u4e86\u3002\n")
+    (tmp_path / "test.tsv").write_text("We came.\t\u6211\u4eec\u6765\u4e86\u3002\n")
+    (tmp_path / "test.jsonl").write_text(
+        '{"en": "We came.", "zh": "\u6211\u4eec\u6765\u4e86\u3002"}'
+    )
+    command = ["evaluate", str(tmp_path / "out"), "--bootstrap-samples", "0"]
+
+    assert main([*command, str(tmp_path / "test.jsonl"), "--languages", "en-zh"]) == 0
+    named = capsys.readouterr()
+    assert main([*command, str(tmp_path / "test.tsv")]) == 0
+    unnamed = capsys.readouterr()
+
+    assert "tok:zh" in named.out
+    assert not named.err
+    assert "tok:13a" in unnamed.out
+    assert "are written without spaces between words" in unnamed.err
+
+
 def test_pairs_with_a_blank_side_are_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -35,17 +35,19 @@ class ScoringOptions:
     bootstrap_samples: WholeNumber | None = None
     """Resampled test sets for intervals, which need 40 or more, and p-values; 0 leaves them out."""
 
-    def settings(self, model: Path) -> "EvaluationConfig":
-        """Complete the options with what the model's recipe says.
+    def settings(self, model: Path, languages: tuple[str, str]) -> "EvaluationConfig":
+        """Complete the options with what the model's recipe says, and with what a language needs.
 
         Raises:
             UsageError: a value is not known.
         """
         from dragoman.config import from_table, to_table
-        from dragoman.evaluation.config import EvaluationConfig
+        from dragoman.evaluation.config import EvaluationConfig, usual_tokenization
 
         given = {name: value for name, value in vars(self).items() if value is not None}
-        return from_table(EvaluationConfig, {**to_table(_recorded_settings(model)), **given})
+        recorded = _recorded_settings(model)
+        usual = to_table(recorded) if recorded else {"tokenize": usual_tokenization(languages[1])}
+        return from_table(EvaluationConfig, {**usual, **given})
 
 
 @Parameter(name="*")
@@ -116,14 +118,16 @@ def evaluate(
 
     compared = [path for path in (model, compare) if path]
     _check_systems(compared, translation)
-    settings = scoring.settings(model)
+    languages = _languages(test_set, compared)
+    settings = scoring.settings(model, languages)
     require_packages(settings)
     if compare is not None and not settings.bootstrap_samples:
         raise UsageError(
             "bootstrap_samples = 0 leaves nothing to compare the systems on; "
             "give --bootstrap-samples"
         )
-    sources, references = _read_test_set(pairs, test_set, compared)
+    sources, references = _read_test_set(pairs, test_set, languages)
+    _warn_of_unspaced(references, settings)
     systems = [_system(path, sources, translation) for path in compared]
     ours, *others = [system.translate() for system in systems]
     if compare is None:
@@ -139,19 +143,21 @@ def evaluate(
     print(dumps({"sentences": len(references), "engines": engines, **table}) if json else text)
 
 
-def _recorded_settings(model: Path) -> "EvaluationConfig":
-    """Read how the recipe of a model scores it; a file of translations has no recipe."""
+def _recorded_settings(model: Path) -> "EvaluationConfig | None":
+    """Read how the recipe of a model scores it; a file and an import have no recipe."""
     from dragoman.config import from_table
     from dragoman.errors import DragomanError, UsageError
     from dragoman.evaluation.config import EvaluationConfig
     from dragoman.model_directory import DESCRIPTION_NAME, ModelDirectory
 
     if not model.is_dir():
-        return EvaluationConfig()
+        return None
     table = ModelDirectory(model).description.training
     try:
         for section in ("recipe", "evaluation"):
-            table = table.get(section, {})  # an imported model has no recipe
+            if section not in table:
+                return None
+            table = table[section]
             if not isinstance(table, dict):
                 raise UsageError(f"{section} = {table!r} should be a section")
         return from_table(EvaluationConfig, table, at="evaluation.")
@@ -174,7 +180,7 @@ def _check_systems(paths: list[Path], translation: TranslationOptions) -> None:
             "name a model"
         )
     if len(models := [path for path in paths if path.is_dir()]) > 1:
-        ours, theirs = (_languages(path) for path in models)
+        ours, theirs = map(_languages_of, models)
         if ours != theirs:
             raise UsageError(
                 f"{models[1]} translates {'-'.join(theirs)} and {models[0]} {'-'.join(ours)}; "
@@ -182,20 +188,28 @@ def _check_systems(paths: list[Path], translation: TranslationOptions) -> None:
             )
 
 
-def _languages(model: Path) -> tuple[str, str]:
+def _languages_of(model: Path) -> tuple[str, str]:
     """Read between which languages a model translates."""
     from dragoman.model_directory import ModelDirectory
 
-    description = ModelDirectory(model).description
-    return description.languages
+    return ModelDirectory(model).description.languages
+
+
+def _languages(test_set: TestSet, compared: list[Path]) -> tuple[str, str]:
+    """Tell the languages of a test set: those that are given, or those of the first model."""
+    from dragoman.corpora.languages import parse_languages
+
+    if test_set.languages is not None:
+        return parse_languages(test_set.languages)
+    models = [path for path in compared if path.is_dir()]
+    return _languages_of(models[0]) if models else ("source", "target")
 
 
 def _read_test_set(
-    pairs: Path | None, test_set: TestSet, compared: list[Path]
+    pairs: Path | None, test_set: TestSet, languages: tuple[str, str]
 ) -> tuple[list[str], list[str]]:
-    """Read both sides of a test set, whose languages are those of the first model."""
+    """Read both sides of a test set."""
     from dragoman.corpora.config import CorpusConfig
-    from dragoman.corpora.languages import parse_languages
     from dragoman.corpora.parallel_text import has_named_sides, read_pairs
     from dragoman.corpora.signs import Signs
     from dragoman.errors import UsageError
@@ -208,22 +222,17 @@ def _read_test_set(
         source=str(test_set.source) if test_set.source else None,
         target=str(test_set.reference) if test_set.reference else None,
     )
-    languages = ("source", "target")
-    if test_set.languages is not None:
-        if not has_named_sides(corpus):
-            raise UsageError(
-                f"--languages {test_set.languages}: it names the fields of JSON lines and TMX, and "
-                "these sides have no names, but their places; leave it out"
-            )
-        languages = parse_languages(test_set.languages)
-    elif models := [path for path in compared if path.is_dir()]:
-        languages = _languages(models[0])
+    if test_set.languages is not None and not has_named_sides(corpus):
+        raise UsageError(
+            f"--languages {test_set.languages}: it names the fields of JSON lines and TMX, and "
+            "these sides have no names, but their places; leave it out"
+        )
     signs = Signs(languages)
     read = list(signs.watch(read_pairs(corpus, languages=languages)))
     for warning in signs.warnings():
         print(f"warning: {corpus.name}: {warning}", file=sys.stderr)
     _warn_of_blanks(read)
-    _warn_of_other_letters([pair.target for pair in read])
+    _warn_of_other_letters([pair.target for pair in read], "references")
     return [pair.source for pair in read], [pair.target for pair in read]
 
 
@@ -240,16 +249,30 @@ def _warn_of_blanks(pairs: "list[Pair]") -> None:
         )
 
 
-def _warn_of_other_letters(references: list[str]) -> None:
+def _warn_of_other_letters(texts: list[str], what: str) -> None:
     """Say where the scores are not those that sacreBLEU gives for the same files."""
     from dragoman.tokenizers.normalisation import normalise
 
-    changed = [text for text in references if normalise(text) != " ".join(text.split())]
+    changed = [text for text in texts if normalise(text) != " ".join(text.split())]
     if changed:
         print(
-            f"warning: {len(changed)} of {len(references)} references are not in Unicode's "
-            "composed form (NFC), as translations are, and are scored in it; for the same files "
-            "sacreBLEU by itself gives other scores",
+            f"warning: {len(changed)} of {len(texts)} {what} are not in Unicode's composed form "
+            "(NFC), as our translations are, and are scored in it; for the same files sacreBLEU by "
+            "itself gives other scores",
+            file=sys.stderr,
+        )
+
+
+def _warn_of_unspaced(references: list[str], settings: "EvaluationConfig") -> None:
+    """Say where BLEU would take sentences for words."""
+    from dragoman.corpora.scripts import is_unspaced
+
+    splits_at_spaces = settings.tokenize in ("13a", "intl") and "BLEU" in settings.metrics
+    if splits_at_spaces and is_unspaced("".join(references)):
+        print(
+            "warning: the references are written without spaces between words, at which BLEU "
+            f"splits them ({settings.tokenize}), and means little so; give --tokenize zh, "
+            "ja-mecab or char",
             file=sys.stderr,
         )
 
@@ -267,11 +290,14 @@ def _system(path: Path, sources: list[str], translation: TranslationOptions) -> 
     from dragoman.evaluation.statistics import EvaluationError
 
     translations = list(read_lines(path))
+    while len(translations) > len(sources) and not translations[-1].strip():
+        del translations[-1]  # as at the end of a test set
     if len(translations) != len(sources):
         raise EvaluationError(
             f"{path} has {len(translations)} lines and the test set {len(sources)} sentences; "
             "each sentence needs its translation in the line of the same number"
         )
+    _warn_of_other_letters(translations, f"lines of {path}")
     return System(None, lambda: translations)
 
 

@@ -65,9 +65,10 @@ LANGUAGES = {
 }
 """Codes of the languages written in each script; a language may have several."""
 
-UNSPACED = "".join(
-    RANGES[script] for script in ["Han", "Hangul", "Kana", "Khmer", "Lao", "Myanmar", "Thai"]
+_WITHOUT_SPACES = "".join(
+    RANGES[script] for script in ["Han", "Kana", "Khmer", "Lao", "Myanmar", "Thai"]
 )
+UNSPACED = _WITHOUT_SPACES + RANGES["Hangul"]
 """Code points of scripts in which a word, a number or a name stands beside another word without a
 space. Koreans put spaces between words, but none before a particle."""
 
@@ -103,3 +104,9 @@ def share_in_script(text: str, outside: re.Pattern[str]) -> float:
         return 1.0
     num_outside = sum(map(str.isalpha, outside.findall(text)))  # ½ is a \w, and no letter
     return 1 - num_outside / sum(map(str.isalpha, text)) if num_outside else 1.0
+
+
+def is_unspaced(text: str) -> bool:
+    """Tell whether a text is written without spaces between words, as Chinese and Japanese are."""
+    letters = sum(map(str.isalpha, text))
+    return 2 * len(re.findall(f"[{_WITHOUT_SPACES}]", text)) > letters > 0

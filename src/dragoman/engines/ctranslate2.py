@@ -94,6 +94,11 @@ class CTranslate2Engine:
         return f"CTranslate2 {ctranslate2.__version__}, {self._translator.compute_type}, on the CPU"
 
     @property
+    def samples(self) -> bool:
+        """Whether it can draw tokens."""
+        return False
+
+    @property
     def knows_phrases(self) -> bool:
         """Whether it can be required to produce phrases."""
         return False

@@ -31,6 +31,10 @@ class Engine(Protocol):
         """Whether it can be required to produce phrases."""
 
     @property
+    def samples(self) -> bool:
+        """Whether it can draw tokens."""
+
+    @property
     def searches_at_once(self) -> int:
         """How many threads may each search at once with a gain; others would wait."""
 

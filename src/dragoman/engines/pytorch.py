@@ -89,6 +89,11 @@ class PyTorchEngine:
         return f"PyTorch {torch.__version__} on {self.device}, {dtype}"
 
     @property
+    def samples(self) -> bool:
+        """Whether it can draw tokens."""
+        return True
+
+    @property
     def knows_phrases(self) -> bool:
         """Whether it can be required to produce phrases."""
         return True

@@ -1,7 +1,10 @@
 """The settings of evaluation."""
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Literal
+
+from dragoman.languages import base_language
 
 Tokenization = Literal["13a", "intl", "zh", "ja-mecab", "char", "none"]
 MetricName = Literal["BLEU", "chrF", "chrF++", "TER"]
@@ -18,9 +21,8 @@ class EvaluationConfig:
     """Compare without regard to case, in BLEU and chrF; TER always does, as sacreBLEU's."""
 
     tokenize: Tokenization = "13a"
-    """How BLEU splits text into words: a recipe that leaves it out gets `zh` for Chinese,
-    `ja-mecab` (without MeCab `char`) for Japanese, and `13a` for others; `none` is for text that is
-    split already."""
+    """How BLEU splits text into words: where it is left out, `zh` for Chinese, `ja-mecab` (without
+    MeCab `char`) for Japanese, and `13a` for others; `none` is for text that is split already."""
 
     bootstrap_samples: int = 1000
     """Resampled test sets behind each confidence interval, which takes 40, and each p-value; 0
@@ -36,3 +38,13 @@ class EvaluationConfig:
             raise ValueError(f"bootstrap_samples={self.bootstrap_samples} is negative")
         if self.seed < 0:
             raise ValueError(f"seed={self.seed} is negative")
+
+
+def usual_tokenization(language: str) -> Tokenization:
+    """Choose how BLEU finds words: Chinese and Japanese put no spaces between them."""
+    language = base_language(language)
+    if language in ("zh", "zho"):
+        return "zh"
+    if language in ("ja", "jpn"):
+        return "ja-mecab" if find_spec("MeCab") and find_spec("ipadic") else "char"
+    return EvaluationConfig.tokenize
