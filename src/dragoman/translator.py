@@ -234,7 +234,8 @@ class Translator:
 
         Args:
             text: One sentence; it is not cut.
-            prefix: How the translation begins. Its last word may go on.
+            prefix: How the translation begins. Its last word may go on, as white space at its end
+                does not count; `ways_to_continue` begins another one.
         """
         ids, begun = self._begin(text, prefix)
         search = replace(self.search, n_best=1)

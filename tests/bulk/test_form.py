@@ -3,7 +3,8 @@
 import pytest
 
 from dragoman.bulk.file_format import Line
-from dragoman.bulk.form import WRITERS, Rejected
+from dragoman.bulk.form import WRITERS, Form, Rejected, Translated
+from dragoman.translation import Alternative, Translation
 
 
 @pytest.mark.parametrize(("ending", "written"), [("\n", "\n"), ("\r\n", "\r\n"), ("", "\n")])
@@ -13,3 +14,28 @@ def test_what_was_set_aside_keeps_its_place_at_the_end_of_a_file_too(
     line = Line(place="a.txt:2", text="B", ending=ending)
 
     assert WRITERS["text"](1, line, Rejected("it fails")) == written
+
+
+@pytest.mark.parametrize(
+    ("form", "written"),
+    [
+        ("text", "a\rb ||| c\n"),
+        ("scores", "a b ||| c\t-1.0000\n"),
+        ("list", "0 ||| a b &#124;&#124;&#124; c ||| -1.0000\n"),
+    ],
+)
+def test_a_record_is_a_line_whatever_stands_in_it(form: Form, written: str) -> None:
+    text = "a\rb ||| c"
+    best = Alternative(
+        text=text,
+        parts=(text,),
+        score=-1.0,
+        log_probability=-1.0,
+        num_tokens=3,
+        finished=True,
+        faults=(),
+    )
+    translation = Translation(source=text, alternatives=(best,), parts=(text,), cut=False)
+    line = Line(place="a.txt:1", text=text, ending="\n")
+
+    assert WRITERS[form](0, line, Translated(translation)) == written

@@ -49,6 +49,18 @@ def test_without_gold_the_layer_that_agrees_most_is_written_into_the_description
     assert unchanged == {name: value for name, value in vars(before).items() if name != "alignment"}
 
 
+def test_pairs_that_every_head_aligns_alike_choose_none(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pairs = tmp_path / "words.tsv"
+    pairs.write_text("dog\tthe cat\na cat\tcat\n")
+
+    assert main(["align", str(model), str(pairs)]) == 1
+
+    assert "no pair of words has several words on both sides" in capsys.readouterr().err
+    assert ModelDirectory(model).description.alignment is None
+
+
 def test_with_gold_the_error_rates_stand_in_a_table(
     model: Path, pairs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

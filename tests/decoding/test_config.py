@@ -1,5 +1,7 @@
 """The settings of a search: what they compute, and what they refuse."""
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -42,3 +44,30 @@ def test_nonsense_is_refused(settings: dict[str, Any], message: str) -> None:
 
 def test_more_samples_than_the_beam_may_be_drawn() -> None:
     assert SearchConfig(sampling_temperature=1.0, n_best=9).samples
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    program = """
+import numpy as np
+from dragoman import SearchConfig
+
+config = SearchConfig(beam_size=np.int64(3), length_penalty=np.float32(0.5))
+assert config == SearchConfig(beam_size=3, length_penalty=0.5)
+print(type(config.beam_size).__name__, type(config.length_penalty).__name__)
+for wrong in (dict(beam_size=np.float64(2)), dict(beam_size=True), dict(length_penalty="1")):
+    try:
+        SearchConfig(**wrong)
+    except ValueError as error:
+        print(error)
+"""  # in a process of its own, where nothing else looks at types
+
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+
+    assert done.stdout.splitlines() == [
+        "int float",
+        "beam_size=np.float64(2.0) is not a whole number",
+        "beam_size=True is not a whole number",
+        "length_penalty='1' is not a number",
+    ], done.stderr

@@ -70,6 +70,19 @@ def _standing_in(text: str) -> list[int]:
     return [place for place, token in enumerate(text.split()) for _ in words(token)]
 
 
+def check_pairs(text: AlignedText) -> None:
+    """Refuse text in which every head aligns alike.
+
+    Raises:
+        AlignmentError: no pair has several words on both sides.
+    """
+    if not any(min(len(side.split()) for side in pair) > 1 for pair in text.pairs):
+        raise AlignmentError(
+            f"no pair of {text.name} has several words on both sides, so it does not tell which "
+            "head aligns them; words are what spaces separate"
+        )
+
+
 def measure(attention: Sequence[Weights], text: AlignedText) -> list[Candidate]:
     """Align a text by every head and by the mean of every layer.
 

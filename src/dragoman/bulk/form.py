@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from dragoman.bulk.file_format import Line
+from dragoman.corpora.text_file import on_one_line
 
 if TYPE_CHECKING:
     from dragoman.alignment.links import Links
@@ -42,15 +43,19 @@ def _as_text(number: int, line: Line, outcome: Outcome) -> str:
 def _with_score(number: int, line: Line, outcome: Outcome) -> str:
     if isinstance(outcome, Rejected):
         return f"\t-inf{line.ending}"
-    return f"{outcome.translation.text}\t{outcome.translation.score:.4f}{line.ending}"
+    translation = outcome.translation
+    return f"{on_one_line(translation.text)}\t{translation.score:.4f}{line.ending}"
 
 
 def _as_list(number: int, line: Line, outcome: Outcome) -> str:
-    """Write the n-best list in the format of Moses."""
+    """Write the n-best list in the format of Moses, where bars within a text are escaped."""
     if isinstance(outcome, Rejected):
         return f"{number} |||  ||| -inf\n"
-    found = outcome.translation.alternatives
-    return "".join(f"{number} ||| {a.text} ||| {a.score:.4f}\n" for a in found)
+    written = (
+        (on_one_line(each.text).replace("|||", "&#124;&#124;&#124;"), each.score)
+        for each in outcome.translation.alternatives
+    )
+    return "".join(f"{number} ||| {text} ||| {score:.4f}\n" for text, score in written)
 
 
 def _as_json(number: int, line: Line, outcome: Outcome) -> str:

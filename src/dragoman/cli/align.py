@@ -49,12 +49,13 @@ def align(
         Print one JSON object, for programs.
     """
     from dragoman.alignment.aligner import Aligner
-    from dragoman.alignment.choice import choose, measure
+    from dragoman.alignment.choice import check_pairs, choose, measure
     from dragoman.model_directory import update_description
 
     aligner = Aligner(model)
     description = aligner.directory.description
     text = _text(description.languages, pairs, gold)
+    check_pairs(text)
     candidates = measure(aligner.attention(text.pairs), text)
     chosen = choose(candidates, text)
     update_description(model, alignment=chosen)

@@ -1,6 +1,8 @@
 """The settings of a search."""
 
 from dataclasses import dataclass, fields, replace
+from numbers import Integral, Real
+from typing import Any
 
 RANGES = {
     "beam_size": (1, 1024),
@@ -37,7 +39,8 @@ class SearchConfig:
 
     patience: int = 2
     """A beam search is over when so many translations for each place in the beam have ended (Kasai
-    et al. 2022). 1 is faster and a little worse; with 3 nothing is gained."""
+    et al. 2022). 1 is faster and a little worse; with 3 nothing is gained. A search that must keep
+    terms always has 1."""
 
     max_length_ratio: float = 2.0
     """A translation has at most this many tokens for each source token..."""
@@ -75,12 +78,16 @@ class SearchConfig:
             raise ValueError(f"n_best={self.n_best} is more than beam_size={self.beam_size} finds")
 
     def _check_types(self) -> None:
-        """Refuse what is no number, and fractions where whole ones are meant."""
+        """Refuse what is no number, and fractions where whole ones are meant; take NumPy's."""
         for field in fields(self):
-            value, is_whole = getattr(self, field.name), type(field.default) is int
-            if type(value) not in ((int,) if is_whole else (int, float)):
+            value: Any = getattr(self, field.name)
+            is_whole = type(field.default) is int
+            if isinstance(value, bool) or not isinstance(value, Integral if is_whole else Real):
                 kind = "a whole number" if is_whole else "a number"
                 raise ValueError(f"{field.name}={value!r} is not {kind}")
+            if type(value) not in (int, float):
+                number = int(value) if is_whole else float(value)
+                object.__setattr__(self, field.name, number)  # it is frozen
 
     @property
     def samples(self) -> bool:
