@@ -82,7 +82,8 @@ class SearchConfig:
         for field in fields(self):
             value: Any = getattr(self, field.name)
             is_whole = type(field.default) is int
-            if isinstance(value, bool) or not isinstance(value, Integral if is_whole else Real):
+            fits = isinstance(value, Integral if is_whole else Real)
+            if isinstance(value, bool) or not fits:
                 kind = "a whole number" if is_whole else "a number"
                 raise ValueError(f"{field.name}={value!r} is not {kind}")
             if type(value) not in (int, float):

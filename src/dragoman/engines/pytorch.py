@@ -23,6 +23,7 @@ from dragoman.engines.grouping import group_by_length
 from dragoman.engines.threads import for_each
 from dragoman.model.decoder import DecoderState
 from dragoman.model.linear import ROWS_AT_ONCE
+from dragoman.model.softmax import REGISTER
 from dragoman.model.transformer import Transformer
 from dragoman.shortlist.shortlist import Shortlist
 from dragoman.tokenizers.tokenizer import SpecialIds
@@ -30,7 +31,7 @@ from dragoman.tokenizers.tokenizer import SpecialIds
 TOKENS_PER_BATCH = {"cpu": 2**13, "cuda": 2**16}
 """Source tokens decoded together, padding and the beam's copies included."""
 
-PLACES = 16
+PLACES = REGISTER
 """Sources are padded to at least so many tokens. Attention to fewer is computed by other kernels,
 and a translation would depend on the sentences beside it."""
 

@@ -12,11 +12,12 @@ from dragoman.model.config import TransformerConfig
 from dragoman.model.feed_forward import FeedForward
 from dragoman.model.residual import build_norm, build_residual
 from dragoman.model.rotation import Rotate, unrotated
+from dragoman.model.softmax import REGISTER
 
 SourceMask = Bool[Tensor, "#batch 1 1 source"]
 TargetMask = Bool[Tensor, "#batch 1 target places"]
 
-ROOM = 16
+ROOM = REGISTER
 """The cache grows by so many places at a time. A new shape costs a CPU more than attention to a few
 hidden places. And as this is also how many numbers a CPU adds up side by side, the hidden places
 that a sentence has more of beside longer ones change no sum."""
