@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Literal
 
-from dragoman.corpora.detection import LISTED_LANGUAGES, Detector
-from dragoman.corpora.scripts import UNSPACED
-from dragoman.languages import base_language
+from dragoman.languages.codes import base_language
+from dragoman.languages.detection import LISTED_LANGUAGES, Detector
+from dragoman.languages.scripts import UNSPACED
 
 Fault = Literal[
     "repeats itself",

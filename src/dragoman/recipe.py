@@ -11,7 +11,7 @@ from dragoman.corpora.config import CleaningConfig, CorporaConfig
 from dragoman.decoding.config import SearchConfig
 from dragoman.errors import UsageError
 from dragoman.evaluation.config import EvaluationConfig, usual_tokenization
-from dragoman.languages import is_language_code, language_code, same_language
+from dragoman.languages.codes import is_language_code, language_code, same_language
 from dragoman.model.config import PRESETS, STUDENTS, TransformerConfig
 from dragoman.model_directory import DESCRIPTION_NAME, ModelDirectory, ModelError
 from dragoman.tokenizers.config import IMPORTED, TokenizerConfig

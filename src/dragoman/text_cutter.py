@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import NamedTuple
 
-from dragoman.languages import base_language
+from dragoman.languages.codes import base_language
 from dragoman.markup.document import STRING, Markup, is_marked_up
 from dragoman.markup.passage import Passage, PlainText
 from dragoman.sentence_translator import Sentence

@@ -11,8 +11,8 @@ from dragoman.corpora import cleaning
 from dragoman.corpora.cleaning import CleaningReport, clean
 from dragoman.corpora.config import CleaningConfig
 from dragoman.corpora.parallel_text import Pair
-from dragoman.corpora.scripts import letters_outside
 from dragoman.corpora.seen import SeenPairs
+from dragoman.languages.scripts import letters_outside
 
 GOOD = ("The cat is on the table.", "Il gatto è sul tavolo.")
 

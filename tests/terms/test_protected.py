@@ -2,7 +2,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dragoman.corpora.scripts import letters_outside
+from dragoman.languages.scripts import letters_outside
 from dragoman.terms.finder import TermFinder
 from dragoman.terms.protected import cut_around, find_protected
 from dragoman.terms.term import FAULT_OF_PROTECTED, find_term_faults

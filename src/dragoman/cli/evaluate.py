@@ -265,7 +265,7 @@ def _warn_of_other_letters(texts: list[str], what: str) -> None:
 
 def _warn_of_unspaced(references: list[str], settings: "EvaluationConfig") -> None:
     """Say where BLEU would take sentences for words."""
-    from dragoman.corpora.scripts import is_unspaced
+    from dragoman.languages.scripts import is_unspaced
 
     splits_at_spaces = settings.tokenize in ("13a", "intl") and "BLEU" in settings.metrics
     if splits_at_spaces and is_unspaced("".join(references)):

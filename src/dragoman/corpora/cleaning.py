@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from dragoman.batched import batched
 from dragoman.corpora.config import CleaningConfig
 from dragoman.corpora.parallel_text import Pair
-from dragoman.corpora.scripts import WIDE, letters_outside, share_in_script
 from dragoman.corpora.seen import SeenPairs
+from dragoman.languages.scripts import WIDE, letters_outside, share_in_script
 
 BLOCK = 4096  # pairs looked at together, so that duplicates are searched with arrays
 MAX_EXAMPLES = 5

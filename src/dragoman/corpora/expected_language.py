@@ -4,8 +4,8 @@ import random
 from collections import Counter
 from dataclasses import dataclass
 
-from dragoman.corpora.detection import LISTED_LANGUAGES, Detector
-from dragoman.languages import base_language, language_name, same_language
+from dragoman.languages.codes import base_language, language_name, same_language
+from dragoman.languages.detection import LISTED_LANGUAGES, Detector
 
 PART = 1000
 """Characters that are judged together: some sentences, which few foreign ones outweigh."""

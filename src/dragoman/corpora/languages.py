@@ -3,7 +3,7 @@
 import re
 
 from dragoman.errors import UsageError
-from dragoman.languages import LANGUAGE, language_code, same_language
+from dragoman.languages.codes import LANGUAGE, language_code, same_language
 
 
 def parse_languages(text: str) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from dragoman.corpora.text_file import CorpusError
-from dragoman.languages import same_language
+from dragoman.languages.codes import same_language
 
 
 def sides(record: object, languages: tuple[str, str], *, place: str) -> tuple[str, str]:

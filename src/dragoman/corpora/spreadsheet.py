@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from dragoman.corpora.parallel_text import Pair
-from dragoman.languages import language_name
+from dragoman.languages.codes import language_name
 
 ROLES = (
     *(("source", "target"), ("source", "translation"), ("src", "trg"), ("src", "tgt")),

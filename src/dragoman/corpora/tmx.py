@@ -6,7 +6,7 @@ from typing import NamedTuple
 from xml.parsers import expat
 
 from dragoman.corpora.text_file import CorpusError, on_one_line, open_uncompressed
-from dragoman.languages import base_language, same_language
+from dragoman.languages.codes import base_language, same_language
 
 CHUNK = 2**16  # bytes given to the parser at once
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Literal
 
-from dragoman.languages import base_language
+from dragoman.languages.codes import base_language
 
 Tokenization = Literal["13a", "intl", "zh", "ja-mecab", "char", "none"]
 MetricName = Literal["BLEU", "chrF", "chrF++", "TER"]

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from dragoman.interop.marian_config import MarianError, read_config
 from dragoman.interop.weight_names import LOGITS_BIAS, marian_block_names, marian_table_names
-from dragoman.languages import is_language_code
+from dragoman.languages.codes import is_language_code
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.model_directory import ModelDescription, TokenizerDescription, save_model

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Form, Request, UploadFile
 from pydantic import BaseModel, BeforeValidator, Field
 from starlette.responses import Response
 
-from dragoman.languages import base_language, language_name
+from dragoman.languages.codes import base_language, language_name
 from dragoman.markup.document import Rules
 from dragoman.markup.passage import Passage, PlainText
 from dragoman.serving.access import check_key

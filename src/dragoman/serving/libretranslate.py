@@ -7,8 +7,8 @@ from fastapi import APIRouter, Form, Request, UploadFile
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from dragoman.corpora.detection import Detection
-from dragoman.languages import language_name
+from dragoman.languages.codes import language_name
+from dragoman.languages.detection import Detection
 from dragoman.serving.access import check_key
 from dragoman.serving.dependencies import Service, Store
 from dragoman.serving.documents import READERS

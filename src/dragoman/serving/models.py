@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dragoman.errors import UsageError
-from dragoman.languages import base_language, same_language
+from dragoman.languages.codes import base_language, same_language
 from dragoman.model_directory import ModelDirectory
 from dragoman.serving.insight import Insight
 from dragoman.serving.refusal import RefusalError

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 from starlette.responses import PlainTextResponse, Response
 
-from dragoman.languages import language_name
+from dragoman.languages.codes import language_name
 from dragoman.serving.access import check_key
 from dragoman.serving.alignments import (
     MOST_ALIGNED_CHARACTERS,

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import NamedTuple, TypeVar
 
-from dragoman.corpora.detection import Detection, Detector
 from dragoman.decoding.config import SearchConfig
+from dragoman.languages.detection import Detection, Detector
 from dragoman.markup.passage import Passage
 from dragoman.serving.batching import Batcher, Heard
 from dragoman.serving.insight import Insight

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from dragoman.corpora.scripts import letters_outside
 from dragoman.faults import Fault
-from dragoman.languages import base_language
+from dragoman.languages.codes import base_language
+from dragoman.languages.scripts import letters_outside
 from dragoman.terms.glossary import Glossary
 from dragoman.terms.protected import find_protected
 from dragoman.terms.term import PRESCRIBABLE, Term, find_term_faults

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 
-from dragoman.corpora.scripts import UNSPACED
+from dragoman.languages.scripts import UNSPACED
 from dragoman.terms.term import WORD_CHARACTER, Kind, Term, is_of_word
 from dragoman.tokenizers.sentences import PICTURE
 

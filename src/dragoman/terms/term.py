@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from dragoman.corpora.scripts import UNSPACED
 from dragoman.faults import Fault
+from dragoman.languages.scripts import UNSPACED
 
 Kind = Literal["address", "placeholder", "number", "foreign", "picture", "glossary"]
 

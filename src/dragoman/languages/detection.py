@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
-from dragoman.corpora.scripts import letters_outside, share_in_script
-from dragoman.languages import base_language
+from dragoman.languages.codes import base_language
+from dragoman.languages.scripts import letters_outside, share_in_script
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _LONGEST_GRAM = 4
@@ -100,7 +100,7 @@ def _profile(words: Sequence[str]) -> dict[str, float]:
 
 def _frequent_words() -> dict[str, list[str]]:
     """Read the lists of words, by language."""
-    table = files("dragoman.corpora").joinpath("frequent_words.tsv").read_text(encoding="utf-8")
+    table = files("dragoman.languages").joinpath("frequent_words.tsv").read_text(encoding="utf-8")
     entries = (line.split("\t") for line in table.split("\n") if line)
     return {code: words.split() for code, words in entries}
 

@@ -2,7 +2,7 @@
 
 import re
 
-from dragoman.languages import base_language
+from dragoman.languages.codes import base_language
 
 RANGES = {
     "Arabic": "\u0600-\u06ff\u0750-\u077f\u08a0-\u08ff\ufb50-\ufdff\ufe70-\ufeff",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dragoman.corpora.detection import Detector, _frequent_words
+from dragoman.languages.detection import Detector, _frequent_words
 
 SENTENCES = {
     "en": "My sister has bought a new bicycle for her birthday.",
