@@ -85,7 +85,7 @@ def test_bleu_splits_words_as_the_target_language_needs(language: str, tokenize:
 def test_japanese_is_split_into_words_where_mecab_is_installed(
     installed: bool, tokenize: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dragoman.recipe.find_spec", lambda name: installed or None)
+    monkeypatch.setattr("dragoman.evaluation.config.find_spec", lambda name: installed or None)
 
     recipe = recipe_from_table({**SMALLEST, "target_language": "ja"})
 

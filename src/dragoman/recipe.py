@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from dragoman.config import from_table, nearest, read_table, set_key
 from dragoman.corpora.batching_config import BatchingConfig
 from dragoman.corpora.config import CleaningConfig, CorporaConfig
+from dragoman.corpora.text_file import as_setting
 from dragoman.decoding.config import SearchConfig
 from dragoman.errors import UsageError
 from dragoman.evaluation.config import EvaluationConfig, usual_tokenization
@@ -167,6 +168,22 @@ def recorded_recipe(model: ModelDirectory) -> Recipe | None:
         return recipe_from_table(recorded)
     except UsageError as error:
         raise ModelError(f"{model.path / DESCRIPTION_NAME}: training.recipe.{error}") from error
+
+
+def vocabulary_of(model: ModelDirectory) -> dict[str, Any]:
+    """Write the `tokenizer` section of a recipe that takes the vocabulary of a model.
+
+    Raises:
+        CorpusError: a recipe cannot name the model.
+    """
+    description = model.description.tokenizer
+    return {
+        "kind": description.kind,
+        "joint": description.joint,
+        "lowercase": description.lowercase,
+        "byte_fallback": description.byte_fallback,
+        "from_model": as_setting(model.path),
+    }
 
 
 def differences(old: dict[str, Any], new: dict[str, Any], at: str = "") -> dict[str, str]:

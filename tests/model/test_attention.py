@@ -212,7 +212,7 @@ def test_what_is_kept_has_room_that_is_written_to() -> None:
     whole = KeysAndValues(torch.randn(2, 3, 5, 4), torch.randn(2, 3, 5, 4))
     newer = KeysAndValues(torch.randn(2, 3, 2, 4), torch.randn(2, 3, 2, 4))
 
-    kept = whole.keep(torch.tensor([[4, 0, 2], [1, 2, 3]]), room=3).append(newer)
+    kept = whole.compact(torch.tensor([[4, 0, 2], [1, 2, 3]]), room=3).append(newer)
 
     assert kept.room == 1
     for found, old, new in (
@@ -225,7 +225,7 @@ def test_what_is_kept_has_room_that_is_written_to() -> None:
 
 
 def test_a_part_of_the_batch_has_as_much_room_and_its_own() -> None:
-    whole = KeysAndValues(torch.randn(2, 3, 5, 4), torch.randn(2, 3, 5, 4)).keep(
+    whole = KeysAndValues(torch.randn(2, 3, 5, 4), torch.randn(2, 3, 5, 4)).compact(
         torch.tensor([[0], [1]]), room=2
     )
     newer = KeysAndValues(torch.randn(1, 3, 2, 4), torch.randn(1, 3, 2, 4))

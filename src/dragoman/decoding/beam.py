@@ -41,7 +41,7 @@ class Beams:
             self.log_probabilities[sentences, prefixes],
         )
 
-    def keep(self, kept: Int[Tensor, " kept"]) -> "Beams":
+    def select(self, kept: Int[Tensor, " kept"]) -> "Beams":
         """Go on with some of the sentences."""
         return Beams(
             tuple(self.sentences[i] for i in kept.tolist()),
@@ -99,7 +99,7 @@ def beam_search(
             observer(step.candidates, step.parents, beams)
         going = (beams.log_probabilities[:, 0] > -math.inf).nonzero()[:, 0]
         if worth_dropping(len(beams.sentences) - len(going), len(beams.sentences)):
-            beams, state = beams.keep(going), state.select(going)
+            beams, state = beams.select(going), state.select(going)
         if not beams.sentences:
             return [hypotheses[: config.n_best] for hypotheses in found]
         logits, state = problem.step(beams.tokens[..., -1], state)
@@ -185,7 +185,7 @@ def _settle(
             over.append(place)
     if at_limit:
         of_these = torch.tensor(at_limit, device=problem.device)
-        _fill_with_unfinished(beams.keep(of_these), found, problem.eos, config)
+        _fill_with_unfinished(beams.select(of_these), found, problem.eos, config)
     complete = torch.tensor(over + at_limit, dtype=torch.long, device=problem.device)
     without = beams.log_probabilities.index_fill(0, complete, -math.inf)
     return replace(beams, log_probabilities=without)

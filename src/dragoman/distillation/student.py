@@ -13,7 +13,7 @@ from dragoman.corpora.text_file import CorpusError, as_setting, expand
 from dragoman.errors import UsageError
 from dragoman.model_directory import ModelDirectory
 from dragoman.pipeline.beginning import LAYERS, other_sizes
-from dragoman.recipe import Recipe, recipe_from_table, recorded_recipe
+from dragoman.recipe import Recipe, recipe_from_table, recorded_recipe, vocabulary_of
 from dragoman.tokenizers.config import IMPORTED
 
 
@@ -110,7 +110,8 @@ def _table(
     if description.tokenizer.kind != IMPORTED:
         table["model"]["tied_embeddings"] = description.model.tied_embeddings
         table["model"]["positional_encoding"] = description.model.positional_encoding
-        table["tokenizer"] = _tokenizer(teacher, tokenizer)
+        tokenizer.pop("vocab_size", None)  # of what is learnt, and not taken
+        table["tokenizer"] = tokenizer | vocabulary_of(teacher)
     training = table.setdefault("training", {})
     training.pop("layers_from", None)  # of a teacher that was a student itself
     if training.get("metric", "loss") == "loss":
@@ -128,15 +129,3 @@ def _corpora(teacher: Path, corpora: dict[str, Any], pairs: Mapping[Path, float]
         corpora = {**corpora, "validation": [{"path": as_setting(held_out)}], "overlap": "drop"}
     train = [{"path": as_setting(path), "weight": weight} for path, weight in pairs.items()]
     return {**corpora, "train": train}
-
-
-def _tokenizer(teacher: ModelDirectory, tokenizer: dict[str, Any]) -> dict[str, Any]:
-    """Take the teacher's vocabulary; what says how to learn one is left out."""
-    description = teacher.description.tokenizer
-    return {
-        **{key: value for key, value in tokenizer.items() if key != "vocab_size"},
-        "kind": description.kind,
-        "joint": description.joint,
-        "lowercase": description.lowercase,
-        "from_model": as_setting(teacher.path),
-    }

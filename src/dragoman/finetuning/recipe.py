@@ -11,7 +11,7 @@ from dragoman.corpora.parallel_text import read_pairs
 from dragoman.corpora.text_file import CorpusError, as_setting, expand
 from dragoman.errors import UsageError
 from dragoman.model_directory import ModelDirectory
-from dragoman.recipe import Recipe, recipe_from_table, recorded_recipe
+from dragoman.recipe import Recipe, recipe_from_table, recorded_recipe, vocabulary_of
 from dragoman.tokenizers.config import IMPORTED
 
 RATE_TIMES_WIDTH = 0.25
@@ -85,7 +85,7 @@ def _table(model: ModelDirectory, pairs: Sequence[str]) -> tuple[dict[str, Any],
         "source_language": description.source_language,
         "target_language": description.target_language,
         "model": to_table(description.model),
-        "tokenizer": _tokenizer(model),
+        "tokenizer": vocabulary_of(model),
         "corpora": corpora,
         "batching": {**batching, "max_length": description.max_length},
         "training": {
@@ -96,17 +96,6 @@ def _table(model: ModelDirectory, pairs: Sequence[str]) -> tuple[dict[str, Any],
             "search_every": VALIDATIONS // SEARCHES,
         },
     }, remarks
-
-
-def _tokenizer(model: ModelDirectory) -> dict[str, Any]:
-    description = model.description.tokenizer
-    return {
-        "kind": description.kind,
-        "joint": description.joint,
-        "lowercase": description.lowercase,
-        "byte_fallback": description.byte_fallback,
-        "from_model": as_setting(model.path),
-    }
 
 
 def _corpora(recorded: dict[str, Any], pairs: Sequence[str]) -> tuple[dict[str, Any], list[str]]:

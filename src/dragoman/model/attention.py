@@ -41,7 +41,7 @@ class KeysAndValues:
         self.values[:, :, begin : begin + length] = newer.values
         return replace(self, room=self.room - length)
 
-    def keep(self, places: Int[Tensor, "batch kept"], *, room: int) -> "KeysAndValues":
+    def compact(self, places: Int[Tensor, "batch kept"], *, room: int) -> "KeysAndValues":
         """Copy these places of each row of the batch, with room behind them."""
         batch, heads, length, d_k = self.keys.shape
         # Room is filled with the first place, in the same copy. Left unset it might hold NaN, and

@@ -109,7 +109,7 @@ class DecoderState:
         kept = needed_first[:, : _round_up(most)]
         # Before the first token nothing is kept: the source lends its format, and hidden numbers.
         blocks = tuple(
-            replace(block, target=(block.target or block.source).keep(kept, room=room))
+            replace(block, target=(block.target or block.source).compact(kept, room=room))
             for block in self.blocks
         )
         visible = self.visible.take_along_dim(kept[:, None], dim=2)
