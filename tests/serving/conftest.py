@@ -86,7 +86,13 @@ def italian_english(save: Callable[[str, str], Path]) -> Path:
 
 
 @pytest.fixture
-def copying(tokenizers: TokenizerPair) -> tuple[Copier, ServedModel]:
+def copies_are_no_faults(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a model copy: else each copy would be searched for again, and another one be taken."""
+    monkeypatch.setattr("dragoman.sentence_translator.find_faults", lambda *_, **__: ())
+
+
+@pytest.fixture
+def copying(tokenizers: TokenizerPair, copies_are_no_faults: None) -> tuple[Copier, ServedModel]:
     """Give a model that copies, and its engine."""
     engine = Copier()
     return engine, in_memory(engine, tokenizers)
@@ -100,7 +106,7 @@ def copier(tokenizers: TokenizerPair) -> tuple[Copier, ServedModel]:
 
 
 @pytest.fixture
-def held(tokenizers: TokenizerPair) -> tuple[Turnstile, ServedModel]:
+def held(tokenizers: TokenizerPair, copies_are_no_faults: None) -> tuple[Turnstile, ServedModel]:
     """Give a model that copies a batch when it is told to, and its engine."""
     engine = Turnstile()
     return engine, in_memory(engine, tokenizers)
