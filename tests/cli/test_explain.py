@@ -69,6 +69,26 @@ def test_what_translate_does_besides_is_pointed_out(
     assert "must keep {dog}, by a search that is not shown" in warnings
 
 
+@pytest.mark.parametrize("command", [("explain",), ("plot", "attention")])
+def test_a_page_itself_says_what_translate_does_besides(
+    command: tuple[str, ...], model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "page.html"
+
+    for text, said in (
+        (SENTENCE, []),
+        ("The <b>cat</b> sees.", ["the model no tags and no escapes, and entities"]),
+        ("Hello.<br/>A {dog}.", ["no tags", "these are 2 sentences", "keep {dog}"]),
+        ("THE CAT SEES {dog}.", ["a sentence in capitals", "must keep {dog}, by a search"]),
+    ):
+        assert main([*command, str(model), text, "-o", str(page)]) == 0
+        written, told = page.read_text(encoding="utf-8"), capsys.readouterr().err
+        assert ("This may not be what dragoman translate gives" in written) is bool(said), text
+        for each in said:
+            assert each in written, text
+            assert each in told, text
+
+
 @pytest.mark.parametrize("option", ["--json", "-o"])
 def test_an_argument_that_is_not_utf_8_is_explained(
     option: str, model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

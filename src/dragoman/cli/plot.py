@@ -75,13 +75,14 @@ def attention(
     from dragoman.visualisation.not_shown import not_shown
 
     directory = ModelDirectory(model)
-    if translation is None:
-        for note in not_shown(encodable(sentence), directory.description.languages):
-            print(f"warning: {note}", file=sys.stderr)
+    languages = directory.description.languages
+    notes = not_shown(encodable(sentence), languages) if translation is None else []
+    for note in notes:
+        print(f"warning: {note}", file=sys.stderr)
     attended = attend(directory, sentence, translation)
     maps = head_maps(attended, kinds=KINDS if kind == "all" else (kind,), layer=layer, head=head)
     if ending == "html":
-        page = attention_page(maps, languages=directory.description.languages)
+        page = attention_page(maps, languages=languages, notes=notes)
         write_text(output, page)
         if len(page) > LARGE_PAGE:
             print(

@@ -6,6 +6,7 @@ from itertools import groupby
 from dragoman.visualisation import heat_map
 from dragoman.visualisation.attended_sentence import AttentionKind, HeadMap
 from dragoman.visualisation.markup import element, escape
+from dragoman.visualisation.not_shown import write_notes
 from dragoman.visualisation.page import write_page
 
 NAMES: dict[AttentionKind, str] = {
@@ -50,16 +51,20 @@ figcaption { color: var(--muted); font-size: .85rem; margin-bottom: .25rem; }
 )
 
 
-def attention_page(maps: Sequence[HeadMap], *, languages: tuple[str, str]) -> str:
+def attention_page(
+    maps: Sequence[HeadMap], *, languages: tuple[str, str], notes: Sequence[str] = ()
+) -> str:
     """Write a page that shows the maps of a sentence.
 
     Args:
         maps: At least one.
         languages: Of source and target.
+        notes: Why `dragoman translate` may give another translation, in a sentence each.
     """
     title = f"Attention, {languages[0]} to {languages[1]}"
-    body = element("h1", {}, escape(title)) + element("p", {"class": "note"}, NOTE)
-    return write_page(title, body + attention_chooser(maps), style=STYLE)
+    head = element("h1", {}, escape(title)) + write_notes(notes)
+    body = head + element("p", {"class": "note"}, NOTE) + attention_chooser(maps)
+    return write_page(title, body, style=STYLE)
 
 
 def attention_chooser(maps: Sequence[HeadMap]) -> str:

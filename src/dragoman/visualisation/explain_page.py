@@ -11,6 +11,7 @@ from dragoman.visualisation.explain_stack import (
     stack_layers,
 )
 from dragoman.visualisation.markup import element, escape
+from dragoman.visualisation.not_shown import not_shown, write_notes
 from dragoman.visualisation.page import table, write_page
 from dragoman.visualisation.trace import Choice, Tokens, Trace
 
@@ -70,6 +71,7 @@ def _heading(trace: Trace) -> str:
         element("h1", {}, "One translation, step by step")
         + _quote(source, trace.source.text)
         + _quote(target, trace.target.text)
+        + write_notes(not_shown(trace.source.text, trace.languages))
         + element("p", {}, escape(size))
     )
 
