@@ -48,7 +48,7 @@ def attention(
     For example:
 
         dragoman plot attention runs/en-it "The cat sleeps." -o cat.html
-        dragoman plot attention runs/en-it "The cat sleeps." --kind cross --layer 3 -o cat.svg
+        dragoman plot attention runs/en-it "The cat sleeps." --kind cross --layer 2 -o cat.svg
 
     Parameters
     ----------
