@@ -79,10 +79,10 @@ def _attention() -> np.ndarray:
 
 
 def _batches() -> str:
-    """Show four batches of four: 1 is a token, less is padding, and 0 is no cell at all."""
+    """Show four batches of four: 1 is a token, less is padding, NaN no cell at all."""
     lengths = [*LENGTHS, *sorted(LENGTHS)]
     widths = [max(lengths[i - i % 4 : i - i % 4 + 4]) for i in range(len(lengths))]
-    cells = np.zeros((len(lengths), max(lengths)))
+    cells = np.full((len(lengths), max(lengths)), np.nan)
     for row, (length, width) in enumerate(zip(lengths, widths, strict=True)):
         cells[row, :width] = PADDING
         cells[row, :length] = 1.0

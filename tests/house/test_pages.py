@@ -46,6 +46,13 @@ def test_every_command_has_help_and_stands_in_the_readme() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_what_a_page_says_of_dark_cells_holds_on_a_dark_ground_too(page: Path) -> None:
+    for paragraph in page.read_text(encoding="utf-8").split("\n\n"):
+        says_dark = re.search(r"\b(?:dark is|dark cells|darkest is)\b", paragraph, re.IGNORECASE)
+        assert not says_dark or "dark ground" in paragraph, paragraph
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_files_that_a_page_names_exist(page: Path) -> None:
     text = re.sub(
         r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE

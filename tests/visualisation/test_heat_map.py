@@ -30,6 +30,18 @@ def test_there_is_a_cell_for_each_weight_with_its_title_and_colour(
     assert cells[2][0].get("style") == "--w:0.667"
 
 
+def test_there_is_no_cell_where_there_is_no_number() -> None:
+    weights = np.where(WEIGHTS < 0.5, np.nan, WEIGHTS)
+    drawn = ElementTree.fromstring(heat_map(weights, ROWS, COLUMNS, "a map"))
+
+    lines = [line.findall(f"{SVG}rect") for line in drawn.findall(f"{SVG}g")]
+    assert [[cell.get("x") for cell in line] for line in lines] == [
+        [],
+        ["41", "61"],
+        ["1", "21", "41", "61"],
+    ]
+
+
 def test_labels_stand_at_their_row_and_column(drawn: ElementTree.Element) -> None:
     labels = {label.text: label for label in drawn.findall(f"{SVG}text")}
 

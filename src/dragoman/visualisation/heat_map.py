@@ -26,7 +26,7 @@ def heat_map(
     """Draw a cell for each number; its title, which shows on hover, has the number itself.
 
     Args:
-        weights: Of shape (rows, columns), from 0 to 1.
+        weights: Of shape (rows, columns), from 0 to 1; there is no cell where it is NaN.
         rows: Their labels, at the left.
         columns: Their labels, above.
         description: What is to be seen.
@@ -48,5 +48,6 @@ def _row(left: float, top: float, row: str, columns: Sequence[str], values: np.n
             element("title", {}, escape(f"{row} → {column}: {value:.4f}")),
         )
         for j, (column, value) in enumerate(zip(columns, values, strict=True))
+        if not np.isnan(value)
     ]
     return element("g", {"class": "map", "transform": f"translate({left:.0f} {top:.0f})"}, *cells)
