@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from dragoman.errors import DragomanError
-from dragoman.visualisation.line_chart import HEIGHT, line_chart, ticks, training_page
+from dragoman.visualisation.line_chart import HEIGHT, WIDTH, line_chart, ticks, training_page
+from dragoman.visualisation.svg import width_of
 from dragoman.visualisation.training_curves import (
     MOST_POINTS,
     TrainingCurves,
@@ -105,6 +106,23 @@ def test_a_drawn_line_is_its_data_on_the_scale_of_the_ticks(curves: TrainingCurv
     (first, _), (second, _), (last, _) = points
     assert (last - second) == pytest.approx(2 * (second - first), abs=0.2)  # 1, 2, 4 minutes
     assert all(0 < y < HEIGHT for _, y in points)
+
+
+@pytest.mark.parametrize("end", [1200, 100_000, 10_000_000])
+def test_the_last_label_of_an_axis_is_inside_the_drawing(end: int) -> None:
+    long_run = training_curves("run", [update(1, 8.0, 0.1, 600, 10), update(end, 6.0, 0.1, 900, 9)])
+    loss, *_ = training_panels([long_run])
+
+    root = ElementTree.fromstring(line_chart(loss, "updates"))
+
+    (last,) = (each for each in root.iter(f"{SVG}text") if each.text == f"{end:,}")
+    assert float(last.get("x", "")) + width_of(f"{end:,}", 11) / 2 <= WIDTH
+
+
+def test_what_is_said_of_losses_holds_for_a_run_without_dropout(curves: TrainingCurves) -> None:
+    page = training_page(training_panels([curves]), ["run"])
+
+    assert "with as much dropout and smoothing of labels as the recipe asks for" in page
 
 
 def test_measured_points_say_their_value(curves: TrainingCurves) -> None:

@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from dragoman.visualisation.colours import SERIES
 from dragoman.visualisation.markup import element, escape
 from dragoman.visualisation.page import write_page
-from dragoman.visualisation.svg import drawing, polyline, text
+from dragoman.visualisation.svg import drawing, polyline, text, width_of
 from dragoman.visualisation.training_curves import Across, Curve, Line, Panel
 
 WIDTH, HEIGHT = 420, 250  # pixels
 LEFT, RIGHT, TOP, BOTTOM = 52, 14, 30, 40  # pixels around the axes
+MUTED = 11  # pixels, of the font
 FEWEST_STEPS = 3
 
 LOSSES = (
-    "The loss of training is measured with dropout and smoothed labels, that of validation without "
-    "either."
+    "The loss of training is what updates lower, with as much dropout and smoothing of labels as "
+    "the recipe asks for; that of validation is measured without either."
 )
 MINUTES = "Minutes are those spent on updates, without validations."
 
@@ -86,7 +87,9 @@ def _level(frame: _Frame, tick: float) -> str:
 
 def _mark_across(frame: _Frame, tick: float) -> str:
     x, y = frame.place(tick, frame.low)
-    return text(x, y + 16, f"{tick:,.10g}", anchor="middle", classes="muted")
+    label = f"{tick:,.10g}"
+    x = min(x, WIDTH - width_of(label, MUTED) / 2)  # the last one may stand at the edge
+    return text(x, y + 16, label, anchor="middle", classes="muted")
 
 
 def _line(frame: _Frame, line: Line, across: Across) -> str:
