@@ -22,6 +22,9 @@ DESCRIPTION_NAME = "model.toml"
 WEIGHTS_OF_ORIGIN = "dragoman_weights_sha256"
 """Under this name the `config.json` of an export says which weights it was made from."""
 
+_SIGN_OF_TRAINING = "journal.jsonl"
+"""A training writes it from its beginning on, and a model when it has validated."""
+
 _LARGEST_DESCRIPTION = 2**20  # bytes
 _LONGEST_TEXT = 2**16  # tokens
 _FREE_TABLES = ("search", "training", "software")
@@ -176,6 +179,11 @@ def _read_toml(path: Path) -> dict[str, Any]:
             raise ModelError(f"{path}: far too large for the description of a model")
         return tomllib.loads(content.decode("utf-8-sig"))
     except FileNotFoundError:
+        if (path.parent / _SIGN_OF_TRAINING).exists():
+            raise ModelError(
+                f"{path.parent}: its training has not come to a model yet; wait for it, or if it "
+                "was interrupted, give the command that began it again, which goes on with it"
+            ) from None
         reason = f"it has no {path.name}" if path.parent.exists() else "there is no such directory"
         raise ModelError(f"{path.parent}: there is no model here, as {reason}") from None
     except NotADirectoryError:
