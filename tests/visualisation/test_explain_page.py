@@ -16,7 +16,7 @@ from dragoman.model_directory import ModelDirectory
 from dragoman.tokenizers.tokenizer import BOS_ID, EOS_ID, PAD_ID
 from dragoman.visualisation.beam_tree import CLASSES
 from dragoman.visualisation.explain_page import explain_page
-from dragoman.visualisation.explain_stack import num_cells
+from dragoman.visualisation.explain_stack import habit, num_cells
 from dragoman.visualisation.trace import Trace, trace_translation
 
 SENTENCE = "the <b> & black cat sees a dog ."
@@ -211,6 +211,21 @@ def test_the_tree_has_every_candidate_and_one_line_to_the_translation(
     edges = [each.get("class") for each in tree.findall(f"{SVG}path")]
     assert edges.count("edge best") == len(on_line)
     assert len(edges) == len(fates)
+
+
+def test_it_is_said_where_the_largest_weight_most_often_is_if_there_is_a_most() -> None:
+    at_the_same, at_their_own = np.eye(3)[[1, 1, 1]], np.eye(3)[[0, 1, 1]]
+
+    assert habit(at_the_same, "self_attention") == "largest weight 1.00 on average"
+    assert habit(at_their_own, "self_attention").endswith("(2 of 3 rows) at its own position")
+    assert habit(np.eye(1), "self_attention").endswith("(1 of 1 rows) at its own position")
+
+
+def test_a_bar_that_is_full_is_explained(page: Page) -> None:
+    full = [cell for cell in page.iter("td") if cell.get("style") == "--w:1.000"]
+
+    assert any(float((cell.text or "").rstrip("%")) > 1 for cell in full)
+    assert "A bar is full where the result is as long as x, or longer." in "".join(page.itertext())
 
 
 def test_text_stays_text(page: Page) -> None:

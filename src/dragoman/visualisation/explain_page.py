@@ -121,7 +121,8 @@ def _how_to_read(trace: Trace) -> str:
     return (
         f"Around every sublayer the stream x is carried past and added: {rule}. "
         "“adds” is the length of Sublayer’s result divided by the length of x, and the cosine "
-        "says whether it points along the stream (1), across (0) or against it (−1)."
+        "says whether it points along the stream (1), across (0) or against it (−1). A bar is full "
+        "where the result is as long as x, or longer."
     )
 
 

@@ -133,16 +133,18 @@ def _heads(
 
 
 def habit(weights: Array, kind: SublayerKind) -> str:
-    """Say how sharp a head is and, in self-attention, where its largest weight mostly is.
+    """Say how sharp a head is and, in self-attention, where its largest weight most often is.
 
-    >>> habit(np.array([[1.0, 0.0], [0.75, 0.25]]), "self_attention")
-    'largest weight 0.88 on average, most often (1 of 2 rows) at its own position'
+    >>> habit(np.array([[0.75, 0.25, 0.0], [0.75, 0.25, 0.0], [0.0, 1.0, 0.0]]), "self_attention")
+    'largest weight 0.83 on average, most often (2 of 3 rows) at the position before'
     """
     sharpness = f"largest weight {weights.max(axis=1).mean():.2f} on average"
     if kind == "cross_attention":
         return sharpness
     distances = weights.argmax(axis=1) - np.arange(len(weights))
-    (distance, count), *_ = Counter(distances.tolist()).most_common(1)
+    (distance, count), *others = Counter(distances.tolist()).most_common(2)
+    if any(number == count for _, number in others):
+        return sharpness
     names = {0: "its own position", -1: "the position before", 1: "the position after"}
     further = f"{abs(distance)} positions {'back' if distance < 0 else 'ahead'}"
     where = names.get(distance, further)
@@ -188,6 +190,6 @@ def number_cell(content: str) -> str:
 
 
 def bar_cell(content: str, share: float) -> str:
-    """Write a number on a bar, which is full at 1."""
+    """Write a number on a bar, which is full from 1 on."""
     style = f"--w:{min(max(share, 0.0), 1.0):.3f}"
     return element("td", {"class": "number bar", "style": style}, escape(content))
