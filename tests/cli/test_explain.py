@@ -107,7 +107,7 @@ def test_an_argument_that_is_not_utf_8_is_explained(
         ([SENTENCE], 2, "name the page with -o FILE.html, or ask for --json"),
         ([SENTENCE, "-o", "cat.txt"], 2, "cat.txt: its name should end in .html"),
         ([" ", "--json"], 1, "there is nothing to translate"),
-        ([SENTENCE, "--json", "--beam-size", "0"], 2, "beam_size=0 is not between 1 and 1024"),
+        ([SENTENCE, "--json", "--beam-size", "0"], 2, "--beam-size 0 is not between 1 and 1024"),
         (["cat " * 13, "--json"], 1, "has 13 tokens and the model has seen at most 12"),
     ],
 )

@@ -53,7 +53,10 @@ def outcome(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, s
         (["evaluate", "nowhere", "--reference", "f"], 2, "give a test set"),
         (["corpus", "check"], 2, "name what to check"),
         (["corpus", "check", "--source", "f"], 2, "takes both --source and --target"),
-        (["evaluate", "nowhere", "x.tsv", "--tokenize", "14a"], 2, "tokenize = '14a'"),
+        (["evaluate", "nowhere", "x.tsv", "--tokenize", "14a"], 2, "--tokenize '14a' should"),
+        (["evaluate", "m", "x.tsv", "--bootstrap-samples", "-1"], 2, "--bootstrap-samples -1 is"),
+        (["translate", str(MODEL), "--seed", "1"], 2, "--top-p and --seed need --sample above 0"),
+        (["translate", str(MODEL), "--sample", "1e-4"], 2, "--sample 0.0001 is neither 0 nor at"),
         (["evaluate", "nowhere", "missing.tsv"], 1, "missing.tsv"),
         (["corpus", "check", "missing.tsv"], 1, "missing.tsv"),
         (["import", "marian", "nowhere", "-o", "x"], 1, "nowhere"),
@@ -156,11 +159,34 @@ def test_too_little_memory_gives_a_sentence(
 
 
 @pytest.mark.parametrize(
+    ("command", "less"),
+    [
+        ("train", "a smaller batching.max_tokens_per_micro_batch needs less, in another directory"),
+        ("translate", "a smaller --beam-size needs less"),
+        ("inspect", "ask for less at once"),
+    ],
+)
+def test_what_needs_less_memory_is_said_to_commands_that_have_a_setting_for_it(
+    command: str, less: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run() -> None:
+        torch.empty(2**55)
+
+    run.__name__ = command
+    monkeypatch.setattr(f"dragoman.cli.{command}.{command}", run)
+
+    assert outcome(capsys, command)[1].startswith(f"dragoman: there is not enough memory; {less}")
+
+
+@pytest.mark.parametrize(
     ("arguments", "unbuffered"),
     [
         (["--version"], ""),
         (["inspect", str(MODEL)], "1"),
         (["translate", str(MODEL), str(SENTENCES), "--engine", "pytorch"], "1"),
+        (["--help"], "1"),
+        (["explain", str(MODEL), "the cat", "--json"], "1"),
+        (["explain", str(MODEL), "the cat", "--json"], ""),
     ],
 )
 def test_an_output_that_cannot_be_written_is_named(arguments: list[str], unbuffered: str) -> None:
@@ -204,6 +230,21 @@ def test_a_reader_who_goes_ends_a_command_with_the_code_of_a_shell(tmp_path: Pat
     assert process.returncode == 141, said
     assert "Traceback" not in said
     assert "BrokenPipe" not in said  # which Python says when it ends
+
+
+def test_a_reader_who_goes_ends_help_with_the_code_of_a_shell() -> None:
+    read, written = os.pipe()
+    os.close(read)
+
+    done = subprocess.run(
+        [sys.executable, "-m", "dragoman", "translate", "--help"],
+        stdout=written,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(written)
+
+    assert (done.returncode, done.stderr) == (141, b"")
 
 
 @pytest.mark.parametrize(

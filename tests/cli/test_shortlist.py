@@ -110,4 +110,4 @@ def test_a_length_below_zero_is_wrong_use(
     model: Path, pairs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["shortlist", str(model), str(pairs), "--frequent", "-1"]) == 2
-    assert "frequent = -1" in capsys.readouterr().err
+    assert "--frequent -1 and" in capsys.readouterr().err

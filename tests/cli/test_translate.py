@@ -301,7 +301,7 @@ def test_the_folder_of_the_output_is_missed_before_the_model_is_loaded(tmp_path:
 
 @pytest.mark.parametrize("option", [["--top-k", "5"], ["--top-p", "0.9"], ["--seed", "3"]])
 def test_options_of_sampling_need_sampling(model: Path, option: list[str]) -> None:
-    with pytest.raises(UsageError, match="top_k, top_p and seed need --sample above 0"):
+    with pytest.raises(UsageError, match="--top-k, --top-p and --seed need --sample above 0"):
         run(model, os.devnull, *option)
 
 
@@ -333,7 +333,7 @@ def test_an_interrupted_file_keeps_what_stood_there(model: Path, tmp_path: Path)
 
 
 def test_options_that_do_not_go_together_are_wrong_use(model: Path) -> None:
-    with pytest.raises(UsageError, match="n_best=9 is more than beam_size=3 finds"):
+    with pytest.raises(UsageError, match="--n-best 9 is more than --beam-size 3 finds"):
         run(model, os.devnull, "--n-best", "9")
 
 

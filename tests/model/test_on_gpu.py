@@ -200,7 +200,7 @@ def test_memory_that_runs_out_is_told_and_costs_no_checkpoint(
     display = Starved(5)
     with pytest.raises(torch.OutOfMemoryError) as error:
         make_trainer("starved").run(display)
-    sentence = cli._one_sentence(error.value)
+    sentence = cli._one_sentence(error.value, ["train"])
     error.value.__traceback__ = None  # whose frames hold the training and its memory
     display.taken.clear()
     torch.cuda.set_per_process_memory_fraction(1.0)

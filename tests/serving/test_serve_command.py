@@ -23,7 +23,7 @@ def outcome(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, s
     [
         ([], 2, "dragoman: name a model to serve\n"),
         (["nowhere"], 1, "nowhere: there is no model here"),
-        (["nowhere", "--max-characters", "0"], 2, "max_characters=0 is not positive"),
+        (["nowhere", "--max-characters", "0"], 2, "--max-characters 0 is not positive"),
         (["nowhere", "--api-key", ""], 2, "an API key is empty"),
         (["nowhere", "--host", "no such host"], 1, "no such host:0: "),
         (["nowhere", "--prot", "1"], 2, "Unknown option: --prot"),

@@ -1,6 +1,7 @@
 """The command line: each command reads its options, calls the library once, and prints."""
 
 import contextlib
+import errno
 import io
 import os
 import shlex
@@ -29,6 +30,22 @@ REASONS: dict[type[OSError], str] = {
 
 SIGNS_OF_LITTLE_MEMORY = ("tried to allocate", "out of memory", "_alloc_failed")
 """In an error of PyTorch; the last one is what cuBLAS and cuDNN say."""
+
+SMALLER_BEAM = "a smaller --beam-size needs less"
+SMALLER_MICRO_BATCH = (
+    "a smaller batching.max_tokens_per_micro_batch needs less, in another directory (-o) if this "
+    "one has a checkpoint, which is intact"
+)
+TO_NEED_LESS_MEMORY = {
+    "translate": SMALLER_BEAM,
+    "explain": SMALLER_BEAM,
+    "train": SMALLER_MICRO_BATCH,
+    "finetune": SMALLER_MICRO_BATCH,
+    "distill": SMALLER_MICRO_BATCH,
+}
+"""What helps the commands that have a setting for it."""
+
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 EXTRAS = {
     "torch": "train",
@@ -121,10 +138,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # as under `| head`
         _leave_output()
         return READER_GONE
+    except SystemExit as error:
+        if isinstance(error.__context__, BrokenPipeError):  # which the printer of help has met
+            return READER_GONE
+        raise
     except Exception as error:
         if debug:
             raise
-        print(f"dragoman: {_one_sentence(error)}", file=sys.stderr)
+        print(f"dragoman: {_one_sentence(error, tokens[:1])}", file=sys.stderr)
         return WRONG_USE if isinstance(error, UsageError) else FAILED
     return code if isinstance(code, int) else 0
 
@@ -164,9 +185,9 @@ def _wrong_use(error: CycloptsError, tokens: Sequence[str]) -> str:
     return f"{said}{' ' if said.endswith('?') else '; '}{command} --help tells what there is"
 
 
-def _one_sentence(error: Exception) -> str:
+def _one_sentence(error: Exception, command: Sequence[str]) -> str:
     """Say what went wrong, and how to mend it; or, if no user can, that the mistake is ours."""
-    if isinstance(error, OSError) and (name := _name_of_output() or error.filename):
+    if isinstance(error, OSError) and (name := _name_of_output(error) or error.filename):
         return f"{name}: {REASONS.get(type(error), error.strerror)}"
     if isinstance(error, DragomanError | OSError):
         return str(error)
@@ -175,11 +196,8 @@ def _one_sentence(error: Exception) -> str:
         if extra := EXTRAS.get(package):
             return f'this command needs {package}: pip install "dragoman[{extra}]" installs it'
     if _is_out_of_memory(error):
-        return (
-            f"{OUT_OF_MEMORY}; a smaller --beam-size needs less to translate, and a "
-            "smaller batching.max_tokens_per_micro_batch to train, in another directory (-o) if "
-            "this one has a checkpoint, which is intact"
-        )
+        less = (TO_NEED_LESS_MEMORY[name] for name in command if name in TO_NEED_LESS_MEMORY)
+        return f"{OUT_OF_MEMORY}; {next(less, 'ask for less at once')}"
     said = " ".join(f"{type(error).__name__}: {error}".split())
     return f"a mistake in dragoman itself ({said}); please report {_keep_traceback()}"
 
@@ -197,14 +215,17 @@ def _keep_traceback() -> str:
     return "what the same with --debug prints"
 
 
-def _name_of_output() -> str | None:
-    """Name standard output if it cannot be written: it is given once more what it did not take."""
+def _name_of_output(error: OSError) -> str | None:
+    """Name standard output if it cannot be written: it is given once more what it did not take.
+
+    What it does not keep to be written later has failed before; errors of files have their names.
+    """
     try:
         sys.stdout.flush()
     except OSError:
         _leave_output()
         return "standard output"
-    return None
+    return "standard output" if error.filename is None and error.errno in NO_SPACE else None
 
 
 def _leave_output() -> None:

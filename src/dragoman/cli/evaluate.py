@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 from cyclopts import Parameter
 
 from dragoman.cli.bulk_translation import Report
-from dragoman.cli.options import Languages, WholeNumber
+from dragoman.cli.options import Languages, WholeNumber, settings_are_options
 from dragoman.cli.translation_options import TranslationOptions, announce
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ class ScoringOptions:
         given = {name: value for name, value in vars(self).items() if value is not None}
         recorded = _recorded_settings(model)
         usual = to_table(recorded) if recorded else {"tokenize": usual_tokenization(languages[1])}
-        return from_table(EvaluationConfig, {**usual, **given})
+        with settings_are_options(vars(self)):
+            return from_table(EvaluationConfig, {**usual, **given})
 
 
 @Parameter(name="*")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from dragoman.cli.options import OutputIfAny, WholeNumber
+from dragoman.cli.options import OutputIfAny, WholeNumber, settings_are_options
 
 if TYPE_CHECKING:
     from dragoman.decoding.config import SearchConfig
@@ -71,12 +71,8 @@ def explain(
 
 def _configure(directory: "ModelDirectory", beam_size: int | None) -> "SearchConfig":
     """Take the model's search, with another beam if one was asked for."""
-    from dragoman.errors import UsageError
-
     search = directory.search
-    try:
-        if beam_size is None:
-            return search
+    if beam_size is None:
+        return search
+    with settings_are_options(["beam_size"]):
         return replace(search, beam_size=beam_size, n_best=min(search.n_best, beam_size))
-    except ValueError as error:
-        raise UsageError(str(error)) from error

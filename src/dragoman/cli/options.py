@@ -1,10 +1,17 @@
 """Options that several commands have."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter, Token, validators
+
+from dragoman.errors import UsageError
+
+NAMES = {"sampling_temperature": "--sample"}
+"""Of the options that are not called as the setting is."""
 
 
 def read_whole_number(_: type, tokens: Sequence[Token]) -> int:
@@ -18,6 +25,25 @@ def read_whole_number(_: type, tokens: Sequence[Token]) -> int:
         return int(token.value)
     except ValueError:
         raise ValueError(f'"{token.value}" is not a whole number') from None
+
+
+@contextmanager
+def settings_are_options(names: Collection[str]) -> Iterator[None]:
+    """Write settings as options in an error, as `--beam-size 0` for `beam_size=0`.
+
+    Raises:
+        UsageError: a setting has a value that it cannot have.
+    """
+    try:
+        yield
+    except ValueError as error:
+        options = {name: NAMES.get(name, f"--{name.replace('_', '-')}") for name in names}
+        said = re.sub(
+            rf"(?:\ba )?\b({'|'.join(options)})\b( ?= ?)?",
+            lambda found: options[found[1]] + (" " if found[2] else ""),
+            str(error),
+        )
+        raise UsageError(said) from error
 
 
 def _check_languages(_: Any, text: str | None) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from dragoman.cli.options import WholeNumber
+from dragoman.cli.options import WholeNumber, settings_are_options
 from dragoman.cli.translation_options import TranslationOptions
 
 if TYPE_CHECKING:
@@ -50,17 +50,14 @@ def serve(
     translation
         What translates, where, and what it keeps.
     """
-    from dragoman.errors import UsageError
     from dragoman.serving.application import build_application
     from dragoman.serving.models import Models, prepare_model
     from dragoman.serving.priority import give_way
     from dragoman.serving.server import open_socket, run
     from dragoman.serving.settings import Settings
 
-    try:
+    with settings_are_options(["max_characters"]):
         settings = Settings(api_keys=api_key, max_characters=max_characters)
-    except ValueError as error:
-        raise UsageError(str(error)) from error
     _check_glossary(models, translation.glossary)
     with open_socket(host, port) as listener:
         whole = replace(translation, whole_lines=True)  # the server cuts them itself

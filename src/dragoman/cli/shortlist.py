@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from dragoman.cli.options import WholeNumber
+from dragoman.cli.options import WholeNumber, settings_are_options
 
 if TYPE_CHECKING:
     from dragoman.shortlist.learning import Learnt
@@ -51,16 +51,13 @@ def shortlist(
     json
         Print one JSON object, for programs.
     """
-    from dragoman.errors import UsageError
     from dragoman.model_directory import ModelDirectory
     from dragoman.shortlist.learning import learn_for_model
     from dragoman.shortlist.shortlist import ShortlistConfig
 
     directory = ModelDirectory(model)
-    try:
+    with settings_are_options(["frequent", "translations"]):
         config = ShortlistConfig(frequent=frequent, translations=translations)
-    except ValueError as error:
-        raise UsageError(str(error)) from error
     learnt = learn_for_model(directory, (pairs, *more_pairs), config)
     if json:
         from json import dumps

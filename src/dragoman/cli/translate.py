@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from dragoman.cli.alignment_file import open_alignments
 from dragoman.cli.bulk_translation import BulkOptions, bulk_output, translate_in_bulk
-from dragoman.cli.options import OutputIfAny, WholeNumber
+from dragoman.cli.options import OutputIfAny, WholeNumber, settings_are_options
 from dragoman.cli.text_output import check_outputs, open_output
 from dragoman.cli.translation_options import TranslationOptions, announce
 from dragoman.durable import check_apart
@@ -184,10 +184,8 @@ def _configure(model: Path, options: SearchOptions) -> "SearchConfig":
 
     of_model = ModelDirectory(model).search
     given = {name: value for name, value in vars(options).items() if value is not None}
-    try:
+    with settings_are_options(vars(options)):
         config = replace(of_model, **given)
-    except ValueError as error:
-        raise UsageError(str(error).replace("a sampling_temperature", "--sample")) from error
     if config.samples and not given.keys().isdisjoint(("beam_size", "patience")):
         raise UsageError("to sample is no beam search; leave out --beam-size and --patience")
     return config
