@@ -67,9 +67,9 @@ def export(
     output
         Where to write it; left out, into the model directory, in a folder named as the format.
     quantization
-        Of the weights: int8 makes the whole a quarter (ctranslate2) or a third (onnx) as large,
-        float32 changes nothing. Left out, it is int8 for ctranslate2 and float32 for the others;
-        marian has no int8.
+        Of the weights: int8 makes matrices a quarter as large, and the whole a quarter to two
+        fifths (ctranslate2) or about a third (onnx); float32 changes nothing. Left out, it is int8
+        for ctranslate2 and float32 for the others; marian has no int8.
     json
         Print one JSON object, for programs.
     """
