@@ -385,6 +385,19 @@ def test_the_description_of_the_interface_is_a_page_that_loads_nothing_from_else
     expect(page.locator("article", has_text="POST /translate_file")).to_contain_text("file")
 
 
+def test_the_descriptions_of_the_interface_are_sentences_with_their_code_set_apart(
+    page: Page, address: str
+) -> None:
+    page.goto(f"{address}/docs")
+
+    translate = page.locator("article", has_text="POST /api/v1/translate").first
+    expect(translate).to_contain_text("the model must be able to. Default: false.")
+    expect(translate).to_contain_text("Required. A language code.")
+    streamed = page.locator("article", has_text="POST /api/v1/translate/stream")
+    expect(streamed.locator("p code").first).to_have_text("source")
+    expect(page.locator("main")).not_to_contain_text("`")
+
+
 ATTACKS = [
     "\"'><img src=x onerror=alert(1)>",
     "</textarea></script><script>alert(1)</script>",

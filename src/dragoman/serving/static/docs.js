@@ -9,6 +9,10 @@ function element(name, content, ...children) {
   return made;
 }
 
+function prose(text) {
+  return text.split("`").map((part, place) => (place % 2 ? element("code", part) : part));
+}
+
 function typeOf(schema = {}) {
   const options = schema.anyOf ?? schema.oneOf;
   if (options) return options.map(typeOf).filter((type) => type !== "null").join(" or ");
@@ -36,13 +40,13 @@ function fields(operation, all) {
 
 function table(rows) {
   const body = rows.map(([name, schema, required]) => {
-    const notes = [required ? "required" : "", schema.description ?? ""];
+    const notes = [required ? "Required." : "", schema.description ?? ""];
     if (schema.default !== undefined && schema.default !== null && schema.default !== "")
-      notes.push(`default ${JSON.stringify(schema.default)}`);
+      notes.push(`Default: ${JSON.stringify(schema.default)}.`);
     return element("tr", "",
       element("td", "", element("code", name)),
       element("td", typeOf(schema)),
-      element("td", notes.filter(Boolean).join("; ")));
+      element("td", "", ...prose(notes.filter(Boolean).join(" "))));
   });
   const head = ["field", "type", ""].map((title) => element("th", title));
   return element("table", "", element("tr", "", ...head), ...body);
@@ -55,7 +59,7 @@ async function write() {
   for (const [path, operations] of Object.entries(description.paths)) {
     for (const [method, operation] of Object.entries(operations)) {
       const title = element("h3", "", element("span", method.toUpperCase()), ` ${path}`);
-      const card = element("article", "", title, element("p", operation.description ?? ""));
+      const card = element("article", "", title, element("p", "", ...prose(operation.description ?? "")));
       const rows = fields(operation, schemas);
       if (rows.length) card.append(table(rows));
       const group = operation.tags[0];
