@@ -91,6 +91,20 @@ def test_the_page_is_as_wide_as_the_telephone(page: Page) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") == 400
 
 
+def test_a_page_of_long_names_and_notes_is_as_wide_as_the_telephone(
+    page: Page, tmp_path: Path
+) -> None:
+    path = tmp_path / "long.html"
+    written = attention_page(
+        make_maps(), languages=("e" * 99, "it"), notes=["must keep " + "x" * 99]
+    )
+    path.write_text(written, encoding="utf-8")
+
+    page.goto(path.as_uri())
+
+    assert page.evaluate("document.documentElement.scrollWidth") == 400
+
+
 def test_a_cell_is_as_bright_as_its_weight_says_in_light_and_in_dark(page: Page) -> None:
     def lightness(weight: str) -> float:
         cell = page.locator(f"rect[style='--w:{weight}']").first

@@ -41,6 +41,7 @@ STYLE = f"""
 body {{
   margin: 0 auto; padding: 1.5rem 1rem 4rem; max-width: 68rem;
   background: var(--background); color: var(--text); font: 16px/1.5 {TYPE};
+  overflow-wrap: break-word;
 }}
 h1 {{ font-size: 1.6rem; line-height: 1.25; margin: 0 0 .25rem; }}
 h2 {{ font-size: 1.15rem; margin: 2.5rem 0 .75rem; }}
