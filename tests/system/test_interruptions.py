@@ -1,8 +1,11 @@
 """Runs that are killed, stopped or doubled, through the command line."""
 
+import fcntl
+import os
 import signal
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -117,6 +120,29 @@ def test_a_validation_is_left_when_a_run_is_told_to_stop(workspace: Path) -> Non
     assert code == 143, errors
     assert "stopped after update 1 and saved" in errors
     assert '"validation"' not in journal_of(workspace)
+
+
+@pytest.mark.parametrize("hangs_up", [True, False])
+def test_a_training_outlives_its_terminal(workspace: Path, hangs_up: bool) -> None:
+    outside, inside = os.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dragoman", "train", "reverse.toml", "-o", "run", *SHORT, *BRIEF],
+        cwd=workspace,
+        env={**environment(), "TERM": "xterm"},
+        stderr=inside,
+        start_new_session=True,
+        # Without a controlling terminal, as with `setsid`, nothing says that it is gone.
+        preexec_fn=lambda: hangs_up and fcntl.ioctl(inside, termios.TIOCSCTTY, 0),  # noqa: PLW1509
+    )
+    os.close(inside)
+    while '"update": 7,' not in journal_of(workspace):
+        os.read(outside, 4096)
+
+    os.close(outside)
+
+    assert process.wait() == (129 if hangs_up else 0)
+    assert (workspace / "run" / "finished").exists() == (not hangs_up)
+    assert list((workspace / "run" / "checkpoints").glob("update-*"))
 
 
 def test_text_that_was_half_prepared_is_prepared_again(dragoman: Run, workspace: Path) -> None:

@@ -2,18 +2,38 @@
 
 import io
 import os
+from collections.abc import Callable
 
+import pytest
 from rich.console import Console
 
 from dragoman.training.display import ConsoleDisplay, LastingConsole
 from dragoman.training.validation import Validation
 
 
-def test_nobody_has_to_read_what_a_training_says() -> None:
+def closed_pipe() -> int:
     reading, writing = os.pipe()
     os.close(reading)
-    with os.fdopen(writing, "w") as pipe:
-        display = ConsoleDisplay(LastingConsole(file=pipe))
+    return writing
+
+
+def closed_terminal() -> int:
+    outside, inside = os.openpty()
+    os.close(outside)
+    return inside
+
+
+def full_disk() -> int:
+    return os.open("/dev/full", os.O_WRONLY)
+
+
+@pytest.mark.parametrize("with_bar", [False, True])
+@pytest.mark.parametrize("open_gone", [closed_pipe, closed_terminal, full_disk])
+def test_nobody_has_to_read_what_a_training_says(
+    open_gone: Callable[[], int], with_bar: bool
+) -> None:
+    with os.fdopen(open_gone(), "w") as gone:
+        display = ConsoleDisplay(LastingConsole(file=gone, force_terminal=with_bar))
         with display:
             for update in range(3):
                 display.message("a line for nobody")

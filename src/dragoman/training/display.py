@@ -45,10 +45,20 @@ class Silence:
 
 
 class LastingConsole(Console):
-    """A console that falls silent when nobody reads it any more, where rich's ends the process."""
+    """A console that falls silent when it cannot be written to any more: no training ends of that.
+
+    Nobody reads a pipe, a terminal is closed, or the disk of a log is full.
+    """
+
+    def _check_buffer(self) -> None:
+        """Write what was printed; rich's minds a broken pipe only."""
+        try:
+            super()._check_buffer()
+        except OSError:
+            self.on_broken_pipe()
 
     def on_broken_pipe(self) -> None:
-        """Go on unseen; what is still in the pipe goes nowhere."""
+        """Go on unseen; what is still to be written goes nowhere."""
         self.quiet = True
         os.dup2(os.open(os.devnull, os.O_WRONLY), self.file.fileno())
 
