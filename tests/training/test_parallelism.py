@@ -46,6 +46,9 @@ PLAN = [
     planned("ddp 2 to 1", 1, begin="ddp 2 stopped"),
     planned("fsdp 2 stopped", 2, stop=STOP, parallelism="fsdp"),
     planned("fsdp 2 again", 2, begin="fsdp 2 stopped", parallelism="fsdp"),
+    planned("ddp 3", 3, ema_decay=0.9),
+    planned("ddp 3 stopped", 3, stop=STOP, ema_decay=0.9),
+    planned("ddp 3 again", 3, begin="ddp 3 stopped", ema_decay=0.9),
     planned("fsdp 2 to 1", 1, begin="fsdp 2 stopped"),
     planned("fsdp 2 to ddp 4", 4, begin="fsdp 2 stopped"),
 ]
@@ -124,8 +127,9 @@ def test_a_run_goes_on_with_another_number_of_processes(runs: Path, run: str) ->
     assert [e["update"] for e in events if e["event"] == "update"] == list(range(1, UPDATES + 1))
 
 
-def test_a_sharded_run_that_stopped_goes_on_bit_for_bit(runs: Path) -> None:
-    straight, again = state(runs / "fsdp 2"), state(runs / "fsdp 2 again")
+@pytest.mark.parametrize("run", ["fsdp 2", "ddp 3"])
+def test_a_run_that_stopped_goes_on_bit_for_bit(runs: Path, run: str) -> None:
+    straight, again = state(runs / run), state(runs / f"{run} again")
 
     assert straight.keys() == again.keys()
     for name, tensor in straight.items():

@@ -38,7 +38,7 @@ from dragoman.training.optimizer import build_optimizers
 from dragoman.training.parallelism import gathered, spread
 from dragoman.training.progress import Outcome, Progress
 from dragoman.training.schedule import learning_rate
-from dragoman.training.step import MicroBatch, update
+from dragoman.training.step import MicroBatch, rehearse, update
 from dragoman.training.stopping import StoppedError, left_when_stopped, stop_on_signals
 from dragoman.training.under_way import Begun, UpdatesUnderWay, updates_ahead
 from dragoman.training.validation import Validation
@@ -96,6 +96,7 @@ class Trainer:
         self.checkpoints = Checkpoints(directory / "checkpoints")
         self.journal_path = directory / JOURNAL
         self.progress = Progress()
+        self.rehearsed = False
 
     def resume(self) -> list[str]:
         """Go back to the newest checkpoint that verifies; return complaints about newer ones.
@@ -225,6 +226,10 @@ class Trainer:
     def _one_update(self, batch: Update, journal: AnyJournal, display: Display) -> None:
         """Change the weights once, and tell of the updates that have come to an end."""
         progress = self.progress
+        micro_batches = [MicroBatch.on(self.device, part) for part in batch.micro_batches]
+        if not self.rehearsed:
+            rehearse(self.model, micro_batches[0], self.optimizers)
+            self.rehearsed = True
         self.under_way.start_clock()
         number = progress.update + 1
         # All randomness of an update follows from its number, so a resumed run needs no more.
@@ -232,7 +237,7 @@ class Trainer:
         rate = learning_rate(number, self.config, self.transformer.config.d_model)
         report = update(
             self.model,
-            [MicroBatch.on(self.device, micro_batch) for micro_batch in batch.micro_batches],
+            micro_batches,
             self.optimizers,
             num_target_tokens=batch.num_target_tokens,
             learning_rate=rate,

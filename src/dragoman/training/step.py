@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
 
 from dragoman.corpora.batch import Batch
 from dragoman.errors import DragomanError
@@ -107,6 +108,18 @@ def update(
     else:
         optimizers.forget_gradients()
     return report
+
+
+def rehearse(objective: nn.Module, micro_batch: MicroBatch, optimizers: Optimizers) -> None:
+    """Compute gradients for nothing, so that DDP sends all that count in one order.
+
+    After its first backward it puts gradients into buckets anew, in the order in which they came.
+    Where in a bucket a gradient lies decides in which order three or more processes add it up: the
+    first update of a run that goes on would be rounded otherwise than in one that never stopped.
+    """
+    if isinstance(objective, DistributedDataParallel):
+        _backward(objective, micro_batch, num_target_tokens=1)
+        optimizers.forget_gradients()
 
 
 def _backward(
