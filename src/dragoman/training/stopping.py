@@ -11,7 +11,10 @@ from torch import nn
 
 from dragoman.training.distributed import rank
 
-STOPPING = b"\nstopping and saving; Ctrl-C once more ends at once and loses what is not saved\n"
+STOPPING = b"\nstopping and saving"
+ONCE_MORE = b"; Ctrl-C once more ends at once and loses what is not saved"
+"""Not so under `torchrun`, which does not pass it on."""
+
 STANDARD_ERROR = 2
 
 
@@ -58,9 +61,10 @@ def stop_on_signals() -> Iterator[Sequence[int]]:
     def remember(number: int, frame: FrameType | None) -> None:
         received.append(number)
         if number == signal.SIGINT and rank() == 0:
+            once_more = b"" if "TORCHELASTIC_RUN_ID" in os.environ else ONCE_MORE
             # Past Python's buffers, in whose midst the signal may have come.
             with suppress(OSError):
-                os.write(STANDARD_ERROR, STOPPING)
+                os.write(STANDARD_ERROR, STOPPING + once_more + b"\n")
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
     caught = [signal.SIGINT, signal.SIGTERM]
