@@ -1,5 +1,8 @@
 """A run writes only into a directory that is new or its own."""
 
+import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -123,6 +126,46 @@ def test_a_finished_run_without_checkpoints_keeps_its_recipe(
 
     with pytest.raises(RunError, match="seed"):
         claim(make_recipe(seed=2), tmp_path)
+
+
+HOLDS = """
+import errno, fcntl, os, signal, sys
+from pathlib import Path
+
+
+def no(file, operation):
+    raise OSError(errno.ENOSYS, "as Lustre without -o flock")
+
+
+fcntl.flock = no
+from dragoman.pipeline.claim import RunError, only_one
+
+with only_one(Path(sys.argv[1])):
+    if os.fork() == 0:
+        try:
+            only_one(Path(sys.argv[1])).__enter__()
+        except RunError as error:
+            os.write(1, str(error).encode())
+        os._exit(0)
+    os.wait()
+    os.write(1, str(os.getpid()).encode())
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_where_files_cannot_be_locked_the_lock_dies_with_its_process_too(tmp_path: Path) -> None:
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", HOLDS, str(tmp_path)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        refused = re.search(
+            r"another process \((\d+)\) is training there; wait or stop it", done.stdout
+        )
+        assert refused, done.stderr
+        assert done.stdout.endswith(refused[1])
 
 
 def test_only_the_first_process_claims_a_directory(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import tomli_w
-from filelock import FileLock, Timeout
+from filelock import FileLock, SoftFileLock, Timeout
 
 from dragoman.config import from_table, read_table, to_table
 from dragoman.durable import write_atomically
@@ -23,7 +23,8 @@ from dragoman.training.journal import JOURNAL
 RECIPE_FILE = "recipe.toml"
 FINISHED_FILE = "finished"
 LOCK_FILE = ".lock"
-"""Has the number of the process that holds it."""
+"""Begins with the number of the process that holds it. Where files cannot be locked, `filelock`
+writes more there, by which it knows that this process has died."""
 
 MARK = "# The recipe of the run in this directory, written by dragoman train.\n"
 """Begins `recipe.toml`, and tells it from one that a person wrote."""
@@ -75,13 +76,14 @@ def only_one(directory: Path) -> Iterator[None]:
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        number = place.read_text(encoding="ascii", errors="replace")
+        number = place.read_text(encoding="ascii", errors="replace").partition("\n")[0]
         raise RunError(
             f"{directory}: another process {f'({number}) ' if number.isdigit() else ''}is training "
             "there; wait or stop it"
         ) from None
     try:
-        place.write_text(str(os.getpid()), encoding="ascii")
+        if not isinstance(lock, SoftFileLock):
+            place.write_text(str(os.getpid()), encoding="ascii")
         yield
     finally:
         lock.release()
