@@ -1,5 +1,8 @@
 """A finished model learns from other text, and what it was stays as it was."""
 
+import os
+import shutil
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,7 +20,7 @@ from dragoman.errors import UsageError
 from dragoman.finetuning.recipe import FEWEST_UPDATES_PER_EPOCH, SMALLEST_UPDATE, finetuning_recipe
 from dragoman.finetuning.run import ORDER_FILE, FineTuning, fine_tune
 from dragoman.model_directory import ModelDirectory, update_description
-from dragoman.pipeline.beginning import BeginningError
+from dragoman.pipeline.beginning import BEGINNING, BeginningError
 from dragoman.pipeline.claim import FINISHED_FILE, MARK, RECIPE_FILE, RunError, only_one
 from dragoman.pipeline.run import train_model
 from dragoman.recipe import Recipe, recipe_from_table
@@ -106,6 +109,7 @@ def test_the_same_command_goes_on_and_another_is_refused(
     with pytest.raises(RunError, match="began with other epochs and assignments"):
         start(epochs=3.0)
     (tmp_path / "run" / "finished").unlink()
+    (tmp_path / "run" / BEGINNING).unlink()  # which earlier versions have not written
     update_description(teacher, weights_sha256="0" * 64)  # as if it had been trained again
     try:
         assert "other weights now than those that the fine-tuning began with" in start(*short)[-1]
@@ -203,6 +207,28 @@ def test_another_shape_or_vocabulary_is_refused(
 
     with pytest.raises(BeginningError, match=message):
         train_model(recipe_from_table(table), tmp_path / "run", Silence())
+
+
+@pytest.mark.slow
+def test_a_run_goes_on_though_the_model_that_it_began_with_has_changed(
+    teacher: Path, mine: str, tmp_path: Path
+) -> None:
+    class Stopping(Silence):
+        def progress(self, update: int, total: int, loss: float, tokens_per_second: float) -> None:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    model = shutil.copytree(teacher, tmp_path / "model")
+    recipe = recipe_of(model, mine, "training.updates=2")
+    assert train_model(recipe, tmp_path / "run", Stopping()) == signal.SIGTERM
+    (model / "model.toml").unlink()
+    (model / "model.safetensors").unlink()
+
+    assert train_model(recipe, tmp_path / "run", Silence()) is None
+
+    recorded = ModelDirectory(tmp_path / "run").description.training["sha256"]
+    assert (
+        recorded[f"{model}/model.safetensors"] == ModelDirectory(teacher).description.weights_sha256
+    )
 
 
 def test_updates_are_small_where_the_text_is(teacher: Path, mine: str) -> None:

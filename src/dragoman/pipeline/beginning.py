@@ -5,7 +5,11 @@ from collections.abc import Collection
 from dataclasses import asdict
 from pathlib import Path
 
+import tomli_w
+
+from dragoman.config import read_table
 from dragoman.corpora.text_file import expand
+from dragoman.durable import write_atomically
 from dragoman.errors import DragomanError
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
@@ -13,9 +17,13 @@ from dragoman.model_directory import DESCRIPTION_NAME, WEIGHTS_NAME, ModelDirect
 from dragoman.recipe import Recipe, differences
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.training.averaging import Weights, copy_weights, weights_of
+from dragoman.training.distributed import rank
 
 BLOCK = re.compile(r"(?P<stack>encoder|decoder)\.blocks\.(?P<number>\d+)\.(?P<rest>.+)")
 """The name of a weight in one of the layers."""
+
+BEGINNING = "beginning.toml"
+"""In the directory of a run: the SHA-256 of the weights that it began with."""
 
 LAYERS = ("num_encoder_layers", "num_decoder_layers")
 
@@ -56,13 +64,18 @@ def other_sizes(
     return differences(before, after)
 
 
-def take_weights(model: str, transformer: Transformer, tokenizers: TokenizerPair) -> None:
+def take_weights(
+    model: str, transformer: Transformer, tokenizers: TokenizerPair, run: Path
+) -> None:
     """Overwrite new weights with those of a model of the same sizes, but for numbers of layers.
+
+    The first process notes which they were: the model may change while the run goes on.
 
     Args:
         model: Its directory, as a recipe names it.
         transformer: Has the new weights.
         tokenizers: Those of the run.
+        run: Its directory.
 
     Raises:
         ModelError: there is no model, or it is damaged.
@@ -80,6 +93,9 @@ def take_weights(model: str, transformer: Transformer, tokenizers: TokenizerPair
             "section"
         )
     copy_weights(at_the_same_depth(directory.load_transformer(), transformer), transformer)
+    if rank() == 0:
+        taken = {f"{model}/{WEIGHTS_NAME}": directory.description.weights_sha256}
+        write_atomically(run / BEGINNING, tomli_w.dumps(taken))
 
 
 def at_the_same_depth(theirs: Transformer, ours: Transformer) -> Weights:
@@ -107,13 +123,18 @@ def at_the_same_depth(theirs: Transformer, ours: Transformer) -> Weights:
 def fingerprint_start(model: str | None, run: Path) -> dict[str, str]:
     """Give the SHA-256 of the weights that a run began with, under the recipe's name for them.
 
-    A run that has published a model has them in its description: they may have changed since.
+    A run that has noted none, as those of earlier versions, has them in the description of a model
+    that it has published, if it has: the weights may have changed since.
     """
     if model is None:
         return {}
     name = f"{model}/{WEIGHTS_NAME}"
-    if (run / DESCRIPTION_NAME).exists():
+    if (run / BEGINNING).exists():
+        recorded = read_table(run / BEGINNING)
+    elif (run / DESCRIPTION_NAME).exists():
         recorded = ModelDirectory(run).description.training.get("sha256", {})
-        if name in recorded:
-            return {name: str(recorded[name])}
+    else:
+        recorded = {}
+    if name in recorded:
+        return {name: str(recorded[name])}
     return {name: ModelDirectory(expand(model)).description.weights_sha256}

@@ -13,6 +13,7 @@ from filelock import FileLock, SoftFileLock, Timeout
 from dragoman.config import from_table, read_table, to_table
 from dragoman.durable import write_atomically
 from dragoman.errors import DragomanError, UsageError
+from dragoman.pipeline.beginning import BEGINNING
 from dragoman.pipeline.publication import CARD
 from dragoman.pipeline.report import REPORT
 from dragoman.recipe import Recipe, differences
@@ -32,7 +33,16 @@ MARK = "# The recipe of the run in this directory, written by dragoman train.\n"
 MOST_NAMED = 5
 """Settings that have changed; where a plan gives way to sizes of one's own, there are twenty."""
 
-WRITTEN = ("data", "model.toml", "model.safetensors", CARD, "checkpoints", JOURNAL, REPORT)
+WRITTEN = (
+    "data",
+    BEGINNING,
+    "model.toml",
+    "model.safetensors",
+    CARD,
+    "checkpoints",
+    JOURNAL,
+    REPORT,
+)
 """What a run writes over."""
 
 MAY_CHANGE = (

@@ -42,7 +42,6 @@ class Publisher:
         self.recipe = recipe
         self.text = text
         self.directory = directory
-        self._start = fingerprint_start(recipe.training.begins_with, directory)
 
     def publish(
         self,
@@ -61,6 +60,7 @@ class Publisher:
             scores: On the test sets.
         """
         tokenizers = self.text.tokenizers
+        start = fingerprint_start(self.recipe.training.begins_with, self.directory)
         description = ModelDescription(
             source_language=self.recipe.source_language,
             target_language=self.recipe.target_language,
@@ -76,7 +76,7 @@ class Publisher:
                 "minutes": round(progress.seconds / 60, 1),
                 "recipe": to_table(self.recipe),
                 "corpora": [asdict(corpus) for corpus in self.text.summary.corpora],
-                "sha256": self.text.summary.files | self._start,
+                "sha256": self.text.summary.files | start,
                 "scores": scores or {},
             },
             software={

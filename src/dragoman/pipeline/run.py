@@ -150,7 +150,7 @@ def _trainer(
         padding_id=text.tokenizers.target.special_ids.pad,
     ).to(device)
     if recipe.training.begins_with is not None and not has_trained(directory):
-        take_weights(recipe.training.begins_with, transformer, text.tokenizers)
+        take_weights(recipe.training.begins_with, transformer, text.tokenizers, directory)
     return Trainer(
         transformer,
         _batches(recipe, text.store, text),
