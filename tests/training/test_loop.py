@@ -92,6 +92,20 @@ def test_a_signal_stops_and_the_next_call_goes_on_bit_for_bit(
     assert_same(resumed, straight)
 
 
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="cannot see what is mapped")
+@pytest.mark.parametrize("optimizer", ["adamw", "muon"])
+def test_a_run_that_goes_on_keeps_no_file_of_its_checkpoint(
+    make_trainer: Any, tmp_path: Path, optimizer: str
+) -> None:
+    make_trainer("run", optimizer=optimizer).run(StopAfter(3))
+    resumed = make_trainer("run", optimizer=optimizer)
+
+    resumed.resume()
+
+    assert resumed.progress.update == 3
+    assert str(tmp_path / "run" / "checkpoints") not in Path("/proc/self/maps").read_text()
+
+
 def test_an_interrupt_is_answered_at_once_and_one_during_the_last_validation_stops(
     make_trainer: Any, capfd: pytest.CaptureFixture[str]
 ) -> None:

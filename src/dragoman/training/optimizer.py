@@ -61,16 +61,19 @@ class Optimizers:
         }
 
     def load(self, tensors: dict[str, Tensor]) -> None:
-        """Go back to what `tensors` gave, made whole."""
+        """Go back to copies of what `tensors` gave, made whole.
+
+        What is loaded lies in the file of a checkpoint, which takes its space for as long as it is
+        used, though it may have been deleted.
+        """
         states: list[dict[int, dict[str, Tensor]]] = [{} for _ in self.members]
         owned = list(map(_parameters, self.members))
         for key, tensor in tensors.items():
             place, index, name = key.split(".", 2)
             parameter = owned[int(place)][int(index)]
             is_count = tensor.dim() == 0  # of steps; all else is shaped like its parameter
-            states[int(place)].setdefault(int(index), {})[name] = (
-                tensor if is_count else part_like(tensor, parameter)
-            )
+            part = tensor if is_count else part_like(tensor, parameter)
+            states[int(place)].setdefault(int(index), {})[name] = part.clone()
         for member, state in zip(self.members, states, strict=True):
             member.load_state_dict({**member.state_dict(), "state": state})
 
