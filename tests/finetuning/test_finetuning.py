@@ -123,6 +123,20 @@ def test_the_same_command_goes_on_and_another_is_refused(
         start(*short)
 
 
+@pytest.mark.slow
+def test_what_does_not_touch_the_weights_may_change(start: FineTune, tmp_path: Path) -> None:
+    short = ("training.updates=2", "evaluation.bootstrap_samples=100")
+    start(*short, "training.keep_checkpoints=3")
+    (tmp_path / "run" / "finished").unlink()
+
+    start(*short, "training.keep_checkpoints = 1", "licence=CC-BY-4.0")
+
+    recipe = recipe_from_table(read_table(tmp_path / "run" / "recipe.toml"))
+    assert (recipe.training.keep_checkpoints, recipe.licence) == (1, "CC-BY-4.0")
+    with pytest.raises(RunError, match="began with other assignments"):
+        start(*short, "seed=9")
+
+
 def test_another_training_is_not_taken_for_a_fine_tuning(start: FineTune, tmp_path: Path) -> None:
     run = tmp_path / "run"
     run.mkdir()
@@ -135,7 +149,7 @@ def test_another_training_is_not_taken_for_a_fine_tuning(start: FineTune, tmp_pa
     assert not (run / ORDER_FILE).exists()
 
 
-@pytest.mark.parametrize("damage", ["", "[1]", "{"])
+@pytest.mark.parametrize("damage", ["", "[1]", "{", "{}"])
 def test_an_order_that_cannot_be_read_is_named(
     start: FineTune, tmp_path: Path, damage: str
 ) -> None:

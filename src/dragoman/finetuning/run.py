@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dragoman.config import read_table
+from dragoman.config import read_table, set_key
 from dragoman.corpora.parallel_text import read_pairs
 from dragoman.corpora.prepared_text import VALIDATION_NAME, read_tsv
 from dragoman.durable import write_atomically
@@ -17,6 +17,7 @@ from dragoman.evaluation.significance import compare
 from dragoman.finetuning.recipe import finetuning_recipe
 from dragoman.model_directory import ModelDirectory
 from dragoman.pipeline.claim import (
+    MAY_CHANGE,
     RECIPE_FILE,
     RunError,
     check_free,
@@ -96,7 +97,7 @@ def fine_tune(order: FineTuning, display: Display) -> int | None:
 
 
 def _begun(order: FineTuning) -> Recipe | None:
-    """Take the recipe with which the run began; None if it has not.
+    """Take the recipe with which the run began, with what may change; None if it has not.
 
     Raises:
         RunError: it began with something else.
@@ -110,17 +111,30 @@ def _begun(order: FineTuning) -> Recipe | None:
             "directory with -o"
         )
     try:
-        begun = dict(json.loads(path.read_bytes()))
-    except (ValueError, TypeError) as error:
+        begun = _decisive(json.loads(path.read_bytes()))
+    except (ValueError, TypeError, KeyError) as error:
         raise RunError(
             f"{path}: it is damaged ({error}); bring a copy back, or name another directory with -o"
         ) from error
-    if changed := [name for name, value in order.to_table().items() if begun.get(name) != value]:
+    asked = _decisive(order.to_table())
+    if changed := [name for name, value in asked.items() if begun.get(name) != value]:
         raise RunError(
             f"{order.directory}: its fine-tuning began with other {' and '.join(changed)}; "
             "undo the change, or name another directory with -o"
         )
-    return recipe_from_table(read_table(order.directory / RECIPE_FILE))
+    table = read_table(order.directory / RECIPE_FILE)
+    for assignment in filter(_may_change, order.assignments):
+        set_key(table, assignment)
+    return recipe_from_table(table)
+
+
+def _decisive(table: dict[str, Any]) -> dict[str, Any]:
+    """Leave those assignments out of an order that may change while its run goes on."""
+    return {**table, "assignments": [a for a in table["assignments"] if not _may_change(a)]}
+
+
+def _may_change(assignment: str) -> bool:
+    return assignment.partition("=")[0].strip() in MAY_CHANGE
 
 
 def _plan(order: FineTuning, say: Callable[[str], None]) -> Recipe:
