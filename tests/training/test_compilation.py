@@ -1,8 +1,10 @@
 """Compiled blocks compute what was written, and are compiled once."""
 
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -48,3 +50,24 @@ def test_a_validation_compiles_nothing(report: dict[str, Any]) -> None:
 def test_a_training_with_compiled_blocks_learns_the_same(report: dict[str, Any]) -> None:
     assert report["difference of what was learnt"] < 10 * report["tolerance"]
     assert report["graphs of a training"] >= 2
+
+
+def test_a_missing_compiler_is_missed_before_the_text_is_looked_at(tmp_path: Path) -> None:
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(
+        'source_language = "en"\ntarget_language = "it"\n'
+        'corpora.train = [{ path = "there is none.tsv" }]\n'
+        'training = { compile = true, device = "cpu" }\nmodel.preset = "tiny"\n'
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-m", "dragoman", "train", str(recipe), "-o", str(tmp_path / "run")],
+        env={**os.environ, "CXX": "no-such-compiler"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 1
+    assert "training.compile = true needs a C++ compiler" in done.stderr
+    assert not (tmp_path / "run").exists()

@@ -29,6 +29,7 @@ from dragoman.pipeline.publication import Publisher, relicense
 from dragoman.pipeline.report import REPORT, write_report
 from dragoman.pipeline.validation import Validator, validation_metrics
 from dragoman.recipe import Recipe
+from dragoman.training.compilation import require_compiler
 from dragoman.training.display import Display, Silence
 from dragoman.training.distributed import (
     barrier,
@@ -50,12 +51,14 @@ def train_model(recipe: Recipe, directory: Path, display: Display) -> int | None
         RunError: the directory holds the run of another recipe, or another process trains in it,
             or the disk is full or fails.
         EvaluationError: a package that a metric needs is not installed.
+        DragomanError: blocks are to be compiled, and there is no compiler.
         ModelError: there is no model to begin with.
         BeginningError: it has other sizes or another vocabulary.
     """
     device = device_of_process(recipe.training.device)
     require_packages(recipe.evaluation)
     require_packages(validation_metrics(recipe))
+    require_compiler(recipe.training, device)
     make_directory(directory)
     with process_group(device), named_when_unwritable(directory), only_one(directory):
         if rank() > 0:
@@ -69,9 +72,8 @@ def train_model(recipe: Recipe, directory: Path, display: Display) -> int | None
             display.message(f"{directory}: this run is finished; nothing is left to do")
             return None
         text = _prepare_text(recipe, directory, display)
-        validator = _validator(recipe, text)
         publisher = Publisher(recipe, text, directory)
-        trainer = _trainer(recipe, text, directory, device, validator, publisher)
+        trainer = _trainer(recipe, text, directory, device, publisher)
         for complaint in trainer.resume():
             display.message(f"warning: {complaint}")
         _announce(recipe, trainer, text, display)
@@ -138,7 +140,6 @@ def _trainer(
     text: PreparedText,
     directory: Path,
     device: torch.device,
-    validator: Validator,
     publisher: Publisher,
 ) -> Trainer:
     keep_freed_memory()
@@ -157,7 +158,7 @@ def _trainer(
         recipe.training,
         directory,
         resample=_resample(recipe, text),
-        validate=validator,
+        validate=_validator(recipe, text),
         publish=publisher.publish,
     )
 

@@ -12,11 +12,33 @@ from typing import Any
 
 import torch
 
+from dragoman.errors import DragomanError
 from dragoman.model.transformer import Transformer
+from dragoman.training.config import TrainingConfig
 
 MOST_COMPILATIONS = 64
 """Of a kind of block. A batch of one sentence, or one whose sources are as long as its targets, has
 code of its own; after the eight that PyTorch allows, blocks would run as they were written."""
+
+
+def require_compiler(config: TrainingConfig, device: torch.device) -> None:
+    """Look for the C++ compiler that blocks on a CPU need, so that it is missed before long work.
+
+    Raises:
+        DragomanError: blocks are to be compiled, and there is none.
+    """
+    if not config.compile or device.type != "cpu":
+        return
+    from torch._inductor.cpp_builder import get_cpp_compiler
+    from torch._inductor.exc import InvalidCxxCompiler
+
+    try:
+        get_cpp_compiler()
+    except InvalidCxxCompiler:
+        raise DragomanError(
+            "training.compile = true needs a C++ compiler, and there is none; install g++, name "
+            "another in the variable CXX, or leave the setting out"
+        ) from None
 
 
 def compile_blocks(
