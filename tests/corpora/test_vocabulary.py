@@ -1,5 +1,6 @@
 """A vocabulary is learnt from the text, or taken from a model as it is."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,26 @@ def test_two_vocabularies_are_not_taken_for_one(model: Path, tmp_path: Path) -> 
 
     with pytest.raises(TokenizerError, match=r"one vocabulary; set tokenizer\.joint = true"):
         learn_or_take(config, lambda: PAIRS, tmp_path / "data")
+
+
+@pytest.mark.parametrize("joint", [True, False])
+def test_sampling_needs_bytes_in_the_vocabulary_that_is_taken(tmp_path: Path, joint: bool) -> None:
+    text = [(f"the cat {i}", f"il gatto {i}") for i in range(50)]
+    for name, size, has_bytes in (("with", 300, True), ("without", 30, False)):
+        learnt = TokenizerConfig(kind="bpe", vocab_size=size, joint=joint, byte_fallback=has_bytes)
+        train_tokenizers(learnt, lambda: iter(text), tmp_path / name)
+    taken = {
+        name: TokenizerConfig(
+            kind="bpe", joint=joint, from_model=str(tmp_path / name), sampling=0.1
+        )
+        for name in ("with", "without")
+    }
+
+    learn_or_take(taken["with"], lambda: PAIRS, tmp_path / "data")
+
+    with pytest.raises(TokenizerError, match=r"no bytes .* tokenizer\.sampling = 0\.1"):
+        learn_or_take(taken["without"], lambda: PAIRS, tmp_path / "data")
+    learn_or_take(replace(taken["without"], sampling=0.0), lambda: PAIRS, tmp_path / "data")
 
 
 def test_a_model_that_is_not_there_is_named(tmp_path: Path) -> None:

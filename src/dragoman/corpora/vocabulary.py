@@ -6,8 +6,11 @@ from dragoman.corpora.fingerprint import fingerprint_file
 from dragoman.corpora.text_file import expand
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.pair import TokenizerPair
-from dragoman.tokenizers.tokenizer import TokenizerError
+from dragoman.tokenizers.tokenizer import Tokenizer, TokenizerError
 from dragoman.tokenizers.training import Pairs, train_tokenizers
+
+IN_NO_TEXT = "\U00100000"
+"""A character for private use, which no vocabulary has."""
 
 
 def learn_or_take(config: TokenizerConfig, pairs: Pairs, directory: Path) -> TokenizerPair:
@@ -30,8 +33,18 @@ def learn_or_take(config: TokenizerConfig, pairs: Pairs, directory: Path) -> Tok
             f"{config.from_model}: it has {'one vocabulary' if pair.joint else 'two vocabularies'}"
             f"; set tokenizer.joint = {str(pair.joint).lower()}"
         )
+    if config.sampling and any(map(_has_unknowns, (pair.source, pair.target))):
+        raise TokenizerError(
+            f"{config.from_model}: its vocabulary has no bytes to spell unknown characters with, "
+            f"which tokenizer.sampling = {config.sampling} would lose; leave one of the two out"
+        )
     pair.save(directory)
     return pair
+
+
+def _has_unknowns(tokenizer: Tokenizer) -> bool:
+    """Tell whether there are characters that a tokenizer has no tokens for."""
+    return tokenizer.special_ids.unk in tokenizer.encode(IN_NO_TEXT)
 
 
 def fingerprint_taken(config: TokenizerConfig) -> dict[str, str]:
