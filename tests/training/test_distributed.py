@@ -8,9 +8,17 @@ import threading
 from contextlib import ExitStack
 
 import pytest
+import torch
 from torch.distributed import TCPStore  # type: ignore[attr-defined]
 
-from dragoman.training.distributed import PORT_KEY, _is_of_connection, _new_store
+from dragoman.training import distributed
+from dragoman.training.distributed import (
+    PORT_KEY,
+    ProcessLostError,
+    _is_of_connection,
+    _new_store,
+    process_group,
+)
 
 
 def open_store() -> TCPStore:
@@ -55,6 +63,21 @@ def test_the_first_process_opens_a_new_store_each_time(
 
     assert not after.check(["of the dead"])
     assert offered.get(PORT_KEY) == str(after.port).encode()
+
+
+@pytest.mark.usefixtures("offered")
+def test_a_first_process_that_does_not_come_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(distributed, "LONGEST_MEETING", 1.0)
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "none")
+    monkeypatch.setenv("TORCHELASTIC_USE_AGENT_STORE", "True")
+    monkeypatch.setenv("RANK", "1")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+
+    with (
+        pytest.raises(ProcessLostError, match=r"cannot be reached.*dragoman/port"),
+        process_group(torch.device("cpu")),
+    ):
+        pytest.fail("there is no other process")
 
 
 @pytest.mark.parametrize(

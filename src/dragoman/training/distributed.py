@@ -72,11 +72,29 @@ def process_group(device: torch.device) -> Iterator[None]:
     hours; a process that dies is noticed by `torchrun` and not by this time limit.
 
     Raises:
-        ProcessLostError: another process has ended, or cannot be reached any more.
+        ProcessLostError: another process has ended, or cannot be reached, or has not come.
     """
     if "TORCHELASTIC_RUN_ID" not in os.environ:
         yield
         return
+    try:
+        _join(device)
+        yield
+    except RuntimeError as error:
+        if not _is_of_connection(error):
+            raise
+        raise ProcessLostError(
+            "another process of this training has ended or cannot be reached; what it has said may "
+            "tell why, and the same command goes on from the last checkpoint "
+            f"({' '.join(str(error).split())})"
+        ) from error
+    finally:
+        if dist.is_initialized():
+            _end_group()
+
+
+def _join(device: torch.device) -> None:
+    """Meet the other processes."""
     if device.type == "cuda":
         torch.cuda.set_device(device)
     # With GPUs, too, what processes ask each other of the host goes from host to host.
@@ -88,18 +106,6 @@ def process_group(device: torch.device) -> Iterator[None]:
         )
     else:
         dist.init_process_group(backend, timeout=LONGEST_WAIT)
-    try:
-        yield
-    except RuntimeError as error:
-        if not _is_of_connection(error):
-            raise
-        raise ProcessLostError(
-            "another process of this training has ended or cannot be reached; what it has said may "
-            "tell why, and the same command goes on from the last checkpoint "
-            f"({' '.join(str(error).split())})"
-        ) from error
-    finally:
-        _end_group()
 
 
 def _end_group() -> None:
@@ -129,7 +135,8 @@ def _new_store() -> TCPStore:
     leaves its port in the old one; a process that finds a dead port there looks again.
     """
     host = os.environ["MASTER_ADDR"]
-    offered = TCPStore(host, int(os.environ["MASTER_PORT"]), is_master=False)
+    longest = timedelta(seconds=LONGEST_MEETING)
+    offered = TCPStore(host, int(os.environ["MASTER_PORT"]), is_master=False, timeout=longest)
     if is_first():
         store = TCPStore(host, 0, is_master=True, wait_for_workers=False)
         offered.set(PORT_KEY, str(store.port))
