@@ -124,6 +124,11 @@ def test_a_validation_is_left_when_a_run_is_told_to_stop(workspace: Path) -> Non
 
 @pytest.mark.parametrize("hangs_up", [True, False])
 def test_a_training_outlives_its_terminal(workspace: Path, hangs_up: bool) -> None:
+    def begin() -> None:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # `nohup` has the tests ignore it
+        if hangs_up:  # without a terminal of its own, as with `setsid`, it is not told of the end
+            fcntl.ioctl(inside, termios.TIOCSCTTY, 0)
+
     outside, inside = os.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "dragoman", "train", "reverse.toml", "-o", "run", *SHORT, *BRIEF],
@@ -131,8 +136,7 @@ def test_a_training_outlives_its_terminal(workspace: Path, hangs_up: bool) -> No
         env={**environment(), "TERM": "xterm"},
         stderr=inside,
         start_new_session=True,
-        # Without a controlling terminal, as with `setsid`, nothing says that it is gone.
-        preexec_fn=lambda: hangs_up and fcntl.ioctl(inside, termios.TIOCSCTTY, 0),  # noqa: PLW1509
+        preexec_fn=begin,  # noqa: PLW1509
     )
     os.close(inside)
     while '"update": 7,' not in journal_of(workspace):
