@@ -12,6 +12,7 @@ from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import Hypothesis
 from dragoman.decoding.phrase import Phrase
 from dragoman.engines.pytorch import PyTorchEngine
+from dragoman.errors import UsageError
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.sentence_translator import Sentence, SentenceTranslator
@@ -179,6 +180,28 @@ def test_samples_stay_as_many_and_in_the_order_in_which_they_were_drawn(
         ("Il gatto ha 12 file.", -1.0),
         ("Il gatto ha 12 file.", -2.0),
     ]
+
+
+def test_what_one_engine_cannot_draw_another_draws(tokenizers: TokenizerPair) -> None:
+    class Searching(Parrot):
+        samples = False
+
+        def search(self, *_: object) -> list[list[Hypothesis]]:
+            raise UsageError("it does not draw")
+
+    drawing = Parrot(tokenizers.target.encode("Dove?"))
+    search = SearchConfig(sampling_temperature=1.0)
+    asked = sentences(tokenizers, ["Where?"])
+    first = Searching([])
+
+    alone = SentenceTranslator(first, tokenizers, TermFinder())
+    ((drawn,),) = SentenceTranslator(
+        first, tokenizers, TermFinder(), load_second_engine=lambda: drawing
+    ).translate(asked, search)
+
+    assert drawn.text == "Dove?"
+    with pytest.raises(UsageError, match="it does not draw"):
+        alone.translate(asked, search)
 
 
 def test_a_term_of_the_glossary_that_is_begun_is_not_asked_for_again(

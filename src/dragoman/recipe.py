@@ -181,7 +181,6 @@ def vocabulary_of(model: ModelDirectory) -> dict[str, Any]:
         "kind": description.kind,
         "joint": description.joint,
         "lowercase": description.lowercase,
-        "byte_fallback": description.byte_fallback,
         "from_model": as_setting(model.path),
     }
 

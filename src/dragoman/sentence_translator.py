@@ -81,7 +81,7 @@ class SentenceTranslator:
         self._load_second_engine = load_second_engine
         self._loading = Lock()
         self._languages = languages
-        self._speller = Speller(tokenizers.target)
+        self._speller = Speller(tokenizers.target, terms)
 
     def translate(
         self, sentences: Sequence[Sentence], search: SearchConfig

@@ -237,3 +237,23 @@ def test_without_phrases_it_finds_what_a_beam_search_finds() -> None:
 def test_an_empty_phrase_is_refused() -> None:
     with pytest.raises(ValueError, match="a token"):
         phrase(())
+
+
+def test_a_phrase_does_not_follow_where_it_would_make_something_longer() -> None:
+    """It is the most probable so, and any other token between them is less so."""
+    wanted = [A, B, EOS]
+
+    def model(prefix: tuple[int, ...]) -> list[float]:
+        best = wanted[min(len(prefix), len(wanted) - 1)]
+        return [5.0 if token == best else 0.0 for token in range(VOCAB)]
+
+    def found(first: Phrase) -> tuple[int, ...]:
+        ((best, *_),) = constrained_beam_search(
+            problem([model]), config(16, limit=4), [[first, phrase((B,))]]
+        )
+        return best.ids
+
+    assert found(phrase((A,))) == (A, B)
+    apart = found(Phrase(spellings=(Spelling((A,)),), not_before=frozenset({A, B})))
+    assert {A, B} <= set(apart)
+    assert (A, B) not in itertools.pairwise(apart)

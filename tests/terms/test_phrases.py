@@ -2,6 +2,7 @@
 
 import pytest
 
+from dragoman.terms.finder import TermFinder
 from dragoman.terms.phrases import Speller
 from dragoman.terms.protected import find_protected
 from dragoman.terms.term import Term
@@ -29,7 +30,7 @@ def tokenizer(
 @pytest.mark.parametrize("text", ["12", "%s", "{name}", "http://è.it/?a=1", "a@b.it", "%(x)s"])
 def test_every_spelling_decodes_to_the_term(tokenizer: Tokenizer, text: str) -> None:
     (term,) = find_protected(text)
-    phrase = Speller(tokenizer).spell(term, text)
+    phrase = Speller(tokenizer, TermFinder()).spell(term, text)
     before = tokenizer.encode("a (")
     for spelling in phrase.spellings:
         assert tokenizer.decode(spelling.tokens) == text
@@ -39,7 +40,7 @@ def test_every_spelling_decodes_to_the_term(tokenizer: Tokenizer, text: str) -> 
 
 def test_what_would_continue_a_number_may_not_follow_it(tokenizer: Tokenizer) -> None:
     (term,) = find_protected("12")
-    phrase = Speller(tokenizer).spell(term, "12")
+    phrase = Speller(tokenizer, TermFinder()).spell(term, "12")
     (behind,) = [spelling for spelling in phrase.spellings if spelling.not_after]
     for token, piece in enumerate(tokenizer.pieces(range(tokenizer.vocab_size))):
         digit = tokenizer.decode([*tokenizer.encode("12"), token]).startswith("121")
@@ -54,7 +55,7 @@ def test_what_would_continue_a_number_may_not_follow_it(tokenizer: Tokenizer) ->
 
 def test_a_number_may_stand_between_words_without_spaces(tokenizer: Tokenizer) -> None:
     (term,) = find_protected("12")
-    phrase = Speller(tokenizer).spell(term, "12")
+    phrase = Speller(tokenizer, TermFinder()).spell(term, "12")
     (behind,) = [spelling for spelling in phrase.spellings if spelling.not_after]
     (character,) = tokenizer.encode("a\u732b")[len(tokenizer.encode("a")) :]
     assert character not in phrase.not_before
@@ -65,7 +66,7 @@ def test_what_is_glued_in_the_source_may_be_glued_in_the_translation(
     tokenizer: Tokenizer,
 ) -> None:
     (term,) = find_protected("file%(kind)ss")
-    phrase = Speller(tokenizer).spell(term, "file%(kind)ss")
+    phrase = Speller(tokenizer, TermFinder()).spell(term, "file%(kind)ss")
     assert not phrase.not_before
     assert not any(spelling.not_after for spelling in phrase.spellings)
 
@@ -73,7 +74,7 @@ def test_what_is_glued_in_the_source_may_be_glued_in_the_translation(
 def test_whole_words_have_one_spelling() -> None:
     words = WordTokenizer(["il", "gatto", "12"])
     (term,) = find_protected("12")
-    phrase = Speller(words).spell(term, "12")
+    phrase = Speller(words, TermFinder()).spell(term, "12")
     assert {spelling.tokens for spelling in phrase.spellings} == {tuple(words.encode("12"))}
     assert not phrase.not_before
 
@@ -87,7 +88,7 @@ def test_a_word_of_a_glossary_is_not_appended_to_a_sentence_that_is_over(
 ) -> None:
     start = source.index("cat")
     term = Term(kind="glossary", start=start, end=start + 3, writings=("gatto",))
-    phrase = Speller(tokenizer).spell(term, source)
+    phrase = Speller(tokenizer, TermFinder()).spell(term, source)
     for mark in ".!":
         (end,) = tokenizer.encode(f"a{mark}")[-1:]
         assert (end in phrase.only_behind) != may_come_after_an_end
@@ -96,7 +97,7 @@ def test_a_word_of_a_glossary_is_not_appended_to_a_sentence_that_is_over(
 def test_what_is_protected_may_follow_an_abbreviation(tokenizer: Tokenizer) -> None:
     (term,) = find_protected("number 12")
     (full_stop,) = tokenizer.encode("a.")[-1:]
-    phrase = Speller(tokenizer).spell(term, "number 12")
+    phrase = Speller(tokenizer, TermFinder()).spell(term, "number 12")
     assert full_stop not in phrase.only_behind
     assert not all(full_stop in spelling.not_after for spelling in phrase.spellings)  # a space
 
@@ -108,7 +109,7 @@ def test_what_a_search_must_produce_is_found_in_what_it_produces(
     tokenizer: Tokenizer, text: str
 ) -> None:
     (term,) = find_protected(text)
-    phrase = Speller(tokenizer).spell(term, text)
+    phrase = Speller(tokenizer, TermFinder()).spell(term, text)
     letter = tokenizer.encode("a (")
     others = [
         token
@@ -125,3 +126,16 @@ def test_what_a_search_must_produce_is_found_in_what_it_produces(
                 assert term.key in {found.key for found in find_protected(before)}, before
             if token not in phrase.not_before:
                 assert term.key in {found.key for found in find_protected(after)}, after
+
+
+def test_a_share_in_turkish_may_be_written_behind_its_percent_sign(tokenizer: Tokenizer) -> None:
+    finder = TermFinder(languages=("en", "tr"))
+    (term,) = finder.find_protected("50% of it")
+    (percent,) = tokenizer.encode("(%")[len(tokenizer.encode("(")) :]
+
+    for speller, may in (
+        (Speller(tokenizer, finder), True),
+        (Speller(tokenizer, TermFinder()), False),
+    ):
+        (behind,) = [s for s in speller.spell(term, "50% of it").spellings if s.not_after]
+        assert (percent not in behind.not_after) == may

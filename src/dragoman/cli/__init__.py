@@ -218,14 +218,16 @@ def _keep_traceback() -> str:
 def _name_of_output(error: OSError) -> str | None:
     """Name standard output if it cannot be written: it is given once more what it did not take.
 
-    What it does not keep to be written later has failed before; errors of files have their names.
+    What it does not keep to be written later has failed before. So may have a file without a name.
     """
     try:
         sys.stdout.flush()
     except OSError:
         _leave_output()
         return "standard output"
-    return "standard output" if error.filename is None and error.errno in NO_SPACE else None
+    if error.filename is None and error.errno in NO_SPACE:
+        return "standard output, or a temporary file"
+    return None
 
 
 def _leave_output() -> None:

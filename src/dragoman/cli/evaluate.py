@@ -24,7 +24,7 @@ TRANSLATED_AT_ONCE = 512
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class ScoringOptions:
-    """What differs from the evaluation in the model's recipe; a file has the defaults."""
+    """What differs from the evaluation in the model's recipe, or from what is usual."""
 
     lowercase: bool | None = None
     """Compare without regard to case."""
@@ -107,7 +107,7 @@ def evaluate(
     json
         Write JSON, for programs.
     scoring
-        What differs from the evaluation in the model's recipe; a file has the defaults.
+        What differs from the evaluation in the model's recipe, or from what is usual.
     """
     from json import dumps
 
@@ -124,8 +124,8 @@ def evaluate(
     require_packages(settings)
     if compare is not None and not settings.bootstrap_samples:
         raise UsageError(
-            "bootstrap_samples = 0 leaves nothing to compare the systems on; "
-            "give --bootstrap-samples"
+            "without resampled test sets there is nothing to compare the systems on; give "
+            "--bootstrap-samples"
         )
     sources, references = _read_test_set(pairs, test_set, languages)
     _warn_of_unspaced(references, settings)
@@ -272,8 +272,8 @@ def _warn_of_unspaced(references: list[str], settings: "EvaluationConfig") -> No
     if splits_at_spaces and is_unspaced("".join(references)):
         print(
             "warning: the references are written without spaces between words, at which BLEU "
-            f"splits them ({settings.tokenize}), and means little so; give --tokenize zh, "
-            "ja-mecab or char",
+            f"splits them ({settings.tokenize}), and means little so; give --tokenize char, or zh "
+            "for Chinese, ja-mecab for Japanese",
             file=sys.stderr,
         )
 

@@ -200,10 +200,16 @@ def _required_steps(prefix: _Prefix, limit: int) -> list[_Step]:
         others = list(prefix.missing)
         others.remove(phrase)
         for spelling in phrase.spellings:
-            if must_begin or prefix.tokens[-1] not in spelling.not_after:
-                first, *remainder = spelling.tokens
+            first, *remainder = spelling.tokens
+            fits = prefix.tokens[-1] not in spelling.not_after and first not in _forbidden(prefix)
+            if must_begin or fits:
                 found.append(_Step(first, tuple(others), phrase, tuple(remainder)))
     return found
+
+
+def _forbidden(prefix: _Prefix) -> frozenset[int]:
+    """Give the tokens that may not follow, as they would make something longer of a phrase."""
+    return frozenset() if prefix.phrase is None else prefix.phrase.not_before
 
 
 def _has_no_room(prefix: _Prefix, limit: int) -> bool:
@@ -218,7 +224,7 @@ def _may_follow(token: int, prefix: _Prefix, required: list[_Step], eos: int) ->
     """Tell whether a token may follow that no phrase asks for."""
     if token == eos:
         return not prefix.missing
-    if prefix.phrase is not None and token in prefix.phrase.not_before:
+    if token in _forbidden(prefix):
         return False
     if any(token in phrase.only_behind for phrase in prefix.missing):
         return False

@@ -19,8 +19,9 @@ from dragoman.model_directory import ModelDirectory
 from dragoman.pipeline.claim import RECIPE_FILE, claim, make_directory, only_one
 from dragoman.pipeline.run import train_model
 from dragoman.recipe import Recipe
+from dragoman.training.compilation import require_compiler
 from dragoman.training.display import Display
-from dragoman.training.distributed import is_one_of_several
+from dragoman.training.distributed import device_of_process, is_one_of_several
 
 FOLDER = "distillation"
 """Inside the directory of the student's run."""
@@ -134,6 +135,7 @@ def distil(
     weights = [corpus.weight for corpus in order.corpora]
     pairs = dict(zip(_files(order), weights, strict=True))
     recipe = student_recipe(teacher, order.student, pairs, order.assignments)
+    require_compiler(recipe.training, device_of_process(recipe.training.device))
     search = _search(teacher, order.n_best)
     make_directory(order.directory)
     with only_one(order.directory):

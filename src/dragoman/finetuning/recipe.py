@@ -85,7 +85,7 @@ def _table(model: ModelDirectory, pairs: Sequence[str]) -> tuple[dict[str, Any],
         "source_language": description.source_language,
         "target_language": description.target_language,
         "model": to_table(description.model),
-        "tokenizer": vocabulary_of(model),
+        "tokenizer": vocabulary_of(model) | {"byte_fallback": description.tokenizer.byte_fallback},
         "corpora": corpora,
         "batching": {**batching, "max_length": description.max_length},
         "training": {

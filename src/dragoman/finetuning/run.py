@@ -15,7 +15,7 @@ from dragoman.evaluation.config import EvaluationConfig
 from dragoman.evaluation.report import comparisons_to_text
 from dragoman.evaluation.significance import compare
 from dragoman.finetuning.recipe import finetuning_recipe
-from dragoman.model_directory import ModelDirectory
+from dragoman.model_directory import ModelDirectory, ModelError
 from dragoman.pipeline.claim import (
     MAY_CHANGE,
     RECIPE_FILE,
@@ -152,7 +152,12 @@ def _plan(order: FineTuning, say: Callable[[str], None]) -> Recipe:
 def _compare(order: FineTuning, recipe: Recipe, display: Display) -> None:
     """Translate text with both models, and test the differences."""
     started = ModelDirectory(order.directory).description.training["sha256"]
-    if ModelDirectory(order.model).description.weights_sha256 not in started.values():
+    try:
+        now = ModelDirectory(order.model).description.weights_sha256
+    except ModelError as error:
+        display.message(f"{error}, so the two are not compared")
+        return
+    if now not in started.values():
         display.message(
             f"{order.model}: it has other weights now than those that the fine-tuning began with, "
             "so the two are not compared"

@@ -1,11 +1,13 @@
 """Terms as tokens, for a search that must produce them."""
 
+import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 
 from dragoman.decoding.phrase import Phrase, Spelling
-from dragoman.terms.protected import find_protected
+from dragoman.languages.scripts import UNSPACED
+from dragoman.terms.finder import TermFinder
 from dragoman.terms.term import Term, is_of_word
 from dragoman.tokenizers.tokenizer import Tokenizer
 
@@ -15,6 +17,8 @@ _ENDS = frozenset(".!?\u2026\u3002\uff01\uff1f")
 _LOOKED_AT = 2
 """Characters of a token, by which it is decided whether something protected may stand beside it."""
 
+_WITHOUT_SPACES = re.compile(f"[{UNSPACED}]")
+
 _NEIGHBOURS = "(\"'[/-|"
 """Characters that a term may follow without a space; in a vocabulary few pieces begin so."""
 
@@ -22,16 +26,17 @@ _NEIGHBOURS = "(\"'[/-|"
 class Speller:
     """Writes terms in the tokens of a language."""
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
+    def __init__(self, tokenizer: Tokenizer, terms: TermFinder) -> None:
         self._tokenizer = tokenizer
+        self._terms = terms
 
     def spell(self, term: Term, source: str) -> Phrase:
         """Give every way to write a term: after a space, or right behind something else.
 
         It neither continues a word or number nor is continued by one, unless it is so in the
-        source; and beside it stands nothing that would make something longer of it, as a full stop
-        before a number. A sentence does not end before a word of a glossary, which would then be
-        appended.
+        source; and right beside it stands nothing that would make something longer of it, as a full
+        stop before a number. A sentence does not end before a word of a glossary, which would then
+        be appended.
 
         Args:
             term: What is to be written.
@@ -69,7 +74,7 @@ class Speller:
         return frozenset(
             token
             for text, tokens in self._tokens_by_end.items()
-            if (_goes_on(text[-1]) and not may_go_on) or not _is_found(term, text + writing)
+            if (_goes_on(text[-1]) and not may_go_on) or not self._is_found(term, text + writing)
             for token in tokens
         )
 
@@ -79,26 +84,32 @@ class Speller:
         return frozenset(
             token
             for text, tokens in self._tokens_by_beginning.items()
-            if (_goes_on(text[0]) and not may_go_on) or not _is_found(term, writing + text)
+            if (_goes_on(text[0]) and not may_go_on) or not self._is_found(term, writing + text)
             for token in tokens
         )
+
+    def _is_found(self, term: Term, text: str) -> bool:
+        """Tell whether a term that is found by its form is still found, and as the same one."""
+        if term.kind in ("glossary", "foreign"):
+            return True
+        return any(found.key == term.key for found in self._terms.find_protected(text))
 
     @cached_property
     def _tokens_by_end(self) -> dict[str, list[int]]:
         """The tokens of the vocabulary by the last characters of what they write."""
-        groups = defaultdict(list)
-        for token, text in enumerate(self._behind_a_letter):
-            if text:
-                groups[text[-_LOOKED_AT:]].append(token)
-        return groups
+        return self._grouped(lambda text: text[-_LOOKED_AT:])
 
     @cached_property
     def _tokens_by_beginning(self) -> dict[str, list[int]]:
         """The tokens of the vocabulary by the first characters of what they write."""
+        return self._grouped(lambda text: text[:_LOOKED_AT])
+
+    def _grouped(self, looked_at: Callable[[str], str]) -> dict[str, list[int]]:
+        """Group the tokens by a part of what they write, all characters without spaces alike."""
         groups = defaultdict(list)
         for token, text in enumerate(self._behind_a_letter):
             if text:
-                groups[text[:_LOOKED_AT]].append(token)
+                groups[_WITHOUT_SPACES.sub("\u4e00", looked_at(text))].append(token)
         return groups
 
     @cached_property
@@ -120,10 +131,3 @@ class Speller:
 def _goes_on(character: str) -> bool:
     """Tell whether a word or number goes on at a character, or at what is a part of one."""
     return is_of_word(character) or character in ("_", "\ufffd")
-
-
-def _is_found(term: Term, text: str) -> bool:
-    """Tell whether a term that is found by its form is still found, and as the same one."""
-    if term.kind in ("glossary", "foreign"):
-        return True
-    return any(found.key == term.key for found in find_protected(text))
