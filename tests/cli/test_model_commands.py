@@ -200,7 +200,7 @@ def test_a_comparison_without_samples_is_refused_before_anything_is_translated(
     assert main([*command, "--bootstrap-samples", "0"]) == 2
 
     (error,) = capsys.readouterr().err.splitlines()  # nothing says which engine translates
-    assert "leaves nothing to compare the systems on; give --bootstrap-samples" in error
+    assert "there is nothing to compare the systems on; give --bootstrap-samples" in error
 
 
 def test_evaluate_refuses_a_file_of_another_length(
