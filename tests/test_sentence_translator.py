@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from tests.alternative import says
 from tests.fake_engine import FakeEngine
 
 from dragoman.decoding.config import SearchConfig
@@ -13,6 +14,7 @@ from dragoman.decoding.hypothesis import Hypothesis
 from dragoman.decoding.phrase import Phrase
 from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.errors import UsageError
+from dragoman.faults import Fault
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.sentence_translator import Sentence, SentenceTranslator
@@ -326,15 +328,8 @@ def test_a_placeholder_that_was_not_there_is_told(tokenizers: TokenizerPair) -> 
 
 def test_the_best_of_a_part_with_few_alternatives_stands_in_all_of_the_text() -> None:
     def alternative(text: str) -> Alternative:
-        return Alternative(
-            text=text,
-            parts=(text,),
-            score=-float(scores.get(text, 1.0)),
-            log_probability=-1.0,
-            num_tokens=1,
-            finished=True,
-            faults=("copies the source",) if text == "b" else (),
-        )
+        faults: tuple[Fault, ...] = ("copies the source",) if text == "b" else ()
+        return replace(says(text, -scores.get(text, 1.0)), faults=faults)
 
     scores = {"b": 5.0, "c": 2.0, "x": 0.5}
 

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.alternative import says
 
 from dragoman.terms.finder import TermFinder
 from dragoman.text_cutter import TextCutter
@@ -10,7 +11,6 @@ from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.normalisation import visible
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.training import train_tokenizers
-from dragoman.translation import Alternative
 
 PAIRS = [("The cat is on the table. 12, %s", "Il gatto è sul tavolo."), ("A dog!", "Un cane!")]
 LIMIT = 60
@@ -26,18 +26,6 @@ def cutter(tokenizers: TokenizerPair, terms: TermFinder, *languages: str) -> Tex
     source, target = languages or ("en", "it")
     return TextCutter(
         tokenizers, (source, target), max_length=LIMIT, terms=terms, splits_sentences=True
-    )
-
-
-def says(text: str, score: float = -1.0) -> Alternative:
-    return Alternative(
-        text=text,
-        parts=(text,),
-        score=score,
-        log_probability=score,
-        num_tokens=1,
-        finished=True,
-        faults=(),
     )
 
 

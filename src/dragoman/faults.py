@@ -8,7 +8,7 @@ from typing import Literal
 
 from dragoman.languages.codes import base_language
 from dragoman.languages.detection import LISTED_LANGUAGES, Detector
-from dragoman.languages.scripts import UNSPACED
+from dragoman.languages.scripts import UNSPACED_CHARACTER
 
 Fault = Literal[
     "repeats itself",
@@ -40,7 +40,6 @@ MOST_BROKEN_OFF = 0.5
 """Words of a translation that breaks off, for each one of its source."""
 
 _ENDED = re.compile(r"[.!?\u2026][\"')\]\u00bb\u201d\u2019]*$")
-_UNSPACED = re.compile(f"[{UNSPACED}]")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _STANDING_ALONE = re.compile(r"(?<!\S)[^\W\d_]{2,}(?=[.,;:!?\u2026]?(?!\S))")
 _ADDRESS = re.compile(r"\S*(?:://|@|www\.)\S*")
@@ -113,7 +112,7 @@ def _breaks_off(source: str, translation: str) -> bool:
     return (
         of_source >= FEWEST_WORDS_ENDED
         and words <= MOST_BROKEN_OFF * of_source
-        and not _UNSPACED.search(translation)
+        and not UNSPACED_CHARACTER.search(translation)
     )
 
 

@@ -1,10 +1,11 @@
 """A line for each line, whatever came of it."""
 
 import pytest
+from tests.alternative import says
 
 from dragoman.bulk.file_format import Line
 from dragoman.bulk.form import WRITERS, Form, Rejected, Translated
-from dragoman.translation import Alternative, Translation
+from dragoman.translation import Translation
 
 
 @pytest.mark.parametrize(("ending", "written"), [("\n", "\n"), ("\r\n", "\r\n"), ("", "\n")])
@@ -26,16 +27,7 @@ def test_what_was_set_aside_keeps_its_place_at_the_end_of_a_file_too(
 )
 def test_a_record_is_a_line_whatever_stands_in_it(form: Form, written: str) -> None:
     text = "a\rb ||| c"
-    best = Alternative(
-        text=text,
-        parts=(text,),
-        score=-1.0,
-        log_probability=-1.0,
-        num_tokens=3,
-        finished=True,
-        faults=(),
-    )
-    translation = Translation(source=text, alternatives=(best,), parts=(text,), cut=False)
+    translation = Translation(source=text, alternatives=(says(text),), parts=(text,), cut=False)
     line = Line(place="a.txt:1", text=text, ending="\n")
 
     assert WRITERS[form](0, line, Translated(translation)) == written

@@ -7,10 +7,10 @@ from html import unescape
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.alternative import says
 
 from dragoman.markup.document import STRING, Markup, Rules, is_marked_up, visible_text
 from dragoman.markup.passage import PlainText
-from dragoman.translation import Alternative
 
 CUT = partial(PlainText, source="en", target="it", lines=False)
 XML = Rules(
@@ -55,19 +55,7 @@ def translated(text: str, rules: Rules | None = None) -> str:
 
 
 def put_together(markup: Markup, texts: list[str]) -> str:
-    return markup.put_together(list(map(alternative, texts))).text
-
-
-def alternative(text: str) -> Alternative:
-    return Alternative(
-        text=text,
-        parts=(text,),
-        score=-1.0,
-        log_probability=-2.0,
-        num_tokens=3,
-        finished=True,
-        faults=(),
-    )
+    return markup.put_together(list(map(says, texts))).text
 
 
 @pytest.mark.parametrize(
@@ -264,8 +252,8 @@ def test_the_score_is_that_of_what_is_written() -> None:
     placed = Markup("Press <b>Save</b> to go on.", STRING, CUT)
     apart = Markup("<b>Save</b> and Save.", STRING, CUT)
 
-    whole = placed.put_together([alternative(DICTIONARY[piece.strip()]) for piece in placed.pieces])
-    runs = apart.put_together([alternative(DICTIONARY.get(p.strip(), "x")) for p in apart.pieces])
+    whole = placed.put_together([says(DICTIONARY[piece.strip()]) for piece in placed.pieces])
+    runs = apart.put_together([says(DICTIONARY.get(p.strip(), "x")) for p in apart.pieces])
 
     assert whole.score == -1.0
     assert runs.score == -2.0

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter, validators
 
-from dragoman.cli.options import WholeNumber
+from dragoman.cli.options import Count, WholeNumber
 from dragoman.exit_codes import FOUND
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def check(
     *,
     class_: Annotated[list[str] | None, Parameter(name="--class", negative=())] = None,
     argument: Annotated[list[str] | None, Parameter(negative=())] = None,
-    seconds: Annotated[WholeNumber, Parameter(validator=validators.Number(gte=1))] = 120,
+    seconds: Count = 120,
     memory: Annotated[WholeNumber, Parameter(validator=validators.Number(gte=64))] = 4096,
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> int:

@@ -4,9 +4,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from cyclopts import App, Parameter, validators
+from cyclopts import App, Parameter
 
-from dragoman.cli.options import Output, WholeNumber
+from dragoman.cli.options import Count, Output, WholeNumber
 from dragoman.cli.picture_output import (
     PRINTED,
     ending_of,
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 app = App(name="plot", help="Draw attention, positions, masks, training, architecture.")
 
 LARGE_PAGE = 8 * 2**20
-
-Size = Annotated[WholeNumber, Parameter(validator=validators.Number(gte=1))]
 
 
 @app.command
@@ -216,7 +214,7 @@ def training(runs: Annotated[list[Path], Parameter(negative=())], /, *, output: 
 
 @app.command
 def architecture(
-    recipe_or_model: Path, /, *, output: Output, vocab_size: Size | None = None
+    recipe_or_model: Path, /, *, output: Output, vocab_size: Count | None = None
 ) -> None:
     """Draw the paper's figure 1 as a recipe or a model has it: shapes, and parameters by part.
 

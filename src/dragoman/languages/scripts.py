@@ -72,6 +72,8 @@ UNSPACED = _WITHOUT_SPACES + RANGES["Hangul"]
 """Code points of scripts in which a word, a number or a name stands beside another word without a
 space. Koreans put spaces between words, but none before a particle."""
 
+UNSPACED_CHARACTER = re.compile(f"[{UNSPACED}]")
+
 WIDE = re.compile(f"[{RANGES['Han']}{RANGES['Hangul']}{RANGES['Kana']}]")
 """A character that says as much as several letters."""
 

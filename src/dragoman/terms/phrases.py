@@ -1,12 +1,11 @@
 """Terms as tokens, for a search that must produce them."""
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
 from dragoman.decoding.phrase import Phrase, Spelling
-from dragoman.languages.scripts import UNSPACED
+from dragoman.languages.scripts import UNSPACED_CHARACTER
 from dragoman.terms.finder import TermFinder
 from dragoman.terms.term import Term, is_of_word
 from dragoman.tokenizers.tokenizer import Tokenizer
@@ -16,8 +15,6 @@ _ENDS = frozenset(".!?\u2026\u3002\uff01\uff1f")
 
 _LOOKED_AT = 2
 """Characters of a token, by which it is decided whether something protected may stand beside it."""
-
-_WITHOUT_SPACES = re.compile(f"[{UNSPACED}]")
 
 _NEIGHBOURS = "(\"'[/-|"
 """Characters that a term may follow without a space; in a vocabulary few pieces begin so."""
@@ -109,7 +106,7 @@ class Speller:
         groups = defaultdict(list)
         for token, text in enumerate(self._behind_a_letter):
             if text:
-                groups[_WITHOUT_SPACES.sub("\u4e00", looked_at(text))].append(token)
+                groups[UNSPACED_CHARACTER.sub("\u4e00", looked_at(text))].append(token)
         return groups
 
     @cached_property

@@ -1,6 +1,5 @@
 """A stretch of a source that decides what stands in its translation."""
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
@@ -9,7 +8,7 @@ from itertools import pairwise
 from typing import Literal
 
 from dragoman.faults import Fault
-from dragoman.languages.scripts import UNSPACED
+from dragoman.languages.scripts import UNSPACED, UNSPACED_CHARACTER
 
 Kind = Literal["address", "placeholder", "number", "foreign", "picture", "glossary"]
 
@@ -56,10 +55,7 @@ def is_of_word(character: str) -> bool:
     >>> is_of_word("a"), is_of_word("\u732b"), is_of_word("\u0301")
     (True, False, True)
     """
-    return is_mark(character) or (character.isalnum() and not _UNSPACED.match(character))
-
-
-_UNSPACED = re.compile(f"[{UNSPACED}]")
+    return is_mark(character) or (character.isalnum() and not UNSPACED_CHARACTER.match(character))
 
 
 def is_mark(character: str) -> bool:
