@@ -68,6 +68,18 @@ def test_a_seed_gives_a_sentence_the_same_samples_in_every_batch() -> None:
     assert len({hypothesis.ids for hypothesis in alone}) > 1
 
 
+def test_samples_are_not_ranked() -> None:
+    task = problem([random_model(1, vocab_size=9)], source_lengths=[5])
+
+    drawn = [
+        sample(task, SearchConfig(sampling_temperature=1.0, n_best=number))[0]
+        for number in range(1, 9)
+    ]
+
+    assert drawn == [drawn[-1][:number] for number in range(1, 9)]
+    assert [found.score for found in drawn[-1]] != sorted(found.score for found in drawn[-1])
+
+
 def test_another_seed_gives_other_samples() -> None:
     task = problem([random_model(1, vocab_size=50, scale=0.1)], source_lengths=[5])
 

@@ -17,8 +17,8 @@ from dragoman.decoding.top_tokens import top_tokens
 def sample(problem: SearchProblem[State], config: SearchConfig) -> list[list[Hypothesis]]:
     """Draw `n_best` translations of each sentence, independently of each other.
 
-    Those that end come first, then those that met the length limit, the best scored first of
-    each.
+    They stay in the order in which they were drawn. Ranked, the first ones of two sentences would
+    both be good, and a text that is joined of them no draw of the model.
 
     All the randomness of a sample comes from the seed, the source sentence and the number of the
     sample. So a sentence gets the same samples in every batch and at every place in a file.
@@ -32,10 +32,7 @@ def sample(problem: SearchProblem[State], config: SearchConfig) -> list[list[Hyp
         tokens = draw_tokens(log_probabilities, noise[sentences, :, position], config)
         return log_probabilities.gather(2, tokens[..., None])[..., 0], tokens
 
-    samples = follow_single_paths(problem, config, num_paths=config.n_best, choose=draw)
-    return [
-        sorted(group, key=lambda found: (not found.finished, -found.score)) for group in samples
-    ]
+    return follow_single_paths(problem, config, num_paths=config.n_best, choose=draw)
 
 
 def draw_tokens(
