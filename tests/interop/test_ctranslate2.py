@@ -22,12 +22,12 @@ from dragoman.engines.protocol import EngineError
 from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.errors import UsageError
 from dragoman.interop import ctranslate2 as exporting
-from dragoman.interop.ctranslate2 import export_ctranslate2
+from dragoman.interop.ctranslate2 import FEWEST_POSITIONS, export_ctranslate2
 from dragoman.interop.export import ExportError, compare_rounded
 from dragoman.interop.proof import LoadedModel, Pair
 from dragoman.interop.staging import OutputError
 from dragoman.model.positional_encoding import sinusoids
-from dragoman.model_directory import ModelDirectory, ModelError
+from dragoman.model_directory import ModelDirectory, ModelError, update_description
 from dragoman.tokenizers.tokenizer import SpecialIds
 from dragoman.translator import Translator
 
@@ -316,6 +316,18 @@ def test_a_copy_has_all_positions_that_its_model_asks_for(save: Save) -> None:
     assert found == pytest.approx(expected, abs=1e-3)
 
 
+def test_a_copy_can_judge_what_has_met_the_length_limit(save: Save) -> None:
+    directory = save(max_length=300)
+    update_description(directory.path, search={"max_length_extra": FEWEST_POSITIONS - 600})
+    limit = ModelDirectory(directory.path).search.max_length(300)
+    assert limit == FEWEST_POSITIONS
+    ct2, _ = engines(directory)
+
+    (found,) = ct2.log_probabilities([[5]], [[5] * limit])
+
+    assert len(found) == limit + 1
+
+
 def test_a_layer_norm_that_ctranslate2_lacks_is_refused(save: Save) -> None:
     directory = save(layer_norm="scalar")
 
@@ -367,7 +379,7 @@ def test_a_directory_of_something_else_is_not_replaced(save: Save, tmp_path: Pat
     (tmp_path / "precious").mkdir()
     (tmp_path / "precious" / "file").touch()
 
-    with pytest.raises(OutputError, match="precious: there is something else; name another"):
+    with pytest.raises(OutputError, match="precious: there is something else; move it"):
         export_ctranslate2(directory.path, tmp_path / "precious")
 
     assert (tmp_path / "precious" / "file").exists()
@@ -506,8 +518,24 @@ def test_a_copy_that_is_not_what_was_written_is_refused(save: Save, name: str, d
     elif damage == "device":
         path.symlink_to("/dev/zero")
 
-    with pytest.raises(EngineError, match=f"{name}: (not what was|cannot be read|not JSON)"):
+    with pytest.raises(EngineError, match=f"{name}: (not what|cannot be).*dragoman export "):
         Translator(directory.path, engine="ctranslate2")
+
+    export_ctranslate2(directory.path)
+
+    assert Translator(directory.path, engine="ctranslate2")(TEXTS)
+
+
+def test_a_copy_that_cannot_be_read_is_not_passed_over_in_silence(
+    save: Save, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = save()
+    export_ctranslate2(directory.path)
+    (directory.path / "ctranslate2" / "config.json").unlink()
+
+    assert TranslationOptions(device="cpu").load(directory.path).engine.startswith("PyTorch")
+
+    assert "or is damaged, and is not used; dragoman export" in capsys.readouterr().err
 
 
 def test_a_copy_by_release_0_1_0_has_no_checksums_and_is_read(save: Save) -> None:

@@ -67,7 +67,7 @@ def test_nothing_is_written_over_the_original_or_another_model(
     save_marian()
     before = (tmp_path / "model.safetensors").read_bytes()
 
-    with pytest.raises(OutputError, match="there is something else; name another output"):
+    with pytest.raises(OutputError, match="there is something else; move it away or"):
         run(tmp_path, "-o", tmp_path, "--languages", "en-it")
 
     assert (tmp_path / "model.safetensors").read_bytes() == before
@@ -139,12 +139,12 @@ def test_one_of_several_languages_must_be_chosen(
 @pytest.mark.parametrize(
     ("file", "change", "message"),
     [
-        ("config.json", {"decoder_start_token_id": None}, "special token is None, not a number"),
-        ("config.json", {"eos_token_id": [0]}, r"special token is \[0\], not a number"),
-        ("config.json", {"decoder_start_token_id": -1}, "special token is -1, not a number from 0"),
+        ("config.json", {"pad_token_id": None}, "pad_token_id is None, not a number"),
+        ("config.json", {"eos_token_id": [0]}, r"eos_token_id is \[0\], not a number"),
+        ("generation_config.json", {"decoder_start_token_id": -1}, "start_token_id is -1, not a"),
         ("config.json", {"activation_function": ["swish"]}, r"activation_function is \['swish'\]"),
         ("config.json", {"d_model": 12.0}, "d_model is no whole number"),
-        ("vocab.json", {"<unk>": "1"}, "special token is '1', not a number"),
+        ("vocab.json", {"<unk>": "1"}, "<unk> is '1', not a number"),
         ("vocab.json", {"an extra one": "5"}, r"ids of its .* pieces are not 0, 1, 2"),
     ],
 )

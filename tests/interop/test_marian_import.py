@@ -118,6 +118,24 @@ def test_a_model_whose_translations_begin_with_their_end_can_end(
     assert found.finished
 
 
+@pytest.mark.parametrize(("said", "expected"), [({"decoder_start_token_id": EOS}, EOS), ({}, None)])
+def test_what_translations_begin_with_may_stand_in_another_file(
+    save_marian: SaveMarian, tmp_path: Path, said: dict[str, int], expected: int | None
+) -> None:
+    theirs = save_marian()
+    for name, change in (
+        ("config.json", {"decoder_start_token_id": None}),
+        ("generation_config.json", {"decoder_start_token_id": None} | said),
+    ):
+        path = tmp_path / name
+        path.write_text(json.dumps(json.loads(path.read_text()) | change))
+
+    import_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
+
+    begins_with = ModelDirectory(tmp_path / "imported").description.special_ids.bos
+    assert begins_with == (theirs.config.pad_token_id if expected is None else expected)
+
+
 @pytest.mark.parametrize("code", ["", "a/b", None])
 def test_languages_that_are_none_are_asked_for(
     save_marian: SaveMarian, tmp_path: Path, code: str | None

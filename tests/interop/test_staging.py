@@ -36,6 +36,36 @@ def test_an_earlier_export_is_replaced(output: Path) -> None:
     assert names(output.parent) == ["out"]
 
 
+@pytest.mark.parametrize("name", ["index.html", "checkpoint-500/model.bin"])
+def test_what_somebody_has_put_beside_an_export_is_not_lost(output: Path, name: str) -> None:
+    (output / name).parent.mkdir(exist_ok=True)
+    (output / name).write_text("of somebody")
+
+    with pytest.raises(OutputError, match=f"{output}: there is something else; move it away or"):
+        export(output, "newer")
+
+    assert (output / name).read_text() == "of somebody"
+
+
+def test_an_export_that_somebody_has_trained_further_is_not_lost(output: Path) -> None:
+    (output / WEIGHTS).write_text("trained")
+
+    with pytest.raises(OutputError, match=f"{output}: there is something else; move it away or"):
+        export(output, "newer")
+
+    assert (output / WEIGHTS).read_text() == "trained"
+
+
+def test_a_damaged_export_that_nobody_edits_is_replaced(output: Path) -> None:
+    (output / WEIGHTS).write_text("damaged")
+
+    with staging(output, weights_name=WEIGHTS, is_edited=False) as directory:
+        (directory / "config.json").write_text("{}")
+        (directory / WEIGHTS).write_text("newer")
+
+    assert (output / WEIGHTS).read_text() == "newer"
+
+
 def test_a_second_process_is_refused_and_disturbs_nothing(output: Path) -> None:
     with staging(output, weights_name=WEIGHTS) as directory:
         (directory / "config.json").write_text(json.dumps({WEIGHTS_OF_ORIGIN: "0"}))

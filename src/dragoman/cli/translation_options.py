@@ -51,13 +51,14 @@ class TranslationOptions:
     def settings(self, model: Path, search: "SearchConfig | None" = None) -> "TranslatorSettings":
         """Say how to load a model, here or in another process; warn of what nobody would see."""
         from dragoman.bulk.job import TranslatorSettings
-        from dragoman.engines.selection import has_stale_copy
+        from dragoman.engines.selection import has_unused_copy
         from dragoman.model_directory import ModelDirectory
 
-        if self.engine == "auto" and has_stale_copy(ModelDirectory(model)):
+        if self.engine == "auto" and has_unused_copy(ModelDirectory(model)):
             print(
-                f"warning: {model}: its copy for CTranslate2 was made of other weights and is not "
-                f"used; dragoman export {quote(str(model))} --to ctranslate2 makes it anew",
+                f"warning: {model}: its copy for CTranslate2 was made of other weights, or is "
+                f"damaged, and is not used; dragoman export {quote(str(model))} --to ctranslate2 "
+                "makes it anew",
                 file=sys.stderr,
             )
         return TranslatorSettings(model=model, search=search, **vars(self))

@@ -17,7 +17,7 @@ from dragoman.durable import checksum, open_file
 from dragoman.engines.grouping import group_by_length
 from dragoman.engines.protocol import EngineError
 from dragoman.errors import UsageError
-from dragoman.model_directory import WEIGHTS_OF_ORIGIN, ModelDirectory
+from dragoman.model_directory import CHECKSUMS, WEIGHTS_OF_ORIGIN, ModelDirectory
 from dragoman.tokenizers.pair import TokenizerPair
 
 COPY_NAME = "ctranslate2"
@@ -25,9 +25,6 @@ COPY_NAME = "ctranslate2"
 
 NUM_POSITIONS = "dragoman_num_positions"
 """Under this name the copy's `config.json` says for how many positions it has encodings."""
-
-CHECKSUMS = "dragoman_sha256"
-"""Under this name it has the SHA-256 of each other file; copies by release 0.1.0 have none."""
 
 TOKENS_PER_BATCH = 1024
 """Source tokens translated together, or tokens of the longer side judged together, padding
@@ -335,14 +332,14 @@ def _name_files_of_its_own(checksums: object) -> bool:
 
 def _verify(copy: Path, checksums: dict[str, str]) -> None:
     """Compare the files of a copy with what was written; CTranslate2 notices few damages."""
+    how = _how_to_export(copy.parent)
     for name, written in checksums.items():
         path = copy / name
         try:
             intact = checksum(path) == written
         except OSError as error:
-            raise EngineError(f"{path}: cannot be read: {error.strerror}") from error
+            raise EngineError(f"{path}: cannot be read: {error.strerror}; {how}") from error
         if not intact:
-            how = _how_to_export(copy.parent)
             raise EngineError(f"{path}: not what was written there, so it is damaged; {how}")
 
 

@@ -115,17 +115,13 @@ def _choose_kind(
     return "ctranslate2" if _suits_ctranslate2(directory, search, settings) else "pytorch"
 
 
-def has_stale_copy(directory: ModelDirectory) -> bool:
-    """Tell whether there is a copy for CTranslate2 that was made of other weights."""
+def has_unused_copy(directory: ModelDirectory) -> bool:
+    """Tell whether there is a copy for CTranslate2 that is of other weights, or damaged."""
     try:
-        from dragoman.engines.ctranslate2 import COPY_NAME, is_copied, read_config
+        from dragoman.engines.ctranslate2 import COPY_NAME, is_copied
     except ModuleNotFoundError:
         return False
-    try:
-        read_config(directory.path / COPY_NAME)
-    except EngineError:  # there is none, or it is no export of ours
-        return False
-    return not is_copied(directory)
+    return (directory.path / COPY_NAME).exists() and not is_copied(directory)
 
 
 def _suits_ctranslate2(

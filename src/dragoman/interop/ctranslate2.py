@@ -1,6 +1,5 @@
 """A copy of a model for CTranslate2, which translates without PyTorch."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -10,18 +9,16 @@ from ctranslate2.specs import Activation, TransformerSpec
 from ctranslate2.specs.transformer_spec import TransformerDecoderSpec, TransformerEncoderSpec
 from torch import Tensor, nn
 
-from dragoman.durable import checksum
-from dragoman.engines.ctranslate2 import CHECKSUMS, COPY_NAME, NUM_POSITIONS, CTranslate2Engine
+from dragoman.engines.ctranslate2 import COPY_NAME, NUM_POSITIONS, CTranslate2Engine
 from dragoman.interop.export import (
     ExportError,
     Proof,
     compare_rounded,
     count_positions,
     prove,
-    write_json,
 )
 from dragoman.interop.proof import GREEDY, LoadedModel, Pair
-from dragoman.interop.staging import CONFIG_NAME, staging
+from dragoman.interop.staging import staging
 from dragoman.model.attention import MultiHeadAttention
 from dragoman.model.config import TransformerConfig
 from dragoman.model.decoder import DecoderBlock
@@ -56,7 +53,7 @@ def export_ctranslate2(
         ModelError: there is no model.
     """
     model = LoadedModel.load(path)
-    with staging(output or path / COPY_NAME, weights_name="model.bin") as copy:
+    with staging(output or path / COPY_NAME, weights_name="model.bin", is_edited=False) as copy:
         _write(copy, model, None)
         finished = exact = prove(model, CTranslate2Copy(model, copy))
         if quantization != "float32":
@@ -90,10 +87,6 @@ def _write(copy: Path, model: LoadedModel, quantization: str | None) -> None:
     spec.validate()
     spec.optimize(quantization=quantization)
     spec.save(str(copy))
-    config = json.loads((copy / CONFIG_NAME).read_bytes())
-    files = sorted(path for path in copy.iterdir() if path.name != CONFIG_NAME)
-    config[CHECKSUMS] = {path.name: checksum(path) for path in files}
-    write_json(copy / CONFIG_NAME, config)
 
 
 def build_spec(

@@ -65,10 +65,13 @@ def compare_rounded(model: LoadedModel, copy: Copy) -> Agreement:
 
 
 def count_positions(directory: ModelDirectory) -> int:
-    """Count the positions that a model's own search can ask for, and those of the proof."""
+    """Count the positions that a model's own search can ask for, and those of the proof.
+
+    A translation that has met the length limit is judged with an end, too.
+    """
     longest = directory.description.max_length
     of_proof = LENGTH_LIMIT + 1  # with what a translation begins with
-    return max(longest + 1, directory.search.max_length(longest), of_proof)
+    return max(longest + 1, directory.search.max_length(longest) + 1, of_proof)
 
 
 def write_json(path: Path, table: dict[str, Any]) -> None:

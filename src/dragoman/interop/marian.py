@@ -187,15 +187,18 @@ def _special_ids(
 ) -> SpecialIds:
     """Find the special ids, which must be the same in both vocabularies.
 
-    The decoder starts from padding, so padding and beginning are one id.
+    The decoder starts from padding, unless generation_config.json or config.json say otherwise.
     """
+    path = directory / "generation_config.json"
     begins = "decoder_start_token_id"
+    of_generation = _read_json(path) if path.exists() else {}
+    told = [each for each in (of_generation, table) if each.get(begins) is not None]
     try:
         ids = SpecialIds(
-            pad=_id(table["pad_token_id"], directory),
-            unk=_id(target["<unk>"], directory),
-            bos=_id(table[begins if begins in table else "pad_token_id"], directory),
-            eos=_id(table["eos_token_id"], directory),
+            pad=_id(table, "pad_token_id", directory),
+            unk=_id(target, "<unk>", directory),
+            bos=_id(told[0], begins, directory) if told else _id(table, "pad_token_id", directory),
+            eos=_id(table, "eos_token_id", directory),
         )
         for vocabulary in (source, target):
             in_vocabulary = (vocabulary["<pad>"], vocabulary["<unk>"], vocabulary["</s>"])
@@ -211,12 +214,11 @@ def _special_ids(
     return ids
 
 
-def _id(value: object, directory: Path) -> int:
+def _id(table: Mapping[str, Any], name: str, directory: Path) -> int:
     """Return the id of a special token, which JSON may have as anything."""
+    value = table[name]
     if type(value) is not int or value < 0:
-        raise MarianError(
-            f"{directory}: the id of a special token is {value!r}, not a number from 0 on"
-        )
+        raise MarianError(f"{directory}: {name} is {value!r}, not a number from 0 on")
     return value
 
 

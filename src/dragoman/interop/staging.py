@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from dragoman.durable import follow_links, naming
+from dragoman.durable import checksum, follow_links, naming
 from dragoman.errors import DragomanError
-from dragoman.model_directory import WEIGHTS_OF_ORIGIN
+from dragoman.interop.export import write_json
+from dragoman.model_directory import CHECKSUMS, WEIGHTS_OF_ORIGIN
 
 CONFIG_NAME = "config.json"
 
@@ -20,14 +21,18 @@ class OutputError(DragomanError):
 
 
 @contextmanager
-def staging(output: Path, *, weights_name: str | None = None) -> Iterator[Path]:
+def staging(
+    output: Path, *, weights_name: str | None = None, is_edited: bool = True
+) -> Iterator[Path]:
     """Give an empty directory to write into, which becomes `output` when the block ends well.
 
     Args:
         output: If it is there, it is empty or an earlier export of the same format, which is
             replaced; until then, and if anything fails, it stays as it is.
         weights_name: The file by which such an export is known, beside a `config.json` that says
-            which weights it was made from; without it nothing is replaced.
+            which weights it was made from and which files it has; without it nothing is replaced.
+        is_edited: Whether people change exports of this format, whose changes are not to be lost.
+            Otherwise one with other contents is damaged.
 
     Raises:
         OutputError: the output holds something else, or cannot be replaced as a whole, or another
@@ -36,7 +41,7 @@ def staging(output: Path, *, weights_name: str | None = None) -> Iterator[Path]:
     """
     output = follow_links(output)
     if not output.name:
-        raise OutputError(f"{output}: there is something else; name another output")
+        raise OutputError(f"{output}: there is something else; move it away or name another output")
     unfinished = output.with_name(f".{output.name}.writing")
     earlier = output.with_name(f".{output.name}.earlier")
     new_parents = [folder for folder in unfinished.parents if not folder.exists()]
@@ -46,10 +51,12 @@ def staging(output: Path, *, weights_name: str | None = None) -> Iterator[Path]:
                 if earlier.exists() and not output.exists():  # an interruption between two renames
                     earlier.rename(output)
                 if output.exists():
-                    _check_replaceable(output, weights_name)
+                    _check_replaceable(output, weights_name, is_edited=is_edited)
                 shutil.rmtree(earlier, ignore_errors=True)
                 with naming(output):
                     yield unfinished
+                    if weights_name:
+                        _write_checksums(unfinished)
                 _replace(output, unfinished, earlier)
             except BaseException:
                 shutil.rmtree(unfinished, ignore_errors=True)
@@ -105,11 +112,29 @@ def _is_locked(descriptor: int, unfinished: Path) -> bool:
         return False
 
 
-def _check_replaceable(output: Path, weights_name: str | None) -> None:
+def _write_checksums(export: Path) -> None:
+    """Say in an export's `config.json` which other files it has, and their SHA-256."""
+    config = json.loads((export / CONFIG_NAME).read_bytes())
+    write_json(export / CONFIG_NAME, config | {CHECKSUMS: _checksums(export)})
+
+
+def _checksums(export: Path) -> dict[str, str]:
+    """Compute the SHA-256 of each file but `config.json`.
+
+    Raises:
+        OSError: something is no file, or cannot be read.
+    """
+    others = sorted(path for path in export.iterdir() if path.name != CONFIG_NAME)
+    return {path.name: checksum(path) for path in others}
+
+
+def _check_replaceable(output: Path, weights_name: str | None, *, is_edited: bool) -> None:
     """Raise an error if there is something that is not to be lost, or not to be renamed."""
     is_empty = output.is_dir() and not any(output.iterdir())
-    if not is_empty and not (weights_name and _is_earlier_export(output, weights_name)):
-        raise OutputError(f"{output}: there is something else; name another output")
+    if not is_empty and not (
+        weights_name and _is_earlier_export(output, weights_name, is_edited=is_edited)
+    ):
+        raise OutputError(f"{output}: there is something else; move it away or name another output")
     if output == Path.cwd() or output.is_mount():
         raise OutputError(
             f"{output}: this directory cannot be replaced by another, because "
@@ -118,13 +143,17 @@ def _check_replaceable(output: Path, weights_name: str | None) -> None:
         )
 
 
-def _is_earlier_export(output: Path, weights_name: str) -> bool:
+def _is_earlier_export(output: Path, weights_name: str, *, is_edited: bool) -> bool:
+    """Tell whether nothing is there but what an export has written."""
     try:
         config = json.loads((output / CONFIG_NAME).read_bytes())
-    except (OSError, ValueError, RecursionError):
+        found = {path.name for path in output.iterdir()} - {CONFIG_NAME}
+        written = config.get(CHECKSUMS, dict.fromkeys(found))  # release 0.1.0 has written none
+        return (
+            WEIGHTS_OF_ORIGIN in config
+            and weights_name in written
+            and found <= written.keys()
+            and (not is_edited or CHECKSUMS not in config or written == _checksums(output))
+        )
+    except (OSError, ValueError, RecursionError, AttributeError, TypeError):  # JSON of any shape
         return False
-    return (
-        isinstance(config, dict)
-        and WEIGHTS_OF_ORIGIN in config
-        and (output / weights_name).is_file()
-    )

@@ -10,6 +10,7 @@ code. Everything is checked before it is used, because models come from other pe
 """
 
 from dragoman.model_directory.description import (
+    CHECKSUMS,
     DESCRIPTION_NAME,
     FORMAT_VERSION,
     WEIGHTS_OF_ORIGIN,
@@ -27,6 +28,7 @@ from dragoman.model_directory.directory import (
 from dragoman.model_directory.weights import WEIGHTS_NAME, count_parameters
 
 __all__ = [
+    "CHECKSUMS",
     "DESCRIPTION_NAME",
     "FORMAT_VERSION",
     "WEIGHTS_NAME",

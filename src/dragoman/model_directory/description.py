@@ -22,6 +22,9 @@ DESCRIPTION_NAME = "model.toml"
 WEIGHTS_OF_ORIGIN = "dragoman_weights_sha256"
 """Under this name the `config.json` of an export says which weights it was made from."""
 
+CHECKSUMS = "dragoman_sha256"
+"""Under this name it has the SHA-256 of each other file; exports by release 0.1.0 have none."""
+
 _SIGN_OF_TRAINING = "journal.jsonl"
 """A training writes it from its beginning on, and a model when it has validated."""
 
