@@ -66,6 +66,32 @@ def test_a_program_survives_what_fails_in_it(tmp_path: Path) -> None:
     assert len(report.output) <= 2000
 
 
+def test_a_program_finds_the_surroundings_that_python_gives_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its own arguments, which are none, its directory and that of PYTHONPATH."""
+    elsewhere, beside = tmp_path / "elsewhere", tmp_path / "beside"
+    for directory in (elsewhere, beside):
+        directory.mkdir()
+        (directory / f"{directory.name}.py").write_text("WIDTH = 8\n")
+    monkeypatch.setenv("PYTHONPATH", str(elsewhere))
+    text = (
+        "import argparse, sys\n"
+        "from beside import WIDTH\n"
+        "from elsewhere import WIDTH\n"
+        "parser = argparse.ArgumentParser()\n"
+        "parser.add_argument('--width', type=int, default=WIDTH)\n"
+        "print(parser.parse_args(), sys.path[0], sys.argv)\n" + EMBEDDINGS
+    )
+
+    report = check(beside, text)
+
+    file = beside / "learner.py"
+    assert report.output == f"Namespace(width=8) {beside} ['{file}']\n"
+    assert report.parts[0].not_checked == ()
+    assert sorted(path.name for path in beside.iterdir()) == ["beside.py", "learner.py"]
+
+
 def test_an_endless_loop_is_stopped_and_named(tmp_path: Path) -> None:
     """The time does not count what it takes to load PyTorch, which may be longer."""
     text = "a = 1\nwhile True:\n    try:\n        a += 1\n    except BaseException:\n        pass\n"
@@ -153,7 +179,7 @@ def test_what_an_argument_means_is_asked_for_and_never_passed_over(
 def test_a_wrong_option_is_refused(option: str, value: str, message: str) -> None:
     request = Request(
         file="x.py",
-        directory=".",
+        path="/x.py",
         cells=(),
         classes=(value,) if option == "--class" else (),
         arguments=(value,) if option == "--argument" else (),

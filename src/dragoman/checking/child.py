@@ -39,7 +39,7 @@ def _examine(request: Request, directory: Path) -> Report:
     wishes = wishes_of(request)
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
-    sys.path.insert(0, request.directory)
+    sys.argv, sys.path[0] = [request.path], str(Path(request.path).parent)  # as Python sets them
     limits = request.limits
     limit_process(
         cpu_seconds=limits.seconds, memory_mib=limits.memory_mib, file_mib=limits.file_mib

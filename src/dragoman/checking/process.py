@@ -57,8 +57,8 @@ class Request:
     """What the other process is told."""
 
     file: str
-    directory: str
-    """Where the file is, so that it may import its neighbours."""
+    path: str
+    """Where the file is, absolute, for the program works elsewhere."""
 
     cells: tuple[Cell, ...]
     classes: tuple[str, ...] = ()
@@ -90,7 +90,7 @@ def check_file(
             raise ModuleNotFoundError(f"No module named {package!r}", name=package)
     request = Request(
         file=str(path),
-        directory=str(path.resolve().parent),
+        path=str(path.resolve()),
         cells=read_cells(path),
         classes=classes,
         arguments=arguments,
@@ -112,7 +112,7 @@ def _run(directory: Path, limits: Limits) -> int | None:
     work = directory / "work"
     work.mkdir()
     loaded, loading = os.pipe()
-    command = [sys.executable, "-I", "-c", _BEGIN, str(package), str(directory), str(loading)]
+    command = [sys.executable, "-P", "-c", _BEGIN, str(package), str(directory), str(loading)]
     with (directory / "output").open("wb") as output, os.fdopen(loaded, "rb") as until_loaded:
         process = subprocess.Popen(
             command,
