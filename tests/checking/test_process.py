@@ -92,6 +92,25 @@ def test_a_program_finds_the_surroundings_that_python_gives_it(
     assert sorted(path.name for path in beside.iterdir()) == ["beside.py", "learner.py"]
 
 
+def test_a_program_knows_its_file_and_its_source(tmp_path: Path) -> None:
+    text = (
+        "import inspect, torch\n"
+        "print(__file__)\n"
+        "@torch.jit.script\n"
+        "def double(x):\n"
+        "    return 2 * x\n"
+        "class Own:\n"
+        "    width = 8\n"
+        "print(inspect.getsourcelines(Own))\n" + EMBEDDINGS
+    )
+
+    report = check(tmp_path, text)
+
+    assert report.parts[0].mistakes == ()
+    lines = (["class Own:\n", "    width = 8\n"], 6)
+    assert report.output == f"{tmp_path / 'learner.py'}\n{lines}\n"
+
+
 def test_an_endless_loop_is_stopped_and_named(tmp_path: Path) -> None:
     """The time does not count what it takes to load PyTorch, which may be longer."""
     text = "a = 1\nwhile True:\n    try:\n        a += 1\n    except BaseException:\n        pass\n"

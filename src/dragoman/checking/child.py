@@ -46,6 +46,8 @@ def _examine(request: Request, directory: Path) -> Report:
     )
     stage = directory / "stage"
     examiner = Examiner(request.cells, wishes, lambda what: _note(stage, what))
+    if request.path.lower().endswith(".py"):  # a notebook has none
+        examiner.program.module.__file__ = request.path
     report = examiner.report(request.file)
     _check_classes(wishes, examiner)
     if not report.num_mistakes and not any(part.found_as for part in report.parts):

@@ -3,6 +3,7 @@
 import __future__
 
 import ast
+import linecache
 import re
 import sys
 import traceback
@@ -65,6 +66,8 @@ class Program:
         self._flags = 0  # of the compiler, as `from __future__ import annotations` sets them
         for index, cell in enumerate(cells):
             file = _FILE.format(index)
+            lines = cell.source.splitlines(keepends=True)
+            linecache.cache[file] = (len(cell.source), None, lines, file)  # torch.jit reads them
             trees = self._parse(cell)
             self.statements.extend(Statement(cell, tree, file) for tree in trees)
 
