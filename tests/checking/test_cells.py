@@ -38,6 +38,26 @@ def test_the_code_cells_of_a_notebook_are_counted_and_lose_their_magics(tmp_path
     assert second.place(3) == "cell 2, line 3"
 
 
+@pytest.mark.parametrize(
+    ("source", "left"),
+    [
+        ("files = !ls\nnn.Linear?", "files = []\npass"),
+        ("if a:\n    b, c = %who_ls int", "if a:\n    b, c = []"),
+        ("?nn.Linear\nnn.*Loss??", "pass\npass"),
+        ("!pip install \\\n  x\na = 1", "pass\n\na = 1"),
+        ("%%time\na = 1", "pass\na = 1"),
+        ("%%timeit\na = 1", ""),
+        ("a = 7 % 4\na != 1\n%time a", "a = 7 % 4\na != 1\npass"),
+    ],
+)
+def test_what_only_a_notebook_understands_leaves_the_lines_around_it(
+    source: str, left: str, tmp_path: Path
+) -> None:
+    (first, _) = read_cells(written(tmp_path / "x.ipynb", notebook(source, "b = 2")))
+
+    assert first.source == left
+
+
 def test_a_remainder_at_the_beginning_of_a_line_is_no_magic(tmp_path: Path) -> None:
     source = "a = (7\n% 4)"
 

@@ -13,7 +13,13 @@ LONGEST = 4_000_000
 
 _FENCE = re.compile(r"^(?P<fence>```+|~~~+)[ \t]*(?P<language>\w*)[^\n]*\n", re.MULTILINE)
 _PROMPT = re.compile(r"^In ?\[[\w ]*\]:[ \t]*\n?", re.MULTILINE)
-_MAGIC = re.compile(r"^(\s*)[%!?].*$", re.MULTILINE)
+_MAGIC = re.compile(
+    r"^(?P<before>\s*)"
+    r"((?P<kept>[\w., ]+=[ \t]*)?[%!](.*\\\n)*.*"  # files = !ls
+    r"|\?.*|[\w.*]+\?\??[ \t]*)$",  # ?nn.Linear, nn.Linear?
+    re.MULTILINE,
+)
+_OF_ANOTHER_LANGUAGE = re.compile(r"\s*%%(?!time\b|capture\b)")
 _LOOKS_LIKE_PYTHON = re.compile(r"^\s*(import|from|class|def) ", re.MULTILINE)
 
 
@@ -29,6 +35,11 @@ class Cell:
     is_excerpt: bool = False
     """Whether it comes from a page, which need not show its imports."""
 
+    @property
+    def is_of_notebook(self) -> bool:
+        """Whether a notebook runs it, which shows what a line gives and waits for `await`."""
+        return self.number is not None or self.is_excerpt
+
     def place(self, line: int) -> str:
         """Say where a line of the cell is.
 
@@ -42,7 +53,7 @@ class Cell:
 def read_cells(path: Path) -> tuple[Cell, ...]:
     """Read what a file holds of Python.
 
-    A `.py` is one cell. A notebook's code cells lose their magics (`%` and `!`). Of `.md` and
+    A `.py` is one cell. A notebook's code cells lose their magics (`%`, `!` and `?`). Of `.md` and
     `.txt` the fenced blocks are taken or, where there are none, what follows the prompts `In [1]:`
     of a notebook that was saved as text.
 
@@ -85,10 +96,19 @@ def _notebook(text: str) -> tuple[Cell, ...]:
 
 
 def _without_magics(source: str) -> str:
-    """Take out what only a notebook understands, and keep the count of lines."""
-    if source.lstrip().startswith("%%"):
+    """Take out what only a notebook understands, and keep the count of lines.
+
+    What a magic would give is an empty list, as of a command that prints nothing.
+    """
+    if _OF_ANOTHER_LANGUAGE.match(source):
         return ""
-    return source if _parses(source) else _MAGIC.sub(r"\1pass", source)
+    return source if _parses(source) else _MAGIC.sub(_without_magic, source)
+
+
+def _without_magic(magic: re.Match[str]) -> str:
+    kept = magic["kept"]
+    put = f"{kept}[]" if kept else "pass"
+    return magic["before"] + put + "\n" * magic[0].removeprefix(magic["before"]).count("\n")
 
 
 def _page(text: str) -> tuple[Cell, ...]:

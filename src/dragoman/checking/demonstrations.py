@@ -99,7 +99,7 @@ def _shown(statement: Statement) -> Iterator[ast.expr]:
     value = statement.tree.value
     if isinstance(value, ast.Call) and ast.unparse(value.func) in {"print", "display"}:
         yield from value.args
-    elif statement.cell.number is not None or statement.cell.is_excerpt:
+    elif statement.cell.is_of_notebook:
         yield from value.elts if isinstance(value, ast.Tuple) else [value]
 
 

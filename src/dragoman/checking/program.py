@@ -3,6 +3,8 @@
 import __future__
 
 import ast
+import asyncio
+import inspect
 import linecache
 import re
 import sys
@@ -87,14 +89,20 @@ class Program:
         )
 
     def execute(self, statement: Statement) -> None:
-        """Run one statement; what it raises comes through."""
+        """Run one statement; what it raises comes through.
+
+        At the top of a notebook `await` waits.
+        """
         if isinstance(statement.tree, ast.ImportFrom) and statement.tree.module == "__future__":
             for alias in statement.tree.names:
                 self._flags |= getattr(__future__, alias.name).compiler_flag
         tree = ast.Module(body=[statement.tree], type_ignores=[])
-        code = compile(tree, statement.file, "exec", flags=self._flags, dont_inherit=True)
+        waits = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if statement.cell.is_of_notebook else 0
+        code = compile(tree, statement.file, "exec", flags=self._flags | waits, dont_inherit=True)
         with time_limit(SECONDS_A_STATEMENT):
-            exec(code, self.names)
+            result = eval(code, self.names)
+            if inspect.iscoroutine(result):
+                asyncio.run(result)
 
     def fail(self, statement: Statement, error: BaseException) -> None:
         """Note that a statement did not run."""
