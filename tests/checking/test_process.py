@@ -180,8 +180,8 @@ def test_what_an_argument_means_is_asked_for_and_never_passed_over(
     assert main(["check", str(path)]) == 0
     printed = capsys.readouterr().out
     assert (
-        "what its argument `how_wide` stands for is not known; "
-        "--argument how_wide=d_model would say so\n"
+        "what its argument `how_wide` stands for is not known; --argument how_wide=MEANING would "
+        "say so, MEANING being d_model, d_ff, vocab, heads, layers, length, dropout or another\n"
     ) in printed
     assert printed.endswith("learner.py: nothing could be checked; not checked: 1\n")
 

@@ -17,7 +17,8 @@ CONSTRUCTOR = {
         *("dmodel", "embdim", "embeddim", "embeddingdim", "embedsize", "embsize", "embeddingsize"),
         *("modeldim", "dim", "dimension", "dimensionsize", "d", "size", "features", "nembd"),
         *("hiddensize", "hiddendim", "hiddim", "hidden", "numfeatures", "embeddingdimension"),
-        *("dembed", "dwordvec", "dimmodel", "normalizedshape", "modelsize"),
+        *("dembed", "dwordvec", "dimmodel", "normalizedshape", "modelsize", "numhiddens", "dhid"),
+        *("ninp",),
     ),
     "source_vocab": (
         *("srcvocab", "srcvocabsize", "sourcevocab", "sourcevocabsize", "encvocsize", "inputdim"),
@@ -27,27 +28,31 @@ CONSTRUCTOR = {
         *("tgtvocab", "tgtvocabsize", "targetvocab", "targetvocabsize", "trgvocab", "outputdim"),
         *("trgvocabsize", "decvocsize", "decodervocabsize", "ntrgvocab"),
     ),
-    "vocab": ("vocab", "vocabsize", "nvocab", "numtokens", "ntokens", "vocabularysize", "v"),
+    "vocab": (
+        *("vocab", "vocabsize", "nvocab", "numtokens", "ntokens", "vocabularysize", "v"),
+        *("numembeddings",),
+    ),
     "heads": ("h", "heads", "numheads", "nheads", "nhead", "numberofheads", "numattentionheads"),
     "head_width": ("dk", "dv", "headdim", "dhead", "dkey", "dvalue"),
     "length": (
         *("seqlen", "maxlen", "maxlength", "seqlength", "maxseqlen", "maxseqlength", "seq"),
         *("maxsequencelength", "srcseqlen", "tgtseqlen", "blocksize", "contextsize"),
         *("contextlength", "sequencelength", "maxposition", "maxpositions", "trgseqlen"),
+        *("nposition", "npositions", "nctx"),
     ),
     "d_ff": (
         *("dff", "ffdim", "dimff", "ffnhidden", "pfdim", "dhidden", "innerdim", "ffndim", "dinner"),
         *("dimfeedforward", "ffhidden", "ffsize", "hiddenff", "feedforwarddim", "ffhiddendim"),
-        *("intermediatesize", "dfeedforward", "dffn", "dimffn"),
+        *("intermediatesize", "dfeedforward", "dffn", "dimffn", "ffnnumhiddens", "mlpdim", "nhid"),
     ),
-    "expansion": ("forwardexpansion", "expansion", "expansionfactor", "ffmultiplier"),
+    "expansion": ("forwardexpansion", "expansion", "expansionfactor", "ffmultiplier", "mlpratio"),
     "dropout": (
         *("dropout", "dropprob", "drop", "p", "dropoutrate", "dropoutp", "pdrop", "pdropout"),
         *("dropoutprob", "rate", "attndropout"),
     ),
     "layers": (
         *("layers", "n", "nlayers", "numlayers", "numblocks", "depth", "nx", "blocks"),
-        *("numencoderlayers", "numdecoderlayers", "nblocks", "layer"),
+        *("numencoderlayers", "numdecoderlayers", "nblocks", "layer", "numhiddenlayers"),
     ),
     "padding_id": (
         *("padidx", "srcpadidx", "trgpadidx", "tgtpadidx", "paddingidx", "padid", "padtokenid"),
@@ -79,7 +84,13 @@ CONSTRUCTOR = {
 }
 """Roles of constructors' arguments, and their spellings in lower case without underscores."""
 
-INSIDE = {**CONSTRUCTOR, "d_model": (*CONSTRUCTOR["d_model"], "inputdim", "outputdim")}
+INSIDE = {
+    **CONSTRUCTOR,
+    "d_model": (
+        *(*CONSTRUCTOR["d_model"], "inputdim", "outputdim", "din", "dout", "infeatures"),
+        *("outfeatures", "ffnnuminput", "ffnnuminputs", "ffnnumoutputs"),
+    ),
+}
 """The same of a part that has no vocabulary: what goes in and what comes out are vectors."""
 
 _MODULES = {
@@ -175,7 +186,7 @@ def _role(name: str, roles: Roles, *, among: list[str]) -> str | None:
     """Find a role by the spelling, then by a spelling that is close."""
     word = plain(name)
     others = {plain(other) for other in among} - {word}
-    if word.startswith("hidden") and "d_ff" in roles and others & {*roles["d_model"]}:
+    if word.startswith(("hidden", "dhid")) and "d_ff" in roles and others & {*roles["d_model"]}:
         return "d_ff"  # (d_model, hidden): the width inside
     for role, spellings in roles.items():
         if word in spellings:

@@ -251,8 +251,8 @@ def _not_known(name: str) -> str:
     if name in _CONFIGURATIONS:
         return f"its argument `{name}` is a configuration, and which it is is not known"
     return (
-        f"what its argument `{name}` stands for is not known; "
-        f"--argument {name}=d_model would say so"
+        f"what its argument `{name}` stands for is not known; --argument {name}=MEANING would say "
+        "so, MEANING being d_model, d_ff, vocab, heads, layers, length, dropout or another"
     )
 
 
