@@ -131,6 +131,15 @@ def test_a_program_that_ends_its_process_is_named(text: str, message: str, tmp_p
         check(tmp_path, text)
 
 
+def test_a_program_may_exchange_what_writes_the_report(tmp_path: Path) -> None:
+    text = "import json, os\njson.dumps = lambda *a: b'broken'\nos._exit = None\n" + EMBEDDINGS
+    assert "embeddings-scaled" in check(tmp_path, text).parts[1].passed
+
+    text = "json.JSONEncoder.encode = json.JSONEncoder.iterencode = lambda *a, **k: 'broken'\n"
+    with pytest.raises(CheckError, match="what was found cannot be read; it may change what"):
+        check(tmp_path, "import json\n" + text + EMBEDDINGS)
+
+
 def test_a_program_cannot_write_without_end_or_into_the_directory_of_the_user(
     tmp_path: Path,
 ) -> None:

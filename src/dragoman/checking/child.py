@@ -1,9 +1,10 @@
 """The other process: runs a learner's program and writes what was found."""
 
-import json
 import os
 import sys
 import warnings
+from json import dumps, loads  # before a program puts others in their place
+from os import _exit
 from pathlib import Path
 
 import torch
@@ -21,17 +22,17 @@ from dragoman.errors import UsageError
 def main() -> None:
     """Do what `request.json` in the directory asks for."""
     directory = Path(sys.argv[2])
-    table = json.loads((directory / "request.json").read_text(encoding="utf-8"))
+    table = loads((directory / "request.json").read_text(encoding="utf-8"))
     os.close(int(sys.argv[3]))  # from now on the time counts
     try:
         found = to_table(_examine(from_table(Request, table), directory))
     except UsageError as error:
         found = {"wrong_use": str(error)}
     written = directory / "report.json.part"
-    written.write_text(json.dumps(found), encoding="utf-8")
+    written.write_text(dumps(found), encoding="utf-8")
     written.replace(directory / "report.json")
     sys.stdout.flush()
-    os._exit(0)  # threads that the program has started do not keep the process
+    _exit(0)  # threads that the program has started do not keep the process
 
 
 def _examine(request: Request, directory: Path) -> Report:

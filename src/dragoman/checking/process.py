@@ -137,10 +137,19 @@ def _run(directory: Path, limits: Limits) -> int | None:
 
 
 def _read(path: Path, file: Path) -> Report | None:
-    """Read what the other process found; None if it did not come so far."""
+    """Read what the other process found; None if it did not come so far.
+
+    Raises:
+        CheckError: it is not what was written: a program may exchange any function.
+    """
     if not path.exists():
         return None
-    table = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        table = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        raise CheckError(
+            f"{file}: what was found cannot be read; it may change what Python's library does"
+        ) from None
     if "wrong_use" in table:
         raise UsageError(f"{file}: {table['wrong_use']}")
     return from_table(Report, table)
