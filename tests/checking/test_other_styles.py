@@ -109,6 +109,19 @@ def test_a_relu_without_biases_is_a_relu() -> None:
     assert "feed-forward-activation" in part.passed
 
 
+@pytest.mark.parametrize(
+    "returned", ["{'loss': None, 'logits': y}", "(None, y)", "(y.mean(), y)", "[[y, None], x]"]
+)
+def test_an_output_may_come_by_name_or_behind_a_loss(returned: str) -> None:
+    ends = f"y = self.w2(torch.relu(self.w1(x)))\n        return {returned}"
+    source = FEED_FORWARD.format("").replace("return self.w2(torch.relu(self.w1(x)))", ends)
+
+    part = report(HEAD + source, "FeedForward")[1]
+
+    assert mistakes(part) == []
+    assert "feed-forward-activation" in part.passed
+
+
 def test_a_stack_that_reads_words_is_not_told_that_it_does_not_run() -> None:
     encoder = """
 class Encoder(nn.Module):

@@ -1,7 +1,7 @@
 """Calls a learner's part with what its arguments are named after."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from torch import Tensor, nn
@@ -119,12 +119,22 @@ def block_convention(module: nn.Module, roles: Roles, x: Tensor) -> Convention |
 
 
 def first_tensor(result: Any) -> Tensor:
-    """Take the states out of what a part returns, which may come with attention weights."""
-    while isinstance(result, tuple | list) and result:
-        result = result[0]
-    if not isinstance(result, Tensor):
+    """Take the states out of what a part returns, with a loss before or attention weights after."""
+    found = list(_tensors(result))
+    if not found:
         raise NotCheckableError(f"its forward returns {type(result).__name__}, not a tensor")
-    return result
+    return next((tensor for tensor in found if tensor.dim()), found[0])
+
+
+def _tensors(result: Any) -> Iterator[Tensor]:
+    """Go through what a part returns, also by name."""
+    if isinstance(result, Tensor):
+        yield result
+    elif isinstance(result, Mapping):
+        yield from _tensors([*result.values()])
+    elif isinstance(result, tuple | list):
+        for each in result:
+            yield from _tensors(each)
 
 
 def _signature_of(function: Callable[..., Any]) -> Callable[..., Any]:
