@@ -62,6 +62,34 @@ def test_abbreviations_and_numbers_end_no_sentence(
     assert len(split_sentences(text, language)) == sentences
 
 
+@pytest.mark.parametrize(
+    ("language", "pieces"),
+    [
+        ("en", ["Use .NET and C# here."]),
+        ("en", ["Your site.%2$s Foo.Bar() and /home/.Xauthority"]),
+        ("en", ["It works. [1]", " Then it does not."]),
+        ("en", ["Hi!\U0001f389 ", "Bye."]),
+        ("zh", ["\u4f60\u597d\u3002", "\u7528.NET\u5417\uff1f\u201d", "\u597d!", "\u662f"]),
+        ("ja", ["\u300c\u306f\u3044\u3002\u300d", "Yes\uff01", "No"]),
+        (
+            "hi",
+            ["\u092f\u0939 \u0939\u0948\u0964", "\u0935\u0939 \u0939\u0948\u0964 ", "\u0914\u0930"],
+        ),
+    ],
+)
+def test_without_white_space_a_sentence_ends_where_its_script_needs_none(
+    language: str, pieces: list[str]
+) -> None:
+    assert split_sentences("".join(pieces), language) == pieces
+
+
+def test_where_a_sentence_is_cut_no_space_comes_into_a_word() -> None:
+    assert join_translations(["abc", "d\u00e9f"], ["abc", "d\u00e9f"], "it") == "abcd\u00e9f"
+    for first, second in (("\u732b", "\u72d7"), ("\u732b\uff0c", "NET"), ("\u0964", "\u0935")):
+        assert join_translations([first, second], ["a", "b"], "en") == "a b"
+        assert join_translations([first, second], ["a", "b"], "ja") == "ab"
+
+
 @given(text=st.text(LETTERS, max_size=30) | st.text(st.characters(exclude_categories=["Cs"])))
 def test_margins_and_what_is_between_them_are_the_text(text: str) -> None:
     before, content, after = cut_margins(text)
@@ -124,3 +152,9 @@ def test_a_long_text_is_cut_as_its_parts_are() -> None:
     sentences = [f"Mr. Rossi has {i} cats, e.g. this one. " for i in range(1000)]
 
     assert split_sentences("".join(sentences), "en") == sentences
+
+
+def test_a_long_sentence_is_not_cut_as_long_as_it_goes_on() -> None:
+    sentence = "the children and the teachers and " * 300 + "he. "
+
+    assert split_sentences(sentence + "Yes.", "en") == [sentence, "Yes."]

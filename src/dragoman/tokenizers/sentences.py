@@ -1,10 +1,12 @@
 """Cut a text into what is translated at once: its sentences, and no more of one than fits."""
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from dragoman.languages.codes import base_language
+from dragoman.languages.scripts import UNSPACED_CHARACTER
 from dragoman.tokenizers.tokenizer import Tokenizer
 
 _SPACE = re.compile(r"[^\S\n]")
@@ -41,7 +43,12 @@ _REVERSED_END = re.compile(
 )
 
 _SEGMENTED_AT_ONCE = 4000
-"""Characters; longer sentences are cut in any case."""
+"""Characters."""
+
+_QUOTES_AND_BRACKETS = (
+    "\"'`\u2018\u2019\u201c\u201d\u00ab\u00bb\u2039\u203a)]}\uff09\u300d\u300f\u3011\u3009\u300b"
+)
+"""What may stand between a full stop and the end of its sentence."""
 
 _WITHOUT_SPACES = ("zh", "zho", "ja", "jpn", "yue")
 """Languages that put no space between sentences."""
@@ -74,19 +81,37 @@ def split_sentences(text: str, language: str) -> list[str]:
 def _segment(text: str, language: str) -> Iterator[str]:
     """Ask the library, which knows abbreviations but stumbles over uncommon white space.
 
-    It takes quadratic time for words without end, so it is never shown much at once.
+    It takes quadratic time for words without end, so it is never shown much at once. It also sees
+    an end within words, as in "a .NET library", which is not believed.
     """
     import sentencex
 
-    plain, start = _SPACE.sub(" ", text), 0
-    while start < len(text):
-        end = start + _SEGMENTED_AT_ONCE
-        sentences = sentencex.segment(base_language(language), plain[start:end])
-        if end < len(text) and len(sentences) > 1:
+    plain, start, end = _SPACE.sub(" ", text), 0, 0
+    while end < len(text):
+        shown = plain[end : end + _SEGMENTED_AT_ONCE]
+        sentences = sentencex.segment(base_language(language), shown)
+        if end + len(shown) < len(text):
             sentences.pop()  # it may go on
+        if not sentences:
+            end += len(shown)
         for sentence in sentences:
-            yield text[start : start + len(sentence)]
-            start += len(sentence)
+            end += len(sentence)
+            following = text[end : end + 1]
+            if sentence[-1].isspace() or following.isspace() or _is_unspaced(sentence, following):
+                yield text[start:end]
+                start = end
+    if start < len(text):
+        yield text[start:]
+
+
+def _is_unspaced(before: str, after: str) -> bool:
+    """Tell whether two texts beside each other have no space between as their script has none.
+
+    Full stops of ASCII stand within words, as file names, too; others only where something ends.
+    """
+    last = before.rstrip(_QUOTES_AND_BRACKETS)[-1:]
+    is_mark = not last.isascii() and unicodedata.category(last).startswith("P")
+    return is_mark or any(map(UNSPACED_CHARACTER.match, (last, after)))
 
 
 def _cut_behind_pictures(text: str) -> list[str]:
@@ -175,7 +200,7 @@ def join_translations(pieces: list[str], translations: list[str], language: str)
     r"""Put translations where the pieces were, with the white space that the pieces had.
 
     Between sentences it is what the target language puts there: Chinese has no space, English
-    has one.
+    has one. What was cut within a word stays together.
 
     >>> join_translations(["  One.\t", "Two. \n"], ["Uno.", "Due."], "it")
     '  Uno.\tDue. \n'
@@ -185,13 +210,13 @@ def join_translations(pieces: list[str], translations: list[str], language: str)
     '一。二。'
     """
     joint = "" if base_language(language) in _WITHOUT_SPACES else " "
-    joined = gap = ""
+    joined = gap = last = ""
     for place, (piece, translation) in enumerate(zip(pieces, translations, strict=True)):
         content = piece.strip()
         before, after = piece.split(content, 1) if content else (piece, "")
         gap += before
-        if place > 0 and gap in ("", " "):
+        if place > 0 and (gap == " " or (not gap and _is_unspaced(last, content))):
             gap = joint
         joined += gap + translation
-        gap = after
+        gap, last = after, content
     return joined + gap
