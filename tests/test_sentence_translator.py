@@ -251,18 +251,23 @@ def test_a_model_is_not_made_to_spell_what_it_has_never_read(
     assert not best.faults
 
 
-def test_where_nothing_helps_the_sentence_stays_as_it_is(tokenizers: TokenizerPair) -> None:
+@pytest.mark.parametrize(
+    ("source", "says"), [("Where is %s now?", "%d"), ("Where:%s(now?)", "Dove?")]
+)
+def test_where_nothing_helps_the_sentence_stays_as_it_is(
+    tokenizers: TokenizerPair, source: str, says: str
+) -> None:
     class Judging(Parrot):
         def log_probabilities(
             self, sources: Sequence[Sequence[int]], translations: Sequence[Sequence[int]]
         ) -> list[tuple[float, ...]]:
-            assert list(translations) == [tokenizers.target.encode("Where is %s now?")]
+            assert list(translations) == [tokenizers.target.encode(source)]
             return [(-2.0,) * (len(translation) + 1) for translation in translations]
 
-    engine = Judging(tokenizers.target.encode("%d"))
+    engine = Judging(tokenizers.target.encode(says))
     translator = SentenceTranslator(engine, tokenizers, TermFinder())
-    ((best, *_),) = translator.translate(sentences(tokenizers, ["Where is %s now?"]), SEARCH)
-    assert (best.text, best.faults) == ("Where is %s now?", ("copies the source",))
+    ((best, *_),) = translator.translate(sentences(tokenizers, [source]), SEARCH)
+    assert (best.text, best.faults) == (source, ("copies the source",))
     assert best.confidence == pytest.approx(math.exp(-2))
     assert best.score == pytest.approx(best.log_probability / SEARCH.penalty(best.num_tokens))
 

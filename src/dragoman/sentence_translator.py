@@ -15,7 +15,7 @@ from dragoman.faults import find_faults
 from dragoman.terms.finder import TermFinder
 from dragoman.terms.phrases import Speller
 from dragoman.terms.protected import cut_around
-from dragoman.terms.term import FAULT_OF_GLOSSARY, FAULT_OF_PROTECTED, Term
+from dragoman.terms.term import FAULT_OF_GLOSSARY, FAULT_OF_PROTECTED, Term, cut_at_terms
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.translation import Alternative, badness, different_texts, join
 
@@ -234,7 +234,8 @@ class SentenceTranslator:
         for i, pieces in cut.items():
             translated = [next(translations)[0] for text in pieces[::2] if _has_word(text)]
             joined = self._put_together(tasks[i], pieces, translated)
-            if FAULT_OF_PROTECTED in joined.faults:
+            beside = "".join(cut_at_terms(tasks[i].text, tasks[i].terms)[::2])
+            if FAULT_OF_PROTECTED in joined.faults or (_has_word(beside) and not translated):
                 joined = self._leave_as_it_is(tasks[i], search)
             found[i] = [joined, *found[i]][: search.n_best]
 
