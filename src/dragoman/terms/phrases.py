@@ -16,6 +16,9 @@ _ENDS = frozenset(".!?\u2026\u3002\uff01\uff1f")
 _LOOKED_AT = 2
 """Characters of a token, by which it is decided whether something protected may stand beside it."""
 
+_BEHIND_A_DIGIT = {".": "0.", ",": "0,"}
+"""What makes one number of two where a digit stands before it, as one may."""
+
 _NEIGHBOURS = "(\"'[/-|"
 """Characters that a term may follow without a space; in a vocabulary few pieces begin so."""
 
@@ -71,7 +74,8 @@ class Speller:
         return frozenset(
             token
             for text, tokens in self._tokens_by_end.items()
-            if (_goes_on(text[-1]) and not may_go_on) or not self._is_found(term, text + writing)
+            if (_goes_on(text[-1]) and not may_go_on)
+            or not self._is_found(term, _BEHIND_A_DIGIT.get(text, text) + writing)
             for token in tokens
         )
 
