@@ -49,7 +49,8 @@ class Glossary:
 
         Raises:
             CorpusError: the file cannot be read or has a heading, a side of a line is empty, or a
-                term has something in it that stays as it is, so that it would never count.
+                term or its translation has something in it that stays as it is, so that it would
+                never count.
         """
         translations: dict[str, tuple[str, ...]] = {}
         for pair in read_pairs(CorpusConfig(path=str(path)), languages=languages):
@@ -68,6 +69,13 @@ class Glossary:
                         f"{path}:{pair.line}: the term {source!r} would never count, as "
                         f"{source[kept.start : kept.end]} in it stays as it is before any "
                         "glossary is asked; take the line out, or write the words beside it alone"
+                    )
+            for new in find_protected(target):
+                if new.kind not in PRESCRIBABLE:
+                    raise CorpusError(
+                        f"{path}:{pair.line}: the translation {target!r} of this term is never "
+                        f"written, as no translation has {target[new.start : new.end]} if its "
+                        "source does not; take the line out, or write words alone"
                     )
             translations[source] = (*translations.get(source, ()), target)
         return cls(translations)
