@@ -197,6 +197,10 @@ def test_in_xml_what_has_text_beside_it_stands_within_a_sentence(xml: str, expec
         ("The red <script> tag found.", "THE RED <script> TAG FOUND."),
         ("One <script>var two</script> now.", "ONE <script>var two</script> ora."),
         ("Run <kbd>one <kbd>two</kbd> now.", "Eseguire <kbd>ONE <kbd>two</kbd> ora."),
+        # nor is what has words behind it and no end, but what looks like a tag that is cut off
+        ("The <b>red</b> cat, 3 <x cats.", "THE <b>rosso</b> CAT, 3 <X CATS."),
+        ('Cat <a href="x. Red', 'CAT <a href="x. Red'),
+        ("Cat <br /", "CAT <br /"),
         # a translation of one word has no room for it
         (r"the\nkey", r"THE\nKEY"),
         (r"save\nand", r"SAVE\nAND"),

@@ -44,14 +44,17 @@ def read_tokens(document: str, *, is_xml: bool = False, is_string: bool = False)
 
     What follows a tag or a comment that never ends is one token of kind "other". In XML no name of
     an element says that it has no end tag, or that what is inside is no markup; in a string of a
-    program it says the latter only if there is an end tag.
+    program it says the latter only if there is an end tag, and words behind "<", as in "if a <b
+    then", are text.
     """
     reader = _Reader(document, is_xml=is_xml, is_string=is_string)
     # Entities are no concern of tokens. The parser is not told that this is the end, as it would
     # then look for the end of each thing that has none, which takes a minute for 100,000 letters.
     with suppress(AssertionError):  # which is what it thinks of "<![x["
         reader.feed(_as_shown(document, is_xml=is_xml).replace("&", "."))
-    reader.mark("other")
+    rest = document[reader.place() :]
+    is_text = is_string and "=" not in rest and _WORDS.match(rest)
+    reader.mark("text" if is_text else "other")
     tokens: list[Token] = []
     for (start, token), (end, _) in pairwise([*reader.marks, (len(document), Token("other", ""))]):
         raw = document[start:end]
@@ -88,6 +91,9 @@ _OPAQUE = {
 """What may have `>` in it that is not its end, in HTML and in XML, or never ends. Comments are
 passed over: the parser knows how they end."""
 
+_WORDS = re.compile(r"<[^\W\d_]\w*\s+[^\W\d_]")
+"""The beginning of a tag that may be none: attributes mostly have values."""
+
 _OTHER_LETTER = re.compile(r"(</?)(?:(?![A-Za-z])[^\W\d]|:)")
 """Begins the name of an element of XML, which HTML would not let begin so."""
 
@@ -121,15 +127,16 @@ class _Reader(HTMLParser):
 
     def mark(self, kind: Kind, name: str = "", *, marked: bool = False) -> None:
         """Note that something begins here."""
-        self.marks.append((self._place(), Token(kind, "", name, marked)))
+        self.marks.append((self.place(), Token(kind, "", name, marked)))
 
-    def _place(self) -> int:
+    def place(self) -> int:
+        """Tell how far the document is read."""
         line, column = self.getpos()
         return self._line_starts[line - 1] + column
 
     def set_cdata_mode(self, elem: str, **how: bool) -> None:
         """Begin an element like a script of HTML, in which there are no tags."""
-        is_closed = self._lower is None or self._lower.rfind(f"</{elem}") > self._place()
+        is_closed = self._lower is None or self._lower.rfind(f"</{elem}") > self.place()
         if not self._is_xml and is_closed:
             super().set_cdata_mode(elem, **how)
 
