@@ -171,6 +171,9 @@ def test_only_the_sentence_of_a_tag_pays_for_it() -> None:
         # CDATA is text, or HTML, in which & and > may stand for themselves
         ("<a><![CDATA[Run & <b>Save</b> > x]]></a>", "<a><![CDATA[RUN & <b>Salva.</b> > X]]></a>"),
         ("<a><![CDATA[Press Save &amp; x]]></a>", "<a><![CDATA[PRESS SAVE &amp; X]]></a>"),
+        # and no part of a sentence that goes on beside it
+        ("<a><![CDATA[Red]]> Run<![CDATA[x]]></a>", "<a><![CDATA[RED]]> Eseguire<![CDATA[X]]></a>"),
+        ("<a>Go <![CDATA[Run]]> now.</a>", "<a>GO <![CDATA[Eseguire]]> ora.</a>"),
     ],
 )
 def test_in_xml_what_has_text_beside_it_stands_within_a_sentence(xml: str, expected: str) -> None:
@@ -267,8 +270,8 @@ def test_the_score_is_that_of_what_is_written() -> None:
 SCRAPS = st.lists(
     st.sampled_from(
         ["<", ">", "</", "<!--", "-->", "<b>", "</b>", "<p>", "</p>", "<i", '="', "'", "&", "&#",
-         "&lt;", "<![", "]]>", "<?", "<script>", "</script>", "<br>", "/>", " ", "\n", "7", "é",
-         "<code>", "</code>", '<p translate="no">', "<x/>"]
+         "&lt;", "<![", "<![CDATA[", "]]>", "<?", "<script>", "</script>", "<br>", "/>", " ", "\n",
+         "7", "é", "<code>", "</code>", '<p translate="no">', "<x/>"]
     )
 ).map("".join)  # fmt: skip
 

@@ -210,7 +210,8 @@ def _blocks(tokens: Sequence[Token], rules: Rules) -> Iterator[list[Token]]:
     block: list[Token] = []
     for i, token in enumerate(tokens):
         inline = i in mixed or token.name in rules.inline or token.is_comment
-        if token.kind in ("text", "wrap") or (inline and token.name not in rules.block):
+        is_apart = token.name in rules.block or (rules.is_xml and token.is_cdata)
+        if token.kind in ("text", "wrap") or (inline and not is_apart):
             block.append(token)
             continue
         yield from _without_comments_around(block)
