@@ -76,6 +76,7 @@ def test_numbers_are_found_but_not_in_words(number: str) -> None:
         ("%dx%d, %dpx of %.1fGB", ["%d", "%d", "%d", "%.1f"]),
         ("%s%% and %d%%", ["%s", "%d"]),
         ("%discount or %section", []),
+        ("%1$sRead%2$s %1$-5shere", ["%1$s", "%2$s", "%1$-5s"]),  # with a place it is one
     ],
 )
 def test_letters_behind_a_placeholder_of_printf_are_units_or_it_is_none(
@@ -159,6 +160,8 @@ def test_a_term_knows_what_it_touches() -> None:
         ("see http://a.it/b.", "vedi http://a.it/b!", True),
         ("see http://a.it/b.", "vedi http://a.it/c.", False),
         ("nothing", "%s", False),
+        ("Click %1$shere%2$s", "Fare clic %1$squi%2$s", True),
+        ("Click %1$shere%2$s", "$shere %2$s %1", False),
         ("50% of it", "A c\u00e9g 50%-a", True),
         ("1\u00a0200 files", "1 200 file", True),
         ("at 10:30am, 2.4GHz", "alle 10:30, 2,4 GHz", True),

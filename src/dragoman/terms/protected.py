@@ -21,14 +21,15 @@ _ADDRESS = r"""
   | (?<!{WORD})(?<![.+-])(?:{WORD}|[.+-])++@{WORD}(?:{WORD}|-)*+(?:\.{WORD}(?:{WORD}|-)*+)+
 """
 
-_UNIT = "x|[dhms]|ms|min|px|pt|[kKMGT]i?[bB]?|[kKMG]?Hz|[ckm]m|th|st|nd|rd"
-"""What stands right behind numbers in English, as in %dpx and %dx%d. With other letters behind it a
-placeholder of printf would be the beginning of a word."""
+_CONVERSION = r"\d{0,9}(?:\.\d{1,9})?(?:hh?|ll?|z)?[diouxXeEfFgGcrsan@]"
+"""The end of a placeholder of printf."""
 
-_CONVERSION = r"""
-    \d{0,9}(?:\.\d{1,9})?(?:hh?|ll?|z)?[diouxXeEfFgGcrsan@](?=(?:{UNIT})?(?![^\W_{UNSPACED}]))
-"""
-"""The end of a placeholder of printf, verbose."""
+_UNIT = "x|[dhms]|ms|min|px|pt|[kKMGT]i?[bB]?|[kKMG]?Hz|[ckm]m|th|st|nd|rd"
+"""What stands right behind numbers in English, as in %dpx and %dx%d."""
+
+_NO_WORD = "(?=(?:{UNIT})?(?![^\\W_{UNSPACED}]))"
+"""What must follow a placeholder of printf: with other letters behind it, it would be the beginning
+of a word."""
 
 _PLACEHOLDER = r"""
     \$?\{\{[^{}]*\}\}                                # {{ name }}
@@ -36,8 +37,9 @@ _PLACEHOLDER = r"""
   | [\#%]?\{[^{}\s]+\}                               # {0}, {name:.2f}, {$a}, #{x}, %{x}
   | %\([^()\s]+\)[-#0+]{0,5}[\d.]{0,9}[a-zA-Z]      # %(name)s, %(share).1f
   | (?<!{WORD})%[A-Za-z_][\w.-]{2,40}%(?![\w%])     # %name%, but not %s%%
-  | %(?:\d+\$)?[#0+]{0,4}{CONVERSION}               # %s, %1$d, %.2f
-  | (?<!\d)(?<!\d[ \u00a0])%-(?=\d){CONVERSION}     # %-5.2f, but not the share of 50%-a
+  | %\d+\$[-#0+]{0,5}{CONVERSION}                   # %1$s, also in %1$shere%2$s
+  | %[#0+]{0,4}{CONVERSION}{NO_WORD}                # %s, %d, %.2f
+  | (?<!\d)(?<!\d[ \u00a0])%-(?=\d){CONVERSION}{NO_WORD}  # %-5.2f, but not the share of 50%-a
   | %L?{NUMBERED}(?!{WORD})                          # %1
   | \$[A-Za-z_]{WORD}*                               # $name
   | (?<!{WORD})__{WORD}+__(?!{WORD})                 # __name__
@@ -56,6 +58,7 @@ def _compile(numbered: str) -> re.Pattern[str]:
     )
     for name, value in {
         "{CONVERSION}": _CONVERSION,
+        "{NO_WORD}": _NO_WORD,
         "{UNIT}": _UNIT,
         "{PATH}": PATH,
         "{NUMBERED}": numbered,
