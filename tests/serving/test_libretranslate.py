@@ -129,6 +129,14 @@ def test_a_form_that_is_not_utf8_is_refused(address: str, text: bytes, charset: 
     assert (status, answer) == (400, {"error": "the form is not UTF-8"})
 
 
+def test_a_form_in_parts_that_is_not_utf8_is_refused(address: str) -> None:
+    fields = {"q": (None, b"caff\xe8"), "source": (None, "it"), "target": (None, "en")}
+
+    status, answer = post(f"{address}/translate", files=fields)
+
+    assert (status, answer) == (400, {"error": "the form is not UTF-8"})
+
+
 def test_letters_of_a_form_need_not_be_quoted(copying: tuple[Copier, ServedModel]) -> None:
     """As curl -d sends them."""
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -170,6 +178,24 @@ def test_optional_fields_may_be_null_or_empty(
     status, answer = post(f"{address}/translate", json=fields)
 
     assert (status, answer) == (200, {"translatedText": expected})
+
+
+FIELDS = '{"q": "a cat", "source": "en", "target": "it"}'
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        FIELDS.encode("utf-16"),
+        FIELDS.encode("utf-32-be"),
+        FIELDS.replace("cat", "c\ud800t").encode(errors="surrogatepass"),
+    ],
+    ids=["utf-16", "utf-32", "surrogate"],
+)
+def test_json_that_is_not_utf8_is_refused(address: str, body: bytes) -> None:
+    status, answer = post(f"{address}/translate", data=body)
+
+    assert (status, answer) == (400, {"error": "the body is neither JSON nor a form"})
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,8 @@ async def _read_body(request: Request) -> dict[str, Any]:
     if not body:
         return {}
     try:
-        table = json.loads(body, object_pairs_hook=_once_each, parse_constant=_no_number)
+        text = body.decode("utf-8-sig")  # of bytes the parser would guess the encoding
+        table = json.loads(text, object_pairs_hook=_once_each, parse_constant=_no_number)
     except RefusalError:
         raise
     except (ValueError, RecursionError):  # not UTF-8, not JSON, or nested without end
@@ -112,10 +113,13 @@ def _refuse_truth_as_number(table: dict[str, Any], model: type[BaseModel]) -> No
 
 
 async def _read_form(request: Request) -> dict[str, Any]:
+    body = await request.body()
     try:
-        form = await request.form(
-            max_fields=MOST_FIELDS, max_files=1, max_part_size=len(await request.body())
-        )
+        body.decode()  # the parser would read what is not UTF-8 as Latin-1
+    except UnicodeDecodeError:
+        raise RefusalError(400, "the form is not UTF-8") from None
+    try:
+        form = await request.form(max_fields=MOST_FIELDS, max_files=1, max_part_size=len(body))
     except HTTPException as error:
         raise RefusalError(400, f"the form cannot be read: {error.detail}") from None
     except (LookupError, UnicodeError):
