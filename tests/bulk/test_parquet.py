@@ -1,5 +1,6 @@
 """A table comes back with one more column."""
 
+import io
 from dataclasses import replace
 from pathlib import Path
 
@@ -76,6 +77,56 @@ def test_columns_of_one_name_are_not_guessed_at(tmp_path: Path) -> None:
 
     with pytest.raises(CorpusError, match="several columns are called 't'"):
         ParquetTable(path, "t", "it").cut(8)
+
+
+def test_a_column_is_not_mistaken_for_a_field_of_another(tmp_path: Path) -> None:
+    path = tmp_path / "in.parquet"
+    parquet.write_table(pa.table({"a": [{"b": "x"}], "a.b": ["The cat."]}), path)
+    format_ = ParquetTable(path, "a.b", "it")
+
+    ((line,),) = map(format_.read, format_.cut(8))
+
+    assert line.text == "The cat."
+
+
+def test_columns_keep_their_compression(table: Path) -> None:
+    output = table.with_name("out.parquet")
+    columns = parquet.read_table(table)
+    parquet.write_table(columns, table, compression={"id": "NONE", "t": "ZSTD"})
+
+    with output.open("wb") as stream:
+        ParquetTable(table, "t", "it").put_together(stream, ('"x"' for _ in TEXTS))
+
+    group = parquet.read_metadata(output).row_group(0)
+    written = [group.column(i).compression for i in range(group.num_columns)]
+    assert written == ["UNCOMPRESSED", "ZSTD", "ZSTD"]
+
+
+def test_a_damaged_group_of_rows_is_named(table: Path) -> None:
+    damage(table, at=parquet.read_metadata(table).row_group(1).column(1).dictionary_page_offset)
+    format_ = ParquetTable(table, "t", "it")
+
+    for use in (
+        lambda: format_.cut(8),
+        lambda: format_.put_together(io.BytesIO(), ('"x"' for _ in TEXTS)),
+    ):
+        with pytest.raises(CorpusError) as error:
+            use()
+        assert str(error.value) == f"{table}: damaged: its group of rows 2 cannot be read"
+
+
+def test_a_damaged_footer_is_named(table: Path) -> None:
+    size = int.from_bytes(table.read_bytes()[-8:-4], "little")
+    damage(table, at=-8 - size)
+
+    with pytest.raises(CorpusError, match=r"in\.parquet: not a Parquet file, or a damaged one"):
+        ParquetTable(table, "t", "it").cut(8)
+
+
+def damage(path: Path, *, at: int) -> None:
+    content = bytearray(path.read_bytes())
+    content[at : at + 8] = b"\xff" * 8
+    path.write_bytes(content)
 
 
 def test_a_text_that_is_not_utf_8_is_named_by_its_row(tmp_path: Path) -> None:

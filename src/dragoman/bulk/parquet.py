@@ -13,6 +13,7 @@ from dragoman.corpora.text_file import CorpusError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyarrow import parquet
 
 
 class ParquetTable:
@@ -69,12 +70,33 @@ class ParquetTable:
         values = map(json.loads, written)
         with parquet.ParquetFile(self._path) as table:
             schema = table.schema_arrow.append(pa.field(self._into, pa.string()))
-            with parquet.ParquetWriter(stream, schema) as writer:
+            compression = self._compression(table)
+            with parquet.ParquetWriter(stream, schema, compression=compression) as writer:
                 for group in range(table.num_row_groups):
-                    rows = table.read_row_group(group)
+                    rows = self._read_group(table, group)
                     added = pa.array(list(islice(values, rows.num_rows)), pa.string())
                     rows = rows.append_column(self._into, added)
                     writer.write_table(rows, row_group_size=max(1, rows.num_rows))
+
+    def _compression(self, table: "parquet.ParquetFile") -> dict[str, str]:
+        """Give the compression of each column; the new one gets that of its source."""
+        groups = [table.metadata.row_group(i) for i in range(table.num_row_groups)]
+        columns = [group.column(i) for group in groups for i in range(group.num_columns)]
+        found = {column.path_in_schema: column.compression for column in columns}
+        found[self._into] = found.get(self._field, "NONE")
+        return {path: "NONE" if name == "UNCOMPRESSED" else name for path, name in found.items()}
+
+    def _read_group(
+        self, table: "parquet.ParquetFile", group: int, columns: list[str] | None = None
+    ) -> "pa.Table":
+        import pyarrow as pa
+
+        try:
+            return table.read_row_group(group, columns=columns)
+        except (pa.ArrowInvalid, OSError):
+            raise CorpusError(
+                f"{self._path}: damaged: its group of rows {group + 1} cannot be read"
+            ) from None
 
     def _rows_of_groups(self) -> list[int]:
         from pyarrow import parquet
@@ -88,7 +110,8 @@ class ParquetTable:
 
         if self._last_read is None or self._last_read[0] != group:
             with parquet.ParquetFile(self._path) as table:
-                column = table.read_row_group(group, columns=[self._field]).column(0)
+                # by its name: "a.b" also reads a field `b` of a struct `a`
+                column = self._read_group(table, group, [self._field]).column(self._field)
             self._last_read = (group, column)
         return self._last_read[1]
 
@@ -116,8 +139,10 @@ class ParquetTable:
 
         try:
             schema = parquet.read_schema(self._path)
-        except pa.ArrowInvalid as error:
-            raise CorpusError(f"{self._path}: not a Parquet file: {error}") from None
+        except (pa.ArrowInvalid, OSError) as error:
+            if isinstance(error, OSError) and error.errno:  # it is not there, or may not be read
+                raise
+            raise CorpusError(f"{self._path}: not a Parquet file, or a damaged one") from None
         if self._field not in schema.names:
             raise CorpusError(
                 f"{self._path}: no column {self._field!r}; there is {', '.join(schema.names)}"
