@@ -198,6 +198,7 @@ def test_in_xml_what_has_text_beside_it_stands_within_a_sentence(xml: str, expec
         # a tag that is never closed is the name of something
         ("Cannot open <object> now.", "Impossibile aprire <object> ora."),
         ("The red <script> tag found.", "THE RED <script> TAG FOUND."),
+        ("İ" * 30 + "</script><script> a <i>cat", "İ" * 30 + "</script><script> A <i>gatto"),
         ("One <script>var two</script> now.", "ONE <script>var two</script> ora."),
         ("Run <kbd>one <kbd>two</kbd> now.", "Eseguire <kbd>ONE <kbd>two</kbd> ora."),
         # nor is what has words behind it and no end, but what looks like a tag that is cut off

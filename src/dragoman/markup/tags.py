@@ -122,7 +122,8 @@ class _Reader(HTMLParser):
         super().__init__(convert_charrefs=False)
         self.marks: list[tuple[int, Token]] = [(0, Token("text", ""))]
         self._is_xml = is_xml
-        self._lower = document.lower() if is_string else None
+        # The one letter that is longer in lower case would move the places behind it.
+        self._lower = document.replace("\u0130", ".").lower() if is_string else None
         self._line_starts = [0, *accumulate(len(line) + 1 for line in document.split("\n"))]
 
     def mark(self, kind: Kind, name: str = "", *, marked: bool = False) -> None:
