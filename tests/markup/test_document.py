@@ -43,6 +43,7 @@ DICTIONARY = {
     "Use Key Inc.": "Di Key Inc.",
     "Compare makes.": "Confronta Makes.",
     "Cannot open": "Impossibile aprire",
+    "The red %s%s": "Il rosso %s%s",
 }
 
 
@@ -103,6 +104,7 @@ def test_all_but_the_text_is_kept(html: str, expected: str) -> None:
         # found twice, or not at all: between tags, each for itself
         ("<b>Save</b> and <i>Save</i>.", "<b>Salva.</b> e <i>Salva.</i>."),
         ("<b>Save</b> and Save.", "<b>Salva.</b> AND SAVE."),
+        ("The red %s<code>%s</code>", "THE RED %S<code>%s</code>"),
         ("Press the <b>key</b>.", "Premere il <b>chiave</b>."),
         # tags that do not close where they should stay in order
         ("Press <b>Save<i></b> to go on.</i>", "Premere <b>Salva.<i></b> per continuare.</i>"),

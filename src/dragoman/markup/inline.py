@@ -267,8 +267,12 @@ def _find_kept(text: str, whole: str) -> list[tuple[int, int]]:
     return _find_words(words, whole, re.NOFLAG)
 
 
+_NOT_IN_WORD = r"(?:(?<!\w)|(?!\w))"
+"""A place that no word goes on across; in %s%s there is one between the two."""
+
+
 def _find_words(words: str, whole: str, flags: re.RegexFlag) -> list[tuple[int, int]]:
     if not words:
         return []
-    pattern = rf"(?<!\w){re.escape(words)}(?!\w)"
+    pattern = _NOT_IN_WORD + re.escape(words) + _NOT_IN_WORD
     return [found.span() for found in re.finditer(pattern, whole, flags)]
