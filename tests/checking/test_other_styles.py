@@ -649,3 +649,54 @@ def test_a_function_in_the_place_of_a_class_is_named() -> None:
     assert part.not_checked == (
         "positions is no class; this part is examined as one (an nn.Module)",
     )
+
+
+CAUSAL_ATTENTION = """
+class SelfAttention(nn.Module):
+    def __init__(self, d_model, heads):
+        super().__init__()
+        self.h = heads
+        self.joint, self.out = nn.Linear(d_model, 3 * d_model), nn.Linear(d_model, d_model)
+    def forward(self, x):
+        batch, length, width = x.shape
+        q, k, v = (
+            y.view(batch, length, self.h, width // self.h).transpose(1, 2)
+            for y in self.joint(x).split(width, dim=2)
+        )
+        scores = q @ k.transpose(-1, -2) / {0}
+        future = torch.ones(length, length).triu(1) == 1
+        scores = scores.masked_fill(future, -torch.inf)
+        return self.out((scores.softmax(-1) @ v).transpose(1, 2).reshape(batch, length, width))
+"""
+
+
+@pytest.mark.parametrize(
+    ("divisor", "expected"),
+    [
+        ("math.sqrt(width // self.h)", []),
+        ("math.sqrt(width)", ["attention-scale"]),
+        ("3.0", ["attention-formula"]),
+    ],
+)
+def test_an_attention_that_hides_the_future_itself_is_compared(
+    divisor: str, expected: list[str]
+) -> None:
+    part = report(HEAD + CAUSAL_ATTENTION.format(divisor), "MultiHeadAttention")[1]
+
+    assert mistakes(part) == expected
+    assert "attention-transpose" in part.passed or "attention-formula" in expected
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ("scores = scores - torch.arange(k.size(2)) * 0.3", "its scores tell positions apart"),
+        ("scores = nn.functional.normalize(q, dim=-1) @ k.mT", "it has a norm of its own"),
+    ],
+)
+def test_scores_with_more_in_them_are_not_checked(more: str, why: str) -> None:
+    attention = ATTENTION.replace("        if mask", f"        {more}\n        if mask")
+    part = report(HEAD + attention, "MultiHeadAttention")[1]
+
+    assert mistakes(part) == []
+    assert any(why in reason for reason in part.not_checked)

@@ -111,13 +111,8 @@ def equation(workshop: Workshop, part: str) -> Iterator[Verdict]:
         form = explain(module, inputs, SIZES.heads)
         right = compute(RIGHT, matrices, inputs, SIZES.heads)
     apart = distance(call_attention(module, inputs), right)
-    if form is None and any("norm" in type(child).__name__.lower() for child in module.modules()):
-        raise NotCheckableError("equation 1 (it has a norm of its own, and is more than attention)")
-    if form is None and _turns(module):
-        raise NotCheckableError(
-            "equation 1 (it tells positions apart, as with rotary queries and keys, Su et al. 2021)"
-        )
     if form is None:
+        _refuse_more_than_attention(module)
         yield FORMULA, f"the output differs from equation 1 by up to {apart:.2g}"
         return
     yield FORMULA, None
@@ -137,19 +132,40 @@ def equation(workshop: Workshop, part: str) -> Iterator[Verdict]:
         yield check, f"{measured} that differs by up to {apart:.2g}" if said else None
 
 
-def _turns(module: nn.Module) -> bool:
-    """Tell whether attention speaks of rotation, and whether the order of words matters to it."""
+def _refuse_more_than_attention(module: nn.Module) -> None:
+    """Leave attention alone that may be right, and is more than the paper's.
+
+    Raises:
+        NotCheckableError: it has a norm, or positions of its own.
+    """
     parts = [type(child) for child in module.modules()]
     codes = [getattr(part.forward, "__code__", None) for part in parts]
-    words = {name for part in parts for name in vars(part)}
+    words = {part.__name__ for part in parts}
     words |= {name for code in codes if code is not None for name in code.co_names}
-    words |= {name for child in module.modules() for name in vars(child).get("_buffers", {})}
-    if not any(sign in word.lower() for word in words for sign in ("rot", "rope")):
-        return False
-    x, order = random(2, 5, SIZES.d_model), [4, 2, 0, 3, 1]
+    if any("norm" in word.lower() for word in words):
+        raise NotCheckableError("equation 1 (it has a norm of its own, and is more than attention)")
+    if _scores_tell_positions_apart(module):
+        raise NotCheckableError(
+            "equation 1 (its scores tell positions apart, as with rotary queries and keys, Su et "
+            "al. 2021, or linear biases, Press et al. 2022)"
+        )
+
+
+def _scores_tell_positions_apart(module: nn.Module) -> bool:
+    """Tell whether the last word sees in which order the others stand, by its scores alone.
+
+    Of words that are all the same, attention gives W^O W^V, whatever the scores.
+    """
+    x, alike = random(2, 5, SIZES.d_model), random(2, 1, SIZES.d_model).expand(-1, 5, -1)
     with torch.no_grad():
-        straight, shuffled = (attend(module, y, y, y) for y in (x, x[:, order]))
-    return not same(straight[:, order], shuffled)
+        straight, shuffled, of_alike = (
+            attend(module, y, y, y) for y in (x, x[:, [2, 0, 3, 1, 4]], alike)
+        )
+        averages = any(
+            same(of_alike, matrices["W^O"](matrices["W^V"](alike)))
+            for matrices in read_matrices(module, SIZES.heads)
+        )
+    return averages and not same(straight[:, -1], shuffled[:, -1])
 
 
 def kept_map(workshop: Workshop, part: str) -> Iterator[Verdict]:

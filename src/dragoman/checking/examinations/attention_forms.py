@@ -6,7 +6,7 @@ gives a learner's output from the learner's own weights says what the learner's 
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 
 import torch
@@ -142,11 +142,33 @@ def call_attention(module: nn.Module, inputs: Inputs, mask: Tensor | None = None
 
 
 def inputs_for(module: nn.Module) -> Inputs:
-    """Draw what an attention is given; one that takes one sequence looks at itself."""
+    """Draw what an attention is given; one that takes one sequence looks at itself.
+
+    What one that makes a decoder's mask itself may see is said.
+    """
     query, key, value = (random(2, n, SIZES.d_model, seed=n, scale=3.0) for n in (5, 7, 7))
     if attends_elsewhere(module):
-        return Inputs(query=query, key=key, value=value + key.flip(1))
-    return Inputs(query=query, key=query, value=query)
+        inputs = Inputs(query=query, key=key, value=value + key.flip(1))
+    else:
+        inputs = Inputs(query=query, key=query, value=query)
+    if not _hides_the_future(module, inputs):
+        return inputs
+    past = torch.ones(2, inputs.query.size(1), inputs.key.size(1), dtype=torch.bool).tril()
+    return replace(inputs, visible=past)
+
+
+def _hides_the_future(module: nn.Module, inputs: Inputs) -> bool:
+    """Tell whether no position depends on any that stands after it."""
+    before = call_attention(module, inputs)
+    for last in range(inputs.query.size(1) - 1):
+        query, key, value = (
+            torch.cat([x[:, : last + 1], -x[:, last + 1 :]], dim=1)
+            for x in (inputs.query, inputs.key, inputs.value)
+        )
+        after = call_attention(module, Inputs(query=query, key=key, value=value))
+        if not same(after[:, : last + 1], before[:, : last + 1], 1e-6):
+            return False
+    return True
 
 
 def read_matrices(module: nn.Module, num_heads: int) -> Iterator[Matrices]:
