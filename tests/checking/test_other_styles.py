@@ -700,3 +700,30 @@ def test_scores_with_more_in_them_are_not_checked(more: str, why: str) -> None:
 
     assert mistakes(part) == []
     assert any(why in reason for reason in part.not_checked)
+
+
+ADD_AND_NORM = """
+class AddNorm(nn.Module):
+    def __init__(self, d_model, dropout=0.1):
+        super().__init__()
+        self.norm, self.dropout = nn.LayerNorm(d_model), nn.Dropout(dropout)
+    def forward(self, x, sublayer_output):
+        return {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("returned", "expected"),
+    [
+        ("self.norm(x + self.dropout(sublayer_output))", []),
+        ("x + self.dropout(sublayer_output)", ["residual-norm"]),
+        ("self.norm(self.dropout(sublayer_output))", ["residual-input"]),
+    ],
+)
+def test_a_residual_connection_may_take_what_the_sublayer_gives(
+    returned: str, expected: list[str]
+) -> None:
+    part = report(HEAD + ADD_AND_NORM.format(returned), "ResidualConnection")[1]
+
+    assert [name for name in mistakes(part) if name.startswith("residual")] == expected
+    assert "does-not-run" not in mistakes(part)

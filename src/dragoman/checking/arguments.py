@@ -17,8 +17,8 @@ CONSTRUCTOR = {
         *("dmodel", "embdim", "embeddim", "embeddingdim", "embedsize", "embsize", "embeddingsize"),
         *("modeldim", "dim", "dimension", "dimensionsize", "d", "size", "features", "nembd"),
         *("hiddensize", "hiddendim", "hiddim", "hidden", "numfeatures", "embeddingdimension"),
-        *("dembed", "dwordvec", "dimmodel", "normalizedshape", "modelsize", "numhiddens", "dhid"),
-        *("ninp",),
+        *("dembed", "dwordvec", "dimmodel", "normalizedshape", "normshape", "modelsize"),
+        *("numhiddens", "dhid", "ninp"),
     ),
     "source_vocab": (
         *("srcvocab", "srcvocabsize", "sourcevocab", "sourcevocabsize", "encvocsize", "inputdim"),

@@ -9,11 +9,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from dragoman.checking.arguments import DECODER, ENCODER, RESIDUAL, NotCheckableError
+from dragoman.checking.arguments import DECODER, ENCODER, NotCheckableError
 from dragoman.checking.calls import attend, call
 from dragoman.checking.convention import REFUSED, USUAL, Convention, conventions
 from dragoman.checking.examinations.check import random, tokens
 from dragoman.checking.examinations.masks import future_mask
+from dragoman.checking.examinations.residual import connect
 from dragoman.checking.examinations.whole import run_transformer
 from dragoman.checking.workshop import SIZES, Workshop
 
@@ -75,7 +76,7 @@ def _sequence(workshop: Workshop, module: Any, rows: slice) -> Tensor:
 
 
 def _sublayer(workshop: Workshop, module: Any, rows: slice) -> Tensor:
-    return call(module, RESIDUAL, {"states": _x(rows), "sublayer": torch.sin})
+    return connect(module, _x(rows), torch.sin)
 
 
 def _source(workshop: Workshop, module: Any, rows: slice, given: Tensor | None = None) -> Tensor:

@@ -1,6 +1,7 @@
 """Examinations of residual connections (sections 3.1 and 5.4)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import torch
@@ -8,6 +9,7 @@ from torch import Tensor, nn
 
 from dragoman.checking.arguments import RESIDUAL, NotCheckableError
 from dragoman.checking.calls import call
+from dragoman.checking.convention import REFUSED
 from dragoman.checking.examinations.check import Check, Verdict, distance, random, same
 from dragoman.checking.workshop import SIZES, Workshop
 
@@ -45,6 +47,16 @@ def sublayer(x: Tensor) -> Tensor:
     return torch.sin(3 * x) + 0.5
 
 
+def connect(module: Any, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+    """Call a residual connection with a sublayer or, if it wants that, with what the sublayer gives."""
+    try:
+        return call(module, RESIDUAL, {"states": x, "sublayer": sublayer})
+    except (TypeError, AttributeError):
+        with suppress(*REFUSED):
+            return call(module, RESIDUAL, {"states": x, "sublayer": sublayer(x)})
+        raise
+
+
 def arrangement(workshop: Workshop, part: str) -> Iterator[Verdict]:
     """Compare with every way to arrange sum and norm."""
     module = workshop.build(part)
@@ -52,7 +64,7 @@ def arrangement(workshop: Workshop, part: str) -> Iterator[Verdict]:
     x = 2 * random(2, 5, SIZES.d_model) + 0.3
     with torch.no_grad():
         norm: Any = norms[0] if norms else nn.Identity()
-        output = call(module, RESIDUAL, {"states": x, "sublayer": sublayer})
+        output = connect(module, x, sublayer)
         right = {FIRST: x + sublayer(norm(x)), None: norm(x + sublayer(x))}
         inside = x + norm(sublayer(x))
         wrong = {
