@@ -63,9 +63,9 @@ TAIL = """
 ## What is not looked at
 
 Parts are examined that read (batch, length, d_model). Those that read (length, batch, d_model) are
-told from them, and left alone. Of the training and the search of a program, as label smoothing, the
-schedule of the learning rate and beam search, nothing is looked at, nor whether dropout stands
-where the paper has it.
+told from them, and left alone, as are whole models that are no encoder-decoders. Of the training
+and the search of a program, as label smoothing, the schedule of the learning rate and beam search,
+nothing is looked at, nor whether dropout stands where the paper has it.
 
 ## What running cannot show
 

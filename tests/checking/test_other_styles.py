@@ -727,3 +727,102 @@ def test_a_residual_connection_may_take_what_the_sublayer_gives(
 
     assert [name for name in mistakes(part) if name.startswith("residual")] == expected
     assert "does-not-run" not in mistakes(part)
+
+
+LANGUAGE_MODEL = """
+class Transformer(nn.Module):
+    def __init__(self, vocab_size, d_model):
+        super().__init__()
+        self.words, self.out = nn.Embedding(vocab_size, d_model), nn.Linear(d_model, vocab_size)
+    def forward(self, {}):
+        return self.out(self.words({}))
+"""
+
+
+@pytest.mark.parametrize("words", ["src", "tgt", "tokens"])
+def test_a_transformer_that_is_no_encoder_decoder_is_not_checked(words: str) -> None:
+    part = report(HEAD + LANGUAGE_MODEL.format(words, words), "Transformer")[1]
+
+    assert mistakes(part) == []
+    assert part.not_checked[0].startswith("its forward takes no source and target")
+    assert "source-is-read" in mistakes(
+        report(HEAD + LANGUAGE_MODEL.format("src, tgt", "tgt"), "Transformer")[1]
+    )
+
+
+STACKED = (
+    HEAD
+    + ATTENTION
+    + FEED_FORWARD.format("")
+    + """
+class TokenEmbedding(nn.Module):
+    def __init__(self, vocab_size, d_model):
+        super().__init__()
+        self.table = nn.Embedding(vocab_size, d_model)
+    def forward(self, words):
+        return self.table(words)
+class EncoderBlock(nn.Module):
+    def __init__(self, d_model, heads, d_ff):
+        super().__init__()
+        self.attention = MultiHeadAttention(d_model, heads)
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.norms = nn.ModuleList(nn.LayerNorm(d_model) for _ in range(2))
+    def forward(self, x, mask=None):
+        y = self.norms[0](x)
+        x = x + self.attention(y, y, y, mask)
+        return x + self.feed_forward(self.norms[1](x))
+class Encoder(nn.Module):
+    def __init__(self, d_model, heads, d_ff, num_layers):
+        super().__init__()
+        self.layers = nn.ModuleList(EncoderBlock(d_model, heads, d_ff) for _ in range(num_layers))
+    def forward(self, x, mask=None):
+        for layer in self.layers:
+            x = layer(x, mask)
+        return x
+"""
+    + POSITIONS.format("x + self.table[: x.size(1)]")
+    + """
+class Transformer(nn.Module):
+    def __init__(self, src_vocab_size, tgt_vocab_size, d_model, heads, d_ff, num_layers):
+        super().__init__()
+        self.source = TokenEmbedding(src_vocab_size, d_model)
+        self.target = TokenEmbedding(tgt_vocab_size, d_model)
+        self.positions, self.root = PositionalEncoding(d_model), math.sqrt(d_model)
+        self.encoder, self.norm = Encoder(d_model, heads, d_ff, num_layers), nn.LayerNorm(d_model)
+        self.out = nn.Linear(d_model, tgt_vocab_size)
+    def forward(self, src, tgt):
+        memory = self.norm(self.encoder(self.positions(self.source(src) * self.root)))
+        return self.positions(self.target(tgt) * self.root) + memory.mean(1, keepdim=True)
+    def logits(self, states):
+        return self.out(states)
+"""
+)
+
+
+def test_a_norm_after_the_stack_may_stand_in_the_model() -> None:
+    within = report(STACKED, "Encoder")[1]
+    nowhere = report(
+        STACKED.replace("nn.LayerNorm(d_model)\n        self.out", "None\n        self.out"),
+        "Encoder",
+    )[1]
+
+    assert mistakes(within) == []
+    assert (
+        "whether a norm ends the stack: Transformer has norms outside of it" in within.not_checked
+    )
+    assert mistakes(nowhere) == ["stack-last-norm"]
+
+
+def test_embeddings_may_be_scaled_in_the_model() -> None:
+    scaled = report(STACKED, "InputEmbeddings")[1]
+    not_scaled = report(STACKED.replace(" * self.root", ""), "InputEmbeddings")[1]
+    unknown = report(STACKED.replace("self.root)", "self.root * 1.5)"), "InputEmbeddings")[1]
+
+    assert "embeddings-scaled" in scaled.passed
+    assert mistakes(not_scaled) == ["embeddings-scaled"]
+    assert mistakes(unknown) == []
+    assert any(why.startswith("scale: what Transformer does") for why in unknown.not_checked)
+
+
+def test_a_head_that_is_applied_outside_of_forward_is_used() -> None:
+    assert "weights-without-gradient" in report(STACKED, "Transformer")[1].passed

@@ -2,13 +2,15 @@
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from dragoman.checking.arguments import NotCheckableError
 from dragoman.checking.calls import call
 from dragoman.checking.examinations.check import Check, Verdict, random, same, tokens
+from dragoman.checking.examinations.whole import run_transformer
 from dragoman.checking.workshop import SIZES, Workshop
 
 SCALED = Check(
@@ -51,6 +53,8 @@ def scale(workshop: Workshop, part: str) -> Iterator[Verdict]:
     if _scaled_later(workshop):
         yield SCALED, None if abs(factor - 1) < 1e-3 else _twice(factor)  # noqa: PLR2004
         return
+    if abs(factor - 1) < 1e-3 and workshop.has("Transformer"):  # noqa: PLR2004
+        factor = _factor_of_the_model(workshop)
     wrong = f"they are multiplied by {factor:.4g}, and sqrt({SIZES.d_model}) is {root:.4g}"
     yield SCALED, None if math.isclose(factor, root, rel_tol=1e-3) else wrong
 
@@ -68,6 +72,30 @@ def _scaled_later(workshop: Workshop) -> bool:
     with torch.no_grad():
         shift = call(module, {}, {"states": torch.zeros_like(x)})
         return same(call(module, {}, {"states": x}) - shift, x * math.sqrt(SIZES.d_model))
+
+
+def _factor_of_the_model(workshop: Workshop) -> float:
+    """Tell by what a whole model multiplies the embeddings, before it adds the positions.
+
+    Raises:
+        NotCheckableError: its module of positions does not get them.
+    """
+    model = workshop.build("Transformer")
+    embedded: list[Tensor] = []
+    added_to: list[Any] = []
+    for child in model.modules():
+        if type(child) is workshop.found["InputEmbeddings"]:
+            child.register_forward_hook(lambda _, given, output: embedded.append(output))
+        elif type(child) is workshop.found.get("PositionalEncoding"):
+            child.register_forward_pre_hook(lambda _, given: added_to.extend(given))
+    source, target = tokens(2, 7, SIZES.source_vocab), tokens(2, 5, SIZES.target_vocab)
+    with torch.no_grad():
+        run_transformer(workshop, model, source, target)
+    vectors = [x for x in added_to if isinstance(x, Tensor)]
+    for factor in (1.0, math.sqrt(SIZES.d_model)):
+        if any(same(x, factor * words) for x in vectors for words in embedded):
+            return factor
+    raise NotCheckableError("scale: what Transformer does between embeddings and positions")
 
 
 def start(workshop: Workshop, part: str) -> Iterator[Verdict]:

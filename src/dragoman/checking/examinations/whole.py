@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from dragoman.checking.arguments import DECODE, MODEL, NotCheckableError, roles_of
-from dragoman.checking.calls import call
+from dragoman.checking.calls import bind, call, first_tensor
 from dragoman.checking.convention import REFUSED, conventions
 from dragoman.checking.examinations.check import FIRST_WORD, same
 from dragoman.checking.workshop import SIZES, Workshop
@@ -30,7 +30,12 @@ def run_transformer(workshop: Workshop, model: nn.Module, source: Tensor, target
 def _call(model: nn.Module, source: Tensor, target: Tensor, masks: Mapping[str, Tensor]) -> Tensor:
     given = {"source": source, "target": target, **masks}
     if type(model).forward is not nn.Module.forward:
-        return _projected(model, call(model, MODEL, given))
+        told = bind(model, MODEL, given)
+        if not {id(source), id(target)} <= {id(value) for value in told.values()}:
+            raise NotCheckableError(
+                "its forward takes no source and target, and only encoder-decoders are examined"
+            )
+        return _projected(model, first_tensor(model(**told)))
     encode, decode = (_method(model, name) for name in ("encode", "decode"))
     memory = call(encode, MODEL, {k: given[k] for k in ("source", "source_mask") if k in given})
     del given["source"]
@@ -38,12 +43,16 @@ def _call(model: nn.Module, source: Tensor, target: Tensor, masks: Mapping[str, 
 
 
 def _projected(model: nn.Module, output: Tensor) -> Tensor:
-    """Project what has not been projected yet, if the model knows how."""
-    for name in _PROJECTIONS:
-        project = getattr(model, name, None)
-        if callable(project) and output.size(-1) == SIZES.d_model:
-            return call(project, {}, {"states": output})
-    return output
+    """Project what has not been projected yet, if the model knows how or has a layer for it."""
+    if output.size(-1) != SIZES.d_model:
+        return output
+    named = (getattr(model, name, None) for name in _PROJECTIONS)
+    ways = [*filter(callable, named), *filter(_is_a_head, model.children())]
+    return call(ways[0], {}, {"states": output}) if ways else output
+
+
+def _is_a_head(layer: nn.Module) -> bool:
+    return isinstance(layer, nn.Linear) and layer.out_features == SIZES.target_vocab
 
 
 def _masks(
