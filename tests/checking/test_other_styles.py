@@ -826,3 +826,15 @@ def test_embeddings_may_be_scaled_in_the_model() -> None:
 
 def test_a_head_that_is_applied_outside_of_forward_is_used() -> None:
     assert "weights-without-gradient" in report(STACKED, "Transformer")[1].passed
+
+
+def test_a_linear_layer_of_one_s_own_is_no_projection_to_the_vocabulary() -> None:
+    linear = """
+class Linear(nn.Module):
+    def __init__(self, in_features, out_features):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(out_features, in_features))
+    def forward(self, x):
+        return x @ self.weight.T
+"""
+    assert mistakes(*report(HEAD + linear, "ProjectionLayer")) == []

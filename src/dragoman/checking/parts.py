@@ -76,7 +76,7 @@ PARTS = (
     Part(
         name="ProjectionLayer",
         spellings=(
-            *("projectionlayer", "generator", "projection", "linear", "linearlayer"),
+            *("projectionlayer", "generator", "projection"),
             *("outputprojection", "outputlayer"),
         ),
     ),
