@@ -838,3 +838,13 @@ class Linear(nn.Module):
         return x @ self.weight.T
 """
     assert mistakes(*report(HEAD + linear, "ProjectionLayer")) == []
+
+
+@pytest.mark.parametrize(("base", "expected"), [("10000.0", []), ("50.0", ["positions-formula"])])
+def test_positions_of_a_length_are_compared(base: str, expected: list[str]) -> None:
+    positions = POSITIONS.replace("10000.0", base).format("self.table[:length]")
+    positions = positions.replace("forward(self, x)", "forward(self, length)")
+    part = report(HEAD + positions, "PositionalEncoding")[1]
+
+    assert mistakes(part) == expected
+    assert "positions-alone" in notes(part)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import torch
@@ -151,7 +152,11 @@ def wrong_tables() -> Iterator[tuple[str, Tensor]]:
 def formula(workshop: Workshop, part: str) -> Iterator[Verdict]:
     """Find what is added to each position, and compare it with the sinusoids."""
     module = workshop.build(part)
-    return _of_words(module) if _takes_words(module) else _of_vectors(workshop, module)
+    if not _takes_words(module):
+        return _of_vectors(workshop, module)
+    if (table := _of_a_length(module)) is not None:
+        return _alone(module, table, "it is given a length, and what comes out are positions alone")
+    return _of_words(module)
 
 
 def _of_vectors(workshop: Workshop, module: Any) -> Iterator[Verdict]:
@@ -174,8 +179,7 @@ def _of_vectors(workshop: Workshop, module: Any) -> Iterator[Verdict]:
         if output.shape == x.shape:
             yield ADDED, alone
             return
-        yield ALONE, alone
-        yield from _compare(table, trained=any(p.requires_grad for p in module.parameters()))
+        yield from _alone(module, table, alone)
         return
     factor = 1.0 if same(output - table, x) else math.sqrt(SIZES.d_model)
     if not same(output - table, factor * x):
@@ -195,6 +199,14 @@ def _takes_words(module: Any) -> bool:
     return False
 
 
+def _of_a_length(module: Any) -> Tensor | None:
+    """Take the positions of a module that is told how many there are; None of any other."""
+    with torch.no_grad(), suppress(*REFUSED, AttributeError):
+        output = call(module, {}, {"length": LENGTH})
+        return output.reshape(-1, LENGTH, SIZES.d_model)[0]
+    return None
+
+
 def _of_words(module: Any) -> Iterator[Verdict]:
     """Compare what comes for words, if it is the same for all of them."""
     with torch.no_grad():
@@ -204,8 +216,15 @@ def _of_words(module: Any) -> Iterator[Verdict]:
         )
     if one.shape[-2:] != (LENGTH, SIZES.d_model) or not same(one, other):
         raise NotCheckableError("its formula: it takes words, and gives more than positions")
-    yield ALONE, "what comes out are the positions alone, whatever the words are"
     table = one.reshape(-1, LENGTH, SIZES.d_model)[0]
+    yield from _alone(
+        module, table, "what comes out are the positions alone, whatever the words are"
+    )
+
+
+def _alone(module: Any, table: Tensor, measured: str) -> Iterator[Verdict]:
+    """Compare positions that somebody else has to add."""
+    yield ALONE, measured
     yield from _compare(table, trained=any(p.requires_grad for p in module.parameters()))
 
 

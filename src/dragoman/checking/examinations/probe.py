@@ -35,6 +35,9 @@ def give(workshop: Workshop, part: str, module: Any, rows: slice = ALL) -> Tenso
     try:
         return _GIVEN.get(part, _states)(workshop, module, rows)
     except REFUSED as error:
+        if part == "PositionalEncoding":  # may ask for a length
+            with suppress(*REFUSED, AttributeError):
+                return call(module, {}, {"length": T})
         if part in _OF_VECTORS and _reads_words(workshop, part, module, error):
             if part == "PositionalEncoding":  # may ask for words to count them
                 return _words(workshop, module, rows)
