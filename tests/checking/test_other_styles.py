@@ -848,3 +848,15 @@ def test_positions_of_a_length_are_compared(base: str, expected: list[str]) -> N
 
     assert mistakes(part) == expected
     assert "positions-alone" in notes(part)
+
+
+def test_a_feed_forward_with_a_norm_is_not_told_that_its_activation_is_another() -> None:
+    source = FEED_FORWARD.format("").replace("return ", "return self.norm(x + ") + ")\n"
+    source = source.replace("\n)", ")").replace(
+        "        self.w1", "        self.norm = nn.LayerNorm(d_model)\n        self.w1"
+    )
+    part = report(HEAD + source, "FeedForward")[1]
+
+    assert mistakes(part) == []
+    assert "feed-forward-other-activation" not in notes(part)
+    assert any("it has a norm of its own" in why for why in part.not_checked)

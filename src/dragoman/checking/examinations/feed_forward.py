@@ -67,6 +67,10 @@ def activation(workshop: Workshop, part: str) -> Iterator[Verdict]:
         yield OTHER_ACTIVATION, None
     elif any(same(output, wrong) for wrong in after.values()):
         yield ACTIVATION, "the ReLU stands after the second layer: no output is negative"
+    elif any("norm" in type(child).__name__.lower() for child in module.modules()):
+        raise NotCheckableError(
+            "its formula (it has a norm of its own, and is more than two layers)"
+        )
     else:
         yield ACTIVATION, None
         named = [name for name, form in forms.items() if same(output, form, 1e-2)]
