@@ -860,3 +860,9 @@ def test_a_feed_forward_with_a_norm_is_not_told_that_its_activation_is_another()
     assert mistakes(part) == []
     assert "feed-forward-other-activation" not in notes(part)
     assert any("it has a norm of its own" in why for why in part.not_checked)
+
+
+def test_the_rounding_of_a_program_in_bfloat16_is_no_mistake() -> None:
+    half = HEAD + "torch.set_default_dtype(torch.bfloat16)\n"
+
+    assert mistakes(report(half + FEED_FORWARD.format(""), "FeedForward")[1]) == []

@@ -48,7 +48,7 @@ def sublayer(x: Tensor) -> Tensor:
 
 
 def connect(module: Any, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-    """Call a residual connection with a sublayer or, if it wants that, with what the sublayer gives."""
+    """Call a residual connection with a sublayer or, if it wants that, with what that gives."""
     try:
         return call(module, RESIDUAL, {"states": x, "sublayer": sublayer})
     except (TypeError, AttributeError):
