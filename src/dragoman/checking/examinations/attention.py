@@ -170,9 +170,9 @@ def _scores_tell_positions_apart(module: nn.Module) -> bool:
 
 def kept_map(workshop: Workshop, part: str) -> Iterator[Verdict]:
     """Look at what the module keeps of its weights, in training."""
-    module = workshop.build(part, dropout=0.5).train()
+    module = workshop.build(part, dropout=0.5)
     inputs = inputs_for(module)
-    call_attention(module, inputs)
+    call_attention(module.train(), inputs)
     shape = (2, SIZES.heads, inputs.query.size(1), inputs.key.size(1))
     for name, value in vars(module).items():
         if isinstance(value, Tensor) and value.shape == shape:

@@ -47,7 +47,7 @@ def _projected(model: nn.Module, output: Tensor) -> Tensor:
     if output.size(-1) != SIZES.d_model:
         return output
     named = (getattr(model, name, None) for name in _PROJECTIONS)
-    ways = [*filter(callable, named), *filter(_is_a_head, model.children())]
+    ways: list[Any] = [*filter(callable, named), *filter(_is_a_head, model.children())]
     return call(ways[0], {}, {"states": output}) if ways else output
 
 
