@@ -290,9 +290,15 @@ def test_the_licence_is_not_that_of_the_old_text(teacher: Path, mine: str) -> No
     assert recipe_of(teacher, mine).licence == ""
 
 
-def test_test_text_that_is_somewhere_else_is_told(
-    teacher: Path, mine: str, tmp_path: Path, text: dict[str, str]
+def test_test_text_that_is_somewhere_else_or_another_is_told(
+    teacher: Path,
+    mine: str,
+    tmp_path: Path,
+    text: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_lines(Path("other.tsv"), sentences(500, 505))
     copy = tmp_path / "model"
     copy.mkdir()
     for path in teacher.glob("*.*"):
@@ -301,18 +307,23 @@ def test_test_text_that_is_somewhere_else_is_told(
     training = ModelDirectory(copy).description.training
     corpora = {
         **training["recipe"]["corpora"],
-        "test": [{"path": "$NOWHERE/a.tsv"}, {"path": "gone.tsv"}, {"path": text["test"]}],
+        "test": [
+            {"path": name} for name in ("$NOWHERE/a.tsv", "gone.tsv", "other.tsv", text["test"])
+        ],
     }
-    update_description(
-        copy, training={**training, "recipe": {**training["recipe"], "corpora": corpora}}
-    )
+    changed = {
+        "recipe": {**training["recipe"], "corpora": corpora},
+        "sha256": {**training["sha256"], "other.tsv": training["sha256"][text["test"]]},
+    }
+    update_description(copy, training={**training, **changed})
 
     recipe, remarks = finetuning_recipe(ModelDirectory(copy), [mine], 1.0, ())
 
     assert [corpus.path for corpus in recipe.corpora.test] == [text["test"]]
     assert remarks == [
-        "not tested on $NOWHERE/a.tsv, which is not here",
-        "not tested on gone.tsv, which is not here",
+        "not tested on $NOWHERE/a.tsv: the environment variable NOWHERE is not defined",
+        "not tested on gone.tsv: there is no such file",
+        "not tested on other.tsv: it is another file than the one that the model was tested on",
     ]
 
 

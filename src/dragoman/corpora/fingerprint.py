@@ -20,7 +20,16 @@ def fingerprint_files(corpora: CorporaConfig) -> dict[str, str]:
         CorpusError: a file cannot be read, or a directory is no corpus.
     """
     used = (*corpora.train, *corpora.validation, *corpora.test)
-    return {name: fingerprint_file(path) for corpus in used for name, path in _files_of(corpus)}
+    return {name: sha256 for corpus in used for name, sha256 in fingerprint_corpus(corpus).items()}
+
+
+def fingerprint_corpus(corpus: CorpusConfig) -> dict[str, str]:
+    """Take the SHA-256 of every file of one corpus, as `fingerprint_files` does of all.
+
+    Raises:
+        CorpusError: a file cannot be read, or the directory is no corpus.
+    """
+    return {name: fingerprint_file(path) for name, path in _files_of(corpus)}
 
 
 def _files_of(corpus: CorpusConfig) -> Iterator[tuple[str, Path]]:

@@ -5,10 +5,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dragoman.batched import batched
-from dragoman.config import set_key, to_table
-from dragoman.corpora.huggingface import PREFIX
+from dragoman.config import from_table, set_key, to_table
+from dragoman.corpora.config import CorpusConfig
+from dragoman.corpora.fingerprint import fingerprint_corpus
 from dragoman.corpora.parallel_text import read_pairs
-from dragoman.corpora.text_file import CorpusError, as_setting, expand
+from dragoman.corpora.text_file import CorpusError, as_setting
 from dragoman.errors import UsageError
 from dragoman.model_directory import ModelDirectory
 from dragoman.recipe import Recipe, recipe_from_table, recorded_recipe, vocabulary_of
@@ -39,7 +40,7 @@ def finetuning_recipe(
     """Write the recipe of a fine-tuning.
 
     Sizes and vocabulary are the model's. Validation text is held out from the pairs; the model's
-    test text stays, as far as it is at hand, to show what else the training does.
+    test text stays, where it is as it was, to show what else the training does.
 
     Args:
         model: What is trained further.
@@ -80,7 +81,8 @@ def _table(model: ModelDirectory, pairs: Sequence[str]) -> tuple[dict[str, Any],
     batching = {} if trained.get("from_model") else table.get("batching", {})
     is_imported = description.tokenizer.kind == IMPORTED  # perhaps fine-tuned here before
     rate = RATE_OF_IMPORT_TIMES_WIDTH if is_imported else RATE_TIMES_WIDTH
-    corpora, remarks = _corpora(table.get("corpora", {}), pairs)
+    files = description.training.get("sha256", {})
+    corpora, remarks = _corpora(table.get("corpora", {}), files, pairs)
     return table | {
         "source_language": description.source_language,
         "target_language": description.target_language,
@@ -98,30 +100,36 @@ def _table(model: ModelDirectory, pairs: Sequence[str]) -> tuple[dict[str, Any],
     }, remarks
 
 
-def _corpora(recorded: dict[str, Any], pairs: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
-    """Exchange the text that is learnt from, and leave out test text that is somewhere else."""
+def _corpora(
+    table: dict[str, Any], files: dict[str, str], pairs: Sequence[str]
+) -> tuple[dict[str, Any], list[str]]:
+    """Exchange the text that is learnt from, and leave out test text that is not what it was.
+
+    Args:
+        table: The recorded corpora.
+        files: The checksums that their files had.
+        pairs: What is learnt from.
+    """
     tests, remarks = [], []
-    for corpus in recorded.get("test", []):
-        if missing := [name for name in _paths(corpus) if not _is_here(name)]:
-            remarks.append(f"not tested on {missing[0]}, which is not here")
+    for corpus in table.get("test", []):
+        if objection := _objection(from_table(CorpusConfig, corpus), files):
+            remarks.append(f"not tested on {objection}")
         else:
             tests.append(corpus)
     changed = {"train": [{"path": path} for path in pairs], "validation": [], "test": tests}
-    return {**recorded, **changed}, remarks
+    return {**table, **changed}, remarks
 
 
-def _paths(corpus: dict[str, Any]) -> Iterator[str]:
-    for side in ("path", "source", "target"):
-        name = corpus.get(side)
-        if name is not None and not name.startswith(PREFIX):
-            yield name
-
-
-def _is_here(name: str) -> bool:
+def _objection(corpus: CorpusConfig, files: dict[str, str]) -> str | None:
+    """Say which file of a corpus is not there, or is another one; a path may lead elsewhere now."""
     try:
-        return expand(name).exists()
-    except CorpusError:  # a variable in it is not defined
-        return False
+        found = fingerprint_corpus(corpus)
+    except CorpusError as error:
+        return str(error)
+    for name, sha256 in found.items():
+        if sha256 != files.get(name):
+            return f"{name}: it is another file than the one that the model was tested on"
+    return None
 
 
 def _length(
