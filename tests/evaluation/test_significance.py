@@ -5,7 +5,7 @@ import random
 import pytest
 
 from dragoman.evaluation.config import EvaluationConfig
-from dragoman.evaluation.significance import compare
+from dragoman.evaluation.significance import FEWEST_COMPARED, compare, few_sentences
 from dragoman.evaluation.statistics import EvaluationError
 
 WORDS = ["the", "a", "cat", "dog", "house", "sees", "draws", "old", "green", "by"]
@@ -63,6 +63,11 @@ def test_the_p_value_of_two_sentences_is_what_one_computes_by_hand() -> None:
     # lie 62.5 from it, which is further than 37.5.
     assert comparison.delta == pytest.approx(37.5)
     assert comparison.p_value == pytest.approx(0.5, abs=0.05)
+
+
+def test_a_hundred_sentences_are_enough_to_compare() -> None:
+    assert few_sentences(FEWEST_COMPARED) is None
+    assert "p-values are too small" in (few_sentences(FEWEST_COMPARED - 1) or "")
 
 
 def test_one_sentence_shows_no_difference() -> None:

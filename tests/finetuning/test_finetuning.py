@@ -81,8 +81,8 @@ def test_a_model_learns_other_words_and_the_difference_is_told(
     assert gain.startswith("+")
     assert test == "test, 5 sentences:"
     for said_of, section in ((few, "validation"), (too_few, "test")):
-        assert said_of.startswith("warning: so few sentences tell little; name more with --set")
-        assert f"'corpora.{section}=[" in said_of
+        assert said_of.startswith("warning: so few sentences tell little, ")
+        assert f"; name more with --set 'corpora.{section}=[" in said_of
     assert f"It began with the weights of `{teacher.name}`" in (
         tmp_path / "run" / "README.md"
     ).read_text(encoding="utf-8")

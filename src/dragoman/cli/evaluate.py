@@ -137,6 +137,7 @@ def evaluate(
         table = {"scores": report.scores_to_table(scores), "exact_match": exact}
         text = f"{report.scores_to_text(scores)}\nexact match {exact:.1f} %"
     else:
+        _warn_of_few(references)
         comparisons = compare_systems(ours, others[0], references, settings)
         table = {"comparisons": report.comparisons_to_table(comparisons)}
         text = report.comparisons_to_text(comparisons, (str(model), str(compare)))
@@ -276,6 +277,14 @@ def _warn_of_unspaced(references: list[str], settings: "EvaluationConfig") -> No
             "for Chinese, ja-mecab for Japanese",
             file=sys.stderr,
         )
+
+
+def _warn_of_few(references: list[str]) -> None:
+    """Say where a difference may be chance, whatever its p-value."""
+    from dragoman.evaluation.significance import few_sentences
+
+    if reservation := few_sentences(len(references)):
+        print(f"warning: {reservation}; compare on more", file=sys.stderr)
 
 
 def _system(path: Path, sources: list[str], translation: TranslationOptions) -> System:

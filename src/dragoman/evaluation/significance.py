@@ -9,6 +9,9 @@ from dragoman.evaluation.config import EvaluationConfig, MetricName
 from dragoman.evaluation.metrics import Score, summarise
 from dragoman.evaluation.statistics import EvaluationError, collect
 
+FEWEST_COMPARED = 100
+"""Sentences below which a comparison is mostly chance."""
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -48,6 +51,10 @@ def compare(
     sacreBLEU's `--paired-bs` draws the same test sets, but compares absolute differences: its
     p-values are smaller, often by half, and smallest of all for two equal systems.
 
+    Few sentences differ less among each other than all that could have been drawn, so their
+    p-values are too small: two equal systems, of invented mistakes, had p < 0.05 under BLEU in a
+    quarter of the trials with 3 sentences, in more than a tenth with 10, and in 5 to 8 % with 100.
+
     Args:
         a: Translations of the first system, the baseline.
         b: Translations of the second system.
@@ -73,6 +80,13 @@ def compare(
             p_value = _p_value(resampled[1] - resampled[0], score_b.value - score_a.value)
         comparisons.append(Comparison(score_a, score_b, p_value))
     return comparisons
+
+
+def few_sentences(count: int) -> str | None:
+    """Say what a comparison of so few sentences is worth; None if there are enough."""
+    if count >= FEWEST_COMPARED:
+        return None
+    return "so few sentences tell little, and their p-values are too small"
 
 
 def _p_value(resampled_deltas: np.ndarray, delta: float) -> float:

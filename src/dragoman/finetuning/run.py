@@ -13,7 +13,7 @@ from dragoman.durable import write_atomically
 from dragoman.errors import UsageError
 from dragoman.evaluation.config import EvaluationConfig
 from dragoman.evaluation.report import comparisons_to_text
-from dragoman.evaluation.significance import compare
+from dragoman.evaluation.significance import compare, few_sentences
 from dragoman.finetuning.recipe import finetuning_recipe
 from dragoman.model_directory import ModelDirectory, ModelError
 from dragoman.pipeline.claim import (
@@ -34,10 +34,6 @@ from dragoman.translator import Translator
 
 ORDER_FILE = "finetuning.json"
 """In the directory of a run: what was asked for when it began."""
-
-
-FEWEST_COMPARED = 100
-"""Scores of fewer sentences are mostly chance."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,10 +175,9 @@ def _compare(order: FineTuning, recipe: Recipe, display: Display) -> None:
         found = compare(before(sources), after(sources), references, evaluation)
         display.message(f"{name}, {len(pairs):,} sentences:")
         display.message(comparisons_to_text(found, ("before", "after")))
-        if len(pairs) < FEWEST_COMPARED:
+        if reservation := few_sentences(len(pairs)):
             display.message(
-                "warning: so few sentences tell little; name more with "
-                f"--set '{section}=[{{path=\"more.tsv\"}}]'"
+                f"warning: {reservation}; name more with --set '{section}=[{{path=\"more.tsv\"}}]'"
             )
 
 
