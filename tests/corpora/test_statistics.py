@@ -1,6 +1,7 @@
 """Statistics of a corpus: every number can be counted by hand."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -102,15 +103,44 @@ def test_quotation_marks_and_words_of_a_text_are_not_warned_of(tmp_path: Path) -
     assert measured(tmp_path / "a.tsv", "\n".join(rows)).warnings == ()
 
 
-def test_a_half_that_is_the_wrong_way_round_is_warned_of(tmp_path: Path) -> None:
-    pairs = list(generate(2000, seed=1))
-    rows = [f"{pair.source}\t{pair.target}" for pair in pairs[:1500]]
-    rows += [f"{pair.target}\t{pair.source}" for pair in pairs[1500:]]
+@pytest.mark.parametrize(
+    ("is_swapped", "share"),
+    [
+        (lambda number: number < 500, 25),  # in one piece
+        (lambda number: number < 1000, 50),
+        (lambda number: number % 2 == 0, 50),
+        (lambda number: number % 10 == 0, 10),
+    ],
+)
+def test_pairs_that_are_the_wrong_way_round_are_warned_of(
+    tmp_path: Path, is_swapped: Callable[[int], bool], share: int
+) -> None:
+    pairs = [(pair.source, pair.target) for pair in generate(2000, seed=1)]
+    rows = [
+        "\t".join(reversed(pair) if is_swapped(number) else pair)
+        for number, pair in enumerate(pairs)
+    ]
+
+    (warning,) = measured(tmp_path / "a.tsv", "\n".join(rows)).warnings
+
+    found = re.fullmatch(
+        r"some (\d+) % of the pairs seem to be the wrong way round, "
+        r"from Italian \(it\) to English \(en\)",
+        warning,
+    )
+    assert found is not None
+    assert abs(int(found[1]) - share) < 8
+
+
+def test_short_pairs_that_are_the_wrong_way_round_show_by_their_sides(tmp_path: Path) -> None:
+    pairs = [pair for pair in generate(2000, seed=1) if len(pair.source) < 25]
+    rows = [f"{pair.source}\t{pair.target}" for pair in pairs]
+    rows[600:] = [f"{pair.target}\t{pair.source}" for pair in pairs[600:]]
 
     source, target = measured(tmp_path / "a.tsv", "\n".join(rows)).warnings
 
     assert re.fullmatch(
-        r"the source should be English \(en\) and some (1|2|3)\d % of it seem to be Italian \(it\)",
+        r"the source should be English \(en\) and some \d\d % of it seem to be Italian \(it\)",
         source,
     )
     assert target.endswith("of it seem to be English (en)")

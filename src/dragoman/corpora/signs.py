@@ -2,7 +2,11 @@
 
 from collections.abc import Iterable, Iterator
 
-from dragoman.corpora.expected_language import ExpectedLanguage, language_warnings
+from dragoman.corpora.expected_language import (
+    ExpectedLanguage,
+    SwappedPairs,
+    language_warnings,
+)
 from dragoman.corpora.parallel_text import Pair
 from dragoman.corpora.spreadsheet import SpreadsheetSigns
 
@@ -18,10 +22,11 @@ class Signs:
         self._languages = languages
         self._spreadsheet = SpreadsheetSigns(languages)
         self._source, self._target = map(ExpectedLanguage, languages)
+        self._swapped = SwappedPairs(languages)
 
     def watch(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
         """Look at the pairs that pass."""
-        for pair in self._spreadsheet.watch(pairs):
+        for pair in self._swapped.watch(self._spreadsheet.watch(pairs)):
             self._source.add(pair.source)
             self._target.add(pair.target)
             yield pair
@@ -29,4 +34,7 @@ class Signs:
     def warnings(self) -> list[str]:
         """Say what signs there were, in a sentence each."""
         seeming = self._source.other(), self._target.other()
-        return [*self._spreadsheet.warnings(), *language_warnings(self._languages, seeming)]
+        return [
+            *self._spreadsheet.warnings(),
+            *language_warnings(self._languages, seeming, self._swapped.share()),
+        ]

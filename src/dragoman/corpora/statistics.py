@@ -11,6 +11,7 @@ from dragoman.corpora.config import CleaningConfig, CorpusConfig
 from dragoman.corpora.expected_language import (
     ExpectedLanguage,
     OtherLanguage,
+    SwappedPairs,
     language_warnings,
 )
 from dragoman.corpora.overlap import canonical
@@ -87,16 +88,17 @@ def measure(
     """
     lengths = [_Lengths(language) for language in languages]
     hashes: list[np.ndarray] = []
-    signs = SpreadsheetSigns(languages)
+    signs, swapped = SpreadsheetSigns(languages), SwappedPairs(languages)
     refusals = _Refusals()
     read = signs.watch(read_pairs(corpus, languages=languages, refuse=refusals.add))
-    pairs = _hashed(_measured(read, lengths), hashes)
+    pairs = _hashed(_measured(swapped.watch(read), lengths), hashes)
     report = CleaningReport()
     for _ in clean(pairs, config, report, languages=languages):
         pass
     if not report.read and refusals.first:
         raise refusals.first[0]
     sides = lengths[0].summary(), lengths[1].summary()
+    others = sides[0].other_language, sides[1].other_language
     return CorpusStatistics(
         corpus=corpus.path or corpus.name,
         pairs=report.read,
@@ -107,7 +109,7 @@ def measure(
         },
         warnings=(
             *signs.warnings(),
-            *language_warnings(languages, (sides[0].other_language, sides[1].other_language)),
+            *language_warnings(languages, others, swapped.share()),
         ),
         num_refused=refusals.count,
         refused=tuple(map(str, refusals.first)),
