@@ -52,6 +52,7 @@ def test_a_preset_is_a_start_that_other_keys_change() -> None:
         ({"target_language": "en"}, "source_language and target_language are both 'en'"),
         ({"tokenizer": {"vocab_size": 3}}, "vocab_size=3 is less than 5"),
         ({"training": {"learning_rate": float("inf")}}, "inf should be above zero and finite"),
+        ({"training": {"weight_decay": float("inf")}}, "inf should be zero or more, and finite"),
         ({"training": {"search_beam_size": WIDEST + 1}}, "beam_size = 1025 should be between 1"),
         ({"model": {"dropuot": 0.1}}, "unknown key model.dropuot; did you mean model.dropout?"),
         ({"tokenizer": {"joint": False}}, "tokenizer.joint = false does not go with"),

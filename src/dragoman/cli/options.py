@@ -53,9 +53,12 @@ def _check_languages(_: Any, text: str | None) -> None:
         parse_languages(text)
 
 
+MOST_MINUTES = 525_600
+"""A year."""
+
 WholeNumber = Annotated[int, Parameter(converter=read_whole_number)]
 Count = Annotated[WholeNumber, Parameter(validator=validators.Number(gte=1))]
 Languages = Annotated[str, Parameter(validator=_check_languages)]
-Minutes = Annotated[float, Parameter(validator=validators.Number(gt=0, lt=float("inf")))]
+Minutes = Annotated[float, Parameter(validator=validators.Number(gt=0, lte=MOST_MINUTES))]
 Output = Annotated[Path, Parameter(name=["--output", "-o"])]
 OutputIfAny = Annotated[Path | None, Parameter(name=["--output", "-o"])]

@@ -15,6 +15,7 @@ WIDEST_BEAM = 1024
 _AT_LEAST_ONE = (lambda value: value >= 1, "at least 1")
 _BEAM = (lambda value: 1 <= value <= WIDEST_BEAM, f"between 1 and {WIDEST_BEAM}")
 _NOT_NEGATIVE = (lambda value: value >= 0, "zero or more")
+_FINITE = (lambda value: 0 <= value < math.inf, "zero or more, and finite")
 _SHARE = (lambda value: 0 <= value < 1, "in [0, 1)")
 _POSITIVE = (lambda value: 0 < value < math.inf, "above zero and finite")
 _CONDITIONS: dict[str, tuple[Callable[[float], bool], str]] = {
@@ -25,8 +26,8 @@ _CONDITIONS: dict[str, tuple[Callable[[float], bool], str]] = {
     "average_checkpoints": _AT_LEAST_ONE,
     "warmup_updates": _NOT_NEGATIVE,
     "patience": _NOT_NEGATIVE,
-    "weight_decay": _NOT_NEGATIVE,
-    "r_drop": (lambda value: 0 <= value < math.inf, "zero or more, and finite"),
+    "weight_decay": _FINITE,
+    "r_drop": _FINITE,
     "max_gradient_norm": _NOT_NEGATIVE,
     "label_smoothing": _SHARE,
     "ema_decay": _SHARE,
