@@ -73,6 +73,17 @@ def test_validations_between_searches_compute_the_loss_only(
     assert searched == [3, 5]
 
 
+@pytest.mark.parametrize(("warmup", "share"), [(2, None), (3, "100 %"), (60, "5 %")])
+def test_a_warm_up_as_long_as_the_training_is_warned_of(
+    warmup: int, share: str | None, make_recipe: MakeRecipe, tmp_path: Path, display: Listener
+) -> None:
+    train_model(make_recipe(training__warmup_updates=warmup), tmp_path / "run", display)
+
+    said = [line for line in display.messages if "training.warmup_updates" in line]
+    assert len(said) == (share is not None)
+    assert share is None or f"ends at {share} of its peak" in said[0]
+
+
 def test_following_the_advice_of_an_error_leads_on(
     make_recipe: MakeRecipe, tmp_path: Path, display: Listener
 ) -> None:

@@ -212,6 +212,14 @@ def _announce(recipe: Recipe, trainer: Trainer, text: PreparedText, display: Dis
         f"{trainer.device}, {torch.get_num_threads()} threads, {dtype}"
         + (f", {world_size()} processes" if world_size() > 1 else "")
     )
+    training = recipe.training
+    if training.warmup_updates >= training.updates:
+        share = training.updates / training.warmup_updates  # of the peak, when it ends
+        display.message(
+            f"warning: training.warmup_updates = {training.warmup_updates} of training.updates = "
+            f"{training.updates}: the learning rate ends at {100 * share:.0f} % of its peak and "
+            "never falls; set fewer for the warm-up"
+        )
     if (tokenize := recipe.evaluation.tokenize) != EvaluationConfig.tokenize:
         display.message(f"BLEU splits {recipe.target_language} as evaluation.tokenize = {tokenize}")
     if trainer.progress.update:
