@@ -432,6 +432,19 @@ def test_the_journal_of_a_resumed_run_tells_every_update_once(
     assert validations == [4, 8, 12]
 
 
+def test_the_journal_names_the_epoch_of_each_update(make_trainer: Any, tmp_path: Path) -> None:
+    trainer = make_trainer("run", updates=30, validate_every=30)
+    in_epoch = [trainer.batches.epoch(epoch).num_updates for epoch in range(3)]
+
+    trainer.run(Silence())
+
+    events = read_journal(tmp_path / "run" / "journal.jsonl")
+    written = [event["epoch"] for event in events if event["event"] == "update"]
+    expected = [epoch for epoch, count in enumerate(in_epoch) for _ in range(count)]
+    assert 0 < in_epoch[0] < 30
+    assert written[: len(expected)] == expected[:30]
+
+
 def test_progress_can_be_written_as_json(make_trainer: Any) -> None:
     trainer = make_trainer("run")
     trainer.run(Silence())

@@ -128,7 +128,7 @@ def _model(description: ModelDescription) -> str:
         f"d_model {model.d_model}, d_ff {model.d_ff}, {model.num_heads} heads, "
         f"norm {model.norm} each sublayer; {description.tokenizer.kind} vocabulary of "
         f"{description.tokenizer.target_vocab_size}. Trained for {training['updates']} updates on "
-        f"{training['target_tokens']} target tokens in {training['minutes']} minutes; the weights "
-        f"are those of the {training['weights']}. "
+        f"{training['target_tokens']} target tokens in {training['minutes']} minutes, "
+        f"validations apart; the weights are those of the {training['weights']}. "
         "`model.toml` holds the whole recipe and the checksums of the text."
     )

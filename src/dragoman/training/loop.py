@@ -259,7 +259,7 @@ class Trainer:
             journal.write(
                 "update",
                 update=begun.number,
-                epoch=begun.batch.next_position.epoch,
+                epoch=begun.batch.position.epoch,
                 loss=round(ended.loss, 5),
                 gradient_norm=round(ended.gradient_norm, 4),
                 learning_rate=begun.learning_rate,
