@@ -90,6 +90,15 @@ def test_cells_are_told_from_quotations(
     assert bool(warnings) == is_warned_of
 
 
+def test_quotation_marks_that_csv_leaves_are_text(tmp_path: Path) -> None:
+    cells = ('"Yes, it is"', '"Sì, lo è"')
+    rows = "".join(f"{cells[0]}\t{cells[1]}\n" for _ in range(5))
+    quoted = "".join("{},{}\n".format(*(f'""{cell}""' for cell in cells)) for _ in range(5))
+
+    assert len(measured(tmp_path / "a.tsv", rows).warnings) == 2
+    assert measured(tmp_path / "a.csv", quoted).warnings == ()
+
+
 @pytest.mark.parametrize("names", ["English\tItalian", "it\ten", " source \tTarget"])
 def test_a_heading_may_have_names_or_roles(tmp_path: Path, names: str) -> None:
     (warning,) = measured(tmp_path / "a.tsv", f"{names}\nA cat.\tUn gatto.\n").warnings

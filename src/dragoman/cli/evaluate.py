@@ -229,7 +229,7 @@ def _read_test_set(
             f"--languages {test_set.languages}: it names the fields of JSON lines and TMX, and "
             "these sides have no names, but their places; leave it out"
         )
-    signs = Signs(languages)
+    signs = Signs(corpus, languages)
     read = list(signs.watch(read_pairs(corpus, languages=languages)))
     for warning in signs.warnings():
         print(f"warning: {corpus.name}: {warning}", file=sys.stderr)

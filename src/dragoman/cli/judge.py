@@ -83,8 +83,9 @@ def judge(
     if output is not None:
         check_outputs([output], model=model, read=[expand(pairs)])
     languages = ModelDirectory(model).description.languages
-    signs = Signs(languages)
-    read, written = tee(signs.watch(read_pairs(CorpusConfig(path=pairs), languages=languages)))
+    corpus = CorpusConfig(path=pairs)
+    signs = Signs(corpus, languages)
+    read, written = tee(signs.watch(read_pairs(corpus, languages=languages)))
     translator = Translator(model, engine=engine, device=device, precision=precision)
     judged = translator.judge_pairs((pair.source, pair.target) for pair in read)
     write = _as_json if json else _as_columns

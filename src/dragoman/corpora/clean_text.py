@@ -98,7 +98,7 @@ def clean_corpora(
     casing = _Casing(needed=any(corpus.truecase for corpus in corpora.train))
     for corpus in corpora.train:
         cleaned, overlap = CleaningReport(), OverlapReport(corpus.name)
-        signs = Signs(languages)
+        signs = Signs(corpus, languages)
         read = signs.watch(read_pairs(corpus, languages=languages))
         kept = clean(read, cleaning, cleaned, languages=languages, seen=seen)
         yield CleanCorpus(

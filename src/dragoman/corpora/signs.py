@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.expected_language import (
     ExpectedLanguage,
     SwappedPairs,
@@ -15,12 +16,13 @@ class Signs:
     """Looks at the pairs of one corpus as they pass: a spreadsheet's marks, other languages.
 
     Args:
+        corpus: Where they are from.
         languages: The codes of the source and of the target.
     """
 
-    def __init__(self, languages: tuple[str, str]) -> None:
+    def __init__(self, corpus: CorpusConfig, languages: tuple[str, str]) -> None:
         self._languages = languages
-        self._spreadsheet = SpreadsheetSigns(languages)
+        self._spreadsheet = SpreadsheetSigns(corpus, languages)
         self._source, self._target = map(ExpectedLanguage, languages)
         self._swapped = SwappedPairs(languages)
 

@@ -3,7 +3,10 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from dragoman.corpora.parallel_text import Pair
+from dragoman.corpora.config import CorpusConfig
+from dragoman.corpora.file_names import CSV, ending
+from dragoman.corpora.parallel_text import Pair, has_named_sides
+from dragoman.corpora.text_file import expand
 from dragoman.languages.codes import language_name
 
 ROLES = (
@@ -58,10 +61,14 @@ class SpreadsheetSigns:
     """Looks at the pairs of one corpus as they pass.
 
     Args:
+        corpus: Where they are from; of some forms quotation marks have been read already.
         languages: The codes of the source and of the target, which a heading may have.
     """
 
-    def __init__(self, languages: tuple[str, str]) -> None:
+    def __init__(self, corpus: CorpusConfig, languages: tuple[str, str]) -> None:
+        self._has_plain_cells = not has_named_sides(corpus) and (
+            corpus.path is None or ending(expand(corpus.path)) != CSV
+        )
         self._languages = languages
         self._quotes = _Quotes(), _Quotes()
         self._heading: Pair | None = None
@@ -82,7 +89,7 @@ class SpreadsheetSigns:
             source, target, line = self._heading
             found.append(f"line {line} ({source}, {target}) looks like a heading; remove it")
         for language, quotes in zip(self._languages, self._quotes, strict=True):
-            if quotes.are_of_cells():
+            if self._has_plain_cells and quotes.are_of_cells():
                 found.append(
                     f"{quotes.quoted:,} of {quotes.texts:,} texts of {language} stand in quotation "
                     "marks, as spreadsheets write cells; here quotation marks are text, so name "

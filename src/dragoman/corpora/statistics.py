@@ -88,7 +88,7 @@ def measure(
     """
     lengths = [_Lengths(language) for language in languages]
     hashes: list[np.ndarray] = []
-    signs, swapped = SpreadsheetSigns(languages), SwappedPairs(languages)
+    signs, swapped = SpreadsheetSigns(corpus, languages), SwappedPairs(languages)
     refusals = _Refusals()
     read = signs.watch(read_pairs(corpus, languages=languages, refuse=refusals.add))
     pairs = _hashed(_measured(swapped.watch(read), lengths), hashes)
