@@ -41,7 +41,7 @@ def test_what_somebody_has_put_beside_an_export_is_not_lost(output: Path, name: 
     (output / name).parent.mkdir(exist_ok=True)
     (output / name).write_text("of somebody")
 
-    with pytest.raises(OutputError, match=f"{output}: there is something else; move it away or"):
+    with pytest.raises(OutputError, match=f"{output}: there is something else"):
         export(output, "newer")
 
     assert (output / name).read_text() == "of somebody"
@@ -50,7 +50,7 @@ def test_what_somebody_has_put_beside_an_export_is_not_lost(output: Path, name: 
 def test_an_export_that_somebody_has_trained_further_is_not_lost(output: Path) -> None:
     (output / WEIGHTS).write_text("trained")
 
-    with pytest.raises(OutputError, match=f"{output}: there is something else; move it away or"):
+    with pytest.raises(OutputError, match=f"{output}: there is something else"):
         export(output, "newer")
 
     assert (output / WEIGHTS).read_text() == "trained"

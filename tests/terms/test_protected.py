@@ -63,11 +63,12 @@ def test_addresses_are_found_without_the_punctuation_behind_them(address: str) -
 
 @pytest.mark.parametrize("number", ["7", "2009", "1,200.50", "10:30", "2009-01-31", "1/2", "4711"])
 def test_numbers_are_found_but_not_in_words(number: str) -> None:
-    beside = ("{}", "{}%", "-{}.", "({})", "at {}, or", "p.{}", ".{}", "$.{}", "1st,{}")
+    beside = ("{}", "{}%", "-{}.", "({})", "at {}, or", "p.{}", "No.{}", "1st,{}")
     for text in (text.format(number) for text in beside):
         assert found_in(text) == [("number", number)]
     assert found_in(f"x{number}") == [] or number[0] not in found_in(f"x{number}")[0][1]
     assert found_in("1st B2B 3D 5pm v2 128x128px 10:30am 2.4GHz 20,000th 2024-05-01T v2.4,5") == []
+    assert found_in(".5 of it, -.5 and $.99") == []
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,28 @@ def test_abbreviations_and_numbers_end_no_sentence(
     [
         ("en", ["Use .NET and C# here."]),
         ("en", ["Your site.%2$s Foo.Bar() and /home/.Xauthority"]),
+        ("en", ["See README.Debian, GMAIL.COM and the .ICC or Authorize.Net."]),
         ("en", ["It works. [1]", " Then it does not."]),
+        (
+            "en",
+            ["We have the report.", "I will vote on it.", "Members of it did so in 2009.", "All."],
+        ),
+        (
+            "en",
+            ["\u201cGo.\u201d", "Then we (all!) went?", "Yes!", "\u201cNow\u201d.", "\\nThis way."],
+        ),
+        ("es", ["\u00a1Hola!", "\u00bfQu\u00e9 tal?", "Bien."]),
+        (
+            "ru",
+            ["\u041e\u043d \u0443\u0448\u0451\u043b.", "\u041e\u043d\u0430 \u0442\u0443\u0442."],
+        ),
+        (
+            "ar",
+            [
+                "\u0645\u0631\u062d\u0628\u0627.",
+                "\u0643\u064a\u0641 \u062d\u0627\u0644\u0643\u061f",
+            ],
+        ),
         ("en", ["Hi!\U0001f389 ", "Bye."]),
         ("zh", ["\u4f60\u597d\u3002", "\u7528.NET\u5417\uff1f\u201d", "\u597d!", "\u662f"]),
         ("ja", ["\u300c\u306f\u3044\u3002\u300d", "Yes\uff01", "No"]),
@@ -77,7 +98,7 @@ def test_abbreviations_and_numbers_end_no_sentence(
         ),
     ],
 )
-def test_without_white_space_a_sentence_ends_where_its_script_needs_none(
+def test_without_white_space_a_sentence_ends_where_none_is_needed_or_one_was_forgotten(
     language: str, pieces: list[str]
 ) -> None:
     assert split_sentences("".join(pieces), language) == pieces
@@ -85,6 +106,7 @@ def test_without_white_space_a_sentence_ends_where_its_script_needs_none(
 
 def test_where_a_sentence_is_cut_no_space_comes_into_a_word() -> None:
     assert join_translations(["abc", "d\u00e9f"], ["abc", "d\u00e9f"], "it") == "abcd\u00e9f"
+    assert join_translations(["It is.", "Then"], ["\u00c8.", "Poi"], "it") == "\u00c8. Poi"
     for first, second in (("\u732b", "\u72d7"), ("\u732b\uff0c", "NET"), ("\u0964", "\u0935")):
         assert join_translations([first, second], ["a", "b"], "en") == "a b"
         assert join_translations([first, second], ["a", "b"], "ja") == "ab"

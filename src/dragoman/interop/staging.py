@@ -134,7 +134,8 @@ def _check_replaceable(output: Path, weights_name: str | None, *, is_edited: boo
     if not is_empty and not (
         weights_name and _is_earlier_export(output, weights_name, is_edited=is_edited)
     ):
-        raise OutputError(f"{output}: there is something else; move it away or name another output")
+        what = "something else, or an export that was changed" if weights_name else "something else"
+        raise OutputError(f"{output}: there is {what}; move it away or name another output")
     if output == Path.cwd() or output.is_mount():
         raise OutputError(
             f"{output}: this directory cannot be replaced by another, because "
@@ -144,7 +145,7 @@ def _check_replaceable(output: Path, weights_name: str | None, *, is_edited: boo
 
 
 def _is_earlier_export(output: Path, weights_name: str, *, is_edited: bool) -> bool:
-    """Tell whether nothing is there but what an export has written."""
+    """Tell whether nothing is there but what an export has written, settings apart."""
     try:
         config = json.loads((output / CONFIG_NAME).read_bytes())
         found = {path.name for path in output.iterdir()} - {CONFIG_NAME}

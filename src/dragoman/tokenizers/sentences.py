@@ -45,10 +45,18 @@ _REVERSED_END = re.compile(
 _SEGMENTED_AT_ONCE = 4000
 """Characters."""
 
-_QUOTES_AND_BRACKETS = (
+_WORD = 50
+"""Characters, at most, that are looked at of the next sentence."""
+
+_CLOSING = (
     "\"'`\u2018\u2019\u201c\u201d\u00ab\u00bb\u2039\u203a)]}\uff09\u300d\u300f\u3011\u3009\u300b"
 )
 """What may stand between a full stop and the end of its sentence."""
+
+_OPENING = "\"'`\u2018\u201c\u201e\u00ab\u00bb\u2039\u203a(\u00a1\u00bf\u200b"
+"""What may stand before the first letter of a sentence."""
+
+_ENDS, _MARKUP = tuple(".!?;"), tuple("\\<")
 
 _WITHOUT_SPACES = ("zh", "zho", "ja", "jpn", "yue")
 """Languages that put no space between sentences."""
@@ -96,22 +104,37 @@ def _segment(text: str, language: str) -> Iterator[str]:
             end += len(shown)
         for sentence in sentences:
             end += len(sentence)
-            following = text[end : end + 1]
-            if sentence[-1].isspace() or following.isspace() or _is_unspaced(sentence, following):
+            following = text[end : end + _WORD]
+            if sentence[-1].isspace() or following[:1].isspace() or _is_end(sentence, following):
                 yield text[start:end]
                 start = end
     if start < len(text):
         yield text[start:]
 
 
-def _is_unspaced(before: str, after: str) -> bool:
-    """Tell whether two texts beside each other have no space between as their script has none.
+def _is_end(before: str, after: str) -> bool:
+    """Tell whether a sentence ends between two texts that have no white space between them.
 
-    Full stops of ASCII stand within words, as file names, too; others only where something ends.
+    It does in scripts without spaces, where a tag or an escape follows, and where a space was
+    forgotten. A full stop of ASCII right between letters may stand within a name, too: it is an end
+    between a word in small letters, which is not the only one, and one that begins with a capital.
     """
-    last = before.rstrip(_QUOTES_AND_BRACKETS)[-1:]
-    is_mark = not last.isascii() and unicodedata.category(last).startswith("P")
-    return is_mark or any(map(UNSPACED_CHARACTER.match, (last, after)))
+    marked, following = before.rstrip(_CLOSING), after.lstrip(_OPENING)
+    mark, first = marked[-1:], following[:1]
+    if any(map(UNSPACED_CHARACTER.match, (mark, first))):
+        return True
+    if not mark.isascii():
+        return unicodedata.category(mark).startswith("P")
+    if mark not in _ENDS or not first.isalpha() or first.islower():
+        return mark in _ENDS and after[:1] in _MARKUP
+    if mark != "." or (marked, following) != (before, after):
+        return True
+    *earlier, word = marked.rstrip(".").split(" ")
+    if not word.isalnum() or not first.isupper():
+        return word.isalnum()
+    begun = re.split(r"[\s,;:!?]|\.(?:\s|$)", following, maxsplit=1)[0]
+    is_capital = begun == "I" or (begun.isalpha() and begun.istitle())
+    return word == word.lower() and bool(earlier) and is_capital
 
 
 def _cut_behind_pictures(text: str) -> list[str]:
@@ -215,7 +238,7 @@ def join_translations(pieces: list[str], translations: list[str], language: str)
         content = piece.strip()
         before, after = piece.split(content, 1) if content else (piece, "")
         gap += before
-        if place > 0 and (gap == " " or (not gap and _is_unspaced(last, content))):
+        if place > 0 and (gap == " " or (not gap and _is_end(last, content))):
             gap = joint
         joined += gap + translation
         gap, last = after, content
