@@ -702,6 +702,31 @@ def test_scores_with_more_in_them_are_not_checked(more: str, why: str) -> None:
     assert any(why in reason for reason in part.not_checked)
 
 
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("scores = q @", "q = self.q(query).reshape(q.shape)\n        scores = q @"),
+        ("scores = q @", "k = self.k(key).reshape(k.shape)\n        scores = q @"),
+        ("k.transpose(-1, -2)", "k.roll(1, 2).transpose(-1, -2)"),
+        ("/ math.sqrt(self.d_k)", "/ self._norm_fact"),
+        ("/ math.sqrt(self.d_k)", "/ self.norm_factor"),
+    ],
+)
+def test_scores_are_excused_only_by_a_norm_or_positions_in_their_code(
+    right: str, wrong: str
+) -> None:
+    """Heads that are cut wrongly tell positions apart, too, and a scale may be called a norm."""
+    attention = ATTENTION.replace(
+        "        self.h,",
+        "        self._norm_fact = (d_model // heads) ** -0.5\n"
+        "        self.register_buffer('norm_factor', torch.tensor(0.3))\n"
+        "        self.h,",
+    )
+    part = report(HEAD + attention.replace(right, wrong), "MultiHeadAttention")[1]
+
+    assert "attention-formula" in mistakes(part)
+
+
 ADD_AND_NORM = """
 class AddNorm(nn.Module):
     def __init__(self, d_model, dropout=0.1):

@@ -1,5 +1,6 @@
 """Examinations of multi-head attention (section 3.2)."""
 
+import re
 from collections.abc import Iterator
 
 import torch
@@ -17,6 +18,7 @@ from dragoman.checking.examinations.attention_forms import (
     shares_heads,
 )
 from dragoman.checking.examinations.check import Check, Verdict, distance, random, same
+from dragoman.checking.words import words_in
 from dragoman.checking.workshop import SIZES, Workshop
 
 SCALE = Check(
@@ -93,6 +95,11 @@ _SAID = {
     "values": "values are made with {}",
     "output": "the output is made with {}",
 }
+_OF_POSITIONS = re.compile(
+    r"rot|rope|alibi|slope|relative|bias_|_bias|freq|arange|(?<!trans)pos|^(cos|sin)$",
+    re.IGNORECASE,
+)
+"""What stands in the code of scores that tell positions apart on purpose."""
 ROUNDING = 1e-3
 """How far the sum of a row of weights may be from one."""
 
@@ -136,19 +143,27 @@ def _refuse_more_than_attention(module: nn.Module) -> None:
     """Leave attention alone that may be right, and is more than the paper's.
 
     Raises:
-        NotCheckableError: it has a norm, or positions of its own.
+        NotCheckableError: its code has a norm, or positions of its own.
     """
-    parts = [type(child) for child in module.modules()]
-    codes = [getattr(part.forward, "__code__", None) for part in parts]
-    words = {part.__name__ for part in parts}
-    words |= {name for code in codes if code is not None for name in code.co_names}
-    if any("norm" in word.lower() for word in words):
+    words = {word for part in module.modules() for word in _words(part)}
+    if any("norm" in word.lower() for word in words - _held_by(module)):
         raise NotCheckableError("equation 1 (it has a norm of its own, and is more than attention)")
-    if _scores_tell_positions_apart(module):
+    if any(map(_OF_POSITIONS.search, words)) and _scores_tell_positions_apart(module):
         raise NotCheckableError(
             "equation 1 (its scores tell positions apart, as with rotary queries and keys, Su et "
             "al. 2021, or linear biases, Press et al. 2022)"
         )
+
+
+def _words(part: nn.Module) -> set[str]:
+    """Collect the names of a class and of what its code calls and reads."""
+    return {type(part).__name__, *words_in(type(part).forward)}
+
+
+def _held_by(module: nn.Module) -> set[str]:
+    """Collect the names of the numbers that a module holds beside its parts."""
+    held = {name for name, value in vars(module).items() if not callable(value)}
+    return held.union(name for name, _ in module.named_buffers())
 
 
 def _scores_tell_positions_apart(module: nn.Module) -> bool:

@@ -1,0 +1,25 @@
+"""Which names and numbers stand in a learner's code, where what it computes does not tell."""
+
+import inspect
+from collections.abc import Iterator
+from types import CodeType
+from typing import Any
+
+
+def words_in(function: Any) -> Iterator[str]:
+    """Go through what a function's code calls, reads and computes with, also in functions within.
+
+    >>> sorted(words_in(lambda x: (y.width**0.5 for y in x.parts)))
+    ['0.5', 'parts', 'width']
+    """
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    return iter(()) if code is None else _words_of(code)
+
+
+def _words_of(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _words_of(constant)
+        elif isinstance(constant, float):
+            yield str(constant)
