@@ -832,10 +832,14 @@ def test_a_norm_after_the_stack_may_stand_in_the_model() -> None:
     )[1]
 
     assert mistakes(within) == []
-    assert (
-        "whether a norm ends the stack: Transformer has norms outside of it" in within.not_checked
-    )
+    assert "whether a norm ends the stack: Transformer has it outside of it" in within.not_checked
     assert mistakes(nowhere) == ["stack-last-norm"]
+
+
+def test_a_norm_before_the_stack_is_not_its_last() -> None:
+    before = STACKED.replace("self.norm(self.encoder(", "self.encoder(self.norm(")
+
+    assert mistakes(report(before, "Encoder")[1]) == ["stack-last-norm"]
 
 
 def test_embeddings_may_be_scaled_in_the_model() -> None:
@@ -846,11 +850,36 @@ def test_embeddings_may_be_scaled_in_the_model() -> None:
     assert "embeddings-scaled" in scaled.passed
     assert mistakes(not_scaled) == ["embeddings-scaled"]
     assert mistakes(unknown) == []
-    assert any(why.startswith("scale: what Transformer does") for why in unknown.not_checked)
+    assert any(why.startswith("whether they are multiplied by") for why in unknown.not_checked)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("self.positions(", "(self.positions.table[0] + "),
+        ("self.positions(", "self.positions(1.5 * "),
+        ("memory = ", "memory = src.nowhere + "),
+    ],
+)
+def test_unscaled_embeddings_are_found_where_the_model_has_no_root_in_its_code(
+    right: str, wrong: str
+) -> None:
+    without = STACKED.replace(" * self.root", "").replace(", self.root", "")
+    without = without.replace(", math.sqrt(d_model)", "").replace(right, wrong)
+
+    assert mistakes(report(without, "InputEmbeddings")[1]) == ["embeddings-scaled"]
 
 
 def test_a_head_that_is_applied_outside_of_forward_is_used() -> None:
     assert "weights-without-gradient" in report(STACKED, "Transformer")[1].passed
+
+
+def test_a_head_that_no_method_uses_is_forgotten() -> None:
+    forgotten = STACKED.replace("return self.out(states)", "return states")
+    left_to_others = forgotten.replace("self.out", "self.generator")
+
+    assert "weights-without-gradient" in mistakes(report(forgotten, "Transformer")[1])
+    assert "weights-without-gradient" in report(left_to_others, "Transformer")[1].passed
 
 
 def test_a_linear_layer_of_one_s_own_is_no_projection_to_the_vocabulary() -> None:

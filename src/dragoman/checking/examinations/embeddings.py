@@ -1,7 +1,9 @@
 """Examinations of embeddings (section 3.4)."""
 
 import math
+import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import torch
@@ -11,6 +13,7 @@ from dragoman.checking.arguments import NotCheckableError
 from dragoman.checking.calls import call
 from dragoman.checking.examinations.check import Check, Verdict, random, same, tokens
 from dragoman.checking.examinations.whole import run_transformer
+from dragoman.checking.words import words_in
 from dragoman.checking.workshop import SIZES, Workshop
 
 SCALED = Check(
@@ -36,6 +39,8 @@ PADDING = Check(
 
 WIDE = 512
 LARGEST_DEVIATION = 4.0
+_OF_SCALING = re.compile(r"sqrt|scal|root|^0\.5$", re.IGNORECASE)
+"""What stands in the code of a model that may multiply by sqrt(d_model)."""
 
 
 def scale(workshop: Workshop, part: str) -> Iterator[Verdict]:
@@ -78,11 +83,27 @@ def _factor_of_the_model(workshop: Workshop) -> float:
     """Tell by what a whole model multiplies the embeddings, before it adds the positions.
 
     Raises:
-        NotCheckableError: its module of positions does not get them.
+        NotCheckableError: that cannot be measured, and its code has a root or a scale.
     """
-    model = workshop.build("Transformer")
     embedded: list[Tensor] = []
     added_to: list[Any] = []
+    with suppress(Exception):  # what fails here is said where the model is examined
+        _listen(workshop, embedded, added_to)
+    vectors = [x for x in added_to if isinstance(x, Tensor)]
+    for factor in (1.0, math.sqrt(SIZES.d_model)):
+        if any(same(x, factor * words) for x in vectors for words in embedded):
+            return factor
+    if any(map(_OF_SCALING.search, _words_around_embeddings(workshop))):
+        raise NotCheckableError(
+            "whether they are multiplied by sqrt(d_model): they are not in this part, and what "
+            "Transformer does with them could not be measured"
+        )
+    return 1.0
+
+
+def _listen(workshop: Workshop, embedded: list[Tensor], added_to: list[Any]) -> None:
+    """Run a whole model, and collect the embeddings and what positions are added to."""
+    model = workshop.build("Transformer")
     for child in model.modules():
         if type(child) is workshop.found["InputEmbeddings"]:
             child.register_forward_hook(lambda _, given, output: embedded.append(output))
@@ -91,11 +112,14 @@ def _factor_of_the_model(workshop: Workshop) -> float:
     source, target = tokens(2, 7, SIZES.source_vocab), tokens(2, 5, SIZES.target_vocab)
     with torch.no_grad():
         run_transformer(workshop, model, source, target)
-    vectors = [x for x in added_to if isinstance(x, Tensor)]
-    for factor in (1.0, math.sqrt(SIZES.d_model)):
-        if any(same(x, factor * words) for x in vectors for words in embedded):
-            return factor
-    raise NotCheckableError("scale: what Transformer does between embeddings and positions")
+
+
+def _words_around_embeddings(workshop: Workshop) -> Iterator[str]:
+    """Go through the code of the whole and of its halves, which may have the embeddings."""
+    for part in ("Transformer", "Encoder", "Decoder"):
+        for method in vars(workshop.found.get(part, object)).values():
+            if callable(method):
+                yield from words_in(method)
 
 
 def start(workshop: Workshop, part: str) -> Iterator[Verdict]:

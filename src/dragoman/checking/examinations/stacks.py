@@ -8,10 +8,11 @@ import torch
 from torch import Tensor, nn
 
 from dragoman.checking.arguments import DECODER, ENCODER, NotCheckableError
-from dragoman.checking.calls import call, takes
+from dragoman.checking.calls import call, first_tensor, takes
 from dragoman.checking.convention import USUAL
-from dragoman.checking.examinations.check import Check, Verdict, distance, random, same
+from dragoman.checking.examinations.check import Check, Verdict, distance, random, same, tokens
 from dragoman.checking.examinations.residual import FIRST, in_block, pattern
+from dragoman.checking.examinations.whole import run_transformer
 from dragoman.checking.workshop import SIZES, Workshop
 
 PADDING = Check(
@@ -247,19 +248,29 @@ def last_norm(workshop: Workshop, part: str) -> Iterator[Verdict]:
     else:
         output = decode(workshop, module, x, random(BATCH, S, SIZES.d_model, seed=2))
     unmoved = same(output, x)
-    if unmoved and _has_norms_outside(workshop):
-        raise NotCheckableError(
-            "whether a norm ends the stack: Transformer has norms outside of it"
-        )
+    if unmoved and _is_normed_outside(workshop, part):
+        raise NotCheckableError("whether a norm ends the stack: Transformer has it outside of it")
     yield LAST_NORM, "what goes in comes out as it is" if unmoved else None
 
 
-def _has_norms_outside(workshop: Workshop) -> bool:
-    """Tell whether a whole model has norms beside its stacks, which may be theirs."""
+def _is_normed_outside(workshop: Workshop, part: str) -> bool:
+    """Tell whether a whole model hands what comes out of a stack to a norm."""
+    outputs: list[Tensor] = []
+    normed: list[Any] = []
     with suppress(Exception):  # what fails here is said where the model is examined
         model = workshop.build("Transformer")
-        return any("norm" in type(child).__name__.lower() for child in model.children())
-    return False
+        for child in model.modules():
+            if type(child) is workshop.found[part]:
+                child.register_forward_hook(
+                    lambda _, given, output: outputs.append(first_tensor(output))
+                )
+            elif "norm" in type(child).__name__.lower():
+                child.register_forward_pre_hook(lambda _, given: normed.extend(given))
+        source, target = tokens(2, S, SIZES.source_vocab), tokens(2, T, SIZES.target_vocab)
+        with torch.no_grad():
+            run_transformer(workshop, model, source, target)
+    vectors = [x for x in normed if isinstance(x, Tensor)]
+    return any(same(x, output) for x in vectors for output in outputs)
 
 
 OF_ENCODER_BLOCK = (encoder_context, encoder_padding, residuals)

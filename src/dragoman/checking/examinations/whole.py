@@ -10,6 +10,7 @@ from dragoman.checking.arguments import DECODE, MODEL, NotCheckableError, roles_
 from dragoman.checking.calls import bind, call, first_tensor
 from dragoman.checking.convention import REFUSED, conventions
 from dragoman.checking.examinations.check import FIRST_WORD, same
+from dragoman.checking.words import words_in
 from dragoman.checking.workshop import SIZES, Workshop
 
 _PROJECTIONS = ("project", "generator", "projection", "projection_layer", "proj", "fc_out")
@@ -47,12 +48,22 @@ def _projected(model: nn.Module, output: Tensor) -> Tensor:
     if output.size(-1) != SIZES.d_model:
         return output
     named = (getattr(model, name, None) for name in _PROJECTIONS)
-    ways: list[Any] = [*filter(callable, named), *filter(_is_a_head, model.children())]
+    ways: list[Any] = [*filter(callable, named), *_heads_of_methods(model)]
     return call(ways[0], {}, {"states": output}) if ways else output
 
 
-def _is_a_head(layer: nn.Module) -> bool:
-    return isinstance(layer, nn.Linear) and layer.out_features == SIZES.target_vocab
+def _heads_of_methods(model: nn.Module) -> Iterator[nn.Module]:
+    """Find layers to the vocabulary that a method uses beside forward, or that are left to others.
+
+    Others than the model have to use what it has where there is no forward.
+    """
+    has_forward = type(model).forward is not nn.Module.forward
+    methods = {**vars(type(model)), "__init__": None, "forward": None}
+    used = {word for method in methods.values() if callable(method) for word in words_in(method)}
+    for name, layer in model.named_children():
+        is_a_head = isinstance(layer, nn.Linear) and layer.out_features == SIZES.target_vocab
+        if is_a_head and (name in used or not has_forward):
+            yield layer
 
 
 def _masks(
