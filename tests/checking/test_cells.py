@@ -33,7 +33,7 @@ def test_the_code_cells_of_a_notebook_are_counted_and_lose_their_magics(tmp_path
     first, second, third = read_cells(written(tmp_path / "x.ipynb", text))
 
     assert first.source == "a = 1"
-    assert second.source == "pass\nif a:\n    pass\n"
+    assert second.source == "pass\nif a:\n    b = 2\n"
     assert third.source == ""
     assert second.place(3) == "cell 2, line 3"
 
@@ -47,7 +47,12 @@ def test_the_code_cells_of_a_notebook_are_counted_and_lose_their_magics(tmp_path
         ("!pip install \\\n  x\na = 1", "pass\n\na = 1"),
         ("%%time\na = 1", "pass\na = 1"),
         ("%%timeit\na = 1", ""),
-        ("a = 7 % 4\na != 1\n%time a", "a = 7 % 4\na != 1\npass"),
+        ("a = 7 % 4\na != 1\n%time a", "a = 7 % 4\na != 1\na"),
+        ("a = %time f()\n%timeit f()", "a = f()\npass"),
+        ("%time a = f(\n    1)\n%time", "a = f(\n    1)\npass"),
+        ("!echo don't\na = 'b?'  # isn't\nb?", "pass\na = 'b?'  # isn't\npass"),
+        ('!ls\na = """\nb = %d\n!\nwhy?\n""" % 3', 'pass\na = """\nb = %d\n!\nwhy?\n""" % 3'),
+        ("a = (7\n     % 4)\nb = (a\n!= 2)\n!ls", "a = (7\n     % 4)\nb = (a\n!= 2)\npass"),
     ],
 )
 def test_what_only_a_notebook_understands_leaves_the_lines_around_it(

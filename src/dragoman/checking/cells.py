@@ -14,8 +14,11 @@ LONGEST = 4_000_000
 _FENCE = re.compile(r"^(?P<fence>```+|~~~+)[ \t]*(?P<language>\w*)[^\n]*\n", re.MULTILINE)
 _PROMPT = re.compile(r"^In ?\[[\w ]*\]:[ \t]*\n?", re.MULTILINE)
 _MAGIC = re.compile(
-    r"^(?P<before>\s*)"
-    r"((?P<kept>[\w., ]+=[ \t]*)?[%!](.*\\\n)*.*"  # files = !ls
+    r"(?P<text>(?P<triple>\"{3}|'{3})(?:\\[\s\S]|[^\\])*?(?P=triple)"  # whose lines are none
+    r"|(?P<quote>[\"'])(?:\\.|[^\\\n])*?(?P=quote)|\#.*)"
+    r"|^(?P<before>[ \t]*)"
+    r"(?:(?P<kept>\w[\w., ]*=[ \t]*)?"  # files = !ls
+    r"(?:%time[ \t]+(?P<timed>\S.*)|(?:%%?\w|!(?!=))(?:.*\\\n)*.*)"
     r"|\?.*|[\w.*]+\?\??[ \t]*)$",  # ?nn.Linear, nn.Linear?
     re.MULTILINE,
 )
@@ -98,7 +101,8 @@ def _notebook(text: str) -> tuple[Cell, ...]:
 def _without_magics(source: str) -> str:
     """Take out what only a notebook understands, and keep the count of lines.
 
-    What a magic would give is an empty list, as of a command that prints nothing.
+    What `%time` times is kept. What another magic would give is an empty list, as of a command that
+    prints nothing.
     """
     if _OF_ANOTHER_LANGUAGE.match(source):
         return ""
@@ -106,9 +110,11 @@ def _without_magics(source: str) -> str:
 
 
 def _without_magic(magic: re.Match[str]) -> str:
-    kept = magic["kept"]
-    put = f"{kept}[]" if kept else "pass"
-    return magic["before"] + put + "\n" * magic[0].removeprefix(magic["before"]).count("\n")
+    if magic["text"]:
+        return magic["text"]
+    kept, timed = magic["kept"], magic["timed"]
+    put = (kept or "") + timed if timed else f"{kept}[]" if kept else "pass"
+    return magic["before"] + put + "\n" * magic[0].count("\n")
 
 
 def _page(text: str) -> tuple[Cell, ...]:
