@@ -69,16 +69,18 @@ def test_a_program_survives_what_fails_in_it(tmp_path: Path) -> None:
 def test_a_program_finds_the_surroundings_that_python_gives_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its own arguments, which are none, its directory and that of PYTHONPATH."""
-    elsewhere, beside = tmp_path / "elsewhere", tmp_path / "beside"
-    for directory in (elsewhere, beside):
+    """Its own arguments, which are none, its directory and those of PYTHONPATH."""
+    elsewhere, relative, beside = (tmp_path / x for x in ("elsewhere", "relative", "beside"))
+    for directory in (elsewhere, relative, beside):
         directory.mkdir()
         (directory / f"{directory.name}.py").write_text("WIDTH = 8\n")
-    monkeypatch.setenv("PYTHONPATH", str(elsewhere))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", f"relative:{elsewhere}")
     text = (
         "import argparse, sys\n"
         "from beside import WIDTH\n"
         "from elsewhere import WIDTH\n"
+        "from relative import WIDTH\n"
         "parser = argparse.ArgumentParser()\n"
         "parser.add_argument('--width', type=int, default=WIDTH)\n"
         "print(parser.parse_args(), sys.path[0], sys.argv)\n" + EMBEDDINGS

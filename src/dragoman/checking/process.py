@@ -118,7 +118,7 @@ def _run(directory: Path, limits: Limits) -> int | None:
             command,
             pass_fds=(loading,),
             cwd=work,
-            env={**os.environ, **_QUIET},
+            env={**os.environ, **_QUIET, **_python_path()},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -134,6 +134,15 @@ def _run(directory: Path, limits: Limits) -> int | None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)  # and whatever it has started
             process.wait()
+
+
+def _python_path() -> dict[str, str]:
+    """Make the directories of PYTHONPATH absolute, as the other process works elsewhere."""
+    listed = os.environ.get("PYTHONPATH")
+    if not listed:
+        return {}
+    directories = (str(Path(name).absolute()) for name in listed.split(os.pathsep))
+    return {"PYTHONPATH": os.pathsep.join(directories)}
 
 
 def _read(path: Path, file: Path) -> Report | None:
