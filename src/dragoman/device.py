@@ -114,7 +114,8 @@ def limit_threads(number: int, *, usual: int) -> None:
     """Let PyTorch compute in so many threads for calls from this thread, and in `usual` for others.
 
     `set_num_threads` applies to the thread that calls it, and becomes the default of those that
-    first use PyTorch later. So this thread uses it first, or it would get the number of others.
+    first use PyTorch later. So this thread uses it first, or it would get the number of others; one
+    that first uses PyTorch in the moment between the two settings keeps `number`.
     """
     import torch
 

@@ -7,10 +7,15 @@ import pytest
 
 _PROGRAM = """
 from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 import torch
 from dragoman.engines.threads import for_each
 
+both_work = Barrier(2)
+
 def work(number):
+    if number < 9:
+        both_work.wait()
     if number == {failing}:
         raise ArithmeticError
     with ThreadPoolExecutor(1) as beside:
