@@ -2,7 +2,8 @@
 
     python benchmarks/planning.py MINUTES LANGUAGES PAIRS.tsv [MINUTES LANGUAGES PAIRS.tsv ...]
 
-Each training is the plan's recipe, unchanged, in a process of its own.
+Each training is the plan's recipe, unchanged, in a process of its own. What they tell goes to
+standard error, the table to standard output.
 """
 
 import json
@@ -26,16 +27,15 @@ def check(minutes: str, languages: str, pairs: str, directory: Path) -> None:
     options = ["--languages", languages, "--minutes", minutes, "-o", str(recipe), "--json"]
     began = time.monotonic()
     planned = subprocess.run(
-        [*dragoman, "plan", pairs, *options],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        check=True,
+        [*dragoman, "plan", pairs, *options], stdout=subprocess.PIPE, check=False
     )
+    if planned.returncode != 0:
+        raise SystemExit(f"{pairs}: the plan ended with {planned.returncode}")
     planning = time.monotonic() - began
     plan = json.loads(planned.stdout)
     began = time.monotonic()
     command = [*dragoman, "train", str(recipe), "-o", str(directory / "run")]
-    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(command) as process:
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
