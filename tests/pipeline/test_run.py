@@ -84,6 +84,23 @@ def test_a_warm_up_as_long_as_the_training_is_warned_of(
     assert share is None or f"ends at {share} of its peak" in said[0]
 
 
+@pytest.mark.parametrize("is_fast", [True, False])
+def test_bf16_that_the_processor_emulates_is_warned_of(
+    *,
+    is_fast: bool,
+    make_recipe: MakeRecipe,
+    tmp_path: Path,
+    display: Listener,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    capabilities = {"avx512_bf16": is_fast}
+    monkeypatch.setattr("torch.cpu.get_capabilities", lambda: capabilities)
+
+    train_model(make_recipe(training__precision="bf16"), tmp_path / "run", display)
+
+    assert any("only emulates bf16" in line for line in display.messages) is not is_fast
+
+
 def test_following_the_advice_of_an_error_leads_on(
     make_recipe: MakeRecipe, tmp_path: Path, display: Listener
 ) -> None:

@@ -52,7 +52,7 @@ def given(pairs: Path) -> dict[str, Any]:
 def planned(pairs: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], plan.Plan]:
     """Plan with a rehearsal whose outcome is known."""
     monkeypatch.setattr(plan, "rehearse", lambda *_, **__: REHEARSAL)
-    monkeypatch.setattr(plan, "training_rate", lambda parameters, device: 1e10 / parameters)
+    monkeypatch.setattr(plan, "training_rate", lambda parameters, *_: 1e10 / parameters)
 
     def make(minutes: float) -> plan.Plan:
         return make_plan(given(pairs), minutes, lambda message: None)
@@ -96,7 +96,7 @@ def test_the_device_of_the_recipe_is_planned_for(
 ) -> None:
     guessed = []
 
-    def training_rate(parameters: int, device: torch.device) -> float:
+    def training_rate(parameters: int, device: torch.device, precision: str) -> float:
         guessed.append(device)
         return 1e10 / parameters
 
@@ -115,7 +115,7 @@ def test_more_threads_are_guessed_to_train_faster(monkeypatch: pytest.MonkeyPatc
     guesses = []
     for threads in (1, 2, 64):
         monkeypatch.setattr("torch.get_num_threads", lambda: threads)  # noqa: B023
-        guesses.append(machine.training_rate(10**6, torch.device("cpu")))
+        guesses.append(machine.training_rate(10**6, torch.device("cpu"), "auto"))
 
     assert guesses == pytest.approx([25_000, 50_000, 200_000])  # 0.3 of the rate at most
 
@@ -169,7 +169,7 @@ def test_the_weights_of_the_text_are_rehearsed(
     trained_on: list[Any] = []
 
     def run(command: list[str], **_: Any) -> NoReturn:
-        trained_on.extend(read_table(Path(command[4]))["corpora"]["train"])
+        trained_on.extend(read_table(Path(command[command.index("train") + 1]))["corpora"]["train"])
         raise PlanError("enough")
 
     monkeypatch.setattr(subprocess, "Popen", run)
@@ -290,6 +290,8 @@ def test_a_model_that_memory_is_too_small_for_gives_way_to_a_smaller_one(
     made = make_plan(given(pairs), 60.0, said.append)
 
     assert made.recipe["model"]["preset"] == "tiny"
+    assert made.why["model.preset"] == "memory is too small for small"
+    assert made.reasons[2].endswith("parameters; memory is too small for small")
     assert any("killed for want of memory; a smaller model may fit" in line for line in said)
     monkeypatch.setattr(plan, "candidates", lambda size: possible[:1])
     with pytest.raises(RehearsalMemoryError, match="want of memory"):
@@ -355,11 +357,17 @@ def test_a_recipe_that_somebody_has_written_is_not_replaced(
 
     assert main(command) == 2
 
-    assert "dragoman plan has not written it; name another file" in capsys.readouterr().err
+    refused = "it is there, and not as dragoman plan has written it; name another file"
+    assert refused in capsys.readouterr().err
     assert output.read_text() == 'source_language = "en"\n'
     output.unlink()
     assert main(command) == 0
     assert main([*command, "--minutes", "90"]) == 0  # its own may be
+    with output.open("a") as file:
+        file.write("[evaluation]\n")
+    assert main(command) == 2  # unless it was changed
+    assert refused in capsys.readouterr().err
+    assert output.read_text().endswith("[evaluation]\n")
 
 
 def test_a_plan_validates_as_often_as_is_counted(planned: Callable[[float], plan.Plan]) -> None:

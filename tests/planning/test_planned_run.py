@@ -1,5 +1,8 @@
 """A recipe without sizes gets planned ones, and the same ones when its run goes on."""
 
+import errno
+import os
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +15,7 @@ from dragoman.corpora.primer.corpus import generate
 from dragoman.errors import UsageError
 from dragoman.pipeline.claim import FINISHED_FILE, MARK, RECIPE_FILE, RunError, only_one
 from dragoman.planning import plan
-from dragoman.planning.planned_run import PLAN_FILE, names_sizes, plan_run
+from dragoman.planning.planned_run import PLAN_FILE, plan_run, sizes_of
 from dragoman.planning.rehearsal import Rehearsal
 from dragoman.recipe import Recipe
 
@@ -86,6 +89,55 @@ def test_a_run_goes_on_as_it_was_planned(
     with pytest.raises(UsageError, match=r"--minutes 20: the run in .* was planned for 60; leave"):
         planned(given, run, 20)
     assert len(rehearsals) == 3
+
+
+def test_a_run_that_was_ended_before_it_trained_keeps_the_time_that_was_asked_for(
+    given: dict[str, Any], rehearsals: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    first = planned(given, tmp_path / "run", 3)
+
+    assert planned(given, tmp_path / "run") == first
+    assert planned(given, tmp_path / "run", 3) == first
+    assert len(rehearsals) == 1
+    planned(given, tmp_path / "run", 60)
+    assert len(rehearsals) == 2
+
+
+@pytest.mark.parametrize(
+    ("full", "expected"),
+    [
+        ("/elsewhere/sample-0.tsv", pytest.raises(OSError, match=r"left .*elsewhere/sample-0.tsv")),
+        (None, pytest.raises(RunError, match=r"run: cannot be written: No space left on device;")),
+    ],
+)
+def test_a_full_disk_is_that_of_the_run_where_the_error_names_no_other(
+    full: str | None,
+    expected: AbstractContextManager[object],
+    given: dict[str, Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def rehearse(*_: object, updates: int) -> Rehearsal:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), full)
+
+    monkeypatch.setattr(plan, "rehearse", rehearse)
+
+    with expected:
+        planned(given, tmp_path / "run")
+
+
+def test_what_is_chosen_already_is_named_where_nothing_is_planned(
+    given: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recipe = tmp_path / "my.toml"
+    given["corpora"] = {"train": [{"path": str(tmp_path / "missing.tsv")}]}
+    recipe.write_text(tomli_w.dumps({**given, "tokenizer": {"vocab_size": 500}}))
+    command = ["train", str(recipe), "-o", str(tmp_path / "run"), "--set", "training.updates=9"]
+
+    assert main(command) == 1
+
+    said = " ".join(capsys.readouterr().err.split())
+    assert "nothing is planned, as tokenizer and training.updates is chosen already" in said
 
 
 def test_nothing_is_planned_beside_a_training(
@@ -167,9 +219,10 @@ def test_nothing_is_planned_where_it_could_not_be_trained(
 
 
 def test_sizes_are_the_sections_that_a_plan_decides_alone(given: dict[str, Any]) -> None:
-    assert not names_sizes(given)
-    assert names_sizes({**given, "model": {}})
-    assert names_sizes({**given, "training": {"device": "cpu", "updates": 9}})
+    assert sizes_of({**given, "training": {"device": "cpu", "precision": "fp32"}}) == []
+    assert sizes_of({**given, "model": {}}) == ["model"]
+    training = {"device": "cpu", "updates": 9}
+    assert sizes_of({**given, "training": training}) == ["training.updates"]
 
 
 def test_minutes_and_sizes_contradict_each_other(
@@ -179,14 +232,15 @@ def test_minutes_and_sizes_contradict_each_other(
     recipe.write_text(tomli_w.dumps({**given, "model": {"preset": "tiny"}}))
     bare = tmp_path / "bare.toml"
     bare.write_text(tomli_w.dumps(given))
-    of_its_own = "has sizes of its own; leave one or the other out"
+    of_its_own = "has sizes of its own"
 
     assert main(["train", str(recipe), "--minutes", "5"]) == 2
     assert f"{recipe} {of_its_own}" in capsys.readouterr().err
     assert main(["train", str(recipe), "--set", "model.preset=small", "--minutes", "5"]) == 2
     assert f"{recipe} {of_its_own}" in capsys.readouterr().err
     assert main(["train", str(bare), "--set", "training.updates=9", "--minutes", "5"]) == 2
-    assert f"--set {of_its_own}" in capsys.readouterr().err
+    refused = f"--set {of_its_own} (training.updates); leave one or the other out"
+    assert refused in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -206,6 +260,8 @@ def test_a_recipe_without_sizes_is_planned_and_trained(
     recipe = tmp_path / "my.toml"
     recipe.write_text(tomli_w.dumps(given))
     command = ["train", str(recipe), "-o", str(tmp_path / "run"), "--minutes", "90"]
+    (tmp_path / "secrets.py").write_text("raise RuntimeError('this is of whoever has the text')")
+    monkeypatch.chdir(tmp_path)
 
     assert main(command) == 0
     said = " ".join(capsys.readouterr().err.split())

@@ -62,6 +62,17 @@ def test_pairs_are_counted_after_cleaning_over_all_corpora(tmp_path: Path) -> No
     assert measured.max_length == 32
 
 
+def test_the_one_of_a_few_pairs_that_is_held_out_may_have_many_more_tokens(tmp_path: Path) -> None:
+    pairs = [
+        ("the quick brown fox jumps over it", "la volpe bruna e veloce ci salta sopra"),
+        ("Some words have hardly a letter in common with others", "Vuoi zuppa, gnocchi o pizza?"),
+    ]
+    measured = measure([write(tmp_path / "two.tsv", pairs)], ("en", "it"), tmp_path)
+    held_out = train_tokenizers(TokenizerConfig(), lambda: pairs[:1], tmp_path / "one")
+
+    assert len(held_out.source.encode(pairs[1][0])) < measured.max_length
+
+
 def test_an_epoch_takes_each_corpus_as_often_as_it_weighs(tmp_path: Path) -> None:
     long = [(f"and now the number {n} is here", f"e ora il numero {n} è qui") for n in range(300)]
     often = replace(write(tmp_path / "often.tsv", numbered(100)), weight=3.0)

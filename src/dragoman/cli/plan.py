@@ -47,7 +47,7 @@ def plan(
         How long the whole training may take on this machine.
     output
         The recipe to write; standard output where it is left out. A file that is there is replaced
-        if `dragoman plan` has written it.
+        if it is as `dragoman plan` has written it.
     json
         Write JSON, for programs.
     """
@@ -63,7 +63,7 @@ def plan(
         check_apart([output], read=[Path(path) for path in pairs])
         if output.is_file() and output.stat().st_size and not is_planned(output):
             raise UsageError(
-                f"{output}: it is there, and dragoman plan has not written it; name another file"
+                f"{output}: it is there, and not as dragoman plan has written it; name another file"
             )
     source, target = parse_languages(languages)
     given = {"source_language": source, "target_language": target, "corpora": {"train": train}}

@@ -47,7 +47,7 @@ def train(
     sleep_while_waiting()
     from dragoman.errors import UsageError
     from dragoman.pipeline.run import train_model
-    from dragoman.planning.planned_run import names_sizes, plan_run
+    from dragoman.planning.planned_run import plan_run, sizes_of
     from dragoman.recipe import read_recipe
     from dragoman.training.display import ConsoleDisplay, LastingConsole
     from dragoman.training.distributed import is_first
@@ -55,18 +55,18 @@ def train(
     directory = output or Path("runs") / recipe.stem
     display = ConsoleDisplay(LastingConsole(stderr=True))
     settings, written, given = read_recipe(recipe, set_)
-    if not names_sizes(given):
+    if not (sizes := sizes_of(given)):
         end_by_exit()
         settings = plan_run(given, directory, minutes, display.message)
     elif minutes is not None:
         raise UsageError(
-            f"--minutes {minutes:g}: {recipe if names_sizes(written) else '--set'} has sizes of "
-            "its own; leave one or the other out"
+            f"--minutes {minutes:g}: {recipe if sizes_of(written) else '--set'} has sizes of "
+            f"its own ({', '.join(sizes)}); leave one or the other out"
         )
-    elif not names_sizes(written) and is_first():
+    elif "model" not in given and is_first():
         display.message(
-            "nothing is planned, as --set names sizes: what it leaves out has its default, which "
-            "may suit neither text nor machine"
+            f"nothing is planned, as {' and '.join(sizes)} is chosen already: what is left out, as "
+            "the size of the model, has its default, which may suit neither text nor machine"
         )
     stopped_by = train_model(settings, directory, display)
     return 0 if stopped_by is None else STOPPED + stopped_by

@@ -101,11 +101,12 @@ def only_one(directory: Path) -> Iterator[None]:
 
 @contextmanager
 def named_when_unwritable(directory: Path) -> Iterator[None]:
-    """Say where the space is missing: the error of a write that fails knows no run."""
+    """Say where the space is missing, if the error does not name a file of another place."""
     try:
         yield
     except OSError as error:
-        if error.errno not in CANNOT_WRITE:
+        named = Path(error.filename or directory)
+        if error.errno not in CANNOT_WRITE or not named.is_relative_to(directory):
             raise
         raise RunError(
             f"{directory}: cannot be written: {error.strerror}; what is saved there is intact, so "

@@ -11,6 +11,7 @@ from dragoman.corpora.preparation import TextPreparation
 from dragoman.corpora.prepared_text import PreparedText
 from dragoman.corpora.shapes import choose_shapes, length_histogram
 from dragoman.corpora.token_store import TokenStore
+from dragoman.device import has_fast_bf16
 from dragoman.evaluation.config import EvaluationConfig
 from dragoman.evaluation.statistics import require_packages
 from dragoman.memory import keep_freed_memory
@@ -212,6 +213,11 @@ def _announce(recipe: Recipe, trainer: Trainer, text: PreparedText, display: Dis
         f"{trainer.device}, {torch.get_num_threads()} threads, {dtype}"
         + (f", {world_size()} processes" if world_size() > 1 else "")
     )
+    if trainer.objective.dtype == torch.bfloat16 and not has_fast_bf16(trainer.device):
+        display.message(
+            f"warning: {trainer.device} only emulates bf16, which takes several times as long as "
+            "float32; leave training.precision out"
+        )
     training = recipe.training
     if training.warmup_updates >= training.updates:
         share = training.updates / training.warmup_updates  # of the peak, when it ends

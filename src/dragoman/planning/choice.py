@@ -114,11 +114,12 @@ def sections(
     updates: int,
     keep_checkpoints: int = CHECKPOINTS,
     on_gpu: bool = False,
+    too_large: str | None = None,
 ) -> Sections:
     """Write the sections of a recipe that a plan decides.
 
     No more checkpoints are averaged at the end than are to be kept. A GPU computes an update at
-    once, a CPU in parts.
+    once, a CPU in parts. A preset that memory was too small for is the reason for a smaller one.
     """
     repetitions = updates * min(update_tokens, text.epoch_tokens) / text.effective_tokens
     width = int(PRESETS[candidate.preset].get("d_model", TransformerConfig.d_model))
@@ -131,17 +132,17 @@ def sections(
         },
         "batching": {
             "tokens_per_update": Setting(
-                update_tokens, f"{SMALLEST_UPDATE:,} at least, and room for {UPDATES:,} updates"
+                update_tokens,
+                "the least"
+                if update_tokens == SMALLEST_UPDATE
+                else f"guessed to leave room for {UPDATES:,} updates",
             ),
             "max_tokens_per_micro_batch": Setting(at_once, "what is computed at once"),
             "max_length": Setting(text.max_length, "all but the longest pairs fit"),
             "fill_up": Setting(True, "batches are full, and of few shapes"),
         },
         "model": {
-            "preset": Setting(
-                candidate.preset,
-                "the largest that text and time are enough for" if is_enough else "the smallest",
-            ),
+            "preset": Setting(candidate.preset, _why_this_large(too_large, is_enough=is_enough)),
             "positional_encoding": Setting(POSITIONS, "learns faster than sinusoids"),
             "dropout": Setting(_least(DROPOUTS, repetitions), seen),
         },
@@ -157,7 +158,7 @@ def sections(
                 min(CHECKPOINTS, keep_checkpoints), "their mean is tried beside the best one"
             ),
             "keep_checkpoints": Setting(keep_checkpoints, "as many as are averaged, or more"),
-            "patience": Setting(0, "all of the time is used"),
+            "patience": Setting(0, "no end before the last update"),
         },
         "search": {
             "length_penalty": Setting(LENGTH_PENALTY, "with the paper's 0.6 they are too short"),
@@ -171,6 +172,12 @@ def values(chosen: Sections) -> dict[str, dict[str, Any]]:
         section: {key: setting.value for key, setting in settings.items()}
         for section, settings in chosen.items()
     }
+
+
+def _why_this_large(too_large: str | None, *, is_enough: bool) -> str:
+    if too_large:
+        return f"memory is too small for {too_large}"
+    return "the largest that text and time are enough for" if is_enough else "the smallest"
 
 
 def _least(rates: tuple[tuple[float, float], ...], repetitions: float) -> float:

@@ -4,7 +4,7 @@ import time
 
 import torch
 
-from dragoman.device import choose_precision
+from dragoman.device import Precision, choose_precision
 
 PRODUCT = (4096, 1024, 256)
 """Rows, columns and inner size of the product that is timed: a feed-forward layer of the preset
@@ -35,14 +35,14 @@ def matrix_rate(
     return 2 * rows * columns * inner / best
 
 
-def training_rate(parameters: int, device: torch.device) -> float:
+def training_rate(parameters: int, device: torch.device, precision: Precision) -> float:
     """Guess how many target tokens a second can be trained on, before any is.
 
     A target token costs about six operations for each parameter, forward and backward. On a CPU
     small models reach a quarter to a half of the matrix rate; where products are very fast, as in
     bf16 with AMX, most of the time goes to what is between them, and it is `MOST_OF_THREAD` or so.
     """
-    rate = matrix_rate(choose_precision("auto", device), device=device, seconds=0.5)
+    rate = matrix_rate(choose_precision(precision, device), device=device, seconds=0.5)
     reached = SHARE_OF_RATE * rate
     if device.type == "cpu":
         reached = min(reached, MOST_OF_THREAD * torch.get_num_threads())

@@ -1,5 +1,6 @@
 """Put a plan together: choose, rehearse, and fit the length of the training to the time."""
 
+import hashlib
 import math
 import tempfile
 from collections.abc import Callable, Sequence
@@ -15,7 +16,7 @@ from dragoman.config import from_table
 from dragoman.corpora.config import CorporaConfig, CorpusConfig
 from dragoman.corpora.held_out import MOST_PAIRS, SHARE
 from dragoman.corpora.parallel_text import read_pairs
-from dragoman.device import choose_precision
+from dragoman.device import Precision, choose_precision
 from dragoman.planning.choice import (
     CHECKPOINTS,
     MOST_REPETITIONS,
@@ -37,13 +38,16 @@ from dragoman.planning.sample import SAMPLE_PAIRS
 from dragoman.planning.text import PlanError, TextMeasure, measure_text
 from dragoman.training.distributed import device_of_process
 
-BEGINNING = b"# text: "
-"""How a recipe begins that `dragoman plan` has written: with the first of its reasons."""
+SEAL = "# dragoman plan wrote what follows, with the checksum "
+"""Before it in the last line of the comments in front of a recipe."""
 
 SPARE = 0.03
 """Share of the time that is left for what nobody foresees."""
 
-REHEARSED_SECONDS = 20.0
+REHEARSED_SECONDS = 60.0
+"""By a guess that is low. Models that have seen much less write every translation to its limit, and
+one such validation takes longer than this (`docs/experiments.md`, 2026-11-25)."""
+
 FEWEST_REHEARSED, MOST_REHEARSED = 6, 200
 TWO_MINUTES = 120.0
 FEWEST_UPDATES = 100
@@ -104,13 +108,18 @@ class Plan:
                 section = line.strip("[]")
             why = self.why.get(f"{section}.{line.partition(' = ')[0]}")
             lines.append(f"{line}  # {why}\n" if why else f"{line}\n")
-        return f"{comments}\n{''.join(lines)}"
+        written = "".join(lines)
+        return f"{comments}{SEAL}{_checksum(written)}\n\n{written}"
 
 
 def is_planned(path: Path) -> bool:
-    """Tell whether a file is a recipe that a plan was written as."""
-    with path.open("rb") as file:
-        return file.read(len(BEGINNING)) == BEGINNING
+    """Tell whether a file is a recipe that a plan was written as, and nobody has changed since."""
+    comments, _, written = path.read_text("utf-8", errors="replace").partition("\n\n")
+    return comments.endswith(f"{SEAL}{_checksum(written)}")
+
+
+def _checksum(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def make_plan(given: dict[str, Any], minutes: float, say: Say) -> Plan:
@@ -218,6 +227,10 @@ class _Choice:
     decide: Callable[..., Sections]
     """Writes what the plan decides, for a number of updates."""
 
+    precision: Precision
+    too_large: str | None
+    """The preset that memory was too small for, if there is one."""
+
 
 def _device(given: dict[str, Any]) -> torch.device:
     """Find the device that the recipe names, or that is there."""
@@ -235,9 +248,11 @@ def _choose(
     """Rehearse the largest model that should fit, and a smaller one if it is too slow or large."""
     text = work.text
     possible = candidates(text.vocab_size)
-    kept = given.get("training", {}).get("keep_checkpoints", CHECKPOINTS)
+    training = given.get("training", {})
+    precision = training.get("precision", "auto")
+    too_large = None
     for candidate in possible:
-        guess = training_rate(candidate.parameters, device)
+        guess = training_rate(candidate.parameters, device, precision)
         is_smallest = candidate is possible[-1]
         if not (is_smallest or fits(candidate, text, guess * minutes * 60)):
             continue
@@ -248,8 +263,9 @@ def _choose(
             candidate,
             text,
             update_tokens=update_tokens,
-            keep_checkpoints=kept,
+            keep_checkpoints=training.get("keep_checkpoints", CHECKPOINTS),
             on_gpu=device.type == "cuda",
+            too_large=too_large,
         )
         recipe = overlay(values(decide(updates=1)), given)
         rehearsed = round(REHEARSED_SECONDS * guess / update_tokens)
@@ -261,6 +277,7 @@ def _choose(
             if is_smallest:
                 raise
             say(f"{error}; a smaller model may fit")
+            too_large = candidate.preset
             continue
         updates = _updates_in(minutes * 60, rehearsal, work, update_tokens)
         chosen = _Choice(
@@ -270,6 +287,8 @@ def _choose(
             rehearsed_updates=rehearsed,
             updates=updates,
             decide=decide,
+            precision=precision,
+            too_large=too_large,
         )
         if fits(candidate, text, updates * update_tokens):
             break
@@ -324,7 +343,7 @@ def _reasons(
     """Say why the plan is as it is, a line each."""
     candidate, rehearsal, updates = chosen.candidate, chosen.rehearsal, chosen.updates
     update_tokens = min(chosen.update_tokens, text.epoch_tokens)
-    dtype = str(choose_precision("auto", device)).removeprefix("torch.")
+    dtype = str(choose_precision(chosen.precision, device)).removeprefix("torch.")
     seen = updates * update_tokens
     weighs = text.epoch_tokens != text.target_tokens
     of_epoch = f", {text.epoch_tokens:,} an epoch with its weights" if weighs else ""
@@ -336,7 +355,7 @@ def _reasons(
         f"{rehearsal.seconds_per_validation:.0f} s for a validation with translations"
         + ("; the memory below is that of the host" if device.type == "cuda" else ""),
         f"model: {candidate.preset}, {candidate.parameters:,} parameters; "
-        f"{_why_no_larger(candidate, text, seen)}",
+        f"{_why_no_larger(chosen, text, seen)}",
         f"length: {updates:,} updates of {update_tokens:,} target tokens, "
         f"{seen / text.effective_tokens:.1f} times the text, at most {MOST_REPETITIONS}, "
         f"but {FEWEST_UPDATES} updates at least"
@@ -348,8 +367,11 @@ def _reasons(
     )
 
 
-def _why_no_larger(candidate: Candidate, text: TextMeasure, tokens_seen: int) -> str:
+def _why_no_larger(chosen: _Choice, text: TextMeasure, tokens_seen: int) -> str:
     """Say what a larger model lacks, or even the smallest."""
+    if chosen.too_large:
+        return f"memory is too small for {chosen.too_large}"
+    candidate = chosen.candidate
     of_text, of_time = (
         candidate.parameters / text.effective_tokens,
         tokens_seen / candidate.parameters,

@@ -27,6 +27,9 @@ from dragoman.training.distributed import is_first, is_one_of_several
 SIZES = ("tokenizer", "cleaning", "batching", "model", "training")
 """Sections of a recipe that a plan decides, or measures the text with."""
 
+FREE = {name.removeprefix("training.") for name in MAY_CHANGE} | {"precision"}
+"""What `training` may say all the same: a plan is made for it."""
+
 PLAN_FILE = "plan.json"
 USUAL_MINUTES = 60.0
 
@@ -42,16 +45,10 @@ class _KeptPlan:
     plan: Plan
 
 
-def names_sizes(given: dict[str, Any]) -> bool:
-    """Tell whether a recipe decides something that a plan would decide.
-
-    What may change while a run goes on, as the device, is no such thing.
-    """
-    free = {name.removeprefix("training.") for name in MAY_CHANGE}
-    return any(
-        section in given and (section != "training" or not given[section].keys() <= free)
-        for section in SIZES
-    )
+def sizes_of(given: dict[str, Any]) -> list[str]:
+    """List what a recipe decides that a plan would decide: sections, and settings of `training`."""
+    sections = [name for name in SIZES if name in given and name != "training"]
+    return sections + [f"training.{key}" for key in given.get("training", {}) if key not in FREE]
 
 
 def plan_run(given: dict[str, Any], directory: Path, minutes: float | None, say: Say) -> Recipe:
@@ -60,7 +57,8 @@ def plan_run(given: dict[str, Any], directory: Path, minutes: float | None, say:
     Args:
         given: The recipe, as nested tables; what it says stays as it is.
         directory: Of the run; the plan is kept there.
-        minutes: How long the training may take; `USUAL_MINUTES` if nothing is said.
+        minutes: How long the training may take. If nothing is said, as long as was said before it
+            was ended, or else `USUAL_MINUTES`.
         say: Is told what is done, why the plan is as it is, and what it predicts.
 
     Raises:
@@ -83,20 +81,21 @@ def plan_run(given: dict[str, Any], directory: Path, minutes: float | None, say:
             chosen = {name: begun[name] for name in (*SIZES, "search") if name in begun}
             return recipe_from_table(overlay(chosen, given))
     else:
-        kept = _plan(given, directory, minutes or USUAL_MINUTES, say)
+        kept = _plan(given, directory, minutes, say)
     if is_first():
         for line in (*kept.plan.reasons, kept.plan.prediction):
             say(line)
     return recipe_from_table(overlay(kept.plan.chosen, given))
 
 
-def _plan(given: dict[str, Any], directory: Path, minutes: float, say: Say) -> _KeptPlan:
+def _plan(given: dict[str, Any], directory: Path, minutes: float | None, say: Say) -> _KeptPlan:
     """Plan, unless the same was planned before for the same text and time."""
 
     def planned_before() -> _KeptPlan | None:
         kept = _read(directory / PLAN_FILE)
-        same = kept and (kept.plan.given, kept.for_minutes, kept.text) == (given, minutes, text)
-        return kept if same else None
+        if kept is None or (kept.plan.given, kept.text) != (given, text):
+            return None
+        return kept if minutes in (None, kept.for_minutes) else None
 
     text = fingerprint_files(from_table(CorporaConfig, given["corpora"]))
     if is_one_of_several():  # each would be in the others' way
@@ -110,6 +109,7 @@ def _plan(given: dict[str, Any], directory: Path, minutes: float, say: Say) -> _
     with named_when_unwritable(directory), only_one(directory):
         if kept := planned_before():
             return kept
+        minutes = minutes or USUAL_MINUTES
         kept = _KeptPlan(for_minutes=minutes, text=text, plan=make_plan(given, minutes, say))
         write_atomically(directory / PLAN_FILE, json.dumps(asdict(kept), indent=1) + "\n")
     return kept

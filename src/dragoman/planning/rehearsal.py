@@ -75,7 +75,7 @@ def rehearse(
     }
     recipe, run = directory / "rehearsal.toml", directory / "run"
     recipe.write_text(tomli_w.dumps(table), encoding="utf-8")
-    command = [sys.executable, "-m", "dragoman", "train", str(recipe), "-o", str(run)]
+    command = [sys.executable, "-P", "-m", "dragoman", "train", str(recipe), "-o", str(run)]
     began = time.time()
     done = subprocess.run(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, check=False)
     if done.returncode != 0:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from dragoman.corpora.clean_text import clean_corpora
 from dragoman.corpora.config import CleaningConfig, CorporaConfig, CorpusConfig
+from dragoman.corpora.text_file import as_setting
 from dragoman.durable import open_whole
 
 SAMPLE_PAIRS = 30_000
@@ -65,7 +66,7 @@ class Sample:
                 for place in np.flatnonzero(self.corpus_of == number).tolist():
                     file.write("\t".join(self.pairs[place]).encode() + b"\n")
             weight = float(raised * self.weights[number])
-            written.append(CorpusConfig(path=str(path), weight=weight))
+            written.append(CorpusConfig(path=as_setting(path), weight=weight))
         return tuple(written)
 
 

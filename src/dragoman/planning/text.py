@@ -32,9 +32,13 @@ FEWEST_SOURCES = 2
 FEW_PAIRS = 10_000
 """From fewer no translator of free text is to be had. From 29,000 there is one, of captions."""
 
-SLACK = 1.25
-"""For the longest sentence of so few pairs: training learns its vocabulary from fewer still, those
-that it does not hold out, and cuts them into more tokens."""
+SLACK = 0.25
+"""Share by which the longest of so few sentences may be longer in training: that learns its
+vocabulary from fewer still, those that it does not hold out, and cuts others into more tokens."""
+
+SLACK_PAIRS = 12
+"""Below four times as many the share is this number divided by that of the pairs: the one of two
+that is held out may have not a piece in common with the other."""
 
 LONGEST_SHARE = 0.999
 """Pairs that should fit into a batch; the rest is left out of training and counted."""
@@ -66,8 +70,8 @@ class TextMeasure:
     `target_tokens`."""
 
     max_length: int
-    """Tokens that the longer side of all but one pair in a thousand has, a quarter more of few
-    pairs, or `LONGEST` if that is less; pairs with more are left out."""
+    """Tokens that the longer side of all but one pair in a thousand has, of few pairs a quarter
+    more or several times as many, or `LONGEST` if that is less; pairs with more are left out."""
 
     share_too_long: float
     """Of the pairs that cleaning keeps, those that have more tokens."""
@@ -115,7 +119,8 @@ def measure_text(
     sources, targets = _count_tokens(tokenizers, sample)
     longer = np.maximum(sources, targets)
     longest = float(np.quantile(longer, LONGEST_SHARE))
-    longest *= SLACK if len(sample.pairs) < FEW_PAIRS else 1
+    if len(sample.pairs) < FEW_PAIRS:
+        longest *= 1 + max(SLACK, SLACK_PAIRS / len(sample.pairs))
     max_length = int(np.clip(-(-longest // 8) * 8, SHORTEST, LONGEST))
     fits = longer - 1 <= max_length  # the end is not counted
     if not fits.any():
