@@ -22,7 +22,6 @@ from dragoman.training.display import Silence
 from dragoman.training.journal import read_journal
 from dragoman.training.loop import Trainer
 from dragoman.training.step import TrainingError
-from dragoman.training.stopping import stop_on_signals
 from dragoman.training.validation import Validation
 
 from .conftest import SMALL
@@ -121,17 +120,6 @@ def test_an_interrupt_is_answered_at_once_and_one_during_the_last_validation_sto
     resumed = make_trainer("run")
     resumed.resume()
     assert resumed.run(Silence()).finished
-
-
-def test_under_torchrun_no_second_interrupt_is_offered(
-    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "none")
-
-    with stop_on_signals():
-        os.kill(os.getpid(), signal.SIGINT)
-
-    assert capfd.readouterr().err == "\nstopping and saving\n"
 
 
 def test_the_best_model_is_published_though_its_run_ended_right_before(make_trainer: Any) -> None:

@@ -4,16 +4,21 @@ import os
 import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from types import FrameType
+from functools import partial
+from threading import Thread
 from typing import Any
 
 from torch import nn
 
+from dragoman.exit_codes import INTERRUPTED
 from dragoman.training.distributed import rank
 
 STOPPING = b"\nstopping and saving"
 ONCE_MORE = b"; Ctrl-C once more ends at once and loses what is not saved"
 """Not so under `torchrun`, which does not pass it on."""
+
+SHOW_CURSOR = b"\x1b[?25h"
+"""The bar of a training has hidden it."""
 
 STANDARD_ERROR = 2
 
@@ -50,29 +55,62 @@ def left_when_stopped(module: nn.Module, received: Sequence[int]) -> Iterator[No
 
 @contextmanager
 def stop_on_signals() -> Iterator[Sequence[int]]:
-    """Collect signals instead of dying of them; the second SIGINT kills as ever.
+    """Collect signals instead of dying of them; the second SIGINT ends the process at once.
 
     The first SIGINT is answered: an update or a block of a validation may take a while to end.
 
     SIGHUP comes when the terminal is closed; `nohup` has it ignored, and so it stays.
     """
     received: list[int] = []
-
-    def remember(number: int, frame: FrameType | None) -> None:
-        received.append(number)
-        if number == signal.SIGINT and rank() == 0:
-            once_more = b"" if "TORCHELASTIC_RUN_ID" in os.environ else ONCE_MORE
-            # Past Python's buffers, in whose midst the signal may have come.
-            with suppress(OSError):
-                os.write(STANDARD_ERROR, STOPPING + once_more + b"\n")
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
     caught = [signal.SIGINT, signal.SIGTERM]
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         caught.append(signal.SIGHUP)
-    previous = {number: signal.signal(number, remember) for number in caught}
+    with _answered():
+        previous = {
+            number: signal.signal(number, lambda number, frame: received.append(number))
+            for number in caught
+        }
+        try:
+            yield received
+        finally:
+            for number, handler in previous.items():
+                signal.signal(number, handler)
+
+
+@contextmanager
+def _answered() -> Iterator[None]:
+    """Have a thread answer each SIGINT as it comes.
+
+    A handler of Python runs between two of its instructions, and a call of PyTorch that takes
+    seconds is one. The number of a signal is written into a pipe at once.
+    """
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    before = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    thread = Thread(target=_answer, args=(reading,), daemon=True)
+    thread.start()
     try:
-        yield received
+        yield
     finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
+        signal.set_wakeup_fd(before)
+        os.close(writing)
+        thread.join()
+        os.close(reading)
+
+
+def _answer(signals: int) -> None:
+    """Answer the first SIGINT of a pipe with a line, and the second with the end of the process."""
+    numbers = iter(partial(os.read, signals, 1), b"")
+    interrupts = (number for number in numbers if number[0] == signal.SIGINT)
+    if next(interrupts, None) and rank() == 0:
+        _say(STOPPING + (b"" if "TORCHELASTIC_RUN_ID" in os.environ else ONCE_MORE) + b"\n")
+    if next(interrupts, None):
+        if os.isatty(STANDARD_ERROR):
+            _say(SHOW_CURSOR)
+        os._exit(INTERRUPTED)
+
+
+def _say(text: bytes) -> None:
+    """Write past Python's buffers, in whose midst a signal may have come."""
+    with suppress(OSError):
+        os.write(STANDARD_ERROR, text)

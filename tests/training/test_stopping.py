@@ -1,0 +1,67 @@
+"""Signals are remembered, and interrupts answered, whatever the process is doing."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dragoman.training.stopping import stop_on_signals
+
+COMPUTES = """
+import ctypes
+from dragoman.training.stopping import stop_on_signals
+
+library, mutex = ctypes.CDLL(None), ctypes.create_string_buffer(256)
+with stop_on_signals():
+    library.pthread_mutex_lock(mutex)
+    print("computes", flush=True)
+    library.pthread_mutex_lock(mutex)
+"""
+"""One call that never ends, and is no interruption of Python's, as one of PyTorch for a while."""
+
+
+def test_under_torchrun_no_second_interrupt_is_offered(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "none")
+
+    with stop_on_signals():
+        os.kill(os.getpid(), signal.SIGINT)
+
+    assert capfd.readouterr().err == "\nstopping and saving\n"
+
+
+def test_what_was_there_before_is_there_after() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    descriptors = len(list(Path("/dev/fd").iterdir()))
+
+    with stop_on_signals() as received:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    assert received == [signal.SIGTERM]
+    assert signal.getsignal(signal.SIGINT) is before
+    assert signal.set_wakeup_fd(-1) == -1
+    assert len(list(Path("/dev/fd").iterdir())) == descriptors
+
+
+def test_both_interrupts_are_answered_while_one_call_lasts() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", COMPUTES], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        try:
+            assert process.stdout.readline() == "computes\n"
+            process.send_signal(signal.SIGINT)
+            answers = [process.stderr.readline() for _ in range(2)]
+            process.send_signal(signal.SIGINT)
+            code = process.wait()
+        finally:
+            process.kill()
+
+    expected = "stopping and saving; Ctrl-C once more ends at once and loses what is not saved\n"
+    assert answers == ["\n", expected]
+    assert code == 130
