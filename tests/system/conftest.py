@@ -4,7 +4,7 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -89,6 +89,71 @@ def dragoman(workspace: Path) -> Run:
         return process
 
     return run
+
+
+HOLD = """
+import os
+import time
+from pathlib import Path
+from dragoman.training.loop import Trainer
+
+original = Trainer._one_update
+hold, held = (Path(__file__).with_name(name) for name in ("hold", "held"))
+
+def update(self, *arguments):
+    while self.progress.update == int(os.environ["HELD_AFTER"]) and hold.exists():
+        held.touch()
+        time.sleep(0.01)
+    original(self, *arguments)
+
+Trainer._one_update = update
+"""
+
+
+class Hold:
+    """Has a training stand still in the middle, however late a test comes to look at it.
+
+    Args:
+        directory: Where it is kept; it is made.
+        after: The update after which the next one does not begin to compute.
+    """
+
+    def __init__(self, directory: Path, after: int) -> None:
+        directory.mkdir()
+        (directory / "sitecustomize.py").write_text(HOLD)
+        (directory / "hold").touch()
+        self._directory, self._after = directory, after
+
+    def environment(self) -> dict[str, str]:
+        """Give the environment of a process that is held."""
+        usual = environment()
+        path = os.pathsep.join([str(self._directory), usual["PYTHONPATH"]])
+        return {**usual, "PYTHONPATH": path, "HELD_AFTER": str(self._after)}
+
+    def holds(self) -> bool:
+        """Tell whether a process has come there."""
+        return (self._directory / "held").exists()
+
+    def end(self) -> None:
+        """Let all processes go on."""
+        (self._directory / "hold").unlink(missing_ok=True)
+
+
+HoldAfter = Callable[[int], Hold]
+
+
+@pytest.fixture
+def hold_after(workspace: Path) -> Iterator[HoldAfter]:
+    """Give a function that has a training held after an update, until the test is over."""
+    holds: list[Hold] = []
+
+    def begin(update: int) -> Hold:
+        holds.append(Hold(workspace / f"hold-{update}", after=update))
+        return holds[-1]
+
+    yield begin
+    for hold in holds:
+        hold.end()
 
 
 def environment() -> dict[str, str]:

@@ -14,7 +14,7 @@ from safetensors.numpy import load_file
 
 from dragoman.training.journal import read_journal
 
-from .conftest import environment, write_workspace
+from .conftest import Hold, HoldAfter, environment, write_workspace
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -35,14 +35,15 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="fi
 LAUNCH = (sys.executable, "-m", "torch.distributed.run", "--standalone")
 SELDOM = ("--monitor-interval=10",)  # seconds
 TRAIN = ("-m", "dragoman", "train", "reverse.toml", "-o")
-LOSS_OF_A_PROCESS = 60  # seconds after which a job that has lost one has ended
+LOSS_OF_A_PROCESS = 180  # seconds, though half a minute is enough where nothing else runs
 
 
-def start(workspace: Path, *arguments: str) -> "subprocess.Popen[str]":
+def start(workspace: Path, *arguments: str, hold: Hold | None = None) -> "subprocess.Popen[str]":
+    usual = environment() if hold is None else hold.environment()
     return subprocess.Popen(
         [*LAUNCH, *arguments],
         cwd=workspace,
-        env={**environment(), "PYTHONWARNINGS": "default"},
+        env={**usual, "PYTHONWARNINGS": "default"},
         stderr=subprocess.PIPE,
         text=True,
     )
@@ -63,10 +64,9 @@ def launch(workspace: Path, *arguments: str) -> None:
     assert process.returncode == 0, errors
 
 
-def kill_in_the_middle(workspace: Path, agent: "subprocess.Popen[str]", rank: int) -> None:
+def kill_in_the_middle(agent: "subprocess.Popen[str]", hold: Hold, rank: int) -> None:
     """Kill one of the processes that torchrun has started, once it is well past a checkpoint."""
-    journal = workspace / "run" / "journal.jsonl"
-    while not (journal.exists() and f'"update": {KILLED_AFTER},' in journal.read_text()):
+    while not hold.holds():
         assert agent.poll() is None
         time.sleep(0.02)
     children = Path(f"/proc/{agent.pid}/task/{agent.pid}/children").read_text().split()
@@ -76,6 +76,7 @@ def kill_in_the_middle(workspace: Path, agent: "subprocess.Popen[str]", rank: in
         if f"RANK={rank}" in Path(f"/proc/{child}/environ").read_text().split("\0")
     )
     os.kill(int(worker), signal.SIGKILL)
+    hold.end()
 
 
 def assert_close(one: Path, other: Path) -> None:
@@ -123,10 +124,11 @@ def test_four_processes_that_hold_parts_make_a_model_that_translates(
 
 @needs_proc
 def test_a_job_that_lost_a_process_restarts_and_ends_with_the_same_weights(
-    whole_runs: Path, workspace: Path
+    whole_runs: Path, workspace: Path, hold_after: HoldAfter
 ) -> None:
-    with start(workspace, "--nproc-per-node=2", "--max-restarts=1", *TRAIN, "run", *SHORT) as agent:
-        kill_in_the_middle(workspace, agent, rank=1)
+    two, hold = ("--nproc-per-node=2", "--max-restarts=1"), hold_after(KILLED_AFTER)
+    with start(workspace, *two, *TRAIN, "run", *SHORT, hold=hold) as agent:
+        kill_in_the_middle(agent, hold, rank=1)
         errors = errors_of(agent)
 
     assert agent.returncode == 0, errors
@@ -139,11 +141,12 @@ def test_a_job_that_lost_a_process_restarts_and_ends_with_the_same_weights(
 
 @needs_proc
 def test_a_job_that_lost_its_first_process_ends_and_one_process_goes_on(
-    whole_runs: Path, dragoman: Run, workspace: Path
+    whole_runs: Path, dragoman: Run, workspace: Path, hold_after: HoldAfter
 ) -> None:
+    two, hold = (*SELDOM, "--nproc-per-node=2"), hold_after(KILLED_AFTER)
     # torchrun ends the others as soon as it notices; that it looks seldom gives them time to speak
-    with start(workspace, *SELDOM, "--nproc-per-node=2", *TRAIN, "run", *SHORT) as agent:
-        kill_in_the_middle(workspace, agent, rank=0)
+    with start(workspace, *two, *TRAIN, "run", *SHORT, hold=hold) as agent:
+        kill_in_the_middle(agent, hold, rank=0)
         errors = errors_of(agent, timeout=LOSS_OF_A_PROCESS)
     dragoman("train", "reverse.toml", "-o", "run", *SHORT)
 
