@@ -125,11 +125,15 @@ def distribute(options: BulkOptions) -> "Distribute":
 SECONDS_BETWEEN_LINES = 60
 """In a file that nobody watches."""
 
+BACK = "\x1b[A\r\x1b[K"
+"""To the beginning of the line above, which is cleared."""
+
 
 class Report:
     """Prints warnings as they come, and how far it is.
 
-    A person who waits is told after each block, a file once a minute.
+    A person who waits is told after each block, a file once a minute. The line that tells it is
+    always ended, so that whatever comes next, and from whomever, stands below it.
 
     Args:
         warn: Print the warnings; else somebody counts what they are about.
@@ -140,9 +144,12 @@ class Report:
         self._began: tuple[float, int] | None = None
         self._last_line = time.monotonic()
         self._is_watched = sys.stderr.isatty()
+        self._is_drawn = False
 
     def __call__(self, progress: "Progress") -> None:
         """Print what is new."""
+        if self._is_drawn:
+            print(BACK, end="", file=sys.stderr)
         for warning in progress.warnings if self._warns else ():
             print(f"warning: {warning}", file=sys.stderr)
         if self._began is None:
@@ -156,9 +163,6 @@ class Report:
         now = time.monotonic()
         seconds, lines = now - self._began[0], progress.num_lines - self._began[1]
         how_far = f"{progress.num_lines} of {progress.of} lines, {lines / seconds:.0f} a second, "
-        if self._is_watched:
-            end = "\n" if progress.num_lines == progress.of else ""
-            print(f"\r{how_far}{progress.engine}", end=end, file=sys.stderr)
-        elif now - self._last_line >= SECONDS_BETWEEN_LINES:
+        if self._is_watched or now - self._last_line >= SECONDS_BETWEEN_LINES:
             print(f"{how_far}{progress.engine}", file=sys.stderr)
-            self._last_line = now
+            self._last_line, self._is_drawn = now, self._is_watched
