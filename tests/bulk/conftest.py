@@ -2,9 +2,11 @@
 
 import json
 import os
+import resource
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -80,6 +82,24 @@ Translator.translate = translate
 """
 """Kills processes that translate one word, and the first one that translates another word."""
 
+HOLD = """
+import time
+from pathlib import Path
+from dragoman.translator import Translator
+
+original, calls = Translator.translate, []
+go_on = Path(__file__).with_name("go-on")
+
+def translate(self, texts, search=None):
+    calls.append(texts)
+    while len(calls) > NUM_BLOCKS and not go_on.exists():
+        time.sleep(0.01)
+    return original(self, texts, search)
+
+Translator.translate = translate
+"""
+"""Has each process stand still after some blocks, however late a test comes to look at it."""
+
 Start = Callable[..., "subprocess.Popen[str]"]
 
 
@@ -144,16 +164,18 @@ def start(model: Path, text: Path, tmp_path: Path) -> Iterator[Start]:
     begun: list[subprocess.Popen[str]] = []
 
     def begin(
-        way: str = "", *, source: Path = text, field: str = "", poisonous: bool = False
+        way: str = "",
+        *,
+        source: Path = text,
+        field: str = "",
+        injected: str = "",
+        room: int | None = None,
     ) -> "subprocess.Popen[str]":
-        injected = tmp_path / "injected"
-        injected.mkdir(exist_ok=True)
-        (injected / "sitecustomize.py").write_text(POISON if poisonous else "")
-        path = os.pathsep.join([str(injected), str(ROOT / "src")])
         output = source.with_name(f"out{source.suffix}")
         process = subprocess.Popen(
             [sys.executable, "-c", PROGRAM, model, source, output, way, field],
-            env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"},
+            env=environment(tmp_path / "injected", injected),
+            preexec_fn=None if room is None else partial(limit_files, room),  # noqa: PLW1509
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -165,6 +187,24 @@ def start(model: Path, text: Path, tmp_path: Path) -> Iterator[Start]:
     for process in begun:
         process.kill()
         process.communicate()
+
+
+def limit_files(room: int) -> None:
+    """Let no file of this process grow beyond so many bytes, as if the disk were full then."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+
+
+def environment(directory: Path, injected: str) -> dict[str, str]:
+    """Have a program run in a process before its own, and give the environment that does so."""
+    directory.mkdir(exist_ok=True)
+    (directory / "sitecustomize.py").write_text(injected)
+    path = os.pathsep.join([str(directory), str(ROOT / "src")])
+    return {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
+
+
+def held_after(num_blocks: int) -> str:
+    """Give the program that has each process stand still, until there is a file `go-on`."""
+    return HOLD.replace("NUM_BLOCKS", str(num_blocks))
 
 
 def result_of(process: "subprocess.Popen[str]", *, timeout: float = 120) -> tuple[int, int]:

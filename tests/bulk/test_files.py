@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -25,7 +24,7 @@ from dragoman.decoding.config import SearchConfig
 from dragoman.translation import Translation
 from dragoman.translator import Translator
 
-from .conftest import LINES, Start, blocks_in, result_of
+from .conftest import LINES, Start, blocks_in, environment, held_after, result_of
 
 
 def run(job: Job) -> int:
@@ -66,8 +65,8 @@ def test_an_empty_file_gives_an_empty_output(job: Job, text: Path) -> None:
 
 def test_a_killed_translation_goes_on_to_the_same_bytes(job: Job, start: Start) -> None:
     kept = job.output.with_name("out.txt.part")
-    for num_blocks in (1, 7):
-        process = start()
+    for num_blocks, num_more in ((1, 1), (7, 6)):
+        process = start(injected=held_after(num_more))
         while len(blocks_in(kept)) < num_blocks and process.poll() is None:
             time.sleep(0.001)
         process.send_signal(signal.SIGKILL)
@@ -77,7 +76,7 @@ def test_a_killed_translation_goes_on_to_the_same_bytes(job: Job, start: Start) 
 
     rejected, before = result_of(start())
 
-    assert (rejected, before >= 7 * 8) == (0, True)
+    assert (rejected, before) == (0, 7 * 8)
     assert job.output.read_text() == expected(job)
     assert not kept.exists()
 
@@ -152,29 +151,67 @@ def test_another_text_model_or_option_is_refused_with_its_name(
     assert blocks_in(job.output.with_name("out.txt.part"))
 
 
+def test_the_lock_goes_last_and_who_begins_then_is_left_alone(
+    job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = job.output.with_name("out.txt.part")
+    left: list[str] = []
+
+    def delete(path: Path, *, ignore_errors: bool) -> None:
+        left.extend(each.name for each in path.iterdir())
+        (kept / "job.json").write_text(json.dumps(job.identity()))  # by another command
+
+    monkeypatch.setattr("shutil.rmtree", delete)
+
+    run(job)
+
+    assert left == [".lock"]
+    assert (kept / "job.json").exists()
+
+
+def test_all_outputs_are_on_the_disk_before_the_parts_go(
+    job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alignments = tmp_path / "elsewhere" / "alignments.txt"
+    alignments.parent.mkdir()
+    job = replace(job, alignments=alignments)
+    flushed: list[tuple[Path, bool]] = []
+    kept = job.output.with_name("out.txt.part")
+    monkeypatch.setattr(
+        "dragoman.bulk.files.flush", lambda path: flushed.append((path, kept.exists()))
+    )
+
+    run(job)
+
+    assert flushed == [(alignments.parent, True), (tmp_path, True)]
+
+
 def test_a_second_process_for_one_output_is_refused(job: Job, start: Start) -> None:
     with KeptParts(job.output, job.identity(), Unchanged(job.files.paths)).claim():
         second = start()
-        _, errors = second.communicate(timeout=60)
+        _, errors = second.communicate()
 
     assert second.returncode != 0
     assert f"{job.output}: another process is translating to it; wait or stop it" in errors
 
 
-@pytest.mark.parametrize(("room", "begun"), [(100, False), (100, True), (1800, False)])
+@pytest.mark.parametrize(
+    ("room", "begun", "num_kept"),
+    [(100, False, 0), (50, True, 2), (100, True, 2), (1800, False, len(LINES) // 8 + 1)],
+)
 def test_a_full_disk_is_told_and_costs_nothing(
-    job: Job, start: Start, room: int, begun: bool
+    job: Job, start: Start, room: int, begun: bool, num_kept: int
 ) -> None:
-    """There is no room for the description of the job, for a block, for the output."""
+    """There is no room for the description of the job, for a note, for a block, for the output."""
+    if begun:
+        stop_after(job, 2)
     job.output.write_text("earlier")
-    process = start()
-    while begun and not job.output.with_name("out.txt.part").joinpath("job.json").exists():
-        time.sleep(0.001)
-    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (room, room))
-    _, errors = process.communicate(timeout=60)
+    process = start(room=room)
+    _, errors = process.communicate()
 
     assert process.returncode != 0
     assert f"{job.output}: cannot be written: File too large; what is finished is kept" in errors
+    assert len(blocks_in(job.output.with_name("out.txt.part"))) == num_kept
     assert job.output.read_text() == "earlier"
     assert not list(job.output.parent.glob(".*"))
     result_of(start())
@@ -414,6 +451,7 @@ def test_the_command_goes_on_and_says_so(job: Job, text: Path, number: int, code
     kept = job.output.with_name("out.txt.part")
     process = subprocess.Popen(
         [*command, *options],
+        env=environment(job.output.with_name("injected"), held_after(1)),
         stderr=subprocess.PIPE,
         text=True,
         # A shell may have the tests ignore it.

@@ -8,7 +8,7 @@ import pytest
 from dragoman.bulk.files import rejections_path
 from dragoman.bulk.job import Job
 
-from .conftest import LINES, Start, result_of
+from .conftest import LINES, POISON, Start, result_of
 
 
 @pytest.mark.slow
@@ -20,7 +20,7 @@ def test_a_cluster_delivers_everything_though_an_actor_is_killed_and_a_line_is_p
     lines = [*LINES[:40], "w1 w19", *LINES[41:99], "w1 poison w2", *LINES[100:]]
     source.write_text("".join(json.dumps({"id": i, "t": t}) + "\n" for i, t in enumerate(lines)))
 
-    rejected, _ = result_of(start("ray", source=source, field="t", poisonous=True), timeout=220)
+    rejected, _ = result_of(start("ray", source=source, field="t", injected=POISON), timeout=220)
 
     assert rejected == 1
     assert (text.parent / "injected" / "already").exists()  # so an actor has died there, too

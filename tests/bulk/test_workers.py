@@ -2,13 +2,18 @@
 
 import os
 import signal
+import struct
 import time
+from multiprocessing import Pipe
+from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 
-from dragoman.bulk.files import rejections_path
+from dragoman.bulk.file_format import Block
+from dragoman.bulk.files import Done, rejections_path
 from dragoman.bulk.job import Job
+from dragoman.bulk.workers import _feed, _Worker
 
-from .conftest import LINES, Start, blocks_in, result_of
+from .conftest import LINES, POISON, Start, blocks_in, held_after, result_of
 
 POISONED = [*LINES[:19], "w1 poison w2", *LINES[20:]]
 
@@ -37,13 +42,11 @@ def expected(job: Job) -> str:
 
 def test_a_worker_that_is_killed_is_replaced_and_nothing_is_lost(job: Job, start: Start) -> None:
     kept = job.output.with_name("out.txt.part")
-    process = start("workers")
+    process = start("workers", injected=held_after(1))
     while len(blocks_in(kept)) < 2 and process.poll() is None:
         time.sleep(0.001)
-    process.send_signal(signal.SIGSTOP)  # so that it is not over before
-    victim = workers_of(process.pid)[0]
-    os.kill(victim, signal.SIGKILL)
-    process.send_signal(signal.SIGCONT)
+    os.kill(workers_of(process.pid)[0], signal.SIGKILL)
+    job.output.with_name("injected").joinpath("go-on").touch()
 
     rejected, _ = result_of(process)
 
@@ -51,9 +54,42 @@ def test_a_worker_that_is_killed_is_replaced_and_nothing_is_lost(job: Job, start
     assert job.output.read_text() == expected(job)
 
 
+class _Dead:
+    """A process that somebody has killed."""
+
+    exitcode = -signal.SIGKILL
+
+    def join(self) -> None:
+        """Do not wait for it."""
+
+
+def test_a_worker_that_is_killed_within_its_answer_is_replaced() -> None:
+    answers = [b"only half of what was", ForkingPickler.dumps(Done(8, [], "an engine")).tobytes()]
+    started = []
+
+    def start() -> _Worker:
+        ours, theirs = Pipe()
+        started.append(theirs)
+        answer = answers[len(started) - 1]
+        announced = struct.pack("!i", len(answers[1]))
+        os.write(theirs.fileno(), announced + answer)
+        if answer is answers[0]:
+            theirs.close()
+        return _Worker(_Dead(), ours)  # type: ignore[arg-type]
+
+    block = Block(
+        number=0, file=0, start=0, size=9, first_line=0, first_line_of_file=0, num_lines=8
+    )
+
+    (done,) = _feed(start, 1, [block])
+
+    assert done.num_lines == 8
+    assert len(started) == 2
+
+
 def test_workers_end_with_the_command(job: Job, start: Start) -> None:
     kept = job.output.with_name("out.txt.part")
-    process = start("workers")
+    process = start("workers", injected=held_after(1))
     while not blocks_in(kept) and process.poll() is None:
         time.sleep(0.001)
     workers = workers_of(process.pid)
@@ -71,7 +107,7 @@ def test_workers_end_with_the_command(job: Job, start: Start) -> None:
 def test_a_line_that_kills_its_process_is_set_aside(job: Job, text: Path, start: Start) -> None:
     text.write_text("\n".join(POISONED))
 
-    rejected, _ = result_of(start("workers", poisonous=True))
+    rejected, _ = result_of(start("workers", injected=POISON))
 
     assert rejected == 1
     lines = job.output.read_text().split("\n")

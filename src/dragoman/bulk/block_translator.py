@@ -43,7 +43,8 @@ class BlockTranslator:
         """
         if self._parts.has(block.number):  # whoever did it died before it could say so
             return self._parts.load(block)
-        attempt = self._attempts.begin(block)
+        with self._parts.kept_if_it_fails():
+            attempt = self._attempts.begin(block)
         self.load()
         lines = self._job.files.read(block)
         finished = self._finish(block, lines, self._translate(block, attempt, lines))
@@ -91,10 +92,14 @@ class BlockTranslator:
                 outcomes.append(Rejected(reason))
                 continue
             if attempt.line_by_line:
-                self._attempts.note(block, replace(attempt, alone=i))
+                self._note(block, replace(attempt, alone=i))
             outcomes.append(self._alone(line))
-        self._attempts.note(block, attempt)
+        self._note(block, attempt)
         return outcomes
+
+    def _note(self, block: Block, attempt: Attempt) -> None:
+        with self._parts.kept_if_it_fails():
+            self._attempts.note(block, attempt)
 
     def _is_of_all(self, lines: Sequence[Line], outcomes: Sequence[Outcome]) -> bool:
         """Tell whether an error is about the model or the machine, as no line is without it."""

@@ -8,7 +8,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -96,9 +96,11 @@ class KeptParts:
             with self.kept_if_it_fails():
                 self._recognise()
             yield
-        finally:
+        except BaseException:
             if not any(self._blocks()) and self._is_ours():
                 self.remove()
+            raise
+        finally:
             lock.release()
 
     def finished(self) -> set[int]:
@@ -169,7 +171,14 @@ class KeptParts:
         return finished
 
     def remove(self) -> None:
-        """Delete everything; the output is complete, or nothing is worth keeping."""
+        """Delete everything; the output is complete, or nothing is worth keeping.
+
+        The lock goes last: whoever finds none may begin anew.
+        """
+        with suppress(OSError):
+            for path in self.path.iterdir():
+                if path.name != LOCK:
+                    path.unlink()
         shutil.rmtree(self.path, ignore_errors=True)
 
     def _place(self, number: int) -> Path:

@@ -74,7 +74,7 @@ def _feed(start: Callable[[], _Worker], count: int, blocks: Sequence[Block]) -> 
             worker, block = at_work.pop(channel)
             try:
                 answer = worker.channel.recv()
-            except (EOFError, ConnectionResetError):
+            except (EOFError, OSError):  # of a channel that ended, also within an answer
                 deaths[block.number] += 1
                 _judge_death(worker, deaths[block.number])
                 waiting.appendleft(block)
