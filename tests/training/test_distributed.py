@@ -5,7 +5,6 @@ import socket
 import subprocess
 import sys
 import threading
-from contextlib import ExitStack
 
 import pytest
 import torch
@@ -67,7 +66,7 @@ def test_the_first_process_opens_a_new_store_each_time(
 
 @pytest.mark.usefixtures("offered")
 def test_a_first_process_that_does_not_come_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(distributed, "LONGEST_MEETING", 1.0)
+    monkeypatch.setattr(distributed, "LONGEST_MEETING", 5.0)
     monkeypatch.setenv("TORCHELASTIC_RUN_ID", "none")
     monkeypatch.setenv("TORCHELASTIC_USE_AGENT_STORE", "True")
     monkeypatch.setenv("RANK", "1")
@@ -93,7 +92,7 @@ def test_only_what_is_about_another_process_is_told_so(said: str, is_of_connecti
 
 
 PROGRAM = """
-import os, sys, time, traceback
+import os, sys
 from datetime import timedelta
 import torch
 from dragoman.training import distributed
@@ -102,42 +101,42 @@ from dragoman.training import distributed
 def say(line):
     os.write(1, f"{line}\\n".encode())  # at once, or the lines of two processes mix
 
-usual = distributed.LONGEST_WAIT
-for longest, name in ((timedelta(seconds=2), "impatient"), (usual, "patient")):
-    distributed.LONGEST_WAIT = longest
-    os.environ["MASTER_PORT"] = sys.argv[1 if longest == usual else 2]
+waits = {"impatient": timedelta(seconds=10), "patient": distributed.LONGEST_WAIT}
+over, impatient = os.pipe()
+for (name, longest), port in zip(waits.items(), sys.argv[1:]):
     for rank in range(2):
-        os.environ["RANK"] = str(rank)
+        os.environ.update(RANK=str(rank), MASTER_PORT=port)
         if os.fork() == 0:
+            distributed.LONGEST_WAIT = longest
+            if (name, rank) != ("impatient", 1):
+                os.close(impatient)
             try:
                 with distributed.process_group(torch.device("cpu")):
                     distributed.barrier()
                     say(f"{name} {rank} has met the other")
-                    time.sleep(0 if rank else 5)
+                    if rank == 0:
+                        os.read(over, 1)  # until the other impatient one has ended
                     distributed.barrier()
                     say(f"{name} {rank} goes on")
             except distributed.ProcessLostError as error:
                 say(f"{name} {rank}: {error}")
             os._exit(0)
-    os.wait(), os.wait()
+os.close(impatient)
+for _ in range(4):
+    os.wait()
 """
 
 
-def free_ports(count: int) -> list[str]:
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for free in sockets:
-            free.bind(("127.0.0.1", 0))
-        return [str(free.getsockname()[1]) for free in sockets]
-
-
-def run_two_processes(
-    program: str, ports: list[str], **more: str
-) -> "subprocess.CompletedProcess[str]":
-    together = {"TORCHELASTIC_RUN_ID": "none", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1"}
+def run_two_processes(program: str, ports: list[str]) -> "subprocess.CompletedProcess[str]":
+    together = {
+        "TORCHELASTIC_RUN_ID": "none",
+        "TORCHELASTIC_USE_AGENT_STORE": "True",
+        "WORLD_SIZE": "2",
+        "MASTER_ADDR": "127.0.0.1",
+    }
     return subprocess.run(
         [sys.executable, "-c", program, *ports],
-        env={**os.environ, **together, "OMP_NUM_THREADS": "1", **more},
+        env={**os.environ, **together, "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
         check=False,
@@ -145,7 +144,8 @@ def run_two_processes(
 
 
 def test_a_first_process_that_is_slow_is_waited_for_as_long_as_it_is_said() -> None:
-    done = run_two_processes(PROGRAM, free_ports(2))
+    offered = [open_store() for _ in range(2)]
+    done = run_two_processes(PROGRAM, [str(store.port) for store in offered])
 
     assert done.returncode == 0, done.stderr
     said = done.stdout.splitlines()
@@ -176,7 +176,7 @@ sys.setswitchinterval(60)  # seconds: a thread that wants the interpreter waits 
 for rank in range(2):
     os.environ["RANK"] = str(rank)
     if os.fork() == 0:
-        signal.alarm(200)  # ends one that stands still
+        signal.alarm(800)  # ends one that stands still
         for port in sys.argv[1:]:
             os.environ["MASTER_PORT"] = port
             train()
@@ -185,10 +185,11 @@ sys.exit(bool(os.wait()[1] + os.wait()[1]))
 """
 
 
+@pytest.mark.timeout(900)
 def test_a_model_that_outlives_its_group_does_not_stand_still() -> None:
     offered = [open_store() for _ in range(40)]
     ports = [str(store.port) for store in offered]
 
-    done = run_two_processes(LIVES, ports, TORCHELASTIC_USE_AGENT_STORE="True")
+    done = run_two_processes(LIVES, ports)
 
     assert done.returncode == 0, done.stderr

@@ -81,7 +81,7 @@ def fork(run: dict[str, Any], root: Path, place: int, meeting: Path) -> int:
                 init_method=f"file://{meeting}",
                 rank=place,
                 world_size=run["processes"],
-                timeout=timedelta(seconds=60),
+                timeout=timedelta(minutes=10),
             )
         train(run, root)
         status = 0
