@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from dragoman.cli import main
+from dragoman.config import to_table
+from dragoman.recipe import recipe_from_table
 
 from .test_model_commands import build_model
 
@@ -31,6 +33,28 @@ def test_wrong_use_is_told_and_leaves_nothing_behind(
     assert message in error
     assert error.count("\n") == 1
     assert not (tmp_path / "run").exists()
+
+
+def test_a_text_that_lacks_its_case_is_told_and_leaves_nothing_behind(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lower = str(tmp_path / "lower.tsv")
+    learnt = [{"path": "cased.tsv"}, {"path": lower, "truecase": True}]
+    recipe = recipe_from_table(
+        {
+            "source_language": "en",
+            "target_language": "it",
+            "corpora": {"train": learnt, "validation": [{"path": "dev.tsv"}]},
+        }
+    )
+    model = build_model(tmp_path, training={"recipe": to_table(recipe)})
+    run = tmp_path / "run"
+
+    assert main(["distill", str(model), lower, "--student", "tiny-6-1", "-o", str(run)]) == 2
+
+    error = capsys.readouterr().err
+    assert error.startswith(f"dragoman: {lower}: the teacher has learnt it with the case")
+    assert not run.exists()
 
 
 def test_a_student_that_is_none_is_wrong_use_without_an_output_too(

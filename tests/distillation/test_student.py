@@ -8,7 +8,7 @@ import pytest
 
 from dragoman.config import to_table
 from dragoman.corpora.batching_config import BatchingConfig
-from dragoman.corpora.config import CorpusConfig
+from dragoman.corpora.config import CorporaConfig, CorpusConfig
 from dragoman.corpora.text_file import CorpusError
 from dragoman.distillation.student import as_learnt, student_recipe
 from dragoman.errors import UsageError
@@ -146,17 +146,17 @@ def test_what_the_teacher_has_learnt_keeps_its_weight_and_its_case(
     teacher = teacher_of(tmp_path, {**TEACHERS, "corpora": corpora})
     monkeypatch.chdir(tmp_path)
     given = (
-        CorpusConfig(path="./b.tsv"),
         CorpusConfig(path=str(tmp_path / "a.tsv")),
+        CorpusConfig(path="./b.tsv"),
         CorpusConfig(source="hf:a", target="a.it"),
         CorpusConfig(path="new.tsv"),
     )
 
     learnt = as_learnt(teacher, given)
 
-    assert learnt == (
-        replace(given[0], truecase=True),
-        replace(given[1], weight=2.0),
+    assert CorporaConfig(train=learnt).train == (
+        replace(given[0], weight=2.0),
+        replace(given[1], truecase=True),
         replace(given[2], weight=0.5),
         given[3],
     )

@@ -68,16 +68,26 @@ def as_learnt(teacher: ModelDirectory, corpora: Sequence[CorpusConfig]) -> tuple
     """Give the corpora that the teacher has learnt from the weight and the case that they had then.
 
     So the teacher translates what it knows, and its student sees each text as often.
+
+    Raises:
+        UsageError: the first has its case from text that is not there.
+        ModelError: the teacher's own recipe cannot be read.
     """
     recipe = recorded_recipe(teacher)
     learnt = recipe.corpora.train if recipe else ()
     settings = {_place(corpus): corpus for corpus in learnt}
-    return tuple(
+    given = tuple(
         replace(corpus, weight=known.weight, truecase=known.truecase)
         if (known := settings.get(_place(corpus)))
         else corpus
         for corpus in corpora
     )
+    if given and given[0].truecase:
+        raise UsageError(
+            f"{given[0].path or given[0].source}: the teacher has learnt it with the case that its "
+            "words have in other text; name such text before it"
+        )
+    return given
 
 
 def _place(corpus: CorpusConfig) -> tuple[Path | str, ...]:
