@@ -52,7 +52,9 @@ def teacher(tmp_path: Path) -> ModelDirectory:
     return teacher_of(tmp_path, TEACHERS)
 
 
-def teacher_of(path: Path, recipe: dict[str, Any], *, kind: str = "bpe") -> ModelDirectory:
+def teacher_of(
+    path: Path, recipe: dict[str, Any], *, kind: str = "bpe", max_length: int = 256
+) -> ModelDirectory:
     directory = ModelDirectory.__new__(ModelDirectory)
     directory.path = path
     directory.description = ModelDescription(
@@ -70,6 +72,7 @@ def teacher_of(path: Path, recipe: dict[str, Any], *, kind: str = "bpe") -> Mode
             target_fingerprint="",
         ),
         special_ids=SpecialIds(),
+        max_length=max_length,
         training={"recipe": to_table(recipe_from_table(recipe))} if recipe else {},
     )
     return directory
@@ -214,20 +217,24 @@ def test_the_student_of_a_finetuned_model_begins_anew(tmp_path: Path) -> None:
         "training": short,
         "batching": {"tokens_per_update": 256},
     }
-    teacher = teacher_of(tmp_path, recorded, kind="marian")
+    teacher = teacher_of(tmp_path, recorded, kind="marian", max_length=40)
 
     recipe = student_recipe(teacher, "base-12-1", PAIRS, ())
 
-    assert (recipe.training, recipe.batching) == (TrainingConfig(metric="BLEU"), BatchingConfig())
+    assert recipe.training == TrainingConfig(metric="BLEU")
+    assert recipe.batching == BatchingConfig(max_length=40)
     assert recipe.tokenizer == TokenizerConfig()
 
 
-def test_the_student_of_an_imported_model_learns_a_vocabulary_of_its_own(tmp_path: Path) -> None:
-    teacher = teacher_of(tmp_path, {}, kind="marian")
+def test_the_student_of_an_imported_model_has_its_length_and_learns_a_vocabulary(
+    tmp_path: Path,
+) -> None:
+    teacher = teacher_of(tmp_path, {}, kind="marian", max_length=512)
 
     named = ('corpora.validation=[{path="dev.tsv"}]',)
     recipe = student_recipe(teacher, "base-12-1", PAIRS, named)
 
+    assert recipe.batching.max_length == 512
     assert recipe.tokenizer.from_model is None
     assert recipe.languages == ("en", "de")
     assert recipe.model.tied_embeddings == "all"

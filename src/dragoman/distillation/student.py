@@ -117,6 +117,7 @@ def _table(
     was_finetuned = table.get("training", {}).get("from_model") is not None
     if was_finetuned:  # which was short, and began with another model
         del table["training"], table["batching"]
+    table.setdefault("batching", {})["max_length"] = description.max_length
     if description.tokenizer.kind != IMPORTED:
         table["model"]["tied_embeddings"] = description.model.tied_embeddings
         table["model"]["positional_encoding"] = description.model.positional_encoding
