@@ -20,6 +20,13 @@ VALIDATION = 'corpora.validation=[{path="dev.tsv"}]'
         (["pairs.tsv", "--student", "tiney", "--set", VALIDATION], "did you mean 'tiny'?"),
         (["pairs.tsv", "--student", "tiny-6-1"], "name a text with --set"),
         (["pairs.tsv", "--student", "tiny-6-1", "--jobs", "0"], "at least one process"),
+        *(
+            (
+                ["pairs.tsv", "--student", "tiny-6-1", "--set", VALIDATION, "--n-best", count],
+                f"dragoman: --n-best {count} is not between 1 and 1024",
+            )
+            for count in ("0", "5000")
+        ),
     ],
 )
 def test_wrong_use_is_told_and_leaves_nothing_behind(

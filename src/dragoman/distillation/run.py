@@ -10,7 +10,7 @@ from dragoman.bulk.files import Distribute, Progress, translate_files
 from dragoman.bulk.job import Job, TranslatorSettings
 from dragoman.bulk.plain_text import PlainText
 from dragoman.corpora.config import CorpusConfig
-from dragoman.decoding.config import SearchConfig
+from dragoman.decoding.config import RANGES, SearchConfig
 from dragoman.distillation.student import as_learnt, student_recipe
 from dragoman.distillation.text import write_pairs, write_sources
 from dragoman.durable import checksum, write_atomically
@@ -199,11 +199,11 @@ def _search(teacher: ModelDirectory, n_best: int) -> SearchConfig:
     Raises:
         UsageError: there is no such beam.
     """
+    least, most = RANGES["n_best"]
+    if not least <= n_best <= most:
+        raise UsageError(f"--n-best {n_best} is not between {least} and {most}")
     search = teacher.search
-    try:
-        return replace(search, beam_size=max(search.beam_size, n_best), n_best=n_best)
-    except ValueError as error:
-        raise UsageError(str(error)) from error
+    return replace(search, beam_size=max(search.beam_size, n_best), n_best=n_best)
 
 
 def _account(kept: int, left_out: Counter[str]) -> str:
