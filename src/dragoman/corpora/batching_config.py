@@ -14,8 +14,9 @@ class BatchingConfig:
     """Target tokens (padding excluded) that one optimizer update sees, on average."""
 
     max_tokens_per_micro_batch: int = 4096
-    """Padded tokens of the longer side of a micro-batch at most; bounds memory, not the result. A
-    micro-batch is never larger than an update, save for a sentence that is longer by itself."""
+    """Padded tokens of the longer side of a micro-batch at most; bounds memory. It also decides
+    which pairs come together in an update, so another value is another training. A micro-batch is
+    never larger than an update, save for a sentence that is longer by itself."""
 
     max_length: int = 256
     """Tokens of a sentence, on either side; longer pairs are counted and left out of the store."""
