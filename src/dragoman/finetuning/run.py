@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from dragoman.config import read_table, set_key
@@ -170,25 +171,25 @@ def _compare(order: FineTuning, recipe: Recipe, display: Display) -> None:
     )
     samples = recipe.evaluation.bootstrap_samples or EvaluationConfig.bootstrap_samples
     evaluation = replace(recipe.evaluation, bootstrap_samples=samples)
-    for name, section, pairs in _texts(order, recipe):
+    for name, pairs in _texts(order, recipe):
         sources, references = ([pair[side] for pair in pairs] for side in (0, 1))
         found = compare(before(sources), after(sources), references, evaluation)
         display.message(f"{name}, {len(pairs):,} sentences:")
         display.message(comparisons_to_text(found, ("before", "after")))
         if reservation := few_sentences(len(pairs)):
-            display.message(
-                f"warning: {reservation}; name more with --set '{section}=[{{path=\"more.tsv\"}}]'"
-            )
+            new, old = (quote(str(path)) for path in (order.directory, order.model))
+            command = f"dragoman evaluate {new} dev.tsv --compare {old}"
+            display.message(f"warning: {reservation}; {command} tells more, on a text of your own")
 
 
-def _texts(order: FineTuning, recipe: Recipe) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
+def _texts(order: FineTuning, recipe: Recipe) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Give what the model has not learnt from: text like the new one, and what it knew before.
 
-    Each has a title, the setting that names such text, and pairs.
+    Each has a title and pairs.
     """
     name = "validation text" if recipe.corpora.validation else "held out from the training text"
-    yield name, "corpora.validation", list(read_tsv(order.directory / "data" / VALIDATION_NAME))
+    yield name, list(read_tsv(order.directory / "data" / VALIDATION_NAME))
     tests = recipe.corpora.test
     for title, corpus in zip(unique_names(tests), tests, strict=True):
         read = read_pairs(corpus, languages=recipe.languages)
-        yield title, "corpora.test", [(pair.source, pair.target) for pair in read]
+        yield title, [(pair.source, pair.target) for pair in read]
