@@ -3,12 +3,13 @@
     nice -n 19 python benchmarks/shortlist.py MODEL --train TRAIN.tsv ... --test TEST.tsv ...
 
 The lexicon is learnt once, from all training pairs; each size is a part of it. Without a shortlist
-and with each, the PyTorch engine translates the same sentences on one thread, in this process, by
-turns. Seconds count from token ids to token ids; those of the processor are of this process, so
+and with each, the PyTorch engine translates the same sentences once, on one thread, in this
+process. Seconds count from token ids to token ids; those of the processor are of this process, so
 they are worth more than those of the clock on a machine that others use.
 
 *Covered* is the share of the tokens of the references that stand on the lists of their sentences,
-*same* the share of translations that are those of the whole vocabulary, letter by letter.
+*whole* the share of the references of which every token does, *same* the share of translations that
+are those of the whole vocabulary, letter by letter.
 """
 
 import argparse
@@ -59,6 +60,7 @@ class Row:
     frequent: int | None
     translations: int | None
     covered: float
+    whole: float
     length: float
     bleu: float
     same: float
@@ -86,10 +88,14 @@ def read(path: str, tokenizers: TokenizerPair, most: int | None, longest: int) -
 
 
 def cut(largest: Shortlist, frequent: int, translations: int) -> Shortlist:
-    """Take the shortlist of a smaller size; the last column has the copies."""
-    columns = [*range(translations), largest.translations.shape[1] - 1]
+    """Take the shortlist of a smaller size; the last column has the copies.
+
+    Where no token has so many translations, there are fewer columns than were asked for.
+    """
+    *columns, copies = range(largest.translations.shape[1])
     return Shortlist(
-        frequent=largest.frequent[: 1 + frequent], translations=largest.translations[:, columns]
+        frequent=largest.frequent[: 1 + frequent],
+        translations=largest.translations[:, [*columns[:translations], copies]],
     )
 
 
@@ -133,6 +139,7 @@ def measure(options: argparse.Namespace) -> list[Row]:
                         frequent=size and size[0],
                         translations=size and size[1],
                         covered=coverage.tokens if coverage else 1.0,
+                        whole=coverage.sentences if coverage else 1.0,
                         length=coverage.mean_length if coverage else tokenizers.target.vocab_size,
                         bleu=bleu.value,
                         same=sum(map(str.__eq__, plain, texts)) / len(texts),
@@ -157,13 +164,15 @@ def translate(
 
 def show(rows: list[Row]) -> None:
     """Print a table for people."""
-    print("| text | beam | F | K | covered | list | BLEU | same | target tokens/s | CPU s |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    print(
+        "| text | beam | F | K | covered | whole | list | BLEU | same | target tokens/s | CPU s |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
     for row in rows:
         size = "| – | –" if row.frequent is None else f"| {row.frequent} | {row.translations}"
         print(
-            f"| {row.text} | {row.beam_size} {size} | {row.covered:.2%} | {row.length:,.0f} "
-            f"| {row.bleu:.2f} | {row.same:.1%} | {row.tokens_per_second:,.0f} "
+            f"| {row.text} | {row.beam_size} {size} | {row.covered:.2%} | {row.whole:.1%} "
+            f"| {row.length:,.0f} | {row.bleu:.2f} | {row.same:.1%} | {row.tokens_per_second:,.0f} "
             f"| {row.processor_seconds:.1f} |"
         )
 
