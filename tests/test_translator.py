@@ -4,7 +4,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +28,7 @@ from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.tokenizer import SpecialIds
 from dragoman.tokenizers.training import train_tokenizers
-from dragoman.translator import CHUNK, Translator
+from dragoman.translator import CHUNK, MarkedUpError, Translator
 
 SENTENCES = [
     ("The cat is on the table.", "Il gatto è sul tavolo."),
@@ -368,6 +368,85 @@ def test_after_a_fork_a_sentence_says_how_to_start_processes(with_copy: Path, en
 
     assert run.stdout.count("the model was loaded in another process") == 2
     assert "fork before a model is loaded" in run.stdout
+
+
+AS_WRITTEN = [
+    ("THE CAT IS ON THE TABLE.", str.upper),
+    ("- The cat is on the table.", "- {}".format),
+    ("2) The c\u00adat is on the table. \U0001f389", "2) {} \U0001f389".format),
+]
+"""Sentences of which a model is shown the same, and how their translations are written."""
+
+
+@pytest.mark.parametrize(("text", "write"), AS_WRITTEN)
+def test_words_offered_and_translations_begun_are_those_of_the_sentence_that_is_shown(
+    saved: Path, text: str, write: Callable[[str], str]
+) -> None:
+    translator = Translator(saved, device="cpu")
+    plain = SENTENCES[0][0]
+
+    for prefix in ("", "Il", "Il gatto"):
+        begun = write("{}").partition("{")[0] + (prefix.upper() if write is str.upper else prefix)
+        expected = translator.ways_to_continue(plain, prefix, count=60)
+        found = translator.ways_to_continue(text, begun, count=60)
+        assert expected
+        assert {way.translation for way in found} <= {write(way.translation) for way in expected}
+        assert found[0].translation == write(expected[0].translation)
+        assert found[0].word.confidence == pytest.approx(expected[0].word.confidence)
+        completed = translator.complete(text, begun)
+        assert completed.text == write(translator.complete(plain, prefix).text)
+        assert completed.parts == (completed.text,)
+
+
+@pytest.mark.parametrize(("text", "write"), AS_WRITTEN)
+def test_a_translation_is_judged_as_the_search_has_found_it(
+    saved: Path, text: str, write: Callable[[str], str]
+) -> None:
+    translator = Translator(saved, device="cpu")
+    plain, given = SENTENCES[0]
+
+    of_plain, judged, swapped = translator.judge_pairs(
+        [(plain, given), (text, write(given)), (plain, write(given))]
+    )
+
+    assert of_plain is not None
+    assert judged is not None
+    assert swapped is not None
+    assert judged.log_probability == pytest.approx(of_plain.log_probability, rel=1e-5)
+    assert swapped.log_probability < of_plain.log_probability
+    words = translator.judge(text, write(given))
+    assert [word.text for word in words] == write(given).split()
+    sure = [word.confidence for word in words]
+    assert sure == [word.confidence for word in judged.words]
+    in_between = [word.confidence for word in of_plain.words]
+    assert [value for value in sure if value < 1] == pytest.approx(in_between, rel=1e-5)
+
+
+def test_what_stays_as_it_is_is_judged_so_and_has_no_other_words(saved: Path) -> None:
+    translator = Translator(saved, device="cpu")
+    pairs = [("12:30 %", "12:30 %"), ("12:30 %", ""), ("12:30 %", "Il gatto")]
+
+    same, empty, other = translator.judge_pairs(pairs)
+
+    (translation,) = translator.translate(["12:30 %"])
+    assert same is not None
+    assert (same.confidence, same.num_tokens) == (translation.confidence, 0)
+    assert [word.text for word in same.words] == ["12:30", "%"]
+    assert translator.judge(*pairs[0]) == list(same.words)
+    assert empty is not None
+    assert (empty.num_tokens, empty.words) == (1, ())
+    assert other is not None
+    assert other.confidence < 1
+    assert translator.ways_to_continue("12:30 %", "") == []
+
+
+def test_a_sentence_with_tags_has_no_ways_but_says_why(saved: Path) -> None:
+    translator = Translator(saved, device="cpu")
+
+    with pytest.raises(MarkedUpError, match="a sentence with tags or escapes has no other words"):
+        translator.ways_to_continue("The <b>cat</b> is on the table.", "Il")
+
+    assert translator.ways_to_continue("a < b and a dog", "Il", count=60)
 
 
 def test_another_search_can_be_asked_for(saved: Path) -> None:

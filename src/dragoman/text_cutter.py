@@ -2,22 +2,16 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import NamedTuple
 
-from dragoman.languages.codes import base_language
 from dragoman.markup.document import STRING, Markup, is_marked_up
 from dragoman.markup.passage import Passage, PlainText
+from dragoman.prepared_sentence import PreparedSentence, has_words, prepare
 from dragoman.sentence_translator import Sentence
-from dragoman.terms.capitals import is_in_capitals, with_capitals, with_small_letters
 from dragoman.terms.finder import TermFinder
-from dragoman.terms.term import Term, cut_at_terms
 from dragoman.tokenizers.normalisation import encodable, visible
 from dragoman.tokenizers.pair import TokenizerPair
-from dragoman.tokenizers.sentences import cut_margins, cut_to_fit, join_translations
+from dragoman.tokenizers.sentences import cut_to_fit, join_translations
 from dragoman.translation import Alternative, Translation, badness, join, join_alternatives
-
-WITH_ANOTHER_I = frozenset({"tr", "tur", "az", "aze"})
-"""Languages in which the small letter of I is not i."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,62 +157,50 @@ class TextCutter:
     def cut(self, texts: Sequence[str]) -> list[CutText]:
         """Cut texts."""
         passages = [self._read(encodable(text)) for text in texts]
-        drafts = [list(map(self._draft, passage.pieces)) for passage in passages]
-        contents = [draft.content for of_text in drafts for draft in of_text]
+        prepared = [list(map(self.prepare, passage.pieces)) for passage in passages]
+        contents = [each.content for of_text in prepared for each in of_text]
         encoded = iter(self.tokenizers.source.encode_batch(contents))
         return [
             CutText(
                 text,
                 passage,
                 [
-                    self._finish(piece.strip(), draft, next(encoded))
-                    for piece, draft in zip(passage.pieces, of_text, strict=True)
+                    self._finish(piece.strip(), each, next(encoded))
+                    for piece, each in zip(passage.pieces, of_text, strict=True)
                 ],
             )
-            for text, passage, of_text in zip(texts, passages, drafts, strict=True)
+            for text, passage, of_text in zip(texts, passages, prepared, strict=True)
         ]
+
+    def prepare(self, text: str) -> PreparedSentence:
+        """Choose what a model is shown of a sentence; tags in it are taken for text."""
+        return prepare(text, self.terms, self.languages)
+
+    def takes_tags_out(self, text: str) -> bool:
+        """Tell whether a text may have tags or escapes that a model is not shown."""
+        return self.terms.protects and is_marked_up(text)
 
     def _read(self, text: str) -> Passage:
         """Take a text apart."""
-        if self.terms.protects and is_marked_up(text):
+        if self.takes_tags_out(text):
             return Markup(text, STRING, self._read_plain)
         return self._read_plain(text)
 
     def _read_plain(self, text: str) -> PlainText:
         return PlainText(text, *self.languages, lines=False, sentences=self.splits_sentences)
 
-    def _draft(self, text: str) -> "_Draft":
-        """Choose what a model is shown of a sentence."""
-        if not self.terms.protects:
-            return _Draft("", text, "")
-        before, content, after = cut_margins(text.strip())
-        content = visible(content)
-        protected = self.terms.find_protected(content)
-        if not _has_words(content, protected):
-            return _Draft(text.strip(), "", "")
-        if self._can_change_letters and is_in_capitals(content, protected):
-            small = with_small_letters(content, protected)
-            if len(self.terms.find_protected(small)) == len(protected):  # else %D has become %d
-                return _Draft(before, small, after, self._with_capitals)
-        return _Draft(before, content, after)
-
-    @property
-    def _can_change_letters(self) -> bool:
-        return WITH_ANOTHER_I.isdisjoint(map(base_language, self.languages))
-
-    def _with_capitals(self, text: str) -> str:
-        return with_capitals(text, self.terms.find_protected(text))
-
-    def _finish(self, source: str, draft: "_Draft", ids: list[int]) -> CutPiece:
-        before, sentences = "", [Sentence(draft.content, ids)] if draft.content else []
-        if len(ids) > self.max_length:
-            before, sentences = self._cut_to_fit(draft.content)
+    def _finish(self, source: str, prepared: PreparedSentence, ids: list[int]) -> CutPiece:
+        before, sentences = "", [Sentence(prepared.content, ids)] if prepared.content else []
+        if prepared.stays:
+            before, sentences = prepared.content, []
+        elif len(ids) > self.max_length:
+            before, sentences = self._cut_to_fit(prepared.content)
         return CutPiece(
             source=source,
-            before=draft.before + before,
+            before=prepared.before + before,
             sentences=tuple(sentences),
-            after=draft.after,
-            write=draft.write,
+            after=prepared.after,
+            write=prepared.write,
             target=self.languages[1],
         )
 
@@ -233,24 +215,10 @@ class TextCutter:
         parts = cut_to_fit(content, tokenizer, limit=self.max_length, whole=places)
         before, sentences = "", list[Sentence]()
         for part, ids in zip(parts, tokenizer.encode_batch(parts), strict=True):
-            if not self.terms.protects or _has_words(part, self.terms.find_protected(part)):
+            if not self.terms.protects or has_words(part, self.terms.find_protected(part)):
                 sentences.append(Sentence(part, ids))
             elif sentences:
                 sentences[-1] = sentences[-1]._replace(after=sentences[-1].after + part)
             else:
                 before += part
         return before, sentences
-
-
-def _has_words(text: str, protected: Sequence[Term]) -> bool:
-    """Tell whether there is a letter beside what stays as it is."""
-    return any(map(str.isalpha, "".join(cut_at_terms(text, protected)[::2])))
-
-
-class _Draft(NamedTuple):
-    """What a model is shown of a sentence, and what stands around it."""
-
-    before: str
-    content: str
-    after: str
-    write: Callable[[str], str] = str

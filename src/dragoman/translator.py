@@ -18,6 +18,7 @@ from dragoman.engines.selection import EngineSettings, build_engine, build_secon
 from dragoman.errors import DragomanError
 from dragoman.faults import Fault
 from dragoman.model_directory import ModelDirectory
+from dragoman.prepared_sentence import PreparedSentence
 from dragoman.sentence_translator import Sentence, SentenceTranslator
 from dragoman.terms.finder import TermFinder
 from dragoman.terms.glossary import Glossary
@@ -32,6 +33,10 @@ CHUNK = 2048
 
 class SentenceError(DragomanError):
     """A text is too long to be taken for one sentence."""
+
+
+class MarkedUpError(DragomanError):
+    """A sentence has tags or escapes, which are taken out only where all of it is translated."""
 
 
 class ProcessError(DragomanError):
@@ -230,23 +235,28 @@ class Translator:
         """Translate a sentence so that the translation begins with a prefix.
 
         Placeholders, numbers, addresses and terms of the glossary that the prefix lacks are looked
-        for behind it; what is lost for all that is told as a fault. Tags are taken for text.
+        for behind it; what is lost for all that is told as a fault. Tags are taken for text. The
+        model is shown the sentence as `translate` does; what is left out around it is put back, and
+        so are its capitals, unless the prefix begins without them.
 
         Args:
             text: One sentence; it is not cut.
             prefix: How the translation begins. Its last word may go on, as white space at its end
                 does not count; `ways_to_continue` begins another one.
         """
-        ids, begun = self._begin(text, prefix)
+        sentence, begun = self._prepare(text, prefix)
+        source, prefix_ids = self._begin(sentence, begun)
         search = replace(self.search, n_best=1)
-        (best,) = self._sentence_translator.complete(Sentence(encodable(text), ids), begun, search)
-        return best
+        (best,) = self._sentence_translator.complete(source, prefix_ids, search)
+        whole = sentence.continue_from(begun).surround(best.text)
+        return replace(best, text=whole, parts=(whole,))
 
     def ways_to_continue(self, text: str, prefix: str, *, count: int = 8) -> list[Way]:
         """Give other words that could follow a prefix, and the translations that they lead to.
 
         Words are what spaces divide, so a language that has none between them, as Chinese, has no
-        ways here.
+        ways here. Before the mark of a list, or what else stays as it is before a sentence, there
+        is one: this mark. A sentence that stays as it is has none.
 
         Args:
             text: One sentence; it is not cut.
@@ -256,63 +266,91 @@ class Translator:
 
         Returns:
             The most probable word first.
+
+        Raises:
+            MarkedUpError: the sentence has tags or escapes.
+            SentenceError: it is too long, or the model cannot write the prefix.
         """
-        ids, begun = self._begin(text, prefix)
+        if self._cutter.takes_tags_out(text):
+            raise MarkedUpError(
+                "a sentence with tags or escapes has no other words here, as they would be read as "
+                "text; give the sentence without them"
+            )
+        sentence, begun = self._prepare(text, prefix)
+        if sentence.stays:
+            return []
+        source, prefix_ids = self._begin(sentence, begun)
         search = replace(self.search, beam_size=1, n_best=1)
         tokenizer = self._tokenizers.target
-        found = self._sentence_translator.continue_in_ways(
-            Sentence(encodable(text), ids), begun, search, count=count
-        )
+        found = self._sentence_translator.continue_in_ways(source, prefix_ids, search, count=count)
         translated = tokenizer.encode_batch([each.text for each in found])
-        judged = self._sentence_translator.engine.log_probabilities([ids] * len(found), translated)
+        judged = self._sentence_translator.engine.log_probabilities(
+            [source.ids] * len(found), translated
+        )
         ways: dict[str, Way] = {}
-        before = tokenizer.decode(begun).split()
+        before = begun.surround(tokenizer.decode(prefix_ids)).split()
+        whole = sentence.continue_from(begun)
         for each, tokens, values in zip(found, translated, judged, strict=True):
-            words = judge_words(tokens, values, tokenizer)
+            words = whole.surround_words(judge_words(tokens, values, tokenizer))
             if [word.text for word in words[: len(before)]] == before and words[len(before) :]:
-                way = Way(words[len(before)], each.text, each.faults)
+                way = Way(words[len(before)], whole.surround(each.text), each.faults)
                 ways.setdefault(way.word.text, way)
         return sorted(ways.values(), key=lambda way: -way.word.confidence)
 
     def judge(self, text: str, translation: str) -> list[Word]:
         """Tell how sure the model is of each word of a translation, whoever has made it.
 
-        Both are taken for one sentence.
+        Both are taken for one sentence, and tags for text. The model is shown them as `translate`
+        shows it a sentence: in small letters, also names, if both are in capitals, and without
+        what stands around both, of which it is sure.
+
+        Raises:
+            SentenceError: one is longer than any that the model has seen.
         """
-        ids, translated = self._encode(text, translation)
-        (values,) = self._sentence_translator.engine.log_probabilities([ids], [translated])
-        return judge_words(translated, values, self._tokenizers.target)
+        sentence, translated = self._prepare(text, translation)
+        if translated.stays:
+            return translated.surround_words([])
+        ids, target = self._encode(sentence, translated)
+        (values,) = self._sentence_translator.engine.log_probabilities([ids], [target])
+        return list(self._judgement(translated, target, values).words)
 
     def judge_pairs(self, pairs: Iterable[tuple[str, str]]) -> Iterator[Judgement | None]:
         """Tell how sure the model is of any number of translations, in constant memory.
 
         Args:
-            pairs: A sentence and its translation each; they are not cut.
+            pairs: A sentence and its translation each, as `judge` takes them.
 
         Yields:
             One for each, in order: None if it has more tokens than the model has seen.
         """
         self._check_process()
         for chunk in batched(pairs, CHUNK):
-            texts, translations = (list(map(encodable, side)) for side in zip(*chunk, strict=True))
-            sources = self._tokenizers.source.encode_batch(texts)
-            targets = self._tokenizers.target.encode_batch(translations)
-            fit = [
-                max(map(len, pair)) <= self._max_length
-                for pair in zip(sources, targets, strict=True)
+            prepared = [self._prepare(*pair) for pair in chunk]
+            sources = self._tokenizers.source.encode_batch([each.content for each, _ in prepared])
+            targets = self._tokenizers.target.encode_batch([each.content for _, each in prepared])
+            asked = [
+                not translated.stays and max(map(len, ids)) <= self._max_length
+                for (_, translated), *ids in zip(prepared, sources, targets, strict=True)
             ]
             judged = iter(
                 self._sentence_translator.engine.log_probabilities(
-                    list(compress(sources, fit)), list(compress(targets, fit))
+                    list(compress(sources, asked)), list(compress(targets, asked))
                 )
             )
-            for target, fits in zip(targets, fit, strict=True):
-                yield self._judgement(target, next(judged)) if fits else None
+            for (_, translated), target, is_asked in zip(prepared, targets, asked, strict=True):
+                if is_asked or translated.stays:
+                    values = next(judged) if is_asked else ()
+                    yield self._judgement(translated, target, values)
+                else:
+                    yield None
 
-    def _judgement(self, translated: list[int], values: tuple[float, ...]) -> Judgement:
+    def _judgement(
+        self, translated: PreparedSentence, ids: list[int], values: tuple[float, ...]
+    ) -> Judgement:
         """Put together what is known of a translation from the probabilities of its tokens."""
+        words = judge_words(ids, values, self._tokenizers.target)
         return Judgement(
-            words=tuple(judge_words(translated, values, self._tokenizers.target)),
+            words=tuple(translated.surround_words(words)),
             log_probability=math.fsum(values),
             num_tokens=len(values),
         )
@@ -329,32 +367,41 @@ class Translator:
                 'this one; start processes with "spawn", or fork before a model is loaded'
             )
 
-    def _begin(self, text: str, prefix: str) -> tuple[list[int], list[int]]:
+    def _prepare(self, text: str, translation: str) -> tuple[PreparedSentence, PreparedSentence]:
+        """Choose what the model is shown of a sentence and of what there is of its translation."""
+        self._check_process()
+        sentence = self._cutter.prepare(encodable(text))
+        return sentence, sentence.read(encodable(translation))
+
+    def _begin(
+        self, sentence: PreparedSentence, begun: PreparedSentence
+    ) -> tuple[Sentence, list[int]]:
         """Cut a sentence and the beginning of its translation into tokens.
 
         Raises:
             SentenceError: one is too long, or the model cannot write the beginning.
         """
-        ids, begun = self._encode(text, prefix)
-        if self._tokenizers.target.special_ids.unk in begun:
+        ids, prefix = self._encode(sentence, begun)
+        if self._tokenizers.target.special_ids.unk in prefix:
             raise SentenceError(
-                f"the model cannot begin with {prefix!r}: it has letters or words that are not in "
-                "the vocabulary"
+                f"the model cannot begin with {begun.content!r}: it has letters or words that are "
+                "not in the vocabulary"
             )
-        return ids, begun
+        return Sentence(sentence.content, ids), prefix
 
-    def _encode(self, text: str, translation: str) -> tuple[list[int], list[int]]:
+    def _encode(
+        self, sentence: PreparedSentence, translated: PreparedSentence
+    ) -> tuple[list[int], list[int]]:
         """Cut a sentence and what there is of its translation into tokens.
 
         Raises:
             SentenceError: one is longer than any that the model has seen.
         """
-        self._check_process()
-        ids = self._tokenizers.source.encode(encodable(text))
-        translated = self._tokenizers.target.encode(encodable(translation))
-        if max(len(ids), len(translated)) > self._max_length:
+        ids = self._tokenizers.source.encode(sentence.content)
+        target = self._tokenizers.target.encode(translated.content)
+        if max(len(ids), len(target)) > self._max_length:
             raise SentenceError(
-                f"the sentence has {max(len(ids), len(translated))} tokens, and the model has seen "
+                f"the sentence has {max(len(ids), len(target))} tokens, and the model has seen "
                 f"at most {self._max_length}; give a shorter one"
             )
-        return ids, translated
+        return ids, target

@@ -86,6 +86,25 @@ def test_a_word_offers_others_and_the_translation_goes_on_from_the_chosen_one(
     expect(page.locator("#translation .word")).not_to_have_count(0)
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("12:30", "There are no other words for “12:30”"),
+        ("a <b>cat</b>", "A sentence with tags or escapes has no other words here"),
+    ],
+)
+def test_where_there_are_no_other_words_the_page_says_so(
+    page: Page, copier: tuple[Copier, ServedModel], text: str, said: str
+) -> None:
+    with serving([copier[1]]) as url:
+        page.goto(url)
+        page.locator("#source").fill(text)
+        page.locator("#translation .word").first.click()
+
+        expect(page.locator("#status")).to_contain_text(said)
+        expect(page.locator("#ways-section")).to_be_hidden()
+
+
 def test_languages_are_chosen_detected_and_swapped(page: Page, address: str) -> None:
     page.goto(address)
     page.locator("#source").fill("The cat is on the table.")

@@ -44,6 +44,10 @@ def judge(
     and its `confidence`, `log_probability` and `num_tokens`. Words are spelt as the model sees
     them: in small letters if it knows no others, and a word that it does not know as its mark.
 
+    The model reads a pair as `dragoman translate` shows it a sentence: without the mark of a list
+    or the emoji that are around both, and in small letters if both are in capitals, names and
+    nouns, too. Tags are read as text.
+
     Each pair is taken for one sentence. One of more tokens than the model has seen is not judged,
     which a warning says; it gets a confidence of 0, with --json no words, and `rejected` says why.
     The exit code is 3 then.

@@ -35,7 +35,7 @@ from dragoman.serving.models import Models
 from dragoman.serving.refusal import RefusalError, as_response
 from dragoman.serving.service import TranslationService
 from dragoman.serving.settings import Settings
-from dragoman.translator import SentenceError
+from dragoman.translator import MarkedUpError, SentenceError
 
 _log = logging.getLogger(__name__)
 
@@ -99,6 +99,10 @@ def _answer_errors(app: FastAPI) -> None:
     @app.exception_handler(SentenceError)
     async def refuse_sentence(request: Request, error: SentenceError) -> JSONResponse:
         return as_response(RefusalError(413, str(error)), request.url.path)
+
+    @app.exception_handler(MarkedUpError)
+    async def refuse_markup(request: Request, error: MarkedUpError) -> JSONResponse:
+        return as_response(RefusalError(400, str(error)), request.url.path)
 
     @app.exception_handler(DragomanError)
     async def refuse_search(request: Request, error: DragomanError) -> JSONResponse:

@@ -20,7 +20,12 @@ def is_in_capitals(text: str, kept: Sequence[Term]) -> bool:
     lengths = [sum(map(str.isalpha, word)) for word in words]
     num_words = sum(length > 1 for length in lengths)
     is_sentence = num_words >= _FEWEST_WORDS or (num_words > 1 and max(lengths) >= _FEWEST_LETTERS)
-    return is_sentence and all(map(str.isupper, filter(str.isalpha, "".join(words))))
+    return is_sentence and has_capitals_alone(text, kept)
+
+
+def has_capitals_alone(text: str, kept: Sequence[Term]) -> bool:
+    """Tell whether all letters are capitals, but for what is kept as it is."""
+    return all(map(str.isupper, filter(str.isalpha, "".join(cut_at_terms(text, kept)[::2]))))
 
 
 def with_small_letters(text: str, kept: Sequence[Term]) -> str:

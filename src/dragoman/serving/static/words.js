@@ -35,6 +35,7 @@ async function ask(word) {
     list.lang = translation.lang;
     list.replaceChildren(...ways.map((way) => choice(way, place)));
     section.hidden = ways.length === 0;
+    if (section.hidden) report(`there are no other words for “${word.textContent}”`);
     if (document.activeElement === word) list.querySelector("button")?.focus();
   } catch (error) {
     if (mine === asked) report(error.message);

@@ -1,0 +1,109 @@
+"""A sentence as a model is shown it, and a translation as a model would have written it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dragoman.confidence import Word
+from dragoman.prepared_sentence import PreparedSentence, prepare
+from dragoman.terms.finder import TermFinder
+
+TERMS = TermFinder(languages=("en", "it"))
+
+
+def prepared(text: str) -> PreparedSentence:
+    return prepare(text, TERMS, ("en", "it"))
+
+
+@pytest.mark.parametrize(
+    ("text", "translation", "content"),
+    [
+        ("The cat.", "Il gatto.", "Il gatto."),
+        ("The cat.", "", ""),
+        ("- The cat.", "", ""),
+        ("- The cat.", "-", ""),
+        ("- The cat.", "- Il  gatto.", "Il  gatto."),
+        ("-\tThe cat.", "- Il gatto.", "Il gatto."),
+        ("- The cat.", "- Il", "Il"),
+        ("- 42 cats.", "- 42", "42"),
+        ("- The cat.", "Il gatto.", "Il gatto."),
+        ("- The cat.", "* Il gatto.", "* Il gatto."),
+        ("The cat.", "- Il gatto.", "- Il gatto."),
+        ("✨The cat. 🎉 🎉", "✨Il gatto. 🎉 🎉", "Il gatto."),
+        ("✨The cat. 🎉 🎉", "✨Il gatto. 🎉", "Il gatto."),
+        ("The c\u00adat.", "Il gat\u00adto.", "Il gat\u00adto."),
+        ("THE CAT SEES %S.", "IL GATTO VEDE %S.", "IL GATTO VEDE %S."),
+        ("THE CAT SEES {Dog}.", "IL GATTO VEDE {Dog}.", "Il gatto vede {Dog}."),
+        ("THE CAT IS RED.", "IL", "Il"),
+        ("THE CAT IS RED.", "Il gatto", "Il gatto"),
+        ("The cat is red.", "IL GATTO È ROSSO.", "IL GATTO È ROSSO."),
+        ("42", "Quarantadue", "Quarantadue"),
+        ("42", "42", ""),
+    ],
+)
+def test_of_a_translation_a_model_reads_what_it_could_have_written(
+    text: str, translation: str, content: str
+) -> None:
+    found = prepared(text).read(translation)
+
+    assert found.content == content
+    assert found.surround(found.content).split() == translation.split()
+
+
+def test_where_nothing_is_protected_all_is_as_it_is_written() -> None:
+    sentence = prepare("- THE CAT IS RED", TermFinder(protects=False), ("en", "it"))
+
+    assert sentence.content == "- THE CAT IS RED"
+    assert sentence.read("- IL GATTO È ROSSO").content == "- IL GATTO È ROSSO"
+
+
+@given(
+    text=st.lists(
+        st.sampled_from(["- ", "2) ", "✨", " ", "the cat", "THE CAT IS", "{x}", "🎉", "12"])
+    )
+)
+def test_what_is_written_around_a_translation_is_read_again(text: list[str]) -> None:
+    sentence = prepared("".join(text))
+    if sentence.stays:
+        return
+    for words in ("il gatto", "Il gatto è rosso.", "12 gatti"):
+        written = sentence.surround(words)
+        found = sentence.read(written)
+        assert found.content.lower().split() == words.lower().split()
+        assert found.in_capitals == sentence.in_capitals
+        whole = sentence.continue_from(found)
+        assert whole.surround(words) == written
+
+
+@pytest.mark.parametrize(
+    ("text", "prefix", "written"),
+    [
+        ("- THE CAT IS RED 🎉", "", "- IL CANE 🎉"),
+        ("- THE CAT IS RED 🎉", "-", "- IL CANE 🎉"),
+        ("- THE CAT IS RED 🎉", "- I", "- IL CANE 🎉"),
+        ("- THE CAT IS RED 🎉", "I", "IL CANE 🎉"),
+        ("- THE CAT IS RED 🎉", "- Il", "- Il cane 🎉"),
+        ("The cat", "Il", "Il cane"),
+    ],
+)
+def test_a_translation_is_written_as_it_begins(text: str, prefix: str, written: str) -> None:
+    sentence = prepared(text)
+
+    assert sentence.continue_from(sentence.read(prefix)).surround("Il cane") == written
+
+
+def test_the_words_of_a_translation_are_set_where_they_are_written() -> None:
+    il, gatto = Word(text="Il", confidence=0.5), Word(text="gatto", confidence=0.25)
+
+    def surrounded(text: str) -> list[tuple[str, float]]:
+        words = prepared(text).surround_words([il, gatto])
+        return [(word.text, word.confidence) for word in words]
+
+    assert surrounded("The cat") == [("Il", 0.5), ("gatto", 0.25)]
+    assert surrounded("- THE CAT IS RED 🎉") == [
+        ("-", 1.0),
+        ("IL", 0.5),
+        ("GATTO", 0.25),
+        ("🎉", 1.0),
+    ]
+    assert surrounded("✨The cat🎉") == [("✨Il", 0.5), ("gatto🎉", 0.25)]
