@@ -56,7 +56,9 @@ def test_the_beam_can_be_chosen_and_the_trace_is_there_for_programs(
 def test_several_sentences_are_pointed_out(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", str(model), "The cat sees. A dog sees.", "--json"]) == 0
 
-    assert "these are 2 sentences" in capsys.readouterr().err
+    printed = capsys.readouterr()
+    assert "shows the model “The cat sees.”, “A dog sees.” one by one" in printed.err
+    assert json.loads(printed.out)["source"]["text"] == "The cat sees. A dog sees."
 
 
 def test_what_translate_does_besides_is_pointed_out(
@@ -65,8 +67,8 @@ def test_what_translate_does_besides_is_pointed_out(
     assert main(["explain", str(model), "Hello. THE CAT SEES {dog}.", "--json"]) == 0
 
     warnings = capsys.readouterr().err
-    assert "there is a sentence in capitals" in warnings
-    assert "must keep {dog}, by a search that is not shown" in warnings
+    assert "“Hello.”, “The cat sees {dog}.” one by one" in warnings
+    assert "must keep {dog}, if need be by another search" in warnings
 
 
 @pytest.mark.parametrize("command", [("explain",), ("plot", "attention")])
@@ -77,13 +79,16 @@ def test_a_page_itself_says_what_translate_does_besides(
 
     for text, said in (
         (SENTENCE, []),
-        ("The <b>cat</b> sees.", ["the model no tags and no escapes, and entities"]),
-        ("Hello.<br/>A {dog}.", ["no tags", "these are 2 sentences", "keep {dog}"]),
-        ("THE CAT SEES {dog}.", ["a sentence in capitals", "must keep {dog}, by a search"]),
+        ("The <b>cat</b> sees.", ["the model reads “The cat sees.”, as it does"]),
+        ("Hello.<br/>A {dog}.", ["model “Hello.”, “A {dog}.” one by one", "keep {dog}"]),
+        ("THE CAT SEES {dog}.", ["reads “The cat sees {dog}.”", "keep {dog}, if need be"]),
+        ("- The c\u00adat sees \u2067a\u2069 dog. 🎉", ["the model reads “The cat sees a dog.”"]),
+        ("42", ["shows the model nothing of this"]),
     ):
-        assert main([*command, str(model), text, "-o", str(page)]) == 0
+        assert main([*command, str(model), "-o", str(page), "--", text]) == 0
         written, told = page.read_text(encoding="utf-8"), capsys.readouterr().err
         assert ("This may not be what dragoman translate gives" in written) is bool(said), text
+        assert told.count("warning") == len(said), text
         for each in said:
             assert each in written, text
             assert each in told, text
@@ -98,7 +103,7 @@ def test_an_argument_that_is_not_utf_8_is_explained(
 
     assert main(["explain", str(model), os.fsdecode(b"cat \xe9"), option, *place]) == 0
 
-    assert "cat \ufffd" in (page.read_text() if place else capsys.readouterr().out)
+    assert "the model reads “cat”" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def test_a_large_page_and_what_translate_does_besides_are_told(
     )
 
     assert code == 0
-    assert "there is a sentence in capitals" in printed
+    assert "the model reads “The cat sees”, as it does in dragoman translate" in printed
     assert "--kind, --layer and --head choose some of its maps" in printed
 
 

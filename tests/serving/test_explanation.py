@@ -41,6 +41,16 @@ def test_texts_and_pieces_are_those_of_the_trace(explanation: Any, trace: Trace)
     assert explanation["score"] == pytest.approx(trace.search.hypotheses[0].score, abs=1e-5)
 
 
+def test_a_sentence_is_explained_as_the_model_is_shown_it(address: str, explanation: Any) -> None:
+    assert explanation["notes"] == []
+
+    for text in (SENTENCE.upper(), f"- {SENTENCE}", "The <b>cat</b> is on the table."):
+        found = post(address, text=text).json()
+        (note,) = found.pop("notes")
+        assert note.startswith(f"the model reads “{SENTENCE}”")
+        assert found == {name: value for name, value in explanation.items() if name != "notes"}
+
+
 @pytest.mark.parametrize(
     ("kind", "stack", "sublayer"),
     [("encoder", "encoder", 0), ("decoder", "decoder", 0), ("cross", "decoder", 1)],

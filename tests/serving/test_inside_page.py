@@ -202,6 +202,15 @@ def test_the_panel_shows_the_numbers_of_the_explanation(page: Page, address: str
     ]
 
 
+def test_the_panel_says_why_it_shows_another_translation(page: Page, address: str) -> None:
+    type_in(page, address, SENTENCE.upper())
+    open_panel(page)
+
+    expect(page.locator("#inside-pair")).to_contain_text(SENTENCE)
+    expect(page.locator("#inside-notes li")).to_contain_text([f"the model reads “{SENTENCE}”"])
+    expect(page.locator("#inside-notes")).to_be_visible()
+
+
 def test_the_panel_asks_only_while_it_is_open_and_follows_the_text(
     page: Page, address: str
 ) -> None:

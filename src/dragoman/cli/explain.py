@@ -37,7 +37,7 @@ def explain(
     model
         A model directory.
     sentence
-        What to translate.
+        What to translate. The model reads what `dragoman translate` shows it of one sentence.
     output
         The page to write.
     beam_size
@@ -51,7 +51,7 @@ def explain(
     from dragoman.model_directory import ModelDirectory
     from dragoman.tokenizers.normalisation import encodable
     from dragoman.visualisation.explain_page import explain_page
-    from dragoman.visualisation.not_shown import not_shown
+    from dragoman.visualisation.shown_sentence import shown_sentence
     from dragoman.visualisation.trace import trace_translation
     from dragoman.visualisation.trace_json import trace_json
 
@@ -60,12 +60,12 @@ def explain(
     if output is not None:
         ending_of(output, ("html",))
     directory = ModelDirectory(model)
-    text = encodable(sentence)
-    trace = trace_translation(directory, text, _configure(directory, beam_size))
-    for note in not_shown(text, directory.description.languages):
+    shown = shown_sentence(directory, encodable(sentence))
+    trace = trace_translation(directory, shown.text, _configure(directory, beam_size))
+    for note in shown.notes:
         print(f"warning: {note}", file=sys.stderr)
     if output is not None:
-        write_atomically(output, explain_page(trace))
+        write_atomically(output, explain_page(trace, shown.notes))
     print(trace_json(trace) if json else f"wrote {output}")
 
 

@@ -53,11 +53,12 @@ def attention(
     model
         A model directory.
     sentence
-        What is translated, at once.
+        What is translated. The model reads what `dragoman translate` shows it of one sentence.
     output
         Where to write it; the ending chooses the format.
     translation
-        Read the attention while the model computes this one; left out, its own.
+        Read the attention while the model computes this one; left out, its own. The model reads
+        both as they are written.
     kind
         Of the encoder to itself, of the decoder to itself, or across to the source.
     layer
@@ -70,17 +71,19 @@ def attention(
     from dragoman.tokenizers.normalisation import encodable
     from dragoman.visualisation.attended_sentence import KINDS, attend, head_maps
     from dragoman.visualisation.attention_page import attention_page
-    from dragoman.visualisation.not_shown import not_shown
+    from dragoman.visualisation.shown_sentence import ShownSentence, shown_sentence
 
     directory = ModelDirectory(model)
     languages = directory.description.languages
-    notes = not_shown(encodable(sentence), languages) if translation is None else []
-    for note in notes:
+    shown = ShownSentence(sentence, [])
+    if translation is None:
+        shown = shown_sentence(directory, encodable(sentence))
+    for note in shown.notes:
         print(f"warning: {note}", file=sys.stderr)
-    attended = attend(directory, sentence, translation)
+    attended = attend(directory, shown.text, translation)
     maps = head_maps(attended, kinds=KINDS if kind == "all" else (kind,), layer=layer, head=head)
     if ending == "html":
-        page = attention_page(maps, languages=languages, notes=notes)
+        page = attention_page(maps, languages=languages, notes=shown.notes)
         write_text(output, page)
         if len(page) > LARGE_PAGE:
             print(

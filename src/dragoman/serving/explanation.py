@@ -95,8 +95,11 @@ class Beam(BaseModel):
 class Explanation(BaseModel):
     """One translation, and what was computed on the way to it, in full precision."""
 
-    text: str
+    text: str = Field(description="What the model reads: what it is shown of the sentence.")
     translation: str
+    notes: list[str] = Field(
+        description="Why this may not be the translation of the sentence, beside what is said here."
+    )
     score: float
     source_pieces: list[str] = Field(description="What the encoder reads; it ends with EOS.")
     read_pieces: list[str] = Field(description="What the decoder has before it, from BOS on.")
@@ -129,14 +132,16 @@ async def explanation(request: Request, service: Service) -> Response:
 
 def _explain(insight: Insight, text: str) -> str:
     """Write an explanation, in the thread that has made it: it may be long."""
-    return _write(insight.trace(text)).model_dump_json()
+    shown = insight.show(text)
+    return _write(insight.trace(shown.text), shown.notes).model_dump_json()
 
 
-def _write(trace: "Trace") -> Explanation:
+def _write(trace: "Trace", notes: list[str]) -> Explanation:
     encoder, decoder = trace.streams.encoder, trace.streams.decoder
     return Explanation(
         text=trace.source.text,
         translation=trace.target.text,
+        notes=notes,
         score=trace.search.hypotheses[0].score,
         source_pieces=list(trace.source.pieces),
         read_pieces=list(trace.target.pieces),

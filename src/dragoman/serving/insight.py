@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from dragoman.alignment.aligner import Aligner
     from dragoman.alignment.links import Links
     from dragoman.model.transformer import Transformer
+    from dragoman.visualisation.shown_sentence import ShownSentence
     from dragoman.visualisation.trace import Trace
 
 MOST_TOKENS = 64
@@ -43,6 +44,17 @@ class Insight:
     def aligns(self) -> bool:
         """Whether it can tell which word became which."""
         return self._hindrance is None and self._directory.description.alignment is not None
+
+    def show(self, text: str) -> "ShownSentence":
+        """Tell what the model reads of a text.
+
+        Raises:
+            RefusalError: the model cannot be looked into.
+        """
+        self._check()
+        from dragoman.visualisation.shown_sentence import shown_sentence
+
+        return shown_sentence(self._directory, text)
 
     def trace(self, sentence: str) -> "Trace":
         """Translate a sentence as the model's description says, and keep all that is computed.

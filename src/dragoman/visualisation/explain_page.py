@@ -1,5 +1,7 @@
 """One translation on a page, in the order of the paper, with the numbers of the model."""
 
+from collections.abc import Sequence
+
 from dragoman.visualisation import attention_grid, beam_tree, explain_stack
 from dragoman.visualisation.explain_embeddings import embeddings_section
 from dragoman.visualisation.explain_search import search_section
@@ -11,8 +13,8 @@ from dragoman.visualisation.explain_stack import (
     stack_layers,
 )
 from dragoman.visualisation.markup import element, escape
-from dragoman.visualisation.not_shown import not_shown, write_notes
 from dragoman.visualisation.page import table, write_page
+from dragoman.visualisation.shown_sentence import write_notes
 from dragoman.visualisation.trace import Choice, Tokens, Trace
 
 NUM_ALTERNATIVES = 5
@@ -33,8 +35,8 @@ blockquote b { color: var(--muted); font-weight: 600; margin-right: .6rem; font-
 )
 
 
-def explain_page(trace: Trace) -> str:
-    """Write the page of a translation."""
+def explain_page(trace: Trace, notes: Sequence[str] = ()) -> str:
+    """Write the page of a translation, and why it may be another than that of the text."""
     stacks = (trace.streams.encoder, trace.streams.decoder)
     apart = num_cells(stacks) <= MOST_CELLS
     sections = [
@@ -47,7 +49,7 @@ def explain_page(trace: Trace) -> str:
     ]
     links = [element("a", {"href": f"#{name}"}, escape(title)) for name, title, _ in sections]
     body = [
-        _heading(trace),
+        _heading(trace, notes),
         element("nav", {}, *links),
         *(
             element("section", {"id": name}, element("h2", {}, f"{number}. {title}"), content)
@@ -57,7 +59,7 @@ def explain_page(trace: Trace) -> str:
     return write_page(f"How “{trace.source.text}” is translated", "".join(body), style=STYLE)
 
 
-def _heading(trace: Trace) -> str:
+def _heading(trace: Trace, notes: Sequence[str]) -> str:
     model = trace.model
     source, target = trace.languages
     size = (
@@ -71,7 +73,7 @@ def _heading(trace: Trace) -> str:
         element("h1", {}, "One translation, step by step")
         + _quote(source, trace.source.text)
         + _quote(target, trace.target.text)
-        + write_notes(not_shown(trace.source.text, trace.languages))
+        + write_notes(notes)
         + element("p", {}, escape(size))
     )
 

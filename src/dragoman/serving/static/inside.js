@@ -74,6 +74,8 @@ function write(found, { source, target }) {
   );
   const isOther = found.translation !== answer.translated_parts[Number(sentence.value)];
   document.getElementById("inside-other").hidden = !isOther;
+  const notes = found.notes.map((note) => element("li", {}, `${note}.`));
+  document.getElementById("inside-notes").replaceChildren(...notes);
   showTokens(found.tokens);
   showAttention(found);
   showBeam(found.beam);

@@ -1,0 +1,83 @@
+"""A sentence as `dragoman translate` shows it to a model, and where one search is not all."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from dragoman.model_directory import ModelDirectory
+from dragoman.terms.finder import TermFinder
+from dragoman.text_cutter import TextCutter
+from dragoman.visualisation.markup import element, escape
+
+
+class ShownSentence(NamedTuple):
+    """What can be explained of a text."""
+
+    text: str
+    """What the model is shown of it, or all, where that is not one sentence."""
+
+    notes: list[str]
+    """Why its translation may not be that of the text, in a sentence each."""
+
+
+def shown_sentence(directory: ModelDirectory, text: str) -> ShownSentence:
+    """Ask what cuts the texts of `dragoman translate` for what a model is shown of one.
+
+    Raises:
+        DragomanError: the model cannot be used.
+    """
+    description = directory.description
+    terms = TermFinder(languages=description.languages)
+    cutter = TextCutter(
+        directory.load_tokenizers(),
+        description.languages,
+        max_length=description.max_length,
+        terms=terms,
+        splits_sentences=True,
+    )
+    (cut,) = cutter.cut([text])
+    sentences = [sentence.text.strip() for sentence in cut.sentences]
+    if cutter.takes_tags_out(text) and all(each in sentences[0] for each in sentences):
+        del sentences[1:]  # what stands between tags is shown once more, to find their places
+    shown = sentences[0] if len(sentences) == 1 else text
+    return ShownSentence(shown, list(_compare(text, sentences, terms)))
+
+
+def _compare(text: str, sentences: Sequence[str], terms: TermFinder) -> Iterator[str]:
+    """Say what else is done to a text of which a model is shown some sentences."""
+    if not sentences:
+        yield (
+            "dragoman translate shows the model nothing of this and leaves it as it is; here the "
+            "model reads it"
+        )
+    elif len(sentences) > 1:
+        yield (
+            f"dragoman translate shows the model {', '.join(map(_quote, sentences))} one by one; "
+            "here it reads all at once, as it is written"
+        )
+    elif sentences[0].split() != text.split():
+        yield (
+            f"the model reads {_quote(sentences[0])}, as it does in dragoman translate, which then "
+            "writes the translation with the capitals, tags and marks of the whole"
+        )
+    kept = [
+        sentence[term.start : term.end]
+        for sentence in sentences
+        for term in terms.find_protected(sentence)
+    ]
+    if kept:
+        yield (
+            f"dragoman translate must keep {', '.join(kept)}, if need be by another search; here "
+            "the model is free"
+        )
+
+
+def _quote(text: str) -> str:
+    return f"“{text}”"
+
+
+def write_notes(notes: Sequence[str]) -> str:
+    """Write for a page that the translation on it may be another one, and why, if there is why."""
+    if not notes:
+        return ""
+    head = element("p", {}, "This may not be what dragoman translate gives:")
+    return head + element("ul", {}, *(element("li", {}, escape(f"{note}.")) for note in notes))
