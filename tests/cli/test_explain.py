@@ -94,6 +94,26 @@ def test_a_page_itself_says_what_translate_does_besides(
             assert each in told, text
 
 
+@pytest.mark.parametrize("command", [("explain",), ("plot", "attention")])
+@pytest.mark.parametrize("sentence", ["- The cat sees.", "-5 degrees", "--well, a dog"])
+def test_how_a_sentence_that_begins_with_a_dash_is_given_is_said(
+    command: tuple[str, ...],
+    sentence: str,
+    model: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    page = tmp_path / "page.html"
+
+    assert main([*command, str(model), sentence, "-o", str(page)]) == 2
+    assert capsys.readouterr().err == (
+        f'dragoman: "{sentence}" begins as an option does; write -- before what is none, and it '
+        "last\n"
+    )
+
+    assert main([*command, str(model), "-o", str(page), "--", sentence]) == 0
+
+
 @pytest.mark.parametrize("option", ["--json", "-o"])
 def test_an_argument_that_is_not_utf_8_is_explained(
     option: str, model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -171,6 +171,10 @@ def _wrong_use(error: CycloptsError, tokens: Sequence[str]) -> str:
             "- is no name here: to read standard input leave the file out, where a command allows "
             "that, or name /dev/stdin"
         )
+    if isinstance(error, UnknownOptionError):
+        given = error.token.keyword or error.token.value
+        if any(map(str.isspace, given)):
+            return f'"{given}" begins as an option does; write -- before what is none, and it last'
     error.verbose = False
     said, _, _ = str(error).partition(" Available commands: ")
     said = " ".join(said.rstrip(".").split())

@@ -38,6 +38,7 @@ def explain(
         A model directory.
     sentence
         What to translate. The model reads what `dragoman translate` shows it of one sentence.
+        One that begins with a dash stands last, behind --.
     output
         The page to write.
     beam_size

@@ -54,6 +54,7 @@ def attention(
         A model directory.
     sentence
         What is translated. The model reads what `dragoman translate` shows it of one sentence.
+        One that begins with a dash stands last, behind --.
     output
         Where to write it; the ending chooses the format.
     translation
