@@ -185,6 +185,8 @@ def test_the_steps_of_the_search_and_what_ended(
     rows = rows_of(page, "ended")[: len(ended)]
     assert ended
     assert [int(row[2]) for row in rows] == [len(each.ids) for each in ended]
+    tokenizer = directory.load_tokenizers().target
+    assert [row[1] for row in rows] == [tokenizer.decode(each.ids) for each in ended]
     expected = [[each.log_probability, each.score] for each in ended]
     np.testing.assert_allclose(numbers(rows, slice(3, 6, 2)), expected, atol=6e-5)
 

@@ -45,7 +45,7 @@ def explain_page(trace: Trace, notes: Sequence[str] = ()) -> str:
         ("encoder", "Encoder", _encoder(trace, apart)),
         ("decoder", "Decoder", _decoder(trace, apart)),
         ("projection", "Projection and softmax", _projection(trace)),
-        ("search", "Beam search", search_section(trace.search, trace.vocabulary)),
+        ("search", "Beam search", search_section(trace.search, trace.vocabulary, trace.ended)),
     ]
     links = [element("a", {"href": f"#{name}"}, escape(title)) for name, title, _ in sections]
     body = [

@@ -1,5 +1,7 @@
 """The beam search of a translation on a page: the tree, what ended, and every step."""
 
+from collections.abc import Sequence
+
 from dragoman.visualisation.beam_tree import CLASSES, beam_tree
 from dragoman.visualisation.markup import element, escape
 from dragoman.visualisation.page import table
@@ -17,12 +19,13 @@ REASONS: dict[Fate, str] = {
 }
 
 
-def search_section(search: SearchTrace, vocabulary: tuple[str, ...]) -> str:
+def search_section(search: SearchTrace, vocabulary: tuple[str, ...], ended: Sequence[str]) -> str:
     """Write what was looked at, what was kept, and why the search was over.
 
     Args:
         search: What was recorded.
         vocabulary: How each id is written.
+        ended: The text of each translation that ended.
     """
     config = search.config
     if not search.steps:
@@ -44,7 +47,7 @@ def search_section(search: SearchTrace, vocabulary: tuple[str, ...]) -> str:
             element("div", {"class": "wide"}, beam_tree(search, vocabulary)),
             element("h3", {}, "What ended"),
             element("p", {}, escape(describe_ending(search))),
-            _ended(search, vocabulary),
+            _ended(search, ended),
             element(
                 "details",
                 {},
@@ -93,22 +96,18 @@ def describe_ending(search: SearchTrace) -> str:
     )
 
 
-def _ended(search: SearchTrace, vocabulary: tuple[str, ...]) -> str:
-    """Rank what ended, and after it what was cut off if it was returned."""
-    ended = [c for step in search.steps for c in step.candidates if c.fate == "ended"]
-    ended.sort(key=lambda candidate: -candidate.score)
-    returned = {hypothesis.ids for hypothesis in search.hypotheses if not hypothesis.finished}
-    ended += [c for c in search.steps[-1].candidates if c.ids in returned]
+def _ended(search: SearchTrace, texts: Sequence[str]) -> str:
+    """Rank what ended."""
     rows = [
         [
             str(rank),
-            "".join(vocabulary[i] for i in candidate.ids).replace("▁", " ").strip(),
+            text,
             str(len(candidate.ids)),
             f"{candidate.log_probability:.4f}",
             f"{search.config.penalty(len(candidate.ids)):.4f}",
             f"{candidate.score:.4f}",
         ]
-        for rank, candidate in enumerate(ended, start=1)
+        for rank, (candidate, text) in enumerate(zip(search.ended, texts, strict=True), start=1)
     ]
     head = ["rank", "translation", "tokens", "log P", "penalty", "score"]
     return element("div", {"id": "ended"}, table(head, rows, numbers=frozenset({2, 3, 4, 5})))

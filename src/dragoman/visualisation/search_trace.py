@@ -70,6 +70,15 @@ class SearchTrace:
     hypotheses: tuple[Hypothesis, ...]
     """What the search returned, the best first."""
 
+    @property
+    def ended(self) -> list[Candidate]:
+        """What ended, the best first, and after it what was cut off if it was returned."""
+        ended = [c for step in self.steps for c in step.candidates if c.fate == "ended"]
+        ended.sort(key=lambda candidate: -candidate.score)
+        returned = {hypothesis.ids for hypothesis in self.hypotheses if not hypothesis.finished}
+        last = self.steps[-1].candidates if self.steps else ()
+        return ended + [candidate for candidate in last if candidate.ids in returned]
+
 
 def trace_search(problem: SearchProblem[State], config: SearchConfig) -> SearchTrace:
     """Search the translation of one sentence, and keep what is seen on the way.

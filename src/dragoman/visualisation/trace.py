@@ -71,6 +71,9 @@ class Trace:
     streams: StreamTrace
     search: SearchTrace
 
+    ended: tuple[str, ...]
+    """The texts of the translations that ended in the search, the best first."""
+
     vocabulary: tuple[str, ...]
     """How the target vocabulary writes each id."""
 
@@ -143,6 +146,7 @@ def trace_translation(directory: ModelDirectory, sentence: str, config: SearchCo
         predicted=_tokens(target.decode(best.ids), predicted, target),
         streams=trace_streams(transformer, source, given),
         search=search,
+        ended=tuple(target.decode(candidate.ids) for candidate in search.ended),
         vocabulary=tuple(target.pieces(range(target.vocab_size))),
     )
 
