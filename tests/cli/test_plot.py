@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 from tests.visualisation.small_model import save_small_model
 
-from dragoman.cli import main, plot
+from dragoman.cli import main, picture_output
 
 from . import test_model_commands
 from .test_model_commands import build_model
@@ -51,7 +51,7 @@ def test_a_large_page_and_what_translate_does_besides_are_told(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(plot, "LARGE_PAGE", 1000)
+    monkeypatch.setattr(picture_output, "LARGE_PAGE", 1000)
 
     code, printed = outcome(
         capsys, "plot", "attention", model, "THE CAT SEES", "-o", tmp_path / "a.html"
@@ -60,6 +60,13 @@ def test_a_large_page_and_what_translate_does_besides_are_told(
     assert code == 0
     assert "the model reads “The cat sees”, as it does in dragoman translate" in printed
     assert "--kind, --layer and --head choose some of its maps" in printed
+
+    monkeypatch.setattr(picture_output, "LARGE_PAGE", len((tmp_path / "a.html").read_text()))
+    again = outcome(capsys, "plot", "attention", model, "THE CAT SEES", "-o", tmp_path / "a.html")
+    explained = outcome(capsys, "explain", model, "the cat", "-o", tmp_path / "e.html")
+
+    assert "which a browser takes long to show" in again[1]  # an arrow has three bytes
+    assert "which a browser takes long to show; a shorter sentence" in explained[1]
 
 
 @pytest.mark.parametrize("ending", ["svg", "png", "pdf", "html"])
@@ -156,6 +163,14 @@ def test_the_architecture_of_a_recipe_needs_a_vocabulary_size(
         f"{recipe}: it leaves the size of the vocabulary to the text; say --vocab-size" in printed
     )
 
+    recipe.write_text(RECIPE.partition("[model]")[0])
+    for size in ((), ("--vocab-size", 500)):
+        code, printed = outcome(capsys, *command, *size)
+        assert code == 2
+        assert f"{recipe}: its sizes are chosen when it is trained" in printed
+    assert not path.exists()
+
+    recipe.write_text(RECIPE)
     assert outcome(capsys, *command, "--vocab-size", 500)[0] == 0
     assert "500 × 128 · 64,000" in path.read_text(encoding="utf-8")
 

@@ -46,7 +46,7 @@ def explain(
     json
         Print everything as one JSON object, for programs.
     """
-    from dragoman.cli.picture_output import ending_of
+    from dragoman.cli.picture_output import ending_of, warn_of_size
     from dragoman.durable import write_atomically
     from dragoman.errors import UsageError
     from dragoman.model_directory import ModelDirectory
@@ -66,7 +66,9 @@ def explain(
     for note in shown.notes:
         print(f"warning: {note}", file=sys.stderr)
     if output is not None:
-        write_atomically(output, explain_page(trace, shown.notes))
+        page = explain_page(trace, shown.notes)
+        write_atomically(output, page)
+        warn_of_size(page, output, "a shorter sentence makes a smaller one")
     print(trace_json(trace) if json else f"wrote {output}")
 
 

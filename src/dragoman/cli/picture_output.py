@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 PRINTED = ("svg", "png", "pdf")
 """What matplotlib writes."""
 
+LARGE_PAGE = 8_000_000
+"""Bytes."""
+
 
 def ending_of(path: Path, known: tuple[str, ...]) -> str:
     """Read the format from the name of a file."""
@@ -29,6 +32,16 @@ def write_text(path: Path, text: str) -> None:
     """Write a page, or a drawing of our own."""
     write_atomically(path, text)
     print(f"wrote {path}")
+
+
+def warn_of_size(page: str, path: Path, remedy: str) -> None:
+    """Say that a page is large, and what makes a smaller one."""
+    if (size := len(page.encode())) > LARGE_PAGE:
+        print(
+            f"warning: {path} has {size / 1e6:.0f} MB, which a browser takes long to show; "
+            f"{remedy}",
+            file=sys.stderr,
+        )
 
 
 def write_figure_file(path: Path, ending: str, draw: Callable[[], "Figure"]) -> None:

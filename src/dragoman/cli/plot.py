@@ -11,6 +11,7 @@ from dragoman.cli.picture_output import (
     PRINTED,
     ending_of,
     warn_of_boxes,
+    warn_of_size,
     write_figure_file,
     write_text,
 )
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from dragoman.model.config import TransformerConfig
 
 app = App(name="plot", help="Draw attention, positions, masks, training, architecture.")
-
-LARGE_PAGE = 8 * 2**20
 
 
 @app.command
@@ -86,12 +85,7 @@ def attention(
     if ending == "html":
         page = attention_page(maps, languages=languages, notes=shown.notes)
         write_text(output, page)
-        if len(page) > LARGE_PAGE:
-            print(
-                f"warning: {output} has {len(page) / 2**20:.0f} MB, which a browser takes long to "
-                "show; --kind, --layer and --head choose some of its maps",
-                file=sys.stderr,
-            )
+        warn_of_size(page, output, "--kind, --layer and --head choose some of its maps")
         return
 
     def draw() -> "Figure":
@@ -263,9 +257,15 @@ def _sizes(recipe_or_model: Path, vocab_size: int | None) -> tuple["TransformerC
         description = ModelDirectory(recipe_or_model).description
         tokenizer = description.tokenizer
         return description.model, tokenizer.source_vocab_size, tokenizer.target_vocab_size
-    from dragoman.recipe import load_recipe
+    from dragoman.planning.planned_run import names_sizes
+    from dragoman.recipe import read_recipe
 
-    recipe = load_recipe(recipe_or_model)
+    recipe, _, given = read_recipe(recipe_or_model)
+    if not names_sizes(given):
+        raise UsageError(
+            f"{recipe_or_model}: its sizes are chosen when it is trained; draw a recipe that "
+            "dragoman plan has written, or the model"
+        )
     size = vocab_size or recipe.tokenizer.vocab_size
     if size is None:
         raise UsageError(
