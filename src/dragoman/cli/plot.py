@@ -257,11 +257,11 @@ def _sizes(recipe_or_model: Path, vocab_size: int | None) -> tuple["TransformerC
         description = ModelDirectory(recipe_or_model).description
         tokenizer = description.tokenizer
         return description.model, tokenizer.source_vocab_size, tokenizer.target_vocab_size
-    from dragoman.planning.planned_run import names_sizes
+    from dragoman.planning.planned_run import sizes_of
     from dragoman.recipe import read_recipe
 
     recipe, _, given = read_recipe(recipe_or_model)
-    if not names_sizes(given):
+    if not sizes_of(given):
         raise UsageError(
             f"{recipe_or_model}: its sizes are chosen when it is trained; draw a recipe that "
             "dragoman plan has written, or the model"
