@@ -1,6 +1,7 @@
 """The picture for print has every weight and every token, whatever signs the token has."""
 
 import io
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -49,6 +50,20 @@ def test_the_first_row_is_above_and_the_first_column_at_the_left(maps: list[Head
     places = {label.get_text(): label.get_position() for label in axes.texts}
     assert places["<&>"][1] == 1.5
     assert places["▁of"][0] == 2.5
+
+
+@pytest.mark.filterwarnings("ignore:Glyph")  # boxes stand there
+@pytest.mark.parametrize("label", ["漢" * 12, "W" * 12, "i" * 12])
+def test_the_widest_label_stands_between_the_map_and_its_title(
+    label: str, maps: list[HeadMap]
+) -> None:
+    each = replace(maps[0], columns=(label, *COLUMNS[1:]))
+    figure = attention_figure([each])
+    figure.set_dpi(600)  # at few dots for an inch, letters are set apart by whole ones
+    figure.draw_without_rendering()
+
+    texts = {text.get_text(): text.get_window_extent() for text in figure.axes[0].texts}
+    assert texts[label].y1 < texts["head 1"].y0
 
 
 @pytest.mark.parametrize("ending", ["svg", "png", "pdf"])

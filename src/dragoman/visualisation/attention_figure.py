@@ -11,11 +11,13 @@ from dragoman.visualisation.attention_page import NAMES
 from dragoman.visualisation.axes import shorten
 from dragoman.visualisation.markup import visible
 from dragoman.visualisation.picture_file import SEQUENTIAL, axes_at, fonts_for
+from dragoman.visualisation.svg import width_of
 
 CELL, GAP, MARGIN = 0.15, 0.25, 0.2  # inches
 TITLE = 0.45  # inches above the labels
-LETTER = 0.075  # inches, at most, of a label
 LABEL_SIZE, TITLE_SIZE = 7, 9  # points
+POINTS_PER_INCH = 72
+BOX = 1.15  # of a full-width character: what stands for one without a font takes so much
 
 
 def attention_figure(maps: Sequence[HeadMap]) -> Figure:
@@ -39,8 +41,9 @@ def attention_figure(maps: Sequence[HeadMap]) -> Figure:
 
 
 def _room(labels: Sequence[str]) -> float:
-    """Tell how many inches the longest label may take."""
-    return LETTER * max(len(shorten(label)) for label in labels) + 0.1
+    """Tell how many inches the widest label may take."""
+    widest = max(width_of(visible(shorten(label)), BOX * LABEL_SIZE) for label in labels)
+    return widest / POINTS_PER_INCH + 0.1
 
 
 def _step(each: HeadMap) -> float:
