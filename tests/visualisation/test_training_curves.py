@@ -1,5 +1,6 @@
 """A journal's numbers stand where they belong, in tables and in drawings."""
 
+import math
 import re
 from typing import Any
 from xml.etree import ElementTree
@@ -7,7 +8,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from dragoman.errors import DragomanError
+from dragoman.errors import DragomanError, UsageError
 from dragoman.visualisation.line_chart import HEIGHT, WIDTH, line_chart, ticks, training_page
 from dragoman.visualisation.svg import width_of
 from dragoman.visualisation.training_curves import (
@@ -131,6 +132,30 @@ def test_measured_points_say_their_value(curves: TrainingCurves) -> None:
     titles = re.findall("<title>(.*?)</title>", line_chart(loss, "updates"))
 
     assert titles == ["update 2, 2.0 min: 5", "update 3, 4.0 min: 4.5"]
+
+
+def test_a_run_of_one_update_is_seen() -> None:
+    panels = training_panels([training_curves("run", EVENTS[:2])])
+
+    for panel in panels:
+        assert line_chart(panel, "updates").count("<circle") == 1
+    figure = training_figure(panels, ["run"])
+    assert all(line.get_marker() == "o" for axes in figure.axes for line in axes.lines)
+
+
+def test_a_validation_that_is_not_finite_is_left_out() -> None:
+    broken = {"event": "validation", "update": 2, "loss": math.inf, "BLEU": math.nan}
+    (loss, *others) = training_panels([training_curves("run", [*EVENTS[:3], broken])])
+
+    assert [line.marked for line in loss.lines] == [False]
+    assert "BLEU of validation" not in [panel.title for panel in others]
+
+
+def test_more_runs_than_colours_are_refused(curves: TrainingCurves) -> None:
+    training_page(training_panels([curves] * 6), ["run"] * 6)
+
+    with pytest.raises(UsageError, match="7 runs are too many for one picture"):
+        training_panels([curves] * 7)
 
 
 def test_several_runs_share_panels_and_have_a_legend(curves: TrainingCurves) -> None:

@@ -185,7 +185,8 @@ def training(runs: Annotated[list[Path], Parameter(negative=())], /, *, output: 
     Parameters
     ----------
     runs
-        Directories that `dragoman train` writes, finished or not.
+        Directories that `dragoman train` writes, finished or not; six at most, as there are no more
+        colours.
     output
         Where to write it; the ending, .svg, .png, .pdf or .html, chooses the format.
     """

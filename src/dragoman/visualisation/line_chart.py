@@ -96,7 +96,7 @@ def _line(frame: _Frame, line: Line, across: Across) -> str:
     along = [float(value) for value in line.curve.along(across)]
     points = [frame.place(x, float(up)) for x, up in zip(along, line.curve.values, strict=True)]
     shapes = [polyline(points, classes="measured" if line.marked else "trained")]
-    if line.marked:
+    if line.has_dots:
         shapes += [
             element("circle", {"cx": x, "cy": y, "r": 3}, element("title", {}, escape(said)))
             for (x, y), said in zip(points, _sayings(line.curve), strict=True)
@@ -105,7 +105,7 @@ def _line(frame: _Frame, line: Line, across: Across) -> str:
 
 
 def _colour(run: int) -> str:
-    return f"run-{run % len(SERIES) + 1}"
+    return f"run-{run + 1}"
 
 
 def _sayings(curve: Curve) -> list[str]:

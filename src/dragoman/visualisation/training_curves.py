@@ -1,12 +1,14 @@
 """What a journal says of a run, as curves."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from dragoman.errors import DragomanError
+from dragoman.errors import DragomanError, UsageError
+from dragoman.visualisation.colours import SERIES
 
 Across = Literal["updates", "minutes"]
 
@@ -44,7 +46,7 @@ class TrainingCurves:
     """Target tokens a second."""
 
     validation: dict[str, Curve]
-    """Whatever validations wrote: `loss` in nats without smoothing, and scores."""
+    """Whatever finite validations wrote: `loss` in nats without smoothing, and scores."""
 
 
 def training_curves(name: str, events: Sequence[dict[str, Any]]) -> TrainingCurves:
@@ -89,7 +91,9 @@ def _validation_curves(
     names = dict.fromkeys(key for event in validations for key in event if key not in NOT_SCORES)
     curves = {}
     for name in names:
-        scored = [event for event in validations if name in event]
+        scored = [event for event in validations if math.isfinite(event.get(name, math.nan))]
+        if not scored:
+            continue
         updates = np.array([event["update"] for event in scored])
         curves[name] = Curve(
             updates=updates,
@@ -110,6 +114,11 @@ class Line:
     marked: bool
     """Whether each point was measured on its own, as validations are."""
 
+    @property
+    def has_dots(self) -> bool:
+        """Whether its points are drawn: a single one would not be seen as a line."""
+        return self.marked or len(self.curve.values) == 1
+
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
@@ -121,7 +130,16 @@ class Panel:
 
 
 def training_panels(runs: Sequence[TrainingCurves]) -> list[Panel]:
-    """Put the same quantities of several runs together: loss, scores, learning rate, speed."""
+    """Put the same quantities of several runs together: loss, scores, learning rate, speed.
+
+    Raises:
+        UsageError: there are more runs than colours.
+    """
+    if len(runs) > len(SERIES):
+        raise UsageError(
+            f"{len(runs)} runs are too many for one picture: it has {len(SERIES)} colours to tell "
+            "them apart"
+        )
 
     def lines(curves: Sequence[Curve | None], *, marked: bool) -> tuple[Line, ...]:
         return tuple(

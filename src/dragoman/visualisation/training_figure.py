@@ -41,7 +41,7 @@ def _draw(axes: Axes, panel: Panel, across: Across) -> None:
             line.curve.values,
             color=_colour(line.run),
             linewidth=1.2,
-            marker="o" if line.marked else None,
+            marker="o" if line.has_dots else None,
             markersize=3.5,
         )
     axes.set_xlim(left=0)
@@ -54,4 +54,4 @@ def _draw(axes: Axes, panel: Panel, across: Across) -> None:
 
 
 def _colour(run: int) -> str:
-    return SERIES[run % len(SERIES)]
+    return SERIES[run]
