@@ -22,7 +22,7 @@ def prepared(text: str) -> PreparedSentence:
         ("The cat.", "", ""),
         ("- The cat.", "", ""),
         ("- The cat.", "-", ""),
-        ("- The cat.", "- Il  gatto.", "Il  gatto."),
+        ("- The cat.", "- Il  gatto.", "Il gatto."),
         ("-\tThe cat.", "- Il gatto.", "Il gatto."),
         ("- The cat.", "- Il", "Il"),
         ("- 42 cats.", "- 42", "42"),

@@ -438,6 +438,8 @@ def test_what_stays_as_it_is_is_judged_so_and_has_no_other_words(saved: Path) ->
     assert other is not None
     assert other.confidence < 1
     assert translator.ways_to_continue("12:30 %", "") == []
+    assert translator.complete("12:30 %", "12:30 %").text == "12:30 %"
+    assert translator.complete("12:30 %", "12").text.startswith("12")
 
 
 def test_a_sentence_with_tags_has_no_ways_but_says_why(saved: Path) -> None:

@@ -1,6 +1,5 @@
 """What a model is shown of a sentence, and how its translation is written."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 
@@ -75,9 +74,12 @@ class PreparedSentence:
             return PreparedSentence(translation, terms=self.terms)
         if self.before.split()[: len(words)] == words:
             return PreparedSentence("", terms=self.terms, before=translation)
-        start = _length_of_margin(self.before, translation)
-        content, after = _cut_end(translation[start:], self.after)
-        found = PreparedSentence(content, terms=self.terms, before=translation[:start], after=after)
+        before, text = " ".join(self.before.split()), " ".join(words)
+        if self.before[-1:].isspace():
+            before += " "
+        start = len(before) if text.startswith(before) else 0
+        content, after = _cut_end(text[start:], self.after.split())
+        found = PreparedSentence(content, terms=self.terms, before=text[:start], after=after)
         if self.in_capitals and has_capitals_alone(content, self.terms.find_protected(content)):
             return _in_small_letters(found) or found
         return found
@@ -130,18 +132,11 @@ def _in_small_letters(sentence: PreparedSentence) -> PreparedSentence | None:
     return replace(sentence, content=small, in_capitals=True)
 
 
-def _length_of_margin(margin: str, text: str) -> int:
-    """Count the characters at the beginning of a text that are the margin, but for white space."""
-    pattern = r"\s*" + r"\s+".join(map(re.escape, margin.split()))
-    found = re.match(pattern + r"\s+" if margin[-1:].isspace() else pattern, text)
-    return found.end() if margin and found else 0
-
-
-def _cut_end(text: str, margin: str) -> tuple[str, str]:
-    """Cut off the margin, or as much of its words as there is, at the end of a text."""
-    words = margin.split()
+def _cut_end(text: str, words: Sequence[str]) -> tuple[str, str]:
+    """Cut off the words, or as many of the first ones as there are, at the end of a text."""
     for count in range(len(words), 0, -1):
-        end = r"\s+".join(map(re.escape, words[:count]))
-        if found := re.search(rf"\s*{end}\s*\Z", text):
-            return text[: found.start()], found[0]
+        end = " ".join(words[:count])
+        if text.endswith(end):
+            content = text.removesuffix(end).rstrip()
+            return content, text[len(content) :]
     return text, ""

@@ -25,7 +25,7 @@ from dragoman.terms.glossary import Glossary
 from dragoman.text_cutter import TextCutter
 from dragoman.tokenizers.normalisation import encodable
 from dragoman.tokenizers.pair import TokenizerPair
-from dragoman.translation import Alternative, Translation
+from dragoman.translation import Alternative, Translation, join
 
 CHUNK = 2048
 """Texts that are read ahead; among so many, there are enough of similar length for a batch."""
@@ -245,6 +245,8 @@ class Translator:
                 does not count; `ways_to_continue` begins another one.
         """
         sentence, begun = self._prepare(text, prefix)
+        if begun.stays:
+            return join((), begun.before)
         source, prefix_ids = self._begin(sentence, begun)
         search = replace(self.search, n_best=1)
         (best,) = self._sentence_translator.complete(source, prefix_ids, search)
