@@ -79,7 +79,7 @@ def test_a_page_itself_says_what_translate_does_besides(
 
     for text, said in (
         (SENTENCE, []),
-        ("The <b>cat</b> sees.", ["the model reads “The cat sees.”, as it does"]),
+        ("The <b>cat</b> sees.", ["reads “The cat sees.”, as it does", "what stands between tags"]),
         ("Hello.<br/>A {dog}.", ["model “Hello.”, “A {dog}.” one by one", "keep {dog}"]),
         ("THE CAT SEES {dog}.", ["reads “The cat sees {dog}.”", "keep {dog}, if need be"]),
         ("- The c\u00adat sees \u2067a\u2069 dog. 🎉", ["the model reads “The cat sees a dog.”"]),

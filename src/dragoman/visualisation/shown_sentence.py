@@ -8,6 +8,11 @@ from dragoman.terms.finder import TermFinder
 from dragoman.text_cutter import TextCutter
 from dragoman.visualisation.markup import element, escape
 
+WITHIN_TAGS = (
+    "dragoman translate shows the model what stands between tags once more, to find their places; "
+    "where it does not, it puts the translations of these pieces together"
+)
+
 
 class ShownSentence(NamedTuple):
     """What can be explained of a text."""
@@ -36,10 +41,13 @@ def shown_sentence(directory: ModelDirectory, text: str) -> ShownSentence:
     )
     (cut,) = cutter.cut([text])
     sentences = [sentence.text.strip() for sentence in cut.sentences]
+    notes = []
     if cutter.takes_tags_out(text) and all(each in sentences[0] for each in sentences):
-        del sentences[1:]  # what stands between tags is shown once more, to find their places
+        if len(sentences) > 1:
+            notes.append(WITHIN_TAGS)
+        del sentences[1:]
     shown = sentences[0] if len(sentences) == 1 else text
-    return ShownSentence(shown, list(_compare(text, sentences, terms)))
+    return ShownSentence(shown, [*_compare(text, sentences, terms), *notes])
 
 
 def _compare(text: str, sentences: Sequence[str], terms: TermFinder) -> Iterator[str]:
