@@ -186,6 +186,16 @@ def test_all_outputs_are_on_the_disk_before_the_parts_go(
     assert flushed == [(alignments.parent, True), (tmp_path, True)]
 
 
+def test_alignments_may_go_into_a_pipe(job: Job) -> None:
+    reading, writing = os.pipe()
+    with os.fdopen(reading) as alignments:
+        run(replace(job, alignments=Path(f"/dev/fd/{writing}")))
+        os.close(writing)
+        assert len(alignments.readlines()) == len(LINES)
+
+    assert not job.output.with_name("out.txt.part").exists()
+
+
 def test_a_second_process_for_one_output_is_refused(job: Job, start: Start) -> None:
     with KeptParts(job.output, job.identity(), Unchanged(job.files.paths)).claim():
         second = start()

@@ -298,6 +298,26 @@ def test_a_model_that_memory_is_too_small_for_gives_way_to_a_smaller_one(
         make_plan(given(pairs), 60.0, said.append)
 
 
+def test_memory_is_not_the_reason_where_it_was_too_small_for_a_larger_one_alone(
+    pairs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def rehearse(table: dict[str, Any], *_: object, updates: int) -> Rehearsal:
+        if table["model"]["preset"] == "base":
+            raise RehearsalMemoryError("the rehearsal failed: killed for want of memory")
+        return REHEARSAL
+
+    monkeypatch.setattr(plan, "rehearse", rehearse)
+    monkeypatch.setattr(plan, "fits", lambda candidate, text, seen: seen > 1e9)  # by the guess
+    monkeypatch.setattr(plan, "training_rate", lambda *_: 1e12)
+    possible = [Candidate("base", 10**5), Candidate("small", 10**4), Candidate("tiny", 10**3)]
+    monkeypatch.setattr(plan, "candidates", lambda size: possible)
+
+    made = make_plan(given(pairs), 60.0, lambda message: None)
+
+    assert made.recipe["model"]["preset"] == "tiny"
+    assert "memory" not in made.reasons[2] + made.why["model.preset"]
+
+
 @pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give the path of what is started in the place of Python."""
@@ -363,11 +383,12 @@ def test_a_recipe_that_somebody_has_written_is_not_replaced(
     output.unlink()
     assert main(command) == 0
     assert main([*command, "--minutes", "90"]) == 0  # its own may be
-    with output.open("a") as file:
-        file.write("[evaluation]\n")
-    assert main(command) == 2  # unless it was changed
-    assert refused in capsys.readouterr().err
-    assert output.read_text().endswith("[evaluation]\n")
+    written = output.read_text()
+    for changed in (f"{written}[evaluation]\n", f"# the one that won\n{written}"):
+        output.write_text(changed)
+        assert main(command) == 2  # unless it was changed
+        assert refused in capsys.readouterr().err
+        assert output.read_text() == changed
 
 
 def test_a_plan_validates_as_often_as_is_counted(planned: Callable[[float], plan.Plan]) -> None:

@@ -108,6 +108,7 @@ def test_a_run_that_was_ended_before_it_trained_keeps_the_time_that_was_asked_fo
     [
         ("/elsewhere/sample-0.tsv", pytest.raises(OSError, match=r"left .*elsewhere/sample-0.tsv")),
         (None, pytest.raises(RunError, match=r"run: cannot be written: No space left on device;")),
+        ("run/plan.json", pytest.raises(RunError, match=r"run: cannot be written: No space")),
     ],
 )
 def test_a_full_disk_is_that_of_the_run_where_the_error_names_no_other(
@@ -117,13 +118,17 @@ def test_a_full_disk_is_that_of_the_run_where_the_error_names_no_other(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    named = full and str(tmp_path / full)  # the run has a relative name
+
     def rehearse(*_: object, updates: int) -> Rehearsal:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), full)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), named)
+
+    monkeypatch.chdir(tmp_path)
 
     monkeypatch.setattr(plan, "rehearse", rehearse)
 
     with expected:
-        planned(given, tmp_path / "run")
+        planned(given, Path("run"))
 
 
 def test_what_is_chosen_already_is_named_where_nothing_is_planned(
@@ -137,7 +142,7 @@ def test_what_is_chosen_already_is_named_where_nothing_is_planned(
     assert main(command) == 1
 
     said = " ".join(capsys.readouterr().err.split())
-    assert "nothing is planned, as tokenizer and training.updates is chosen already" in said
+    assert "nothing is planned, as there is already: tokenizer, training.updates; what" in said
 
 
 def test_nothing_is_planned_beside_a_training(

@@ -12,7 +12,7 @@ from dragoman.bulk.block_translator import BlockTranslator
 from dragoman.bulk.file_format import Block
 from dragoman.bulk.job import Job, Unchanged
 from dragoman.bulk.kept import FinishedBlock, KeptParts, Rejection
-from dragoman.durable import flush, follow_links, open_whole, remove_unfinished
+from dragoman.durable import flush, follow_links, is_ordinary, open_whole, remove_unfinished
 
 
 class Done(NamedTuple):
@@ -69,7 +69,7 @@ def translate_files(job: Job, distribute: Distribute, tell: Callable[[Progress],
         unchanged.check()
         with parts.kept_if_it_fails():
             num_rejected = _put_together(job, map(parts.load, blocks))
-        for path in filter(None, (job.alignments, job.output)):
+        for path in filter(is_ordinary, filter(None, (job.alignments, job.output))):
             flush(follow_links(path).parent)  # before that from which they could be made again goes
         parts.remove()
     return num_rejected

@@ -122,18 +122,15 @@ def distribute(options: BulkOptions) -> "Distribute":
     return in_this_process
 
 
-SECONDS_BETWEEN_LINES = 60
-"""In a file that nobody watches."""
-
-BACK = "\x1b[A\r\x1b[K"
-"""To the beginning of the line above, which is cleared."""
+SECONDS_BETWEEN_LINES = {True: 5, False: 60}
+"""Where somebody watches, and in a file."""
 
 
 class Report:
     """Prints warnings as they come, and how far it is.
 
-    A person who waits is told after each block, a file once a minute. The line that tells it is
-    always ended, so that whatever comes next, and from whomever, stands below it.
+    A person who waits is told every few seconds, a file once a minute. Each line is ended and left
+    where it is, as the next one may be anybody's: the last words of a worker, say.
 
     Args:
         warn: Print the warnings; else somebody counts what they are about.
@@ -143,13 +140,10 @@ class Report:
         self._warns = warn
         self._began: tuple[float, int] | None = None
         self._last_line = time.monotonic()
-        self._is_watched = sys.stderr.isatty()
-        self._is_drawn = False
+        self._seconds_between = SECONDS_BETWEEN_LINES[sys.stderr.isatty()]
 
     def __call__(self, progress: "Progress") -> None:
         """Print what is new."""
-        if self._is_drawn:
-            print(BACK, end="", file=sys.stderr)
         for warning in progress.warnings if self._warns else ():
             print(f"warning: {warning}", file=sys.stderr)
         if self._began is None:
@@ -163,6 +157,6 @@ class Report:
         now = time.monotonic()
         seconds, lines = now - self._began[0], progress.num_lines - self._began[1]
         how_far = f"{progress.num_lines} of {progress.of} lines, {lines / seconds:.0f} a second, "
-        if self._is_watched or now - self._last_line >= SECONDS_BETWEEN_LINES:
+        if now - self._last_line >= self._seconds_between:
             print(f"{how_far}{progress.engine}", file=sys.stderr)
-            self._last_line, self._is_drawn = now, self._is_watched
+            self._last_line = now

@@ -63,10 +63,10 @@ def train(
             f"--minutes {minutes:g}: {recipe if sizes_of(written) else '--set'} has sizes of "
             f"its own ({', '.join(sizes)}); leave one or the other out"
         )
-    elif "model" not in given and is_first():
+    elif ("model" not in given or not sizes_of(written)) and is_first():
         display.message(
-            f"nothing is planned, as {' and '.join(sizes)} is chosen already: what is left out, as "
-            "the size of the model, has its default, which may suit neither text nor machine"
+            f"nothing is planned, as there is already: {', '.join(sizes)}; what is left out has "
+            "its default, which may suit neither text nor machine"
         )
     stopped_by = train_model(settings, directory, display)
     return 0 if stopped_by is None else STOPPED + stopped_by

@@ -105,13 +105,19 @@ def named_when_unwritable(directory: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        named = Path(error.filename or directory)
-        if error.errno not in CANNOT_WRITE or not named.is_relative_to(directory):
+        if error.errno not in CANNOT_WRITE or not _is_within(directory, error.filename):
             raise
         raise RunError(
             f"{directory}: cannot be written: {error.strerror}; what is saved there is intact, so "
             "make space or mend the disk, and run the same command again"
         ) from error
+
+
+def _is_within(directory: Path, named: object) -> bool:
+    """Tell whether what an error names is there; most name nothing."""
+    if not isinstance(named, str):
+        return True
+    return Path(os.path.realpath(named)).is_relative_to(os.path.realpath(directory))
 
 
 def claim(recipe: Recipe, directory: Path) -> None:

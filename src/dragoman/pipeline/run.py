@@ -216,7 +216,7 @@ def _announce(recipe: Recipe, trainer: Trainer, text: PreparedText, display: Dis
     if trainer.objective.dtype == torch.bfloat16 and not has_fast_bf16(trainer.device):
         display.message(
             f"warning: {trainer.device} only emulates bf16, which takes several times as long as "
-            "float32; leave training.precision out"
+            "float32; leave training.precision out, in another directory"
         )
     training = recipe.training
     if training.warmup_updates >= training.updates:

@@ -38,8 +38,8 @@ from dragoman.planning.sample import SAMPLE_PAIRS
 from dragoman.planning.text import PlanError, TextMeasure, measure_text
 from dragoman.training.distributed import device_of_process
 
-SEAL = "# dragoman plan wrote what follows, with the checksum "
-"""Before it in the last line of the comments in front of a recipe."""
+SEAL = "# written by dragoman plan, all but this line with the checksum "
+"""Before that, in the last line of the comments in front of a recipe."""
 
 SPARE = 0.03
 """Share of the time that is left for what nobody foresees."""
@@ -109,13 +109,14 @@ class Plan:
             why = self.why.get(f"{section}.{line.partition(' = ')[0]}")
             lines.append(f"{line}  # {why}\n" if why else f"{line}\n")
         written = "".join(lines)
-        return f"{comments}{SEAL}{_checksum(written)}\n\n{written}"
+        return f"{comments}{SEAL}{_checksum(comments + written)}\n\n{written}"
 
 
 def is_planned(path: Path) -> bool:
     """Tell whether a file is a recipe that a plan was written as, and nobody has changed since."""
-    comments, _, written = path.read_text("utf-8", errors="replace").partition("\n\n")
-    return comments.endswith(f"{SEAL}{_checksum(written)}")
+    head, _, written = path.read_text("utf-8", errors="replace").partition("\n\n")
+    comments, seal, checksum = head.partition(SEAL)
+    return bool(seal) and checksum == _checksum(comments + written)
 
 
 def _checksum(text: str) -> str:
@@ -292,6 +293,7 @@ def _choose(
         )
         if fits(candidate, text, updates * update_tokens):
             break
+        too_large = None  # what this one lacks, and the next may, is something else
     return chosen
 
 

@@ -22,6 +22,9 @@ SHOW_CURSOR = b"\x1b[?25h"
 
 STANDARD_ERROR = 2
 
+NO_SIGNAL = b"\0"
+"""After the last one; that the pipe is closed, nobody would see while a forked process has it."""
+
 
 class StoppedError(Exception):
     """A signal came during work that can be begun again."""
@@ -93,14 +96,15 @@ def _answered() -> Iterator[None]:
         yield
     finally:
         signal.set_wakeup_fd(before)
-        os.close(writing)
+        os.write(writing, NO_SIGNAL)
         thread.join()
+        os.close(writing)
         os.close(reading)
 
 
 def _answer(signals: int) -> None:
     """Answer the first SIGINT of a pipe with a line, and the second with the end of the process."""
-    numbers = iter(partial(os.read, signals, 1), b"")
+    numbers = iter(partial(os.read, signals, 1), NO_SIGNAL)
     interrupts = (number for number in numbers if number[0] == signal.SIGINT)
     if next(interrupts, None) and rank() == 0:
         _say(STOPPING + (b"" if "TORCHELASTIC_RUN_ID" in os.environ else ONCE_MORE) + b"\n")
