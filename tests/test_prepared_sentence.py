@@ -1,5 +1,7 @@
 """A sentence as a model is shown it, and a translation as a model would have written it."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,7 +32,7 @@ def prepared(text: str) -> PreparedSentence:
         ("- The cat.", "* Il gatto.", "* Il gatto."),
         ("The cat.", "- Il gatto.", "- Il gatto."),
         ("✨The cat. 🎉 🎉", "✨Il gatto. 🎉 🎉", "Il gatto."),
-        ("✨The cat. 🎉 🎉", "✨Il gatto. 🎉", "Il gatto."),
+        ("✨The cat. 🎉 🎉", "✨Il gatto. 🎉", "Il gatto. 🎉"),
         ("The c\u00adat.", "Il gat\u00adto.", "Il gat\u00adto."),
         ("THE CAT SEES %S.", "IL GATTO VEDE %S.", "IL GATTO VEDE %S."),
         ("THE CAT SEES {Dog}.", "IL GATTO VEDE {Dog}.", "Il gatto vede {Dog}."),
@@ -75,6 +77,34 @@ def test_what_is_written_around_a_translation_is_read_again(text: list[str]) -> 
         assert whole.surround(words) == written
 
 
+def test_the_end_of_a_beginning_may_stand_within_the_translation() -> None:
+    sentence = prepared("I love 🎉 cats 🎉 ✨")
+
+    assert sentence.read_beginning("Amo 🎉").content == "Amo 🎉"
+    assert not sentence.is_over(sentence.read_beginning("Amo 🎉"))
+    assert sentence.is_over(sentence.read_beginning("Amo 🎉 i gatti 🎉 ✨"))
+    assert not sentence.is_over(sentence.read_beginning(""))
+
+
+@pytest.mark.parametrize("before", ["✨ ", ""])
+def test_a_translation_is_read_in_time_that_grows_with_its_length(before: str) -> None:
+    num_words = 20_000
+    text = before * num_words + "The cat" + " 🎉" * num_words
+    translation = text.replace("The cat", "Il" + " " * num_words + "gatto")
+    sentence = prepared(text)
+
+    start = time.process_time()
+    found = sentence.read(translation)
+    lacking = sentence.read(translation.removesuffix(" 🎉"))
+    without = sentence.read("Il gatto")
+    seconds = time.process_time() - start
+
+    assert found.content == "Il gatto"
+    assert lacking.content.startswith("Il gatto 🎉 🎉")
+    assert without.content == "Il gatto"
+    assert seconds < 1
+
+
 @pytest.mark.parametrize(
     ("text", "prefix", "written"),
     [
@@ -84,12 +114,14 @@ def test_what_is_written_around_a_translation_is_read_again(text: list[str]) -> 
         ("- THE CAT IS RED 🎉", "I", "IL CANE 🎉"),
         ("- THE CAT IS RED 🎉", "- Il", "- Il cane 🎉"),
         ("The cat", "Il", "Il cane"),
+        ("✨The cat", "✨ Il", "✨ Il cane"),
+        ("-\tThe cat", "-  Il", "-  Il cane"),
     ],
 )
 def test_a_translation_is_written_as_it_begins(text: str, prefix: str, written: str) -> None:
     sentence = prepared(text)
 
-    assert sentence.continue_from(sentence.read(prefix)).surround("Il cane") == written
+    assert sentence.continue_from(sentence.read_beginning(prefix)).surround("Il cane") == written
 
 
 def test_the_words_of_a_translation_are_set_where_they_are_written() -> None:

@@ -442,6 +442,17 @@ def test_what_stays_as_it_is_is_judged_so_and_has_no_other_words(saved: Path) ->
     assert translator.complete("12:30 %", "12").text.startswith("12")
 
 
+def test_an_emoji_in_a_beginning_is_not_thrown_away(saved: Path) -> None:
+    translator = Translator(saved, device="cpu")
+    text = "The cat is on the table. \U0001f389 \U0001f389"
+
+    for given in (text, text.removesuffix(" \U0001f389")):
+        begun = translator.complete(given, "Il gatto \U0001f389")
+        assert begun.text.startswith("Il gatto \U0001f389")
+    assert translator.ways_to_continue(text, "Il gatto \U0001f389") == []
+    assert translator.complete("\u2728The cat", "\u2728 Il").text.startswith("\u2728 Il")
+
+
 def test_a_sentence_with_tags_has_no_ways_but_says_why(saved: Path) -> None:
     translator = Translator(saved, device="cpu")
 

@@ -61,34 +61,47 @@ class PreparedSentence:
         ]
 
     def read(self, translation: str) -> "PreparedSentence":
-        """Find in a translation of the sentence, or in its beginning, what a model writes of it.
+        """Find in a translation of the sentence what a model writes of it.
 
-        Where it has not the capitals of the sentence, or what stands around that, all of it is the
-        content. What is read from capitals has no others than the first: which there were, nobody
-        knows.
+        Where it has not the capitals of the sentence, or all that stands before or behind that,
+        these are part of the content. What is read from capitals has no others than the first:
+        which there were, nobody knows.
         """
-        words = translation.split()
+        found = self.read_beginning(translation)
+        end = " ".join(self.after.split())
+        if not (end and found.content.endswith(end)):
+            return found
+        content = found.content.removesuffix(end).rstrip()
+        return replace(found, content=content, after=found.content[len(content) :])
+
+    def read_beginning(self, prefix: str) -> "PreparedSentence":
+        """Find in the beginning of a translation what a model writes of it, as `read` does.
+
+        What stands at its end is part of the content: there, nobody knows what is to come.
+        """
+        words = prefix.split()
         if self.stays and words == self.content.split():
-            return PreparedSentence("", terms=self.terms, before=translation, stays=True)
+            return PreparedSentence("", terms=self.terms, before=prefix, stays=True)
         if self.stays or not self.terms.protects:
-            return PreparedSentence(translation, terms=self.terms)
+            return PreparedSentence(prefix, terms=self.terms)
         if self.before.split()[: len(words)] == words:
-            return PreparedSentence("", terms=self.terms, before=translation)
-        before, text = " ".join(self.before.split()), " ".join(words)
-        if self.before[-1:].isspace():
-            before += " "
-        start = len(before) if text.startswith(before) else 0
-        content, after = _cut_end(text[start:], self.after.split())
-        found = PreparedSentence(content, terms=self.terms, before=text[:start], after=after)
+            return PreparedSentence("", terms=self.terms, before=prefix)
+        before, content = _cut_beginning(prefix, self.before)
+        found = PreparedSentence(" ".join(content.split()), terms=self.terms, before=before)
         if self.in_capitals and has_capitals_alone(content, self.terms.find_protected(content)):
             return _in_small_letters(found) or found
         return found
 
     def continue_from(self, begun: "PreparedSentence") -> "PreparedSentence":
         """Tell how a translation is written that begins so: what the beginning lacks stays away."""
-        is_around = not begun.content or begun.before
-        in_capitals = begun.in_capitals if begun.content else self.in_capitals
-        return replace(self, before=self.before if is_around else "", in_capitals=in_capitals)
+        if not begun.content:
+            return self
+        return replace(self, before=begun.before, in_capitals=begun.in_capitals)
+
+    def is_over(self, begun: "PreparedSentence") -> bool:
+        """Tell whether a beginning ends in a word that stands only behind the sentence."""
+        last = set(begun.content.split()[-1:])
+        return not last.isdisjoint(self.after.split()) and last.isdisjoint(self.content.split())
 
 
 def prepare(text: str, terms: TermFinder, languages: tuple[str, str]) -> PreparedSentence:
@@ -132,11 +145,13 @@ def _in_small_letters(sentence: PreparedSentence) -> PreparedSentence | None:
     return replace(sentence, content=small, in_capitals=True)
 
 
-def _cut_end(text: str, words: Sequence[str]) -> tuple[str, str]:
-    """Cut off the words, or as many of the first ones as there are, at the end of a text."""
-    for count in range(len(words), 0, -1):
-        end = " ".join(words[:count])
-        if text.endswith(end):
-            content = text.removesuffix(end).rstrip()
-            return content, text[len(content) :]
-    return text, ""
+def _cut_beginning(text: str, margin: str) -> tuple[str, str]:
+    """Cut off the margin, however its white space is written, if the text begins with it."""
+    words = margin.split()
+    glued = words.pop() if words and not margin[-1].isspace() else ""
+    *given, rest = text.split(maxsplit=len(words))
+    if not margin or given != words or not rest.startswith(glued):
+        return "", text
+    content = rest.removeprefix(glued).lstrip()
+    start = len(text) - len(content)
+    return text[:start], content

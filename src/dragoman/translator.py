@@ -236,15 +236,16 @@ class Translator:
 
         Placeholders, numbers, addresses and terms of the glossary that the prefix lacks are looked
         for behind it; what is lost for all that is told as a fault. Tags are taken for text. The
-        model is shown the sentence as `translate` does; what is left out around it is put back, and
-        so are its capitals, unless the prefix begins without them.
+        model is shown the sentence as `translate` shows it, or all of one that `translate` leaves
+        as it is; what is left out around it is put back, and so are its capitals, unless the prefix
+        begins without them.
 
         Args:
             text: One sentence; it is not cut.
             prefix: How the translation begins. Its last word may go on, as white space at its end
                 does not count; `ways_to_continue` begins another one.
         """
-        sentence, begun = self._prepare(text, prefix)
+        sentence, begun = self._prepare_beginning(text, prefix)
         if begun.stays:
             return join((), begun.before)
         source, prefix_ids = self._begin(sentence, begun)
@@ -258,7 +259,8 @@ class Translator:
 
         Words are what spaces divide, so a language that has none between them, as Chinese, has no
         ways here. Before the mark of a list, or what else stays as it is before a sentence, there
-        is one: this mark. A sentence that stays as it is has none.
+        is one: this mark. A sentence that stays as it is has none, and neither has what stands
+        behind a sentence, as emoji do.
 
         Args:
             text: One sentence; it is not cut.
@@ -278,8 +280,8 @@ class Translator:
                 "a sentence with tags or escapes has no other words here, as they would be read as "
                 "text; give the sentence without them"
             )
-        sentence, begun = self._prepare(text, prefix)
-        if sentence.stays:
+        sentence, begun = self._prepare_beginning(text, prefix)
+        if sentence.stays or sentence.is_over(begun):
             return []
         source, prefix_ids = self._begin(sentence, begun)
         search = replace(self.search, beam_size=1, n_best=1)
@@ -370,10 +372,18 @@ class Translator:
             )
 
     def _prepare(self, text: str, translation: str) -> tuple[PreparedSentence, PreparedSentence]:
-        """Choose what the model is shown of a sentence and of what there is of its translation."""
+        """Choose what the model is shown of a sentence and of its translation."""
         self._check_process()
         sentence = self._cutter.prepare(encodable(text))
         return sentence, sentence.read(encodable(translation))
+
+    def _prepare_beginning(
+        self, text: str, prefix: str
+    ) -> tuple[PreparedSentence, PreparedSentence]:
+        """Choose what the model is shown of a sentence and of how its translation begins."""
+        self._check_process()
+        sentence = self._cutter.prepare(encodable(text))
+        return sentence, sentence.read_beginning(encodable(prefix))
 
     def _begin(
         self, sentence: PreparedSentence, begun: PreparedSentence
