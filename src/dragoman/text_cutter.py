@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from itertools import repeat
 
 from dragoman.markup.document import STRING, Markup, is_marked_up
 from dragoman.markup.passage import Passage, PlainText
@@ -106,6 +107,17 @@ class CutText:
     def sentences(self) -> Iterator[Sentence]:
         """What is translated, in order."""
         return (sentence for piece in self.pieces for sentence in piece.sentences)
+
+    @property
+    def sentences_of_text(self) -> Iterator[Sentence]:
+        """What is translated, without what stands between tags and is translated once more."""
+        are_again = self.passage.are_again if isinstance(self.passage, Markup) else repeat(False)
+        return (
+            sentence
+            for piece, again in zip(self.pieces, are_again, strict=False)
+            for sentence in piece.sentences
+            if not again
+        )
 
     def put_together(
         self, found: Iterator[list[Alternative]], *, drawn: bool = False

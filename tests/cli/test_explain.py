@@ -80,6 +80,12 @@ def test_a_page_itself_says_what_translate_does_besides(
     for text, said in (
         (SENTENCE, []),
         ("The <b>cat</b> sees.", ["reads “The cat sees.”, as it does", "what stands between tags"]),
+        ("THE <b>CAT</b> SEES.", ["reads “The cat sees.”, as it does", "what stands between tags"]),
+        ("The cat sees.<br>the cat", ["model “The cat sees.”, “the cat” one by one"]),
+        (
+            "A cat. A <b>cat</b>",
+            ["model “A cat.”, “A cat” one by one", "what stands between tags"],
+        ),
         ("Hello.<br/>A {dog}.", ["model “Hello.”, “A {dog}.” one by one", "keep {dog}"]),
         ("THE CAT SEES {dog}.", ["reads “The cat sees {dog}.”", "keep {dog}, if need be"]),
         ("- The c\u00adat sees \u2067a\u2069 dog. 🎉", ["the model reads “The cat sees a dog.”"]),

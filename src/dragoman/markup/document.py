@@ -80,6 +80,10 @@ class Markup:
         self.pieces: list[str] = [
             p for s in self._parts if not isinstance(s, str) for p in s.pieces
         ]
+        self.are_again: list[bool] = [
+            again for s in self._parts if not isinstance(s, str) for again in s.are_again
+        ]
+        """For each piece, whether it stands between tags in a sentence that is a piece, too."""
 
     def put_together(self, translations: Sequence[Alternative]) -> Alternative:
         """Write the document anew."""

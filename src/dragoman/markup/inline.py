@@ -158,6 +158,10 @@ class Sentence:
             if text is not None
             for piece in text.pieces
         ]
+        num_again = 0
+        if self._whole is not None:
+            num_again = len(self.pieces) - len(self._whole.pieces)
+        self.are_again = [False] * (len(self.pieces) - num_again) + [True] * num_again
 
     def put_together(self, translations: Sequence[Alternative]) -> Alternative:
         """Write the sentence anew, with its tags."""

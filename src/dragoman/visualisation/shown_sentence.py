@@ -40,12 +40,8 @@ def shown_sentence(directory: ModelDirectory, text: str) -> ShownSentence:
         splits_sentences=True,
     )
     (cut,) = cutter.cut([text])
-    sentences = [sentence.text.strip() for sentence in cut.sentences]
-    notes = []
-    if cutter.takes_tags_out(text) and all(each in sentences[0] for each in sentences):
-        if len(sentences) > 1:
-            notes.append(WITHIN_TAGS)
-        del sentences[1:]
+    sentences = [sentence.text.strip() for sentence in cut.sentences_of_text]
+    notes = [WITHIN_TAGS] if len(sentences) < len(list(cut.sentences)) else []
     shown = sentences[0] if len(sentences) == 1 else text
     return ShownSentence(shown, [*_compare(text, sentences, terms), *notes])
 
