@@ -32,7 +32,7 @@ class Judgement:
     """Natural logarithm of its probability under the model, that of its end included."""
 
     num_tokens: int
-    """The tokens that it is the probability of, the end included."""
+    """The tokens that it is the probability of, the end included; 0 if the model is not asked."""
 
     @property
     def confidence(self) -> float:

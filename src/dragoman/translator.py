@@ -304,9 +304,10 @@ class Translator:
     def judge(self, text: str, translation: str) -> list[Word]:
         """Tell how sure the model is of each word of a translation, whoever has made it.
 
-        Both are taken for one sentence, and tags for text. The model is shown them as `translate`
-        shows it a sentence: in small letters, also names, if both are in capitals, and without
-        what stands around both, of which it is sure.
+        Both are taken for one sentence, and tags for text. The model is shown the sentence as
+        `translate` shows it: in small letters, also names, if it is in capitals, and without what
+        stands around it. So it is shown the translation where that has them, too; of what stands
+        around that it is sure.
 
         Raises:
             SentenceError: one is longer than any that the model has seen.
@@ -322,7 +323,8 @@ class Translator:
         """Tell how sure the model is of any number of translations, in constant memory.
 
         Args:
-            pairs: A sentence and its translation each, as `judge` takes them.
+            pairs: A sentence and its translation each, as `judge` takes them. Of a sentence that
+                stays as it is and a translation that is the same the model is not asked.
 
         Yields:
             One for each, in order: None if it has more tokens than the model has seen.

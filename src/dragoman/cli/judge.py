@@ -42,11 +42,14 @@ def judge(
     end included; so it does not depend on the length. With --json each pair gives one object with
     `pair` (its line, from 1), `source`, `translation`, `confidence`, `words`, each with its `text`
     and its `confidence`, `log_probability` and `num_tokens`. Words are spelt as the model sees
-    them: in small letters if it knows no others, and a word that it does not know as its mark.
+    them: in small letters if it knows no others, and a word that it does not know as its mark; but
+    in capitals where the model is shown small letters for them.
 
-    The model reads a pair as `dragoman translate` shows it a sentence: without the mark of a list
-    or the emoji that are around both, and in small letters if both are in capitals, names and
-    nouns, too. Tags are read as text.
+    The model reads the source as `dragoman translate` shows it: without the mark of a list or the
+    emoji around it, and in small letters, names and nouns, too, if it is in capitals. It reads the
+    translation so where that has them, too; one that lacks them loses nothing by it. Tags are read
+    as text. Of what stays as it is, as a number or an empty text does, the model is not asked: the
+    confidence of a pair of the same is 1, of 0 tokens.
 
     Each pair is taken for one sentence. One of more tokens than the model has seen is not judged,
     which a warning says; it gets a confidence of 0, with --json no words, and `rejected` says why.
