@@ -1,7 +1,5 @@
 """A sentence as a model is shown it, and a translation as a model would have written it."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -86,23 +84,21 @@ def test_the_end_of_a_beginning_may_stand_within_the_translation() -> None:
     assert not sentence.is_over(sentence.read_beginning(""))
 
 
+@pytest.mark.timeout(60)  # seconds; in quadratic time it would be many minutes
 @pytest.mark.parametrize("before", ["✨ ", ""])
 def test_a_translation_is_read_in_time_that_grows_with_its_length(before: str) -> None:
-    num_words = 20_000
+    num_words = 200_000
     text = before * num_words + "The cat" + " 🎉" * num_words
     translation = text.replace("The cat", "Il" + " " * num_words + "gatto")
     sentence = prepared(text)
 
-    start = time.process_time()
     found = sentence.read(translation)
     lacking = sentence.read(translation.removesuffix(" 🎉"))
     without = sentence.read("Il gatto")
-    seconds = time.process_time() - start
 
     assert found.content == "Il gatto"
     assert lacking.content.startswith("Il gatto 🎉 🎉")
     assert without.content == "Il gatto"
-    assert seconds < 1
 
 
 @pytest.mark.parametrize(
