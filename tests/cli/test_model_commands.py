@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from dragoman.cli import evaluate, main
+from dragoman.cli import bulk_translation, evaluate, main
 from dragoman.corpora.primer.corpus import generate
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
@@ -127,14 +127,15 @@ def test_evaluate_tells_a_person_who_waits_how_far_it_is(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(evaluate, "TRANSLATED_AT_ONCE", 2)
+    monkeypatch.setattr(bulk_translation, "SECONDS_BETWEEN_LINES", {True: 0, False: 60})
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
 
     assert main(["evaluate", str(model), str(test_set), "--json"]) == 0
 
     printed = capsys.readouterr()
     assert json.loads(printed.out)["sentences"] == 3
-    assert "\r2 of 3 lines, " in printed.err
-    assert "\r3 of 3 lines, " in printed.err
+    assert "\n2 of 3 lines, " in printed.err
+    assert "\n3 of 3 lines, " in printed.err
 
 
 def test_evaluate_compares_a_model_with_a_file(
