@@ -19,7 +19,7 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """Load what is asked for only then, so that importing the package costs nothing."""
+    """Load a name only when it is asked for, so that importing the package costs nothing."""
     match name:
         case "DragomanError":
             from dragoman.errors import DragomanError

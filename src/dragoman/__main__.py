@@ -1,4 +1,4 @@
-"""Begin the command line: `dragoman`, `python -m dragoman`, and so `torchrun -m dragoman`."""
+"""Start the command line: `dragoman`, `python -m dragoman`, and thus `torchrun -m dragoman`."""
 
 import contextlib
 import os
@@ -10,14 +10,14 @@ from dragoman.exit_codes import FAILED, INTERRUPTED
 
 
 def main() -> int:
-    """Run a command; what `torchrun` has started ends with it."""
+    """Run a command; a process started by `torchrun` ends with it."""
     if "TORCHELASTIC_RUN_ID" in os.environ:
         _run_and_leave()
     return _run()
 
 
 def _run() -> int:
-    """Run a command; an interrupt while modules are loaded ends it as quietly as a later one."""
+    """Run a command; an interrupt while modules are loading ends it as quietly as a later one."""
     try:
         from dragoman.cli import main as run
 
@@ -27,10 +27,10 @@ def _run() -> int:
 
 
 def _run_and_leave() -> NoReturn:
-    """Run a command, and end the process without what Python does at its end.
+    """Run a command, and exit the process without Python's usual shutdown.
 
-    The threads of gloo outlive their group (in PyTorch 2.13). One that lets go of a tensor while
-    Python ends aborts the process, or keeps it, and `torchrun` with it, for ever.
+    The threads of gloo outlive their process group (in PyTorch 2.13). If one of them releases a
+    tensor while Python shuts down, the process aborts, or hangs forever and `torchrun` with it.
     """
     code = FAILED
     try:
@@ -40,7 +40,7 @@ def _run_and_leave() -> NoReturn:
     except Exception:
         traceback.print_exc()
     finally:
-        with contextlib.suppress(AttributeError, OSError):  # closed, or nobody reads it
+        with contextlib.suppress(AttributeError, OSError):  # closed, or without a reader
             sys.stdout.flush()
         os._exit(code)
 

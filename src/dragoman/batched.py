@@ -8,7 +8,7 @@ Item = TypeVar("Item")
 
 
 def batched(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Take so many at a time; the last ones may be fewer."""
+    """Yield lists of `size` items; the last one may be shorter."""
     remaining = iter(items)
     while batch := list(islice(remaining, size)):
         yield batch

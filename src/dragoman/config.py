@@ -1,4 +1,4 @@
-"""Turn TOML tables into configuration dataclasses, and refuse what they do not declare."""
+"""Turn TOML tables into configuration dataclasses, and reject what these do not declare."""
 
 import difflib
 import tomllib
@@ -72,8 +72,8 @@ def set_key(table: dict[str, Any], assignment: str) -> None:
     """Apply one `section.key=value` to a table in place; the value is TOML, or else a string.
 
     Raises:
-        UsageError: there is no equals sign or no key, the path leads through a value, or what is
-            assigned is a whole section, of which the rest would be lost.
+        UsageError: there is no equals sign or no key, the path leads through a value, or the
+            assignment would replace a whole section and lose the rest of it.
     """
     path, equals, text = assignment.partition("=")
     *sections, key = path.strip().split(".")
@@ -96,7 +96,7 @@ def set_key(table: dict[str, Any], assignment: str) -> None:
 
 
 def nearest(word: str, known: list[str]) -> str | None:
-    """Return the known word that a misspelt one most resembles, if one does."""
+    """Return the known word that is most like a misspelt one, if any is close."""
     return next(iter(difflib.get_close_matches(word, known, n=1, cutoff=0.5)), None)
 
 
@@ -132,19 +132,19 @@ def _convert(value: Any, expected: Any, at: str) -> Any:
 
 
 def _written(value: Any) -> str:
-    """Write a value as it stands in a recipe, if it is a section there."""
+    """Write a value for a message; a section looks as it does in a recipe."""
     if not isinstance(value, dict):
         return repr(value)
     return "{" + ", ".join(f"{key} = {_written(item)}" for key, item in value.items()) + "}"
 
 
 def _check_text(text: str, at: str) -> None:
-    """Refuse what no file of settings can hold."""
+    """Reject text that no settings file can hold."""
     if "\0" in text:
         raise UsageError(f"{at} = {text!r} has a NUL character, which nothing may; remove it")
     try:
         text.encode()
-    except UnicodeEncodeError:  # of a name or an argument that Python could not decode
+    except UnicodeEncodeError:  # from a name or an argument that Python could not decode
         raise UsageError(
             f"{at} = {text!r} is not UTF-8 and cannot be written down; change it, "
             "or rename the file"
@@ -152,7 +152,7 @@ def _check_text(text: str, at: str) -> None:
 
 
 def _example(value: Any, expected: Any) -> str:
-    """Show the table that was meant where a text stands, as a corpus by its path alone."""
+    """Show the table that was meant instead of a text, such as a corpus named by its path alone."""
     item = get_args(expected)[0] if get_origin(expected) is tuple else expected
     if not (isinstance(value, str) and is_dataclass(item)):
         return ""

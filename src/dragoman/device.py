@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 Precision = Literal["auto", "fp32", "bf16"]
-"""Of matrix products; `auto` is bf16 where the hardware has it."""
+"""Number format of matrix products; `auto` is bf16 where the hardware has it."""
 
 
 ROUNDS_BEFORE_SLEEP = "5000"
-"""How often a thread of OpenMP that waits looks again before it sleeps (GOMP_SPINCOUNT); GCC's
-default is sixty times as many."""
+"""How many times a waiting OpenMP thread spins before it sleeps (GOMP_SPINCOUNT); GCC's default is
+sixty times as many."""
 
 
 def num_cpus() -> int:
@@ -31,11 +31,11 @@ def num_cpus() -> int:
 def choose_device(name: str = "auto") -> "torch.device":
     """Resolve the name of a device; `auto` takes a GPU, or the CPU without one.
 
-    On a GPU, attention is not computed by cuDNN from then on: PyTorch 2.13 prefers it where a mask
-    is given, and it plans anew for each shape, of which a search has hundreds.
+    From then on, cuDNN does not compute attention on a GPU: PyTorch 2.13 prefers it where there is
+    a mask, and it makes a new plan for each shape, of which a search has hundreds.
 
     Raises:
-        UsageError: it is no name of a device.
+        UsageError: the name is not that of a device.
         DragomanError: there is no such device on this machine.
     """
     import torch
@@ -64,9 +64,9 @@ def choose_device(name: str = "auto") -> "torch.device":
 
 
 def has_fast_bf16(device: "torch.device") -> bool:
-    """Tell whether bf16 matrix products are faster than fp32 ones there.
+    """Tell whether bf16 matrix products are faster than fp32 ones on a device.
 
-    On a CPU that takes AMX or AVX512-BF16 instructions; others compute bf16 by converting.
+    A CPU needs AMX or AVX512-BF16 instructions for that; others convert bf16 to compute with it.
     """
     import torch
 
@@ -86,13 +86,14 @@ def choose_precision(name: Precision, device: "torch.device") -> "torch.dtype":
 
 
 def sleep_while_waiting() -> None:
-    """Let threads of PyTorch that have to wait sleep soon; call it before PyTorch is imported.
+    """Let waiting PyTorch threads go to sleep soon; call it before PyTorch is imported.
 
-    By themselves those of GCC's OpenMP spin for a while that is longer than most sums of a training
-    take. Where other programs want the processors, one spins while the one that it waits for has
-    none: beside three programs on one of two processors a training reached 350 target tokens a
-    second, and 2,300 so; alone it is as fast either way. A search for a single sentence is slower
-    beside others, which is why translating does not ask for it (`docs/experiments.md`, 2026-11-25).
+    By default, the threads of GCC's OpenMP spin for longer than most operations of training take.
+    Where other programs compete for the processors, one thread spins while the thread that it waits
+    for has no processor: beside three programs on one of two processors, training reached 350
+    target tokens a second, and 2,300 with this; alone it is equally fast either way. A search for a
+    single sentence becomes slower beside other programs, which is why translating does not use it
+    (`docs/experiments.md`, 2026-11-25).
     """
     if "OMP_WAIT_POLICY" not in os.environ:
         os.environ.setdefault("GOMP_SPINCOUNT", ROUNDS_BEFORE_SLEEP)
@@ -101,8 +102,8 @@ def sleep_while_waiting() -> None:
 def compute_in_one_thread() -> None:
     """Limit PyTorch to one thread for calls from this thread; others keep their number.
 
-    Where other threads keep the processors busy, those that PyTorch adds for a small sum wait for
-    one another many times as long as it takes.
+    Where other threads keep the processors busy, the threads that PyTorch adds for a small
+    operation wait for one another many times longer than it takes.
     """
     import torch
 
@@ -111,11 +112,11 @@ def compute_in_one_thread() -> None:
 
 
 def limit_threads(number: int, *, usual: int) -> None:
-    """Let PyTorch compute in so many threads for calls from this thread, and in `usual` for others.
+    """Let PyTorch use `number` threads for calls from this thread, and `usual` for others.
 
-    `set_num_threads` applies to the thread that calls it, and becomes the default of those that
-    first use PyTorch later. So this thread uses it first, or it would get the number of others; one
-    that first uses PyTorch in the moment between the two settings keeps `number`.
+    `set_num_threads` applies to the calling thread, and becomes the default for threads that first
+    use PyTorch later. So this thread uses PyTorch first, or it would get the number of the others;
+    a thread that first uses PyTorch between the two settings keeps `number`.
     """
     import torch
 
@@ -136,7 +137,7 @@ def device_name(device: "torch.device") -> str:
 
 
 def _processor() -> str:
-    """Name the model of the CPU; only Linux tells it in a file."""
+    """Name the model of the CPU; only Linux has it in a file."""
     cpuinfo = Path("/proc/cpuinfo")
     lines = cpuinfo.read_text(encoding="utf-8").split("\n") if cpuinfo.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]

@@ -1,4 +1,4 @@
-"""Files that are on the disk whole, or as they were before; and their checksums."""
+"""Files that are written whole or stay as they were; and their checksums."""
 
 import contextlib
 import errno
@@ -17,26 +17,26 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 _LONGEST_NAME = 220
-"""Bytes; most systems allow 255, of which an unfinished file takes some more."""
+"""Bytes; most systems allow 255, and the name of an unfinished file is somewhat longer."""
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Write a text file that is on the disk whole, or not at all."""
+    """Write a text file to the disk whole, or not at all."""
     with open_whole(path) as file:
         file.write(text.encode())
 
 
 @contextlib.contextmanager
 def open_whole(path: Path) -> Iterator[BinaryIO]:
-    """Open a file that takes its name only when all of it is written and on the disk.
+    """Open a file that gets its name only once all of it is written and on the disk.
 
-    What stands there until then stays as it is. A pipe or a device is written straight through,
-    and a symbolic link goes on pointing where it points.
+    Until then, an existing file of that name stays as it is. A pipe or a device is written to
+    directly, and a symbolic link keeps pointing where it points.
 
     Raises:
-        DragomanError: the file cannot be made; the message has the name that was asked for.
-        OSError: it cannot be written, for want of space or because the disk fails; `filename` is
-            the name that was asked for.
+        DragomanError: the file cannot be created; the message has the requested name.
+        OSError: it cannot be written, for lack of space or because the disk fails; `filename` is
+            the requested name.
     """
     if not is_ordinary(path):
         with _open(path, "ab", name=path) as stream:  # a device may hold something already
@@ -64,11 +64,11 @@ def open_whole(path: Path) -> Iterator[BinaryIO]:
 
 
 def check_apart(written: Sequence[Path], read: Sequence[Path] = ()) -> None:
-    """Make sure that nothing is written over what is read, or written twice.
+    """Make sure that no output overwrites an input or another output.
 
     Raises:
-        UsageError: two names are of one file, perhaps through a link.
-        DragomanError: links lead in a circle.
+        UsageError: two names refer to the same file, perhaps through a link.
+        DragomanError: symbolic links form a loop.
     """
     before = [follow_links(path) for path in read]
     for path in written:
@@ -80,25 +80,25 @@ def check_apart(written: Sequence[Path], read: Sequence[Path] = ()) -> None:
 
 
 def is_ordinary(path: Path) -> bool:
-    """Tell a file, or a name that is free for one, from a pipe, a device and a directory."""
+    """Tell whether a path is a file or free for one, not a pipe, a device or a directory."""
     of_system = path.absolute().parts[1:2] in [("dev",), ("proc",)]
     return not of_system and (path.is_file() or not path.exists())
 
 
 def follow_links(path: Path) -> Path:
-    """Find the place that a name stands for, whether something is there or not.
+    """Find the place that a name stands for, whether or not anything is there.
 
     Raises:
-        DragomanError: its symbolic links lead in a circle.
+        DragomanError: its symbolic links form a loop.
     """
-    place = Path(os.path.realpath(path))  # unlike `resolve`, it is alike in all versions of Python
+    place = Path(os.path.realpath(path))  # unlike `resolve`, the same in all versions of Python
     if place.is_symlink():
         raise DragomanError(f"{path}: symbolic links that lead in a circle; remove them")
     return place
 
 
 def open_file(path: Path) -> io.BufferedReader:
-    """Open a file for reading, which may have come from anybody.
+    """Open a file for reading that may come from anyone.
 
     Raises:
         OSError: it cannot be read, or it is a pipe or a device, which may never end.
@@ -119,21 +119,21 @@ def checksum(path: Path) -> str:
 
 
 def remove_unfinished(path: Path) -> None:
-    """Delete what processes that were killed have left of a file; none may be at work on it."""
+    """Delete what killed processes left of a file; no process may be writing it meanwhile."""
     place = follow_links(path)
     for unfinished in place.parent.glob(f".{glob.escape(_short_name(place))}.*.unfinished"):
         unfinished.unlink(missing_ok=True)
 
 
 def _short_name(place: Path) -> str:
-    """Give the name of a file, or a digest of one that leaves no room for more."""
+    """Return the name of a file, or a digest of a name that is too long to be extended."""
     name = os.fsencode(place.name)
     return place.name if len(name) <= _LONGEST_NAME else hashlib.sha256(name).hexdigest()
 
 
 @contextlib.contextmanager
 def naming(name: Path | str) -> Iterator[None]:
-    """Add a file name to errors of the system that lack one, as those of writing do."""
+    """Add a file name to system errors that lack one, as write errors do."""
     try:
         yield
     except OSError as error:
@@ -143,7 +143,7 @@ def naming(name: Path | str) -> Iterator[None]:
 
 
 def flush(path: Path) -> None:
-    """Bring a file, or the names in a directory, to the disk."""
+    """Flush a file, or the names in a directory, to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         with naming(path):
@@ -153,18 +153,18 @@ def flush(path: Path) -> None:
 
 
 def _open(path: Path, mode: str, *, name: Path) -> BinaryIO:
-    """Open a file for writing, whose errors have the name by which users know it."""
+    """Open a file for writing whose errors have the name that users know."""
     return io.BufferedWriter(_NamedFile(path, mode, asked_for=name))
 
 
 class _NamedFile(io.FileIO):
-    """A file that is written under another name than the one that was asked for."""
+    """A file that is written under a name other than the requested one."""
 
     def __init__(self, path: Path, mode: str, *, asked_for: Path) -> None:
         super().__init__(path, mode)
         self.asked_for = asked_for
 
     def write(self, data: "ReadableBuffer", /) -> int:
-        """Write bytes; an error has the name of the file."""
+        """Write bytes; an error has the requested name."""
         with naming(self.asked_for):
             return super().write(data)

@@ -1,14 +1,14 @@
-"""The errors of Dragoman that a user can mend: one sentence each, no traceback."""
+"""The errors of Dragoman that a user can fix: one sentence each, no traceback."""
 
 
 class DragomanError(ValueError):
-    """Something a user can mend; the message is one sentence that says how."""
+    """Something a user can fix; the message is one sentence that says how."""
 
 
 class UsageError(DragomanError):
-    """What was asked for means nothing: a setting, an option or an argument; exit code 2."""
+    """A setting, an option or an argument makes no sense; exit code 2."""
 
 
 OUT_OF_MEMORY = "there is not enough memory"
-"""How the message of a command that ran out of memory begins, by which a plan recognises that a
-model is too large."""
+"""How the message of a command that ran out of memory begins; `dragoman plan` takes it to mean that
+a model is too large."""

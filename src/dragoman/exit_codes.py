@@ -1,4 +1,4 @@
-"""What a command tells the shell at its end, besides 0."""
+"""The exit codes of commands, besides 0."""
 
 FAILED = 1
 """The work could not be done."""
@@ -9,13 +9,13 @@ FOUND = 1
 WRONG_USE = 2
 
 SOME_REJECTED = 3
-"""The output is complete but for lines that were set aside."""
+"""The output is complete except for lines that were set aside."""
 
 STOPPED = 128
 """Added to the number of the signal that stopped a run, as a shell does."""
 
 INTERRUPTED = 130
-"""What a shell reports of a program that Ctrl-C has ended."""
+"""What a shell reports for a program that was ended by Ctrl-C."""
 
 READER_GONE = 141
-"""What a shell reports of a program whose output nobody reads any more."""
+"""What a shell reports for a program whose output nobody reads any more."""

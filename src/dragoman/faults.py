@@ -1,4 +1,4 @@
-"""Faults of a translation that show at first sight."""
+"""Obvious faults of a translation."""
 
 import re
 from collections import Counter
@@ -30,14 +30,14 @@ FEWEST_WORDS_ALONE = 3
 
 LEAST_COPIED = 0.5
 FEWEST_PLAIN = 4
-"""Plain words that a source and its translation into another language do not share by chance."""
+"""Plain words in common that are no coincidence between a source and its translation."""
 
 LEAST_TOKENS = 10
 MOST_TOKENS_FOR_EACH = 3.0
 
 FEWEST_WORDS_ENDED = 4
 MOST_BROKEN_OFF = 0.5
-"""Words of a translation that breaks off, for each one of its source."""
+"""Most words, for each one of its source, of a translation that breaks off."""
 
 _ENDED = re.compile(r"[.!?\u2026][\"')\]\u00bb\u201d\u2019]*$")
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -53,18 +53,18 @@ def find_faults(
     translation_ids: Sequence[int],
     languages: tuple[str, str] | None = None,
 ) -> tuple[Fault, ...]:
-    """Name what is wrong with a translation at first sight.
+    """List the obvious faults of a translation.
 
-    A model that was trained too little, or on other text, runs in circles, copies what it does not
-    know, or stops at once. What the source does, too, is no fault. Loops and lengths are counted in
-    tokens, of which there are about as many in both languages, whatever these are.
+    A model that was trained too little, or on different text, repeats itself, copies what it does
+    not know, or stops too early. What the source does too is not a fault. Loops and lengths are
+    counted in tokens, of which any two languages need about the same number.
 
     Args:
-        source: Its text.
-        translation: Its text.
+        source: The source text.
+        translation: The translated text.
         source_ids: The tokens of the source.
-        translation_ids: Those of the translation.
-        languages: The codes of both languages. Without them, copies are whole ones.
+        translation_ids: The tokens of the translation.
+        languages: The codes of both languages. Without them, only whole copies are found.
     """
     if source_ids and not translation.strip():
         return ("is empty",)
@@ -83,7 +83,7 @@ def find_faults(
 
 
 def longest_loop(ids: Sequence[int]) -> int:
-    """Count the tokens of the longest stretch in which some of them repeat without a break.
+    """Count the tokens of the longest stretch that repeats a sequence without a break.
 
     >>> longest_loop([5, 1, 2, 1, 2, 1, 2, 1, 2, 1]), longest_loop([1, 1, 1, 2, 1, 2])
     (9, 0)
@@ -103,7 +103,7 @@ def _breaks_off(source: str, translation: str) -> bool:
     """Tell whether a translation stops in the middle of a sentence.
 
     The source ends with a full stop or the like, the translation with a letter, and it has at most
-    half as many words. Scripts without spaces show no words to count.
+    half as many words. Scripts without spaces have no words to count.
     """
     source, translation = source.rstrip(), translation.rstrip()
     if not translation[-1:].isalpha() or not _ENDED.search(source):
@@ -117,11 +117,11 @@ def _breaks_off(source: str, translation: str) -> bool:
 
 
 def _copies(source: str, translation: str) -> bool:
-    """Tell whether almost all words of a translation stand in the source.
+    """Tell whether almost all words of a translation are in the source.
 
-    Of a short one all must, in the same order, and a few of them must stand alone, as those of
-    code and paths do not. Names and titles stay as they are, so it counts only if no word but the
-    first begins with a capital.
+    In a short translation all must be, in the same order, and a few of them must stand alone,
+    unlike those of code and paths. Names and titles are not translated, so a short copy counts only
+    if no word but the first begins with a capital.
     """
     words, of_source = _words(translation), _words(source)
     alone = _STANDING_ALONE.findall(translation)
@@ -134,9 +134,9 @@ def _copies(source: str, translation: str) -> bool:
 def _copies_in_part(source: str, translation: str, languages: tuple[str, str] | None) -> bool:
     """Tell whether a translation stays in the language of the source, with some words changed.
 
-    Half of its words stand in the source, some of them plain ones, unlike those of code and names;
-    and all of them read more like the source's language than like its own, of which the frequent
-    words are known.
+    At least half of its words are in the source, some of them plain ones, unlike those of code and
+    names; and as a whole it reads more like the source language than like its own. The frequent
+    words of both languages must be known.
     """
     if languages is None or any(base_language(one) not in LISTED_LANGUAGES for one in languages):
         return False
@@ -155,12 +155,12 @@ def _detector(languages: tuple[str, str]) -> Detector:
 
 
 def _words(text: str) -> list[str]:
-    """List the words that a translation may change: those of an address stay."""
+    """List the words that a translation may change, without those of addresses."""
     return [word.casefold() for word in _WORD.findall(_without_addresses(text))]
 
 
 def _alone(text: str) -> list[str]:
-    """List the words that stand alone, as those of code and paths do not."""
+    """List the words that stand alone, unlike those of code and paths."""
     return _STANDING_ALONE.findall(_without_addresses(text))
 
 

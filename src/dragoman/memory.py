@@ -1,4 +1,4 @@
-"""Memory that a process keeps, on a CPU, for what it computes next."""
+"""Memory that a process keeps, on a CPU, for its next computations."""
 
 import ctypes
 import mmap
@@ -8,27 +8,27 @@ import threading
 from functools import cache
 from pathlib import Path
 
-# Of glibc's malloc.h, for `mallopt`.
+# From glibc's malloc.h, for `mallopt`.
 M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_MAX = -1, -2, -4
-MADV_HUGEPAGE = 14  # of Linux's mman.h
+MADV_HUGEPAGE = 14  # from Linux's mman.h
 
 ROOM_BYTES = 2**28
-"""By which the process grows when it has too little memory."""
+"""By how much the process grows when it needs more memory."""
 
 HUGE_BYTES = 2**32
-"""Of its first memory, which is in huge pages as soon as it is used, and takes none before."""
+"""Size of its first region, which takes huge pages as soon as it is used, and no memory before."""
 
 
 def keep_freed_memory() -> None:
-    """Let this process keep what it frees, for what it allocates next, and in huge pages.
+    """Let this process keep freed memory for its next allocations, in huge pages.
 
-    Each update of a training needs the same memory for its activations, and each step of a search
-    for its logits. glibc returns large pieces to the system as soon as they are free, and fetches
-    them again page by page: on a CPU with bf16 that is a seventh of the time of an update. To look
-    up where pages of 4 KiB are takes another twentieth, and a tenth of a step.
+    Each update of training needs the same memory for its activations, and each step of a search for
+    its logits. glibc returns large blocks to the system as soon as they are free, and gets them
+    back page by page: on a CPU with bf16 that is a seventh of the time of an update. Looking up the
+    addresses of 4 KiB pages takes another twentieth, and a tenth of a search step.
 
     The main thread keeps all that it frees. Other threads have arenas of their own, in ordinary
-    pages, and give pieces above 64 MiB back. Other allocators than glibc's are left as they are.
+    pages, and return blocks above 64 MiB. Allocators other than glibc's are left as they are.
     """
     if not _is_of_glibc():
         return
@@ -40,10 +40,10 @@ def keep_freed_memory() -> None:
 
 
 def peak_mib() -> float:
-    """Tell how much memory this process has taken at most, in MiB.
+    """Return the peak memory of this process, in MiB.
 
-    On Linux the kernel is asked elsewhere, as `getrusage` counts that of the process from which
-    this one was started, too.
+    On Linux it is read from `/proc`, as `getrusage` also counts the peak of the process that this
+    one was started from.
     """
     usage = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     status = Path("/proc/self/status")
@@ -52,11 +52,11 @@ def peak_mib() -> float:
     for line in status.read_text(encoding="ascii", errors="replace").splitlines():
         if line.startswith("VmHWM"):
             return int(line.split()[1]) / 2**10
-    return usage / 2**10  # kibibytes, on a Linux that does not tell it
+    return usage / 2**10  # kibibytes, on a Linux without that line
 
 
 def _is_of_glibc() -> bool:
-    """Tell whether memory comes from glibc, and not from a library that was loaded before it."""
+    """Tell whether glibc allocates memory, and not a library that was loaded before it."""
     if platform.libc_ver()[0] != "glibc":
         return False
     allocators = (ctypes.CDLL(None).malloc, ctypes.CDLL("libc.so.6").malloc)
@@ -65,13 +65,13 @@ def _is_of_glibc() -> bool:
 
 @cache
 def _advise_huge_pages() -> None:
-    """Take a large piece of address space, ask for huge pages there, and free it for others."""
+    """Allocate a large region of address space, ask for huge pages there, and free it for reuse."""
     libc = ctypes.CDLL(None)
     libc.malloc.restype = ctypes.c_void_p
     libc.malloc.argtypes = [ctypes.c_size_t]
     libc.free.argtypes = [ctypes.c_void_p]
     libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-    if (start := libc.malloc(HUGE_BYTES)) is None:  # a limit was set, or nothing may be promised
+    if (start := libc.malloc(HUGE_BYTES)) is None:  # a limit is set, or overcommit is off
         return
     page = mmap.PAGESIZE
     aligned = -(-start // page) * page

@@ -17,12 +17,12 @@ from dragoman.tokenizers.normalisation import visible
 from dragoman.tokenizers.sentences import cut_margins
 
 WITH_ANOTHER_I = frozenset({"tr", "tur", "az", "aze"})
-"""Languages in which the small letter of I is not i."""
+"""Languages in which the lower case of I is not i."""
 
 
 @dataclass(frozen=True)
 class PreparedSentence:
-    """What a model is shown of a sentence, or writes of a translation, and what is around it."""
+    """What a model is shown of a sentence, or writes of a translation, and what surrounds it."""
 
     content: str
     _: KW_ONLY
@@ -32,28 +32,28 @@ class PreparedSentence:
     before: str = ""
     after: str = ""
     in_capitals: bool = False
-    """Whether the content is written in capitals, though a model reads and writes small letters."""
+    """Whether the sentence is in capitals, though a model reads and writes it in small letters."""
 
     stays: bool = False
-    """Whether all of it stays as it is, so that a model is not asked."""
+    """Whether all of it stays as it is, so that the model is not asked."""
 
     def write(self, text: str) -> str:
-        """Write what was shown or translated as the sentence was written: in capitals, if it was.
+        """Put what was shown or translated in capitals, if the sentence was.
 
-        A text may be written twice.
+        A text may go through this twice.
         """
         return with_capitals(text, self.terms.find_protected(text)) if self.in_capitals else text
 
     def surround(self, text: str) -> str:
-        """Write a translation of the content as one of the sentence."""
+        """Turn a translation of the content into one of the whole sentence."""
         return self.before + self.write(text).strip() + self.after
 
     def surround_words(self, words: Sequence[Word]) -> list[Word]:
-        """Write the words of the content as those of the sentence; what is around it is sure."""
+        """Turn the words of the content into those of the sentence; others have confidence 1."""
         written = self.surround(" ".join(word.text for word in words)).split()
         start = len(self.before.split())
         if words and self.before and not self.before[-1].isspace():
-            start -= 1  # the first word goes on there
+            start -= 1  # the first word continues the last one there
         inside = range(start, start + len(words))
         return [
             Word(text=text, confidence=words[i - start].confidence if i in inside else 1.0)
@@ -61,11 +61,11 @@ class PreparedSentence:
         ]
 
     def read(self, translation: str) -> "PreparedSentence":
-        """Find in a translation of the sentence what a model writes of it.
+        """Extract the part that a model writes from a translation of the sentence.
 
-        Where it has not the capitals of the sentence, or all that stands before or behind that,
-        these are part of the content. What is read from capitals has no others than the first:
-        which there were, nobody knows.
+        Where the translation is not in capitals like the sentence, or lacks some of what stands
+        before or after that, its letters, or what it has there, are part of the content. What is
+        read from capitals keeps only the first one, as nobody knows which others there were.
         """
         found = self.read_beginning(translation)
         end = " ".join(self.after.split())
@@ -75,9 +75,9 @@ class PreparedSentence:
         return replace(found, content=content, after=found.content[len(content) :])
 
     def read_beginning(self, prefix: str) -> "PreparedSentence":
-        """Find in the beginning of a translation what a model writes of it, as `read` does.
+        """Extract the part that a model writes from the beginning of a translation, as `read` does.
 
-        What stands at its end is part of the content: there, nobody knows what is to come.
+        What stands at its end is part of the content, as nobody knows what will follow.
         """
         words = prefix.split()
         if self.stays and words == self.content.split():
@@ -93,13 +93,13 @@ class PreparedSentence:
         return found
 
     def continue_from(self, begun: "PreparedSentence") -> "PreparedSentence":
-        """Tell how a translation is written that begins so: what the beginning lacks stays away."""
+        """Prepare a translation with this beginning: what the beginning lacks is left out."""
         if not begun.content:
             return self
         return replace(self, before=begun.before, in_capitals=begun.in_capitals)
 
     def is_over(self, begun: "PreparedSentence") -> bool:
-        """Tell whether a beginning ends in a word that stands only behind the sentence."""
+        """Tell whether a beginning ends with a word that stands only after the sentence."""
         last = set(begun.content.split()[-1:])
         return not last.isdisjoint(self.after.split()) and last.isdisjoint(self.content.split())
 
@@ -107,9 +107,9 @@ class PreparedSentence:
 def prepare(text: str, terms: TermFinder, languages: tuple[str, str]) -> PreparedSentence:
     """Choose what a model is shown of a sentence.
 
-    Where terms are protected, that is nothing of what surrounds the sentence and says nothing, as
-    emoji and the marks of lists do, no sentence of protected terms alone, no characters that
-    cannot be seen, and small letters for capitals.
+    Where terms are protected, a model is not shown what surrounds a sentence and says nothing, such
+    as emoji and list markers, nor a sentence of protected terms alone, nor invisible characters;
+    and a sentence in capitals is shown in small letters.
 
     Args:
         text: A sentence without tags.
@@ -131,12 +131,12 @@ def prepare(text: str, terms: TermFinder, languages: tuple[str, str]) -> Prepare
 
 
 def has_words(text: str, protected: Sequence[Term]) -> bool:
-    """Tell whether there is a letter beside what stays as it is."""
+    """Tell whether a text has a letter outside what stays as it is."""
     return any(map(str.isalpha, "".join(cut_at_terms(text, protected)[::2])))
 
 
 def _in_small_letters(sentence: PreparedSentence) -> PreparedSentence | None:
-    """Write the content in small letters, unless that changes a term, as %D to %d."""
+    """Write the content in small letters, unless that changes a term, such as %D to %d."""
     find = sentence.terms.find_protected
     protected = find(sentence.content)
     small = with_small_letters(sentence.content, protected)
@@ -146,7 +146,7 @@ def _in_small_letters(sentence: PreparedSentence) -> PreparedSentence | None:
 
 
 def _cut_beginning(text: str, margin: str) -> tuple[str, str]:
-    """Cut off the margin, however its white space is written, if the text begins with it."""
+    """Cut off the margin if the text begins with it, whatever its white space."""
     words = margin.split()
     glued = words.pop() if words and not margin[-1].isspace() else ""
     *given, rest = text.split(maxsplit=len(words))

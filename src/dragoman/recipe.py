@@ -1,4 +1,4 @@
-"""All the settings of a run, composed: what a recipe file holds."""
+"""All the settings of a run: what a recipe file holds."""
 
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -26,30 +26,30 @@ class Recipe:
     """Everything that decides what a run produces."""
 
     source_language: str
-    """A language code, as `en`."""
+    """A language code, such as `en`."""
 
     target_language: str
-    """A language code, as `it`."""
+    """A language code, such as `it`."""
 
     corpora: CorporaConfig
     cleaning: CleaningConfig = field(default_factory=CleaningConfig)
     tokenizer: TokenizerConfig = field(default_factory=TokenizerConfig)
     batching: BatchingConfig = field(default_factory=BatchingConfig)
     model: TransformerConfig = field(default_factory=TransformerConfig)
-    """`model.preset` names what the section starts from, as tiny, small, base or big."""
+    """`model.preset` names what the section starts from, such as tiny, small, base or big."""
 
     training: TrainingConfig = field(default_factory=TrainingConfig)
     search: SearchConfig = field(default_factory=SearchConfig)
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
 
     seed: int = 1
-    """Decides initial weights, order of batches and dropout."""
+    """Decides the initial weights, the order of batches and dropout."""
 
     licence: str = ""
-    """Of the training text, for the model card."""
+    """Licence of the training text, for the model card."""
 
     def __post_init__(self) -> None:
-        # Marian's tokenizers are two, and may have one vocabulary.
+        # Marian has two tokenizers, which may share one vocabulary.
         if self.tokenizer.kind != IMPORTED and self.tokenizer.joint != (
             self.model.tied_embeddings == "all"
         ):
@@ -83,7 +83,7 @@ class Recipe:
 
 
 def _check_language(name: str, code: str) -> None:
-    """Refuse what is no language code: scripts and tokenizations are chosen by it."""
+    """Reject what is not a language code, as the code decides scripts and tokenizations."""
     if not code.strip():
         raise ValueError(f"{name} is empty; name it by its code, as en")
     if known := language_code(code):
@@ -100,7 +100,7 @@ class ReadRecipe(NamedTuple):
     """What the file says, as nested tables."""
 
     given: dict[str, Any]
-    """That, with the assignments."""
+    """The same, with the assignments applied."""
 
 
 def read_recipe(path: Path, assignments: tuple[str, ...] = ()) -> ReadRecipe:
@@ -129,15 +129,14 @@ def read_recipe(path: Path, assignments: tuple[str, ...] = ()) -> ReadRecipe:
 
 
 def load_recipe(path: Path, assignments: tuple[str, ...] = ()) -> Recipe:
-    """Do as `read_recipe` does, for those who do not ask what was given."""
+    """Read a recipe as `read_recipe` does, and return only the recipe."""
     return read_recipe(path, assignments).recipe
 
 
 def recipe_from_table(table: dict[str, Any]) -> Recipe:
     """Build a recipe from nested tables.
 
-    `model.preset` is resolved; `evaluation.tokenize` is chosen by the target language where it is
-    left out.
+    `model.preset` is resolved; the target language decides `evaluation.tokenize` if it is left out.
     """
     model = table.get("model", {})
     if isinstance(model, dict) and "preset" in model:
@@ -156,10 +155,10 @@ def recipe_from_table(table: dict[str, Any]) -> Recipe:
 
 
 def recorded_recipe(model: ModelDirectory) -> Recipe | None:
-    """Read the recipe by which a model was trained; an import has none.
+    """Read the recipe that a model was trained with; an imported model has none.
 
     Raises:
-        ModelError: this version of Dragoman knows no such recipe.
+        ModelError: this version of Dragoman does not understand the recipe.
     """
     recorded = model.description.training.get("recipe")
     if not isinstance(recorded, dict):
@@ -171,7 +170,7 @@ def recorded_recipe(model: ModelDirectory) -> Recipe | None:
 
 
 def vocabulary_of(model: ModelDirectory) -> dict[str, Any]:
-    """Write the `tokenizer` section of a recipe that takes the vocabulary of a model.
+    """Write the `tokenizer` section of a recipe that reuses the vocabulary of a model.
 
     Raises:
         CorpusError: a recipe cannot name the model.
@@ -186,7 +185,7 @@ def vocabulary_of(model: ModelDirectory) -> dict[str, Any]:
 
 
 def differences(old: dict[str, Any], new: dict[str, Any], at: str = "") -> dict[str, str]:
-    """Find the keys in which two nested tables differ, and say of each what became of its value."""
+    """Find the keys in which two nested tables differ, and say how the value of each changed."""
     found: dict[str, str] = {}
     for key in sorted(old.keys() | new.keys()):
         before, after = old.get(key), new.get(key)

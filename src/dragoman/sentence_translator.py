@@ -1,4 +1,4 @@
-"""Sentence to translations: search, look at what was found, and search again."""
+"""Sentence to translations: search, check what was found, and search again."""
 
 import math
 from collections import Counter
@@ -20,50 +20,50 @@ from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.translation import Alternative, badness, different_texts, join
 
 WIDTH_OF_SECOND_SEARCH = 8
-"""Of the beam, where the first search has found something with a fault."""
+"""Beam size of the second search, where the first has found something with a fault."""
 
 WIDTH_FOR_PHRASES = 16
-"""Of the beam that must produce phrases, which is divided among groups; see `docs/terms.md`."""
+"""Beam size of a search for phrases, which is divided among groups; see `docs/terms.md`."""
 
 FEWEST_OF_PHRASES = 3
-"""Translations that a search for phrases looks for; one of them may have another fault."""
+"""Translations that a search for phrases looks for, as one of them may have another fault."""
 
 MOST_PHRASES = 12
-"""Of a sentence that is searched so; the time grows with their number, and the quality falls."""
+"""Most terms of a sentence that is searched so; with more, time grows and quality falls."""
 
 FAULTS_OF_TERMS = frozenset({FAULT_OF_PROTECTED, FAULT_OF_GLOSSARY})
 
 
 class Sentence(NamedTuple):
-    """What is translated at once."""
+    """A unit of translation."""
 
     text: str
     ids: list[int]
     after: str = ""
-    """What stands behind it, stays as it is and is not shown."""
+    """What follows it, stays as it is and is not shown to the model."""
 
 
 class SentenceTranslator:
     """Translates sentences, each with the terms that it must keep.
 
-    First comes the search that was asked for. Most translations are good at that, and keep their
-    terms by themselves. Where the best one has a fault:
+    The requested search comes first. Most translations are good after it, and keep their terms by
+    themselves. Where the best one has a fault:
 
-    1. If it is about terms, a search follows that must produce them, if there is an engine for
-       that; otherwise a wider search. The best scored translation without a fault is taken.
-    2. If what must stay is still not as it was, as no search can produce what is not in the
-       vocabulary, the text beside it is translated and it is put in between. If that is not
+    1. If the fault is about terms, a search that must produce them follows, if there is an engine
+       for that; otherwise a wider search. The best scored translation without a fault is taken.
+    2. If what must stay is still changed, because no search can produce what is not in the
+       vocabulary, the text around it is translated and it is put in between. If that is not
        enough either, the sentence stays as it is.
-    3. What is left is told as a fault.
+    3. Any fault that is left is reported.
 
     Args:
-        engine: What searches.
+        engine: Runs the searches.
         tokenizers: Those of its model.
-        terms: What translations must keep.
+        terms: Finds what translations must keep.
         load_second_engine: Loads an engine that can be required to produce phrases, and can draw
-            tokens, where the first one cannot; it gives None if there is none. It is asked when it
-            is needed.
-        languages: The codes of the languages of sources and translations, if they are known.
+            tokens, where the first one cannot; it returns None if there is none. It is called only
+            when needed.
+        languages: The codes of the source and target languages, if known.
     """
 
     def __init__(
@@ -86,10 +86,10 @@ class SentenceTranslator:
     def translate(
         self, sentences: Sequence[Sentence], search: SearchConfig
     ) -> list[list[Alternative]]:
-        """Give the translations of each sentence: those without a fault first, the best first.
+        """Return the translations of each sentence: those without a fault first, the best first.
 
-        Where tokens are drawn, all draws in their order: equal ones count, and the k-th of one
-        sentence has nothing to do with the k-th of another.
+        Where tokens are drawn, these are all samples in the order drawn, duplicates included; the
+        k-th of one sentence has nothing to do with the k-th of another.
         """
         tasks = [_Task(s.text, s.ids, self._terms.find(s.text)) for s in sentences]
         engine = self._engine_for(search)
@@ -104,7 +104,7 @@ class SentenceTranslator:
     def complete(
         self, sentence: Sentence, prefix: Sequence[int], search: SearchConfig
     ) -> list[Alternative]:
-        """Give the translations that begin with a prefix, as `translate` does."""
+        """Return the translations that begin with a prefix, as `translate` does."""
         task = _Task(*sentence[:2], self._terms.find(sentence.text), tuple(prefix))
         hypotheses = self._engine_for(search).search([task.ids], search, None, [prefix])
         found = list(map(different_texts, self._look_at_all([task], hypotheses)))
@@ -115,9 +115,9 @@ class SentenceTranslator:
     def continue_in_ways(
         self, sentence: Sentence, prefix: Sequence[int], search: SearchConfig, *, count: int
     ) -> list[Alternative]:
-        """Give one translation for each of up to `count` tokens that could follow a prefix.
+        """Return one translation for each of up to `count` tokens that could follow a prefix.
 
-        Nothing is drawn, whatever the search says.
+        Nothing is drawn, whatever the search settings say.
 
         Raises:
             ValueError: the count is not positive.
@@ -135,7 +135,7 @@ class SentenceTranslator:
     def _look_at_all(
         self, tasks: list["_Task"], hypotheses: list[list[Hypothesis]]
     ) -> list[list[Alternative]]:
-        """Put all hypotheses back into text, and see what is wrong with them."""
+        """Decode all hypotheses into text, and look for faults in them."""
         return [
             [self._look_at(task, hypothesis) for hypothesis in of_task or [EMPTY]]
             for task, of_task in zip(tasks, hypotheses, strict=True)
@@ -144,7 +144,7 @@ class SentenceTranslator:
     def _search_again(
         self, tasks: list["_Task"], found: list[list[Alternative]], search: SearchConfig
     ) -> None:
-        """Look for others where the best translation has a fault."""
+        """Search for other translations where the best one has a fault."""
         lacking = [i for i, best in enumerate(found) if self._asks_for_phrases(tasks[i], best[0])]
         if lacking and (engine := self._engine_for_phrases()) is not None:
             self._search_for_phrases(engine, lacking, tasks, found, search)
@@ -167,7 +167,7 @@ class SentenceTranslator:
         found: list[list[Alternative]],
         search: SearchConfig,
     ) -> None:
-        """Require what some translations lack; what their beginning has is there already."""
+        """Require the terms that some translations lack, except those that their prefix has."""
         for_phrases = replace(
             search,
             beam_size=max(search.beam_size, WIDTH_FOR_PHRASES),
@@ -186,7 +186,7 @@ class SentenceTranslator:
         self._add(lacking, tasks, found, others)
 
     def _still_missing(self, task: "_Task") -> list[Term]:
-        """Leave out the terms that the beginning of a translation has already."""
+        """List the terms that the prefix of a translation does not have yet."""
         begun = self.tokenizers.target.decode(task.prefix)
         written = Counter(term.key for term in self._terms.find_protected(begun))
         missing = []
@@ -200,9 +200,9 @@ class SentenceTranslator:
         return missing
 
     def _asks_for_phrases(self, task: "_Task", best: Alternative) -> bool:
-        """Tell whether a search for phrases may help, and does not take for ever.
+        """Tell whether a search for phrases may help without taking forever.
 
-        A model that is made to produce pieces which it has never read does not recover.
+        A model that is forced to produce tokens that it has never read does not recover.
         """
         lacks = FAULTS_OF_TERMS.intersection(best.faults)
         can_be_spelt = not any(term.kind in ("foreign", "picture") for term in task.terms)
@@ -223,7 +223,7 @@ class SentenceTranslator:
     def _translate_around(
         self, tasks: list["_Task"], found: list[list[Alternative]], search: SearchConfig
     ) -> None:
-        """Put in place what is still not as it was, and translate what is between."""
+        """Put back the terms that are still changed, and translate the text between them."""
         chosen = [i for i, best in enumerate(found) if FAULT_OF_PROTECTED in best[0].faults]
         cut = {i: cut_around(tasks[i].text, tasks[i].terms) for i in chosen}
         cut = {i: pieces for i, pieces in cut.items() if len(pieces) > 1}
@@ -242,7 +242,7 @@ class SentenceTranslator:
     def _put_together(
         self, task: "_Task", pieces: list[str], translated: list[Alternative]
     ) -> Alternative:
-        """Put translations where pieces of a sentence were."""
+        """Replace pieces of a sentence by their translations."""
         texts = iter(piece.text for piece in translated)
         whole = "".join(
             text.replace(text.strip(), next(texts)) if place % 2 == 0 and _has_word(text) else text
@@ -253,9 +253,9 @@ class SentenceTranslator:
         return replace(joined, parts=(whole,), faults=tuple(dict.fromkeys(faults)))
 
     def _leave_as_it_is(self, task: "_Task", search: SearchConfig) -> Alternative:
-        """Give up, and say what the model thinks of the sentence as its own translation.
+        """Give up, and score the sentence as its own translation.
 
-        It is asked about no more tokens than a translation may have.
+        The model is asked about no more tokens than a translation may have.
         """
         text = task.text.strip()
         ids = self.tokenizers.target.encode(text)[: search.max_length(len(task.ids)) - 1]
@@ -272,7 +272,7 @@ class SentenceTranslator:
         )
 
     def _look_at(self, task: "_Task", hypothesis: Hypothesis) -> Alternative:
-        """Put a hypothesis back into text, and see what is wrong with it."""
+        """Decode a hypothesis into text, and look for faults in it."""
         text = self.tokenizers.target.decode(hypothesis.ids)
         faults = find_faults(
             task.text,
@@ -292,17 +292,17 @@ class SentenceTranslator:
         )
 
     def _engine_for(self, search: SearchConfig) -> Engine:
-        """Give an engine that can do what a search asks for, or the first one, which refuses it."""
+        """Return an engine that can do what a search asks for, or the first one, which refuses."""
         if search.samples and not self.engine.samples:
             return self._get_second_engine() or self.engine
         return self.engine
 
     def _engine_for_phrases(self) -> Engine | None:
-        """Give the engine that can be required to produce phrases, if there is one."""
+        """Return the engine that can be required to produce phrases, if there is one."""
         return self.engine if self.engine.knows_phrases else self._get_second_engine()
 
     def _get_second_engine(self) -> Engine | None:
-        with self._loading:  # of several threads, one loads it
+        with self._loading:  # only one of several threads loads it
             return self._second_engine
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Texts are cut into what is shown to a model, and put together again."""
+"""Cut texts into what a model is shown, and put them together again."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
@@ -17,29 +17,29 @@ from dragoman.translation import Alternative, Translation, badness, join, join_a
 
 @dataclass(frozen=True, kw_only=True)
 class CutPiece:
-    """A sentence as it is shown to a model."""
+    """A sentence in the form that a model is shown."""
 
     source: str
     """The sentence as it is written, without the white space around it."""
 
     before: str
-    """What stands before it and is not shown, as pictures: all of it, if there is no word."""
+    """What stands before it and is not shown, such as emoji; all of it, if there is no word."""
 
     sentences: tuple[Sentence, ...]
-    """What is translated at once: the sentence, or as much of it as fits, or nothing."""
+    """The units of translation: the sentence, or pieces of one that is too long, or nothing."""
 
     after: str
-    """What stands behind it and is not shown."""
+    """What stands after it and is not shown."""
 
     write: Callable[[str], str]
-    """Writes what was shown or translated as the piece was written: in capitals, if it was."""
+    """Puts what was shown or translated in capitals, if the piece was."""
 
     target: str
     """The language into which it is translated."""
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """What each of the sentences was in the source, with what stands around them."""
+        """The part of the source that each of the sentences comes from, with what surrounds it."""
         if len(self.sentences) < 2:  # noqa: PLR2004
             return (self.source,)
         shown = [(sentence.text + sentence.after).strip() for sentence in self.sentences]
@@ -48,7 +48,7 @@ class CutPiece:
     def put_together(
         self, found: Sequence[Sequence[Alternative]], *, drawn: bool
     ) -> Sequence[Alternative]:
-        """Make translations of the piece from those of each of its sentences."""
+        """Build translations of the piece from those of each of its sentences."""
         return join_alternatives(found, self._join, drawn=drawn)
 
     def _join(self, each: Sequence[Alternative]) -> Alternative:
@@ -68,16 +68,16 @@ class CutPiece:
 
 
 def _kept_behind(sentence: Sentence) -> str:
-    """Give what stands behind a sentence, with the space between them."""
+    """Return what follows a sentence, with the space between them."""
     if not sentence.after:
         return ""
     return (sentence.text[len(sentence.text.rstrip()) :] + sentence.after).rstrip()
 
 
 def _slices(source: str, shown: Sequence[str]) -> tuple[str, ...]:
-    """Cut a sentence into what stands for each part of it that is shown.
+    """Cut a sentence into the stretches that its shown parts come from.
 
-    White space, and characters that cannot be seen, are not counted: they may not be shown.
+    White space and invisible characters are not counted, as the model may not be shown them.
     """
     slices = []
     start = 0
@@ -97,7 +97,7 @@ def _count_visible(text: str) -> int:
 
 @dataclass(frozen=True)
 class CutText:
-    """A text as it is shown to a model."""
+    """A text in the form that a model is shown."""
 
     source: str
     passage: Passage
@@ -110,7 +110,7 @@ class CutText:
 
     @property
     def sentences_of_text(self) -> Iterator[Sentence]:
-        """What is translated, without what stands between tags and is translated once more."""
+        """What is translated, without the text between tags that is translated a second time."""
         are_again = self.passage.are_again if isinstance(self.passage, Markup) else repeat(False)
         return (
             sentence
@@ -122,7 +122,7 @@ class CutText:
     def put_together(
         self, found: Iterator[list[Alternative]], *, drawn: bool = False
     ) -> Translation:
-        """Make the translation of the text from those of its sentences, which come in order.
+        """Build the translation of the text from those of its sentences, which come in order.
 
         Args:
             found: The alternatives of each sentence.
@@ -148,8 +148,8 @@ class TextCutter:
     """Cuts texts into sentences, and sentences that are too long into pieces.
 
     Where terms are protected, a model is not shown tags, nor what surrounds a sentence and says
-    nothing, as emoji do, nor a sentence of protected terms alone, nor characters that cannot be
-    seen. It is shown a sentence in capitals in small letters.
+    nothing, such as emoji, nor a sentence of protected terms alone, nor invisible characters. A
+    sentence in capitals is shown in small letters.
     """
 
     tokenizers: TokenizerPair
@@ -185,7 +185,7 @@ class TextCutter:
         ]
 
     def prepare(self, text: str) -> PreparedSentence:
-        """Choose what a model is shown of a sentence; tags in it are taken for text."""
+        """Choose what a model is shown of a sentence; tags in it are treated as text."""
         return prepare(text, self.terms, self.languages)
 
     def takes_tags_out(self, text: str) -> bool:
@@ -217,10 +217,10 @@ class TextCutter:
         )
 
     def _cut_to_fit(self, content: str) -> tuple[str, list[Sentence]]:
-        """Cut a sentence that has more tokens than the model has seen, but no term.
+        """Cut a sentence that has more tokens than the model has seen, but never within a term.
 
         Returns:
-            What is not shown before its first part, and its parts.
+            What stands before its first part and is not shown, and its parts.
         """
         tokenizer, protected = self.tokenizers.source, self.terms.find_protected(content)
         places = [(term.start, term.end) for term in protected]

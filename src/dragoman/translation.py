@@ -1,4 +1,4 @@
-"""What a text was translated to."""
+"""What a text was translated into."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class Alternative:
     text: str
 
     parts: tuple[str, ...]
-    """The translations of the parts of the text, each for itself."""
+    """The translation of each part of the text on its own."""
 
     score: float
     """Log-probability divided by the length penalty; it ranks the alternatives."""
@@ -24,13 +24,13 @@ class Alternative:
     """Natural logarithm of its probability under the model."""
 
     num_tokens: int
-    """The tokens that it is the probability of, the ends of sentences included."""
+    """How many tokens the probability covers, the ends of sentences included."""
 
     finished: bool
     """Whether it ended by itself; otherwise it was stopped at the length limit."""
 
     faults: tuple[Fault, ...]
-    """What is wrong with it at first sight; see `dragoman.faults`."""
+    """Its obvious faults; see `dragoman.faults`."""
 
     @property
     def confidence(self) -> float:
@@ -39,7 +39,7 @@ class Alternative:
 
 
 def join(parts: Sequence[Alternative], text: str) -> Alternative:
-    """Make one translation of those of the parts of a text, whose scores are added."""
+    """Join the translations of the parts of a text into one, and add up their scores."""
     return Alternative(
         text=text,
         parts=tuple(text for part in parts for text in part.parts),
@@ -59,13 +59,13 @@ def join_alternatives(
 ) -> tuple[Alternative, ...]:
     """Join the translations of the parts of a text: the first ones, the second ones, and so on.
 
-    There are as many as the part has that has the most, but each text once; of a part that has
-    fewer, the best one is in the others, too. The best one of all parts comes first.
+    There are as many as the part with the most has, but each text only once; a part with fewer
+    gives its best one again. The join of the best of each part comes first.
 
     Args:
         found: The alternatives of each part.
-        put_together: Makes one of a translation of each part.
-        drawn: Whether they were drawn at random: then they stay as many, and in their order.
+        put_together: Joins one translation of each part.
+        drawn: Whether they were drawn at random: then all are kept, in their order.
     """
     count = max(map(len, found), default=1)
     best, *others = joined = tuple(
@@ -78,7 +78,7 @@ def join_alternatives(
 
 
 def different_texts(alternatives: Iterable[Alternative]) -> list[Alternative]:
-    """Keep the first of those of the same text, which several sequences of tokens may spell."""
+    """Keep the first alternative of each text, which several token sequences may spell."""
     first: dict[str, Alternative] = {}
     for alternative in alternatives:
         first.setdefault(alternative.text, alternative)
@@ -86,7 +86,7 @@ def different_texts(alternatives: Iterable[Alternative]) -> list[Alternative]:
 
 
 def badness(alternative: Alternative) -> tuple[bool, int, bool, float]:
-    """Rank alternatives: a placeholder that is lost is worse than any other fault."""
+    """Rank alternatives: a lost placeholder is worse than any other fault."""
     faults = alternative.faults
     lost = FAULT_OF_PROTECTED in faults
     return lost, len(faults), not alternative.finished, -alternative.score
@@ -94,17 +94,17 @@ def badness(alternative: Alternative) -> tuple[bool, int, bool, float]:
 
 @dataclass(frozen=True, kw_only=True)
 class Translation:
-    """What a text was translated to."""
+    """What a text was translated into."""
 
     source: str
     alternatives: tuple[Alternative, ...]
-    """As many as `n_best`, or fewer if a search has not found so many that differ as texts. Those
-    without a fault come first, and of these the best scored. Where tokens are drawn, they are as
-    many independent draws, of which some may be equal."""
+    """As many as `n_best`, or fewer if a search did not find that many different texts. Those
+    without a fault come first, and of these the best scored. Where tokens are drawn, they are that
+    many independent samples, some of which may be equal."""
 
     parts: tuple[str, ...]
-    """What was translated at once: the sentences of the source, or pieces of a long one. A text
-    with tags is one part."""
+    """The units of translation: the sentences of the source, or pieces of a long one. A text with
+    tags is one part."""
 
     cut: bool
     """Whether a sentence was too long for the model, so that it was translated in pieces."""
@@ -131,5 +131,5 @@ class Translation:
 
     @property
     def faults(self) -> tuple[Fault, ...]:
-        """What is wrong with the best translation at first sight."""
+        """The obvious faults of the best translation."""
         return self.alternatives[0].faults

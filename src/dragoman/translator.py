@@ -28,15 +28,15 @@ from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.translation import Alternative, Translation, join
 
 CHUNK = 2048
-"""Texts that are read ahead; among so many, there are enough of similar length for a batch."""
+"""Texts that are read ahead; among this many, enough have a similar length to fill a batch."""
 
 
 class SentenceError(DragomanError):
-    """A text is too long to be taken for one sentence."""
+    """A text is too long to be treated as one sentence."""
 
 
 class MarkedUpError(DragomanError):
-    """A sentence has tags or escapes, which are taken out only where all of it is translated."""
+    """A sentence has tags or escapes, which are removed only where all of it is translated."""
 
 
 class ProcessError(DragomanError):
@@ -51,51 +51,50 @@ class Way(NamedTuple):
     """All of it, from its beginning."""
 
     faults: tuple[Fault, ...]
-    """What is wrong with the translation at first sight; see `dragoman.faults`."""
+    """The obvious faults of the translation; see `dragoman.faults`."""
 
 
 class Translator:
     """Translates text with a saved model.
 
-    A text is cut into its sentences, as that is what most models have learnt to translate, and
-    the white space between them is kept. An empty or blank text stays as it is. A text's
-    translation does not depend on the others it is given with, as long as the model computes in
-    single precision on a CPU. In bf16 a few depend on it, and with 8-bit weights or on a GPU it is
-    not promised.
+    A text is split into sentences, as that is what most models have learnt to translate, and the
+    white space between them is kept. An empty or blank text stays as it is. A text's translation
+    does not depend on the other texts it is given with, as long as the model computes in single
+    precision on a CPU. In bf16 a few do, and with 8-bit weights or on a GPU there is no guarantee.
 
-    Threads can share a translator. Processes that are forked cannot: each loads the model itself,
-    after the fork, from a process that has not computed before.
+    Threads can share a translator. Forked processes cannot: each must load the model itself, after
+    the fork, from a process that has not computed before.
 
     Placeholders, numbers, addresses and words in other scripts stay as they are: where a
-    translation does not keep them by itself, the search is made to produce them. So it is with the
-    terms of a glossary. Tags and escaped line breaks are taken out, and put back around the same
-    words; emoji and control characters around a sentence are put back, too. A translation
-    that is empty, repeats itself, copies the source or is far too long or short gives way to the
-    best one without such a fault, if a wider search finds any; or it says its fault.
+    translation does not keep them by itself, the search is forced to produce them. The same goes
+    for the terms of a glossary. Tags and escaped line breaks are removed, and put back around the
+    same words; emoji and control characters around a sentence are put back too. A translation that
+    is empty, repeats itself, copies the source, or is far too long or too short is replaced by the
+    best one without such a fault, if a wider search finds one; otherwise its fault is reported.
 
-    A sentence of more tokens than the model has seen is cut again, between clauses if it can be,
-    and its pieces are translated each for itself. The k-th translation of a text joins the k-th of
-    each of its parts, and their scores are added. There are as many as the part with the most has;
-    a part with fewer gives its best one again.
+    A sentence with more tokens than the model has seen is split further, between clauses if
+    possible, and its pieces are translated separately. The k-th translation of a text joins the
+    k-th translations of its parts, and their scores are added. There are as many as the part with
+    the most has; a part with fewer gives its best one again.
 
     Args:
         path: A model directory.
         engine: "pytorch", or "ctranslate2" if `dragoman export` has made a copy for it. "auto"
             takes the copy if there is one, unless the search samples, a shortlist, a device or a
-            precision is asked for, or PyTorch has a GPU.
-        device: A name that PyTorch knows, as cuda:1; "auto" takes a GPU if there is one.
+            precision is requested, or PyTorch has a GPU.
+        device: A name that PyTorch knows, such as cuda:1; "auto" takes a GPU if there is one.
         search: How to search, if not as the model's description says.
-        split_sentences: Whether to cut a text into sentences; a model that has learnt from
-            paragraphs may do better with the whole.
+        split_sentences: Whether to split a text into sentences; a model that has learnt from
+            paragraphs may do better with the whole text.
         protect: Whether to keep placeholders, numbers, addresses, tags, escapes, emoji and words in
             other scripts as they are.
-        glossary: A file of terms whose translation is prescribed, one a line: source TAB target.
-        shortlist: Whether to search among the tokens of the model's shortlist only, which
+        glossary: A file of terms with prescribed translations, one per line: source TAB target.
+        shortlist: Whether to search only the tokens of the model's shortlist, which
             `dragoman shortlist` learns. Scores are then relative to it. PyTorch is needed.
         precision: Of PyTorch's matrix products: "bf16" is faster where the hardware has it, which
-            "auto" finds out, and "fp32" is exact.
-        threads: How many threads compute on a CPU; all if it is not said. PyTorch has one number
-            for the whole process.
+            "auto" detects, and "fp32" is exact.
+        threads: How many threads compute on a CPU; all if not given. PyTorch has one number for the
+            whole process.
 
     Raises:
         DragomanError: the model or the glossary cannot be used, there is no such device, or PyTorch
@@ -152,9 +151,9 @@ class Translator:
         terms: TermFinder | None = None,
         split_sentences: bool = True,
     ) -> "Translator":
-        """Put a translator together from parts that are in memory already.
+        """Build a translator from parts that are already in memory.
 
-        It keeps no terms if it is not told which.
+        Without `terms`, it does not keep any.
         """
         translator = cls.__new__(cls)
         terms = terms or TermFinder(protects=False)
@@ -194,12 +193,12 @@ class Translator:
 
     @property
     def engine(self) -> str:
-        """What computes: an engine, its version, and where."""
+        """The engine, its version, and where it computes."""
         return self._sentence_translator.engine.name
 
     @property
     def searches_at_once(self) -> int:
-        """How many threads may each translate at once with a gain; others would wait."""
+        """How many threads can usefully translate at once; any more would wait."""
         return self._sentence_translator.engine.searches_at_once
 
     @overload
@@ -215,10 +214,10 @@ class Translator:
     def translate(
         self, texts: Iterable[str], search: SearchConfig | None = None
     ) -> Iterator[Translation]:
-        """Translate any number of texts in constant memory; one comes out for each, in order.
+        """Translate any number of texts in constant memory, and yield one for each, in order.
 
         Raises:
-            TypeError: one text is given, of which each letter would be a text.
+            TypeError: a single text is given, of which each letter would be taken for a text.
         """
         self._check_process()
         if isinstance(texts, str):
@@ -234,16 +233,16 @@ class Translator:
     def complete(self, text: str, prefix: str) -> Alternative:
         """Translate a sentence so that the translation begins with a prefix.
 
-        Placeholders, numbers, addresses and terms of the glossary that the prefix lacks are looked
-        for behind it; what is lost for all that is told as a fault. Tags are taken for text. The
+        Placeholders, numbers, addresses and glossary terms that the prefix lacks are searched for
+        after it; any that are still lost are reported as a fault. Tags are treated as text. The
         model is shown the sentence as `translate` shows it, or all of one that `translate` leaves
         as it is; what is left out around it is put back, and so are its capitals, unless the prefix
         begins without them.
 
         Args:
-            text: One sentence; it is not cut.
-            prefix: How the translation begins. Its last word may go on, as white space at its end
-                does not count; `ways_to_continue` begins another one.
+            text: One sentence; it is not split.
+            prefix: How the translation begins. Its last word may be continued, as white space at
+                its end does not count; `ways_to_continue` starts a new word.
         """
         sentence, begun = self._prepare_beginning(text, prefix)
         if begun.stays:
@@ -255,18 +254,18 @@ class Translator:
         return replace(best, text=whole, parts=(whole,))
 
     def ways_to_continue(self, text: str, prefix: str, *, count: int = 8) -> list[Way]:
-        """Give other words that could follow a prefix, and the translations that they lead to.
+        """Return other words that could follow a prefix, and the translations that they lead to.
 
-        Words are what spaces divide, so a language that has none between them, as Chinese, has no
-        ways here. Before the mark of a list, or what else stays as it is before a sentence, there
-        is one: this mark. A sentence that stays as it is has none, and neither has what stands
-        behind a sentence, as emoji do.
+        Words are what spaces separate, so a language that has none between words, such as Chinese,
+        has no ways here. Before a list marker, or anything else that stays as it is in front of a
+        sentence, there is one: that marker. A sentence that stays as it is has none, and neither
+        has what follows a sentence, such as emoji.
 
         Args:
-            text: One sentence; it is not cut.
-            prefix: How its translation begins, up to the end of a word; nothing for the first one.
+            text: One sentence; it is not split.
+            prefix: How its translation begins, up to the end of a word; empty for the first one.
             count: How many tokens that could follow are tried. There are fewer words, as some begin
-                the same one, or continue the word before.
+                the same word, or continue the word before.
 
         Returns:
             The most probable word first.
@@ -302,12 +301,12 @@ class Translator:
         return sorted(ways.values(), key=lambda way: -way.word.confidence)
 
     def judge(self, text: str, translation: str) -> list[Word]:
-        """Tell how sure the model is of each word of a translation, whoever has made it.
+        """Tell how sure the model is of each word of a translation, whoever made it.
 
-        Both are taken for one sentence, and tags for text. The model is shown the sentence as
-        `translate` shows it: in small letters, also names, if it is in capitals, and without what
-        stands around it. So it is shown the translation where that has them, too; of what stands
-        around that it is sure.
+        Both are treated as one sentence, and tags as text. The model is shown the sentence as
+        `translate` shows it: in small letters, names included, if it is in capitals, and without
+        what surrounds it. The translation is shown the same way where it has these too; what
+        surrounds it has confidence 1.
 
         Raises:
             SentenceError: one is longer than any that the model has seen.
@@ -323,8 +322,8 @@ class Translator:
         """Tell how sure the model is of any number of translations, in constant memory.
 
         Args:
-            pairs: A sentence and its translation each, as `judge` takes them. Of a sentence that
-                stays as it is and a translation that is the same the model is not asked.
+            pairs: Sentences with their translations, as `judge` takes them. The model is not asked
+                about a sentence that stays as it is and has the same text as its translation.
 
         Yields:
             One for each, in order: None if it has more tokens than the model has seen.
@@ -353,7 +352,7 @@ class Translator:
     def _judgement(
         self, translated: PreparedSentence, ids: list[int], values: tuple[float, ...]
     ) -> Judgement:
-        """Put together what is known of a translation from the probabilities of its tokens."""
+        """Build the judgement of a translation from the log-probabilities of its tokens."""
         words = judge_words(ids, values, self._tokenizers.target)
         return Judgement(
             words=tuple(translated.surround_words(words)),
@@ -362,10 +361,10 @@ class Translator:
         )
 
     def _check_process(self) -> None:
-        """Refuse to wait for threads that a fork has not taken along, as that would never end.
+        """Refuse to wait for threads that a fork did not copy, as that would never end.
 
         Raises:
-            ProcessError: this process was forked from the one that has loaded the model.
+            ProcessError: this process was forked from the one that loaded the model.
         """
         if os.getpid() != self._process:
             raise ProcessError(
@@ -390,7 +389,7 @@ class Translator:
     def _begin(
         self, sentence: PreparedSentence, begun: PreparedSentence
     ) -> tuple[Sentence, list[int]]:
-        """Cut a sentence and the beginning of its translation into tokens.
+        """Encode a sentence and the beginning of its translation as tokens.
 
         Raises:
             SentenceError: one is too long, or the model cannot write the beginning.
@@ -406,7 +405,7 @@ class Translator:
     def _encode(
         self, sentence: PreparedSentence, translated: PreparedSentence
     ) -> tuple[list[int], list[int]]:
-        """Cut a sentence and what there is of its translation into tokens.
+        """Encode a sentence, and what there is of its translation, as tokens.
 
         Raises:
             SentenceError: one is longer than any that the model has seen.

@@ -8,8 +8,8 @@ Names of tensor dimensions, the same in the signatures of the package:
     query     positions that attend           d_k       width of one head, d_v as well
     memory    positions attended to           vocab     entries of the vocabulary
     length    positions of any sequence       prefixes  beginnings of a translation, in a search
-    kept      sentences that a search         places    where their keys and values stand
-              goes on with
+    kept      sentences that a search         places    slots for their keys and values
+              continues with
 
 Masks are boolean and say where attention may look: True is visible, False is hidden. Every row of
 a mask has at least one visible position, because a softmax over nothing is not a number.

@@ -18,18 +18,19 @@ Mask = Bool[Tensor, "#batch #heads #query memory"]
 
 @dataclass(frozen=True)
 class KeysAndValues:
-    """A sequence projected to keys and values, what an attention layer looks at: the cache."""
+    """The keys and values of a sequence, which an attention layer looks at: the cache."""
 
     keys: Float[Tensor, "batch heads memory d_k"]
     values: Float[Tensor, "batch heads memory d_k"]
 
     room: int = 0
-    """Places at the end where nothing stands yet; a mask has to hide them."""
+    """Empty slots at the end; a mask has to hide them."""
 
     def append(self, newer: "KeysAndValues") -> "KeysAndValues":
-        """Extend in time, as decoding does with each token.
+        """Append later positions, as decoding does with each token.
 
-        Room is written to, so what has some can be continued once; without it all is copied.
+        Room is filled in place, so a cache with room can be continued only once; without room, all
+        of it is copied.
         """
         if self.room == 0:
             return KeysAndValues(
@@ -42,10 +43,10 @@ class KeysAndValues:
         return replace(self, room=self.room - length)
 
     def compact(self, places: Int[Tensor, "batch kept"], *, room: int) -> "KeysAndValues":
-        """Copy these places of each row of the batch, with room behind them."""
+        """Copy these slots of each row of the batch, with room after them."""
         batch, heads, length, d_k = self.keys.shape
-        # Room is filled with the first place, in the same copy. Left unset it might hold NaN, and
-        # a hidden place has a weight of zero, times which NaN is NaN.
+        # The same copy fills the room with the first slot. Uninitialised, it might hold NaN, and
+        # although a hidden slot has a weight of zero, zero times NaN is NaN.
         places = F.pad(places, (0, room))
         row_starts = torch.arange(batch * heads, device=places.device) * length
         chosen = (row_starts.view(batch, heads, 1) + places[:, None]).flatten()
@@ -81,8 +82,8 @@ def attention_weights(
 class ScaledDotProductAttention(nn.Module):
     """softmax(Q K^T / sqrt(d_k)) V, equation 1.
 
-    It owns no weight. It is a module so that a hook can see what attends to what: the hook gets
-    queries, keys, values and mask, and calls `attention_weights`, which knows of no dropout.
+    It has no parameters. It is a module so that a hook can see what attends to what: the hook gets
+    queries, keys, values and mask, and calls `attention_weights`, which applies no dropout.
     """
 
     def __init__(self, dropout: float = 0.0) -> None:
@@ -102,7 +103,7 @@ class ScaledDotProductAttention(nn.Module):
     def equation(
         self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask | None
     ) -> Float[Tensor, "batch heads query d_k"]:
-        """Compute it as it is written; on a CPU nothing is faster for short sentences."""
+        """Compute it as written; on a CPU, nothing is faster for short sentences."""
         return self.dropout(attention_weights(queries, keys, mask)) @ values
 
     def fused(
@@ -116,15 +117,15 @@ class ScaledDotProductAttention(nn.Module):
 class MultiHeadAttention(nn.Module):
     """MultiHead(Q, K, V) = Concat(head_1 ... head_h) W^O, section 3.2.2.
 
-    head_i = Attention(Q W_i^Q, K W_i^K, V W_i^V); the h matrices of a kind stand side by side in
-    one, and the projected vector, not the embedding, is cut into heads. Unlike the paper's, the
-    four projections have biases, as in PyTorch and Marian; they begin at zero.
+    head_i = Attention(Q W_i^Q, K W_i^K, V W_i^V); the h matrices of a kind are stored side by side
+    in one, and the projected vector, not the embedding, is split into heads. Unlike the paper's,
+    the four projections have biases, as in PyTorch and Marian, initialised to zero.
 
-    Projecting what is attended to and attending are two calls, so that the decoder can keep keys
-    and values from one step to the next. The module itself never keeps any state.
+    Computing keys and values and attending to them are separate calls, so that the decoder can keep
+    keys and values from one step to the next. The module itself never keeps any state.
 
     Raises:
-        ValueError: the heads do not divide d_model.
+        ValueError: d_model is not a multiple of the number of heads.
     """
 
     def __init__(self, d_model: int, num_heads: int, *, dropout: float = 0.0) -> None:
@@ -141,7 +142,7 @@ class MultiHeadAttention(nn.Module):
     def project(
         self, sequence: Float[Tensor, "batch memory d_model"], rotate: Rotate = unrotated
     ) -> KeysAndValues:
-        """Prepare a sequence to be attended to; `rotate` is that of its positions."""
+        """Compute the keys and values of a sequence; `rotate` is that of its positions."""
         return KeysAndValues(
             keys=rotate(self._split_heads(self.key_projection(sequence))),
             values=self._split_heads(self.value_projection(sequence)),

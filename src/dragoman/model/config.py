@@ -10,16 +10,16 @@ LARGEST = {
     "num_encoder_layers": 2**10,
     "num_decoder_layers": 2**10,
 }
-"""Far beyond every model that was ever trained to translate: what is larger is a mistake, or was
-made up to take all memory."""
+"""Far beyond any model ever trained to translate: anything larger is a mistake, or an attempt to
+use up all memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TransformerConfig:
-    """Everything that shapes a model but the sizes of its vocabularies.
+    """Everything that shapes a model except the sizes of its vocabularies.
 
-    The sizes are the paper's base model (table 3); the norm stands before each sublayer, which
-    trains more stably, where the paper has it after.
+    The default sizes are the paper's base model (table 3). The norm comes before each sublayer,
+    which trains more stably; in the paper it comes after.
     """
 
     d_model: int = 512
@@ -41,29 +41,31 @@ class TransformerConfig:
     """Rate on every sublayer output and on embeddings plus positions (section 5.4)."""
 
     attention_dropout: float = 0.0
-    """Rate on attention weights, which the paper's text does not mention and its code had."""
+    """Rate on attention weights; the paper's text does not mention it, but its code had it."""
 
     feed_forward_dropout: float = 0.0
     """Rate on the hidden layer of the feed-forward network, as in the paper's code."""
 
     norm: Literal["before", "after"] = "before"
-    """Normalise before each sublayer and once at the end of each stack, or after, as the paper."""
+    """Normalise before each sublayer and once at the end of each stack, or after each sublayer, as
+    in the paper."""
 
     layer_norm: Literal["per_feature", "scalar"] = "per_feature"
-    """Gain and bias for each feature, or the one pair of numbers that learners' guides have."""
+    """A gain and a bias for each feature, or one pair for all of them, as in learners' guides."""
 
     layer_norm_epsilon: float = 1e-5
     """Added to the variance (per feature) or to the deviation (scalar)."""
 
     activation: Literal["relu", "gelu", "silu"] = "relu"
-    """Between the two matrices of the feed-forward network; ReLU in the paper."""
+    """Activation between the two matrices of the feed-forward network; ReLU in the paper."""
 
     positional_encoding: Literal["interleaved", "marian", "tensor2tensor", "rotary"] = "interleaved"
-    """Which of three conventions for sinusoids that are added to the embeddings, interleaved being
-    the paper's; or rotary, which turns queries and keys of self-attention instead."""
+    """One of three conventions for sinusoids that are added to the embeddings (interleaved is the
+    paper's), or rotary, which rotates the queries and keys of self-attention instead."""
 
     tied_embeddings: Literal["all", "target", "none"] = "all"
-    """One table for source, target and projection (section 3.4), for the last two, or none."""
+    """Share one table between source, target and projection (section 3.4), between the last two,
+    or not at all."""
 
     projection_bias: bool = False
     """Add a bias to the logits, as Marian does."""
@@ -99,7 +101,7 @@ class TransformerConfig:
 
     @property
     def fewest_parameters(self) -> int:
-        """Parameters that the blocks have at least; biases, norms and embeddings come on top."""
+        """A lower bound on the parameters of the blocks; biases, norms, embeddings come on top."""
         layers = self.num_encoder_layers + self.num_decoder_layers
         return layers * (4 * self.d_model**2 + 2 * self.d_model * self.d_ff)
 
@@ -124,7 +126,7 @@ PRESETS: dict[str, dict[str, int | float]] = {
     "base": {},  # the defaults above, table 3 of the paper
     "big": {"d_model": 1024, "d_ff": 4096, "num_heads": 16, "dropout": 0.3},  # table 3, last row
 }
-"""What each preset changes of `TransformerConfig`."""
+"""What each preset changes in `TransformerConfig`."""
 
 STUDENTS: dict[str, dict[str, int | float]] = {
     "tiny-6-1": {
@@ -136,6 +138,6 @@ STUDENTS: dict[str, dict[str, int | float]] = {
     "small-6-1": {**PRESETS["small"], "num_encoder_layers": 6, "num_decoder_layers": 1},
     "base-12-1": {**PRESETS["base"], "num_encoder_layers": 12, "num_decoder_layers": 1},
 }
-"""Presets for students of another model: named by their encoder and decoder layers, as in Kasai et
-al. 2021 ("Deep Encoder, Shallow Decoder", arXiv 2006.10369). The encoder reads a sentence once and
-at once; the decoder runs once for each token, so its layers are what translating waits for."""
+"""Presets for students of another model, named after their encoder and decoder layers, as in Kasai
+et al. 2021 ("Deep Encoder, Shallow Decoder", arXiv 2006.10369). The encoder reads a whole sentence
+in one pass; the decoder runs once for each token, so its layers are what translating waits for."""

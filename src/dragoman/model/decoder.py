@@ -18,12 +18,12 @@ SourceMask = Bool[Tensor, "#batch 1 1 source"]
 TargetMask = Bool[Tensor, "#batch 1 target places"]
 
 ROOM = REGISTER
-"""The cache grows by so many places at a time. A new shape costs a CPU more than attention to a few
-hidden places. And as this is also how many numbers a CPU adds up side by side, the hidden places
-that a sentence has more of beside longer ones change no sum."""
+"""The cache grows by this many slots at a time. A new shape costs a CPU more than attention to a
+few hidden slots. And as this is also how many numbers a CPU adds up side by side, the extra hidden
+slots that a sentence has when it is batched with longer ones do not change any sum."""
 
 TOKENS_AT_ONCE = 4
-"""Tokens of each prefix that room is made for at least."""
+"""Room is made for at least this many tokens of each prefix."""
 
 
 @dataclass(frozen=True)
@@ -38,24 +38,24 @@ class BlockState:
 class DecoderState:
     """All that decoding must remember from one token to the next: the cache of keys and values.
 
-    A search follows several prefixes of each sentence. They stand side by side where positions
-    stand in training: each step writes the keys and values of all of them into room that was made
-    for several steps, and nothing is copied when the search drops one prefix and lets another
-    branch. Instead each prefix remembers which places it may see. When the room is full, what some
-    prefix still descends from is copied to where there is more; the prefixes of a beam have most of
-    their past in common.
+    A search follows several prefixes of each sentence. They lie side by side along the dimension
+    that holds positions in training: each step writes the keys and values of all of them into room
+    made for several steps, and nothing is copied when the search drops one prefix and lets another
+    branch. Instead, each prefix remembers which slots it may see. When the room is full, the slots
+    that some prefix still descends from are copied to a cache with more room; the prefixes of a
+    beam share most of their past.
 
-    A step writes into the room of the state that it is given, which is then used up. Only the state
-    before the first token has no room yet, and may be continued in many ways.
+    A step writes into the room of the state that it is given, which cannot be used again. Only the
+    state before the first token has no room yet, and may be continued in many ways.
     """
 
     blocks: tuple[BlockState, ...]
     source_mask: SourceMask
     length: int
-    """Tokens that each prefix has."""
+    """Number of tokens in each prefix."""
 
     visible: Bool[Tensor, "batch prefixes places"]
-    """Which places of the keys and values each prefix may see: those of its own tokens."""
+    """Which slots of the cache each prefix may see: those of its own tokens."""
 
     def select(self, sentences: Int[Tensor, " kept"]) -> "DecoderState":
         """Keep these sentences of the batch."""
@@ -70,14 +70,14 @@ class DecoderState:
         )
 
     def reorder(self, parents: Int[Tensor, "batch prefixes"]) -> "DecoderState":
-        """Let each prefix continue the one that stood in the row of its parent.
+        """Let each prefix continue the one in its parent's row.
 
         There may be more of them than before, or fewer. Before the first token there is one.
         """
         return replace(self, visible=self.visible.take_along_dim(parents[:, :, None], dim=1))
 
     def extend(self) -> "DecoderState":
-        """Let each prefix have one more token, whose keys and values the decoder then appends."""
+        """Extend each prefix by one token, whose keys and values the decoder then appends."""
         width = self.visible.size(1)
         state = self if self._room >= width else self._make_room()
         begin = state.visible.size(2) - state._room
@@ -89,25 +89,25 @@ class DecoderState:
 
     @property
     def mask(self) -> TargetMask:
-        """`visible`, as attention wants it."""
+        """`visible`, in the shape that attention expects."""
         return self.visible[:, None]
 
     @property
     def _room(self) -> int:
-        """Places of the keys and values that are left to write to."""
+        """Slots of the cache that are still free."""
         target = self.blocks[0].target
         return 0 if target is None else target.room
 
     def _make_room(self) -> "DecoderState":
-        """Leave behind what no prefix descends from, and make room for the next few tokens."""
+        """Drop what no prefix descends from, and make room for the next few tokens."""
         batch, width, _ = self.visible.shape
         room = _round_up(TOKENS_AT_ONCE * width)
         needed = self.visible.any(dim=1)
         most = int(needed.sum(dim=1).max()) if needed.numel() else 0
-        # Stable, so that tokens keep their order; what is kept beyond the needed stays hidden.
+        # Stable, so that tokens keep their order; slots kept beyond those needed stay hidden.
         needed_first = needed.byte().argsort(dim=1, descending=True, stable=True)
         kept = needed_first[:, : _round_up(most)]
-        # Before the first token nothing is kept: the source lends its format, and hidden numbers.
+        # Before the first token nothing is kept: the source lends its format, and hidden filling.
         blocks = tuple(
             replace(block, target=(block.target or block.source).compact(kept, room=room))
             for block in self.blocks
@@ -118,7 +118,7 @@ class DecoderState:
 
 
 def _round_up(places: int) -> int:
-    """Give the next multiple of `ROOM`."""
+    """Return the next multiple of `ROOM`."""
     return math.ceil(places / ROOM) * ROOM
 
 
@@ -167,7 +167,7 @@ class DecoderBlock(nn.Module):
 
 
 class Decoder(nn.Module):
-    """A stack of N decoder blocks; with the norm before each sublayer, one more at the end.
+    """A stack of N decoder blocks; if norms come before sublayers, one more norm at the end.
 
     Decoding all positions at once (training) and one at a time (search) are the same call with
     more or fewer positions in x.

@@ -5,16 +5,16 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-LEVELS = 256  # a random byte decides about an element
+LEVELS = 256  # one random byte decides for each element
 
 
 class Dropout(nn.Module):
     """Zero each element with probability `rate` in training, and scale the others up to match.
 
-    On a CPU the rate is rounded to the nearest 1/256, because one random byte an element is drawn
-    instead of one float: the plain form, `torch.nn.functional.dropout`, takes longer there than
-    the matrix products of a small model. What is kept is divided by the rounded probability, so
-    the expectation is as exact as the numbers are (in bf16 to 1/256). Compiled blocks have the
+    On a CPU the rate is rounded to the nearest 1/256, because one random byte is drawn for each
+    element instead of one float: the plain form, `torch.nn.functional.dropout`, takes longer there
+    than the matrix products of a small model. What is kept is divided by the rounded probability,
+    so the expectation is as exact as the number format (in bf16 to 1/256). Compiled blocks use the
     plain form, which compilers understand.
     """
 
@@ -29,7 +29,7 @@ class Dropout(nn.Module):
             return F.dropout(x, self.rate)
         dropped_levels = min(round(self.rate * LEVELS), LEVELS - 1)
         keep = LEVELS / (LEVELS - dropped_levels)
-        # As numbers at once: truth values first, and numbers of them, take four times as long.
+        # Straight to numbers: booleans first, converted to numbers, take four times as long.
         kept = torch.ge(_random_bytes(x), dropped_levels, out=torch.empty_like(x))
         return x * kept.mul_(keep)
 
@@ -38,7 +38,7 @@ class Dropout(nn.Module):
 
 
 def _random_bytes(like: Tensor) -> Tensor:
-    """Draw a byte for each element, eight at a time as the words they are generated in."""
+    """Draw a byte for each element; they are generated eight at a time, as 64-bit words."""
     num_words = (like.numel() + 7) // 8
     words = torch.empty(num_words, dtype=torch.int64).random_(-(2**63), None)
     return words.view(torch.uint8)[: like.numel()].view(like.shape)

@@ -7,11 +7,11 @@ from torch import Tensor, nn
 
 
 class InputEmbeddings(nn.Module):
-    """Look up the vector of each token, times sqrt(d_model).
+    """Look up the vector of each token, and multiply it by sqrt(d_model).
 
     The table is initialised with variance 1 / d_model, so that the scaled vectors have unit
-    variance, the same order as the sinusoids that are added to them. The row of the padding token
-    is zero and the look-up gives it no gradient.
+    variance, the same order of magnitude as the sinusoids that are added to them. The row of the
+    padding token is zero, and the look-up gives it no gradient.
     """
 
     def __init__(self, vocab_size: int, d_model: int, *, padding_id: int) -> None:

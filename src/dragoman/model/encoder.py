@@ -42,7 +42,7 @@ class EncoderBlock(nn.Module):
 
 
 class Encoder(nn.Module):
-    """A stack of N encoder blocks; with the norm before each sublayer, one more at the end."""
+    """A stack of N encoder blocks; if norms come before sublayers, one more norm at the end."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ class Encoder(nn.Module):
 
     @property
     def dtype(self) -> torch.dtype:
-        """The number format of its products."""
+        """The number format of its matrix products."""
         first = self.blocks[0]
         assert isinstance(first, EncoderBlock)  # the type of a ModuleList's items is lost
         return first.feed_forward.widen.weight.dtype

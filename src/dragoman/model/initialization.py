@@ -1,4 +1,4 @@
-"""How a model begins, in one place."""
+"""The initial weights of a model, in one place."""
 
 from torch import nn
 
@@ -8,7 +8,7 @@ def initialize(model: nn.Module) -> None:
 
     Matrices are Xavier-uniform and biases zero. Embeddings are normal with variance 1 / d_model,
     so that they have unit variance once multiplied by sqrt(d_model), and the padding row is zero.
-    Embeddings come last: a projection that shares their table must begin as they do.
+    Embeddings come last: a projection that shares their table must be initialised as they are.
     """
     for module in model.modules():
         if isinstance(module, nn.Linear):

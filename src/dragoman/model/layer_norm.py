@@ -7,7 +7,7 @@ from torch.nn import functional as F
 
 
 class LayerNormalization(nn.Module):
-    """Give each vector zero mean and unit variance, then a learned gain and bias a feature.
+    """Give each vector zero mean and unit variance, then a learned gain and bias per feature.
 
     y = (x - mean) / sqrt(variance + epsilon) * gain + bias, with the biased variance (division
     by d_model) and epsilon inside the root: what `torch.nn.LayerNorm` computes.
@@ -20,13 +20,13 @@ class LayerNormalization(nn.Module):
         self.bias = nn.Parameter(torch.zeros(d_model))
 
     def equation(self, x: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
-        """Compute it as it is written."""
+        """Compute it as written."""
         mean = x.mean(dim=-1, keepdim=True)
         variance = x.var(dim=-1, unbiased=False, keepdim=True)
         return (x - mean) / torch.sqrt(variance + self.epsilon) * self.gain + self.bias
 
     def forward(self, x: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
-        """Compute the same in one pass over memory instead of seven, in the format of the gain."""
+        """Compute the same in one pass over memory, not seven, in the number format of the gain."""
         own = x.to(self.gain.dtype)
         return F.layer_norm(own, self.gain.shape, self.gain, self.bias, self.epsilon).type_as(x)
 
@@ -34,9 +34,9 @@ class LayerNormalization(nn.Module):
 class ScalarLayerNormalization(nn.Module):
     """The form in learners' guides: alpha * (x - mean) / (deviation + epsilon) + bias.
 
-    It has two parameters in all instead of two a feature, the unbiased deviation (division by
-    d_model - 1), and epsilon outside the root. It is here to be compared with; weights of the
-    usual form do not fit it.
+    It has two parameters in all instead of two per feature, the unbiased deviation (division by
+    d_model - 1), and epsilon outside the root. It is here for comparison; weights of the usual form
+    do not fit it.
     """
 
     def __init__(self, *, epsilon: float = 1e-6) -> None:

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 FEW_ROWS = 64
-"""Below it a CPU may choose another way to add up."""
+"""With fewer rows, a CPU may choose another way to add up."""
 
 ROWS_AT_ONCE = 4
 
@@ -18,11 +18,11 @@ def linear(
 ) -> Float[Tensor, "*rows outputs"]:
     """Compute x W^T + b, each row as it would be computed among others.
 
-    A sentence is translated alone and in batches, and its rounding should not depend on which. The
-    library of PyTorch 2.13 for products on CPUs (MKL) gives a row of single precision the same
-    result in any batch, except, on some processors, the rows that are left over after groups of
-    four in a batch of fewer than about a dozen. So small batches are filled up to a multiple of
-    four. A graph that is compiled or exported takes any number of rows.
+    A sentence may be translated alone or in a batch, and its rounding should not depend on which.
+    PyTorch 2.13's library for matrix products on CPUs (MKL) gives a single-precision row the same
+    result in any batch, except, on some processors, for the rows left over after groups of four in
+    a batch of fewer than about a dozen. So small batches are padded to a multiple of four. A
+    compiled or exported graph takes any number of rows.
     """
     if x.dtype != torch.float32 or x.is_cuda or torch.compiler.is_compiling():
         return F.linear(x, weight, bias)
@@ -35,7 +35,7 @@ def linear(
 
 
 class Linear(nn.Linear):
-    """`torch.nn.Linear` by `linear`."""
+    """`torch.nn.Linear`, computed by `linear`."""
 
     def forward(self, x: Float[Tensor, "*rows inputs"]) -> Float[Tensor, "*rows outputs"]:
         return linear(x, self.weight, self.bias)

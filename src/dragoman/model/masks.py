@@ -11,7 +11,7 @@ def padding_mask(
     """Hide padding.
 
     The first position is always visible: a row of nothing but padding must see something, or its
-    softmax is not a number and poisons every gradient of the batch.
+    softmax is NaN and poisons every gradient of the batch.
     """
     visible = tokens != padding_id
     visible[:, 0] = True

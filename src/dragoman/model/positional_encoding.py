@@ -1,4 +1,4 @@
-"""Positional encoding (section 3.5): sinusoids, which are added or turn queries and keys."""
+"""Positional encoding (section 3.5): sinusoids that are added, or that rotate queries and keys."""
 
 import math
 from collections.abc import Callable
@@ -17,7 +17,7 @@ Convention = Literal["interleaved", "marian", "tensor2tensor"]
 def sinusoids(
     num_positions: int, d_model: int, convention: Convention = "interleaved"
 ) -> Float[Tensor, "positions d_model"]:
-    """Compute the table of positional encodings, a row a position.
+    """Compute the table of positional encodings, one row per position.
 
     `interleaved` is the paper's: sine in the even dimensions, cosine in the odd ones,
 
@@ -25,7 +25,7 @@ def sinusoids(
         PE(pos, 2i + 1) = cos(pos / 10000^(2i / d_model))      i = 0 ... d_model/2 - 1
 
     so the wavelengths run from 2 pi to almost 10000 * 2 pi. `marian` has the same numbers, all
-    the sines first and then all the cosines. `tensor2tensor` is laid out as `marian` and has the
+    the sines first and then all the cosines. `tensor2tensor` is laid out like `marian` but has the
     exponent i / (d_model/2 - 1), so that the last wavelength is 10000 * 2 pi exactly.
 
     For d_model = 4 the two divisors are 10000^0 = 1 and 10000^(2/4) = 100:
@@ -59,8 +59,8 @@ class SinusoidTable(nn.Module):
     """Rows of sinusoids for the positions of a sequence.
 
     The table is a buffer: it moves with the module, it is not a parameter, and it is not saved,
-    because it can always be computed again. It grows when a longer sequence comes. It stays in
-    single precision whatever the module is in.
+    because it can always be recomputed. It grows when a longer sequence comes. It stays in single
+    precision whatever the precision of the module.
     """
 
     table: Tensor
@@ -72,7 +72,7 @@ class SinusoidTable(nn.Module):
         self.register_buffer("table", sinusoids(256, width, convention), persistent=False)
 
     def forward(self, length: int, *, first_position: int = 0) -> Float[Tensor, "length width"]:
-        """Give the rows of `length` positions from the first one on."""
+        """Return the rows of `length` positions, from `first_position` on."""
         end = first_position + length
         table = self.table  # another thread may put a shorter one there at any time
         if end > table.size(0):
@@ -84,7 +84,7 @@ class SinusoidTable(nn.Module):
         return sinusoids(num_positions, self.width, self.convention).to(device)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "SinusoidTable":
-        """Follow to another device, but not to another precision."""
+        """Move to another device, but not to another precision."""
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         self.table = self._compute(len(self.table), self.table.device)
         return self
@@ -100,16 +100,16 @@ class PositionalEncoding(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch length d_model"], *, first_position: int = 0
     ) -> Float[Tensor, "batch length d_model"]:
-        """Encode x, whose first vector stands at `first_position` of its sequence."""
+        """Encode x, whose first vector is at `first_position` of its sequence."""
         return x + self.sinusoids(x.size(1), first_position=first_position).to(x.dtype)
 
     def rotation(self, length: int, *, first_position: int = 0) -> Rotate:
-        """Tell how self-attention turns queries and keys of these positions: not at all."""
+        """Return how self-attention rotates the queries and keys of these positions: not at all."""
         return unrotated
 
 
 class RotaryEncoding(nn.Module):
-    """Add nothing, and turn queries and keys by the angles whose sines `PositionalEncoding` adds.
+    """Add nothing, and rotate queries and keys by the angles whose sines `PositionalEncoding` adds.
 
     Raises:
         ValueError: d_k is odd.
@@ -126,14 +126,14 @@ class RotaryEncoding(nn.Module):
         return x
 
     def rotation(self, length: int, *, first_position: int = 0) -> Rotate:
-        """Tell how self-attention turns queries and keys of these positions."""
+        """Return how self-attention rotates the queries and keys of these positions."""
         rows = self.sinusoids(length, first_position=first_position)
         sines, cosines = rows.unflatten(-1, (-1, 2)).unbind(dim=-1)
         return Rotation(sines, cosines)
 
 
 def build_positions(config: TransformerConfig) -> PositionalEncoding | RotaryEncoding:
-    """Build the way of telling positions that the config names."""
+    """Build the kind of positional encoding that the config names."""
     if config.positional_encoding == "rotary":
         return RotaryEncoding(config.d_k)
     return PositionalEncoding(config.d_model, convention=config.positional_encoding)

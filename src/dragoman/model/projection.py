@@ -31,6 +31,6 @@ class Projection(nn.Module):
         return self.linear(states)
 
     def narrow(self, tokens: Int[Tensor, " kept"]) -> Project:
-        """Give the projection to these entries of the vocabulary alone, in this order."""
+        """Return the projection to these entries of the vocabulary alone, in this order."""
         bias = None if self.linear.bias is None else self.linear.bias[tokens]
         return partial(linear, weight=self.linear.weight[tokens], bias=bias)

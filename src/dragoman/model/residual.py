@@ -51,5 +51,5 @@ class NormBefore(ResidualConnection):
 
 
 def build_residual(config: TransformerConfig) -> ResidualConnection:
-    """Build a residual connection whose norm stands where the configuration says."""
+    """Build a residual connection with its norm where the configuration says."""
     return NormBefore(config) if config.norm == "before" else NormAfter(config)

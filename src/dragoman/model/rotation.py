@@ -1,9 +1,9 @@
-"""Rotary position embedding (Su et al. 2021, arXiv 2104.09864, section 3.2): turned, not added.
+"""Rotary position embedding (Su et al. 2021, arXiv 2104.09864, section 3.2): rotated, not added.
 
-The paper of 2017 adds each token's position to its embedding once. Here nothing is added: in each
-self-attention, queries and keys are turned by angles that grow with their positions. A dot product
-does not change when both its vectors are turned by the same angle, so of two positions only their
-distance shows in it.
+The 2017 paper adds each token's position to its embedding once. Here nothing is added: in each
+self-attention layer, queries and keys are rotated by angles that grow with their positions. A dot
+product does not change when both vectors are rotated by the same angle, so all that it sees of two
+positions is their distance.
 """
 
 from collections.abc import Callable
@@ -16,23 +16,23 @@ from torch import Tensor
 Heads = Float[Tensor, "batch heads length d_k"]
 
 Rotate = Callable[[Heads], Heads]
-"""Turns queries or keys, each by the angles of its position."""
+"""Rotates queries or keys, each by the angles of its position."""
 
 
 def unrotated(heads: Heads) -> Heads:
-    """Leave queries and keys as they are, as in the paper of 2017."""
+    """Leave queries and keys as they are, as in the 2017 paper."""
     return heads
 
 
 @dataclass(frozen=True)
 class Rotation:
-    """Turn each pair of dimensions (2i, 2i + 1) by its angle, pos / 10000^(2i / d_k)."""
+    """Rotate each pair of dimensions (2i, 2i + 1) by its angle, pos / 10000^(2i / d_k)."""
 
     sines: Float[Tensor, "length pairs"]
     cosines: Float[Tensor, "length pairs"]
 
     def equation(self, heads: Heads) -> Heads:
-        """Compute it as it is written (equation 15)."""
+        """Compute it as written (equation 15)."""
         x, y = heads.unflatten(-1, (-1, 2)).unbind(dim=-1)
         turned = (x * self.cosines - y * self.sines, x * self.sines + y * self.cosines)
         return torch.stack(turned, dim=-1).flatten(start_dim=-2).type_as(heads)
@@ -40,7 +40,7 @@ class Rotation:
     def __call__(self, heads: Heads) -> Heads:
         """Compute the same as a product of complex numbers, (x + iy) e^(i angle).
 
-        On a CPU that is one pass over memory instead of six; compilers know no complex numbers.
+        On a CPU that is one pass over memory instead of six; compilers do not know complex numbers.
         """
         if heads.is_cuda or torch.compiler.is_compiling():
             return self.equation(heads)

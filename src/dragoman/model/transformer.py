@@ -77,9 +77,9 @@ class Transformer(nn.Module):
     def _embed(
         self, embeddings: InputEmbeddings, tokens: Int[Tensor, "batch length"]
     ) -> Float[Tensor, "batch length d_model"]:
-        """Give the first block what it reads, in the format of its matrix products.
+        """Compute the input of the first block, in the number format of its matrix products.
 
-        Training may leave tables in a finer one.
+        Training may leave the tables in a finer one.
         """
         x = embeddings(tokens).to(self.encoder.dtype)
         return self.dropout(self.positions(x))
@@ -87,13 +87,13 @@ class Transformer(nn.Module):
     def project(
         self, states: Float[Tensor, "*positions d_model"]
     ) -> Float[Tensor, "*positions vocab"]:
-        """Give the logits of the token that follows each state."""
+        """Compute the logits of the token that follows each state."""
         return self.projection(states)
 
     def forward(
         self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
     ) -> Float[Tensor, "batch target vocab"]:
-        """Give the logits of every next target token, as training needs them.
+        """Compute the logits of every next target token, as training needs them.
 
         The source ends with EOS; the target begins with BOS and lacks its last token. Both are
         padded on the right.
@@ -121,11 +121,11 @@ class Transformer(nn.Module):
         state: DecoderState,
         project: Project | None = None,
     ) -> tuple[Float[Tensor, "batch prefixes vocab"], DecoderState]:
-        """Give the logits of the tokens that follow these, the last ones of several prefixes.
+        """Compute the logits of the tokens that follow these, the last ones of several prefixes.
 
-        All prefixes of all sentences are equally long. The state is used up, unless it is the one
-        before the first token, and no gradient goes through more than one step. Another projection,
-        as `Projection.narrow` gives it, gives the logits of fewer tokens.
+        All prefixes of all sentences have the same length. The state cannot be used again, unless
+        it is the one before the first token, and gradients do not flow through more than one step.
+        Another projection, such as one from `Projection.narrow`, gives the logits of fewer tokens.
         """
         embedded = self.target_embeddings(tokens)
         position = state.length
