@@ -16,10 +16,10 @@ from dragoman.decoding.problem import SearchProblem, State, worth_dropping
 
 @dataclass(frozen=True)
 class Beams:
-    """Prefixes of translations, best first: equally many of each sentence."""
+    """Prefixes of translations, best first: the same number for each sentence."""
 
     sentences: tuple[int, ...]
-    """Which sentence of the problem each is about."""
+    """Which sentence of the problem each row belongs to."""
 
     tokens: Int[Tensor, "sentences prefixes length"]
     """BOS, then what was decoded."""
@@ -28,8 +28,8 @@ class Beams:
     """One for each token after BOS."""
 
     log_probabilities: Float[Tensor, "sentences prefixes"]
-    """Their sums; minus infinity marks a place that no prefix takes. A sentence that has no prefix
-    any more is complete."""
+    """Their sums; minus infinity marks an empty place. A sentence that has no prefix left is
+    complete."""
 
     def take(self, prefixes: Int[Tensor, "sentences taken"]) -> "Beams":
         """Choose prefixes of each sentence."""
@@ -42,7 +42,7 @@ class Beams:
         )
 
     def select(self, kept: Int[Tensor, " kept"]) -> "Beams":
-        """Go on with some of the sentences."""
+        """Continue with some of the sentences."""
         return Beams(
             tuple(self.sentences[i] for i in kept.tolist()),
             self.tokens[kept],
@@ -60,11 +60,12 @@ class _Step:
 
 
 Observer = Callable[[Beams, Tensor, Beams], None]
-"""Is told of each step: the candidates, best first; which prefix of the step before each extends;
-and the prefixes that live on, those of a sentence whose search is over at minus infinity."""
+"""Called at each step with the candidates, best first; with which prefix of the previous step each
+extends; and with the prefixes that live on, those of a sentence whose search is over at minus
+infinity."""
 
 Ending = Literal["enough have ended", "nothing better can come", "the length limit is reached"]
-"""Why the search of a sentence is over."""
+"""Why the search for a sentence is over."""
 
 
 def beam_search(
@@ -73,18 +74,18 @@ def beam_search(
     """Find the `n_best` translations of each sentence, the best scored first.
 
     Each step extends every live prefix by every token and takes the 2 * beam most probable
-    extensions of a sentence. Those among the first `beam` that end are kept apart, with their
+    extensions of each sentence. Those among the first `beam` that end are set aside with their
     score, and never touched again; the first `beam` that do not end live on. There are always
-    enough of them, because each prefix ends in one way only.
+    enough of them, because each prefix can end in only one way.
 
-    The search of a sentence is over when `patience * beam` translations have ended, or before that
-    when it can change nothing any more: a live prefix of log-probability L can at best end at the
+    The search for a sentence is over when `patience * beam` translations have ended, or earlier,
+    once nothing can change any more: a live prefix of log-probability L can at best end at the
     length limit without losing any probability, so its score cannot exceed L / penalty(limit).
     Once `n_best` translations are at least as good as that bound for the best live prefix, they
     are final.
 
-    At the length limit, prefixes that did not end are returned after those that did, and only
-    where fewer than `n_best` did.
+    At the length limit, prefixes that did not end are returned after those that did, and only if
+    fewer than `n_best` did.
     """
     found: list[list[Hypothesis]] = [[] for _ in problem.sources]
     limits = problem.limits(config)
@@ -106,10 +107,10 @@ def beam_search(
 
 
 def _start(problem: SearchProblem[State], beam_size: int) -> tuple[Beams, Tensor, State]:
-    """Begin each sentence with one prefix, and leave the other places empty.
+    """Start each sentence with one prefix, and leave the other places empty.
 
-    The first step is made for that prefix alone. What it gives stands in all places, to be of the
-    same shape as in the steps to come.
+    The first step is computed for that prefix alone. Its result is repeated for all places, to have
+    the same shape as in later steps.
     """
     beginning = problem.begin(1)
     logits, state = problem.step(beginning.tokens[..., -1], beginning.state)
@@ -150,7 +151,7 @@ def _extend(problem: SearchProblem[State], beams: Beams, logits: Tensor) -> _Ste
 def _collect_ended(
     candidates: Beams, found: list[list[Hypothesis]], eos: int, config: SearchConfig
 ) -> None:
-    """Keep the candidates that end."""
+    """Set aside the candidates that end."""
     ended = (candidates.tokens[..., -1] == eos) & (candidates.log_probabilities > -math.inf)
     ended[:, config.beam_size :] = False
     for sentence, hypothesis in _read(candidates, ended, eos, config):
@@ -159,7 +160,7 @@ def _collect_ended(
 
 
 def _live(step: _Step, eos: int, beam_size: int) -> tuple[Beams, Tensor]:
-    """Take the first candidates that do not end, and where they come from."""
+    """Take the first candidates that do not end, and their parents."""
     ended = step.candidates.tokens[:, :, -1] == eos
     survivors = ended.byte().argsort(dim=1, stable=True)[:, :beam_size]
     return step.candidates.take(survivors), step.parents.gather(1, survivors)
@@ -172,7 +173,7 @@ def _settle(
     found: list[list[Hypothesis]],
     limits: Sequence[int],
 ) -> Beams:
-    """Give up the prefixes of the sentences whose search is over."""
+    """Drop the prefixes of the sentences whose search is over."""
     length = beams.tokens.size(2) - 1
     over, at_limit = [], []
     for place, best in enumerate(beams.log_probabilities[:, 0].tolist()):
@@ -194,13 +195,13 @@ def _settle(
 def why_over(
     found: Sequence[Hypothesis], best: float, length: int, limit: int, config: SearchConfig
 ) -> Ending | None:
-    """Tell whether the search of a sentence is over, and why.
+    """Tell whether the search for a sentence is over, and why.
 
     Args:
-        found: What has ended, the best scored first.
+        found: The translations that have ended, the best scored first.
         best: The log-probability of the best live prefix.
-        length: Tokens that the prefixes have.
-        limit: Tokens that they may have.
+        length: Number of tokens in each prefix.
+        limit: Number of tokens that they may have.
         config: The settings of the search.
     """
     if len(found) >= config.patience * config.beam_size:
@@ -214,7 +215,7 @@ def why_over(
 def _fill_with_unfinished(
     beams: Beams, found: list[list[Hypothesis]], eos: int, config: SearchConfig
 ) -> None:
-    """Return prefixes that met the length limit, where nothing better is left."""
+    """Add prefixes that reached the length limit, where too few translations have ended."""
     for sentence, hypothesis in _read(beams, beams.log_probabilities > -math.inf, eos, config):
         if len(found[sentence]) < config.n_best:
             found[sentence].append(hypothesis)
@@ -223,7 +224,7 @@ def _fill_with_unfinished(
 def _read(
     beams: Beams, chosen: Tensor, eos: int, config: SearchConfig
 ) -> list[tuple[int, Hypothesis]]:
-    """Bring the chosen prefixes to the host, each with its sentence."""
+    """Copy the chosen prefixes to the host, each with its sentence."""
     places = [place for place, row in enumerate(chosen.tolist()) for each in row if each]
     if not places:
         return []

@@ -14,33 +14,33 @@ RANGES = {
     "sampling_temperature": (0, 100),
     "top_k": (0, 2**24),
 }
-"""The least and the most of each number; what is more takes all memory and finds nothing better."""
+"""The least and the most of each number; more would use up memory and find nothing better."""
 
 LEAST_TEMPERATURE = 0.001
-"""Below it the best token is as good as certain, and logits divided by less may be infinite."""
+"""Below it, the best token is all but certain, and logits divided by less may be infinite."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchConfig:
-    """How translations are looked for.
+    """How translations are searched for.
 
     Beam search is the default, with the paper's beam and length penalty (section 6.1). A beam of
-    one is greedy search. A sampling temperature above zero draws from the model instead.
+    one is greedy search. A sampling temperature above zero samples from the model instead.
     """
 
     beam_size: int = 4
-    """Unfinished translations of a sentence that are followed at once; 1 is greedy search."""
+    """Partial translations of a sentence that are followed at once; 1 is greedy search."""
 
     length_penalty: float = 0.6
-    """Alpha of the length penalty; 0 ranks by log-probability, which favours short ones."""
+    """Alpha of the length penalty; 0 ranks by log-probability, which favours short translations."""
 
     n_best: int = 1
-    """Translations returned of each sentence."""
+    """Translations returned for each sentence."""
 
     patience: int = 2
-    """A beam search is over when so many translations for each place in the beam have ended (Kasai
-    et al. 2022). 1 is faster and a little worse; with 3 nothing is gained. A search that must keep
-    terms always has 1."""
+    """A beam search is over when this many translations for each place in the beam have ended
+    (Kasai et al. 2022). 1 is faster and a little worse; 3 gains nothing. A search that must keep
+    terms always uses 1."""
 
     max_length_ratio: float = 2.0
     """A translation has at most this many tokens for each source token..."""
@@ -49,16 +49,17 @@ class SearchConfig:
     """...and this many more, the end of the sentence included."""
 
     sampling_temperature: float = 0.0
-    """0 searches; above it, tokens are drawn: 1 as the model says, less is closer to greedy."""
+    """0 searches; above 0, tokens are sampled: 1 from the model's own distribution, less is closer
+    to greedy."""
 
     top_k: int = 0
-    """Sampling draws from this many of the most probable tokens; 0 is all of them."""
+    """Sample only from this many of the most probable tokens; 0 is all of them."""
 
     top_p: float = 1.0
-    """Sampling draws from the fewest tokens that are at least so probable together."""
+    """Sample only from the fewest tokens whose probabilities add up to at least this."""
 
     seed: int = 0
-    """Another seed draws other samples."""
+    """Another seed gives other samples."""
 
     def __post_init__(self) -> None:
         self._check_types()
@@ -78,7 +79,7 @@ class SearchConfig:
             raise ValueError(f"n_best={self.n_best} is more than beam_size={self.beam_size} finds")
 
     def _check_types(self) -> None:
-        """Refuse what is no number, and fractions where whole ones are meant; take NumPy's."""
+        """Reject what is no number, and fractions where whole numbers are meant; take NumPy's."""
         for field in fields(self):
             value: Any = getattr(self, field.name)
             is_whole = type(field.default) is int
@@ -92,18 +93,18 @@ class SearchConfig:
 
     @property
     def samples(self) -> bool:
-        """Whether tokens are drawn instead of searched."""
+        """Whether tokens are drawn instead of searched for."""
         return self.sampling_temperature > 0.0
 
     def without_sampling(self) -> "SearchConfig":
-        """Search for one translation, where these settings draw some."""
+        """Return settings that search for one translation, where these sample."""
         return replace(self, n_best=1, sampling_temperature=0.0, top_k=0, top_p=1.0, seed=0)
 
     def max_length(self, source_length: int, prefix_length: int = 0) -> int:
-        """Count the tokens that a translation may have, its end included.
+        """Compute how many tokens a translation may have, its end included.
 
-        It depends on the sentence alone, so that a sentence is translated alike in every batch.
-        What it must begin with leaves room for more.
+        This depends on the sentence alone, so that it is translated the same in every batch. A
+        prefix that it must begin with still leaves room for more.
 
         >>> config = SearchConfig(max_length_ratio=2.0, max_length_extra=20)
         >>> [config.max_length(10, begun) for begun in (0, 5, 39, 41)]

@@ -1,13 +1,13 @@
 """Beam search for translations that must have certain phrases (Post and Vilar 2018).
 
-A beam search that only forbade the end of a translation while a phrase is missing would fill its
-beam with prefixes that put the phrases off, and then add them where they do not belong. Therefore
-prefixes are compared with those that miss equally many phrases only, and each such group gets its
+A beam search that merely forbade a translation to end while a phrase is missing would fill its beam
+with prefixes that put the phrases off, and then add them where they do not belong. Therefore
+prefixes compete only with those that miss the same number of phrases, and each such group gets its
 share of the beam.
 
 Prefixes within a phrase form groups of their own, and are compared by how probable they were when
-it began. Otherwise, at every step, a prefix that has paid for most of an improbable phrase would
-lose its place to one that has just begun it, until the end of the sentence.
+the phrase began. Otherwise, at every step, a prefix that has paid for most of an improbable phrase
+would lose its place to one that has just begun it, until the end of the sentence.
 """
 
 import math
@@ -33,7 +33,7 @@ class _Prefix:
     token_log_probabilities: tuple[float, ...] = ()
     log_probability: float = 0.0
     parent: int = 0
-    """Which of the prefixes before it continues."""
+    """Which prefix of the previous step it continues."""
 
     missing: tuple[Phrase, ...]
     """The phrases that have not begun."""
@@ -45,7 +45,8 @@ class _Prefix:
     """What is left of it; nothing else may follow."""
 
     rank: float = 0.0
-    """What it is compared by: its log-probability; within a phrase, that up to its first token."""
+    """What it is compared by: its log-probability; within a phrase, that up to the phrase's first
+    token."""
 
 
 class _Step(NamedTuple):
@@ -75,7 +76,7 @@ class _Candidate(NamedTuple):
 
     @property
     def group(self) -> tuple[int, bool]:
-        """Which others it is compared with."""
+        """Which other candidates it is compared with."""
         return len(self.step.missing), bool(self.step.remainder)
 
 
@@ -97,13 +98,13 @@ def constrained_beam_search(
 ) -> list[list[Hypothesis]]:
     """Find translations that have every phrase required of their sentence, the best scored first.
 
-    A token that begins a phrase which is missing begins that phrase, and any other may follow a
-    prefix. A phrase that has begun must be completed. A translation can end when no phrase is
-    missing; once there is just enough room for them before the length limit, nothing else may
-    follow. So every hypothesis has the phrases. There is none if a phrase has a forbidden token in
-    each of its spellings. The limit is higher than usual by the phrases' own length.
+    A token that begins a missing phrase begins that phrase; any other token may follow a prefix. A
+    phrase that has begun must be completed. A translation can end when no phrase is missing; once
+    there is just enough room for the missing ones before the length limit, nothing else may follow.
+    So every hypothesis has the phrases. There is none if each spelling of a phrase has a forbidden
+    token. The limit is higher than usual by the phrases' own length.
 
-    The search of a sentence is over when as many translations as the beam is wide have ended, or
+    The search for a sentence is over when as many translations have ended as the beam is wide, or
     when no live prefix can still become one of the `n_best`.
     """
     beginning = problem.begin(1)
@@ -149,9 +150,9 @@ def _length(phrases: Sequence[Phrase]) -> int:
 
 
 def _fill(live: list[_Prefix], width: int) -> list[_Prefix]:
-    """Fill a row of the beam up with prefixes that nobody reads; complete sentences have no other.
+    """Pad a row of the beam with prefixes that nobody reads; complete sentences have no others.
 
-    A place is a parent of the next step, so the live ones keep their order.
+    Places are the parents of the next step, so the live prefixes keep their order.
     """
     stand_in = live[0] if live else _Prefix(tokens=(0,), missing=())
     return live + [stand_in] * (width - len(live))
@@ -191,7 +192,7 @@ def _advance(
 
 
 def _required_steps(prefix: _Prefix, limit: int) -> list[_Step]:
-    """List the tokens that begin a missing phrase, or the one that continues the present one."""
+    """List the tokens that begin a missing phrase, or the one that continues the current phrase."""
     if prefix.remainder:
         token, *remainder = prefix.remainder
         return [_Step(token, prefix.missing, prefix.phrase, tuple(remainder))]
@@ -208,12 +209,12 @@ def _required_steps(prefix: _Prefix, limit: int) -> list[_Step]:
 
 
 def _forbidden(prefix: _Prefix) -> frozenset[int]:
-    """Give the tokens that may not follow, as they would make something longer of a phrase."""
+    """Return the tokens that may not follow, as they would make a phrase into something longer."""
     return frozenset() if prefix.phrase is None else prefix.phrase.not_before
 
 
 def _has_no_room(prefix: _Prefix, limit: int) -> bool:
-    """Tell whether nothing but the phrases that are required may follow."""
+    """Tell whether nothing but the required phrases may follow."""
     if prefix.remainder:
         return True
     length = len(prefix.tokens) - 1
@@ -221,7 +222,7 @@ def _has_no_room(prefix: _Prefix, limit: int) -> bool:
 
 
 def _may_follow(token: int, prefix: _Prefix, required: list[_Step], eos: int) -> bool:
-    """Tell whether a token may follow that no phrase asks for."""
+    """Tell whether a token that no phrase asks for may follow."""
     if token == eos:
         return not prefix.missing
     if token in _forbidden(prefix):
@@ -232,7 +233,7 @@ def _may_follow(token: int, prefix: _Prefix, required: list[_Step], eos: int) ->
 
 
 def _look_up(log_probabilities: Tensor, steps: list[list[list[_Step]]]) -> list[float]:
-    """Read the log-probability of each step, in order, from the device at once."""
+    """Read the log-probabilities of all steps, in order, from the device in one go."""
     places = [
         (place, row, step.token)
         for place, of_sentence in enumerate(steps)
@@ -263,7 +264,7 @@ def _extend(prefix: _Prefix, candidate: _Candidate) -> _Prefix:
 def _choose(
     sentence: _Sentence, candidates: list[_Candidate], eos: int, config: SearchConfig
 ) -> None:
-    """Divide the beam among the candidates, set apart those that end, and see who can go on."""
+    """Divide the beam among the candidates, set aside those that end, and see which can go on."""
     chosen = [
         _extend(sentence.live[candidate.row], candidate)
         for candidate in _share(candidates, eos, config.beam_size)
@@ -286,10 +287,11 @@ def _choose(
 
 
 def _share(candidates: list[_Candidate], eos: int, width: int) -> Iterator[_Candidate]:
-    """Give each group an equal share of the beam, and the best the rest.
+    """Give each group an equal share of the beam, and the best candidates the rest.
 
-    Where there are more such groups than places, those that miss fewest get one each. Candidates
-    that end take no place, but only those are taken that are better than the last one that does.
+    If there are more groups than places, those that miss the fewest phrases get one each.
+    Candidates that end take no place, but only those that are better than the last of their group
+    that does are taken.
     """
     ranked = sorted(
         (candidate for candidate in candidates if candidate.log_probability > -math.inf),
@@ -312,8 +314,8 @@ def _share(candidates: list[_Candidate], eos: int, width: int) -> Iterator[_Cand
 def _keep(sentence: _Sentence, prefixes: list[_Prefix], eos: int, config: SearchConfig) -> None:
     """Add translations to those that are kept, the best scored first, the unfinished last.
 
-    The same tokens come twice where one of them begins a phrase in one prefix, and is a token as
-    any other in another.
+    The same tokens come twice where one of them begins a phrase in one prefix and is an ordinary
+    token in another.
     """
     for prefix in prefixes:
         found = build_hypothesis(

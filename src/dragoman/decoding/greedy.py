@@ -9,7 +9,7 @@ from dragoman.decoding.single_path import follow_single_paths
 
 
 def greedy_search(problem: SearchProblem[State], config: SearchConfig) -> list[list[Hypothesis]]:
-    """Find one translation of each sentence."""
+    """Find one translation for each sentence."""
 
     def most_probable(logits: Tensor, sentences: Tensor, position: int) -> tuple[Tensor, Tensor]:
         best, tokens = problem.most_probable(logits, 1)

@@ -18,11 +18,11 @@ class Hypothesis:
     """What ranks it: the log-probability divided by the length penalty."""
 
     log_probability: float
-    """Natural logarithm of its probability under the model, that of its end included."""
+    """Natural logarithm of its probability under the model, its end included."""
 
     token_log_probabilities: tuple[float, ...]
-    """The summands of `log_probability`: one a token, and one for the end if it is finished. Empty
-    if the engine does not tell them."""
+    """The terms of `log_probability`: one for each token, and one for the end if it is finished.
+    Empty if the engine does not provide them."""
 
     finished: bool
     """Whether it ended by itself; otherwise it was stopped at the length limit."""

@@ -1,8 +1,9 @@
-"""Searching among some tokens only: each sentence has a list of those that it may produce.
+"""Search among some tokens only: each sentence has a list of those that it may produce.
 
-Within such a search a token goes by its place in the list of its sentence. To beam search, greedy
-search, sampling and the search for phrases the lists are a smaller vocabulary, so they know nothing
-of all this. What a sentence gets depends on its own list, whatever the others of its batch have.
+Within such a search, a token is identified by its place in its sentence's list. To beam search,
+greedy search, sampling and the search for phrases, the lists are just a smaller vocabulary, so they
+know nothing of all this. A sentence's result depends on its own list, whatever the others in its
+batch have.
 """
 
 import math
@@ -27,15 +28,15 @@ Narrow = Callable[[Tensor], Callable[[Tensor, State], tuple[Tensor, State]]]
 
 @dataclass(frozen=True)
 class _ListedState(Generic[State]):
-    """What a model remembers of some sentences, and the lists of these."""
+    """What a model remembers of some sentences, and their lists."""
 
     model: State
 
     lists: Int[Tensor, "batch places"]
-    """Each token of each list, as its place among the tokens that any list has."""
+    """Each token of each list, as its place in the union of all lists."""
 
     filling: Bool[Tensor, "batch places"]
-    """Which places stand after the end of a list."""
+    """Which places are after the end of a list."""
 
     def select(self, sentences: Int[Tensor, " kept"]) -> "_ListedState[State]":
         """Keep these sentences of the batch."""
@@ -44,7 +45,7 @@ class _ListedState(Generic[State]):
         )
 
     def reorder(self, parents: Int[Tensor, "batch prefixes"]) -> "_ListedState[State]":
-        """Let each prefix continue the one that stood in the place of its parent."""
+        """Let each prefix continue the one in its parent's place."""
         return replace(self, model=self.model.reorder(parents))
 
 
@@ -55,12 +56,12 @@ def search_listed(
     config: SearchConfig,
     required: Sequence[Sequence[Phrase]] | None = None,
 ) -> list[list[Hypothesis]]:
-    """Search as `search` does, but let each sentence produce the tokens of its list only.
+    """Search as `search` does, but let each sentence produce only the tokens of its list.
 
-    The end of the sentence, what a translation begins with and the phrases that are required of it
-    belong to each list. Probabilities are normalised over the list, so that what the model gives to
-    other tokens is shared out among those of the list. Logits are computed for the tokens that any
-    sentence of the batch has on its list, and each sentence is shown its own.
+    The end of the sentence, the prefix of a translation and the phrases required of it belong to
+    each list. Probabilities are normalised over the list, so that what the model gives to other
+    tokens is redistributed among those of the list. Logits are computed for the tokens that any
+    sentence of the batch has on its list, and each sentence sees only its own.
 
     Args:
         problem: In the ids of the whole vocabulary.
@@ -89,7 +90,7 @@ def search_listed(
 def _in_places(
     problem: SearchProblem[State], lists: Sequence[list[int]], narrow: Narrow[State]
 ) -> SearchProblem[_ListedState[State]]:
-    """Pose a problem in places of lists, which all begin with the same special tokens."""
+    """Rewrite a problem in places of lists, which all begin with the same special tokens."""
     rows = [torch.tensor(tokens) for tokens in lists]
     filled = pad_sequence(rows, batch_first=True, padding_value=-1).to(problem.device)
     filling = filled < 0
@@ -115,7 +116,7 @@ def _in_places(
 
 
 def _write(tokens: Sequence[int], listed: list[int]) -> tuple[int, ...]:
-    """Tell at which places of a list tokens stand."""
+    """Return the places of tokens in a list."""
     return tuple(listed.index(token) for token in tokens)
 
 
@@ -127,7 +128,7 @@ def _tokens(phrases: Sequence[Phrase]) -> list[int]:
 
 
 def _write_phrases(phrases: Sequence[Phrase], listed: list[int]) -> list[Phrase]:
-    """Write phrases as places of a list; a token that is not on it need not be kept away."""
+    """Rewrite phrases in places of a list; a token that is not on it need not be excluded."""
 
     def on_list(tokens: frozenset[int]) -> frozenset[int]:
         return frozenset(place for place, token in enumerate(listed) if token in tokens)

@@ -14,16 +14,16 @@ class Spelling:
 
 @dataclass(frozen=True, kw_only=True)
 class Phrase:
-    """Tokens that stand in a translation in one piece: a placeholder, a term of a glossary."""
+    """Tokens that must stand together in a translation: a placeholder, or a glossary term."""
 
     spellings: tuple[Spelling, ...]
-    """The ways to write it, of which a translation has one."""
+    """The ways to write it, one of which a translation has."""
 
     not_before: frozenset[int] = frozenset()
     """Tokens that may not follow it, because they would continue its last word or number."""
 
     only_behind: frozenset[int] = frozenset()
-    """Tokens that may only stand behind it, because with them a translation is over."""
+    """Tokens that may only come after it, because with them a translation is over."""
 
     def __post_init__(self) -> None:
         if not self.spellings or not all(spelling.tokens for spelling in self.spellings):

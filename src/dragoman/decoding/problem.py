@@ -28,7 +28,7 @@ class SearchState(Protocol):
         ...
 
     def reorder(self: Same, parents: Int[Tensor, "batch prefixes"]) -> Same:
-        """Let each prefix continue the one that stood in the place of its parent.
+        """Let each prefix continue the one in its parent's place.
 
         There may be more of them than before, or fewer. Before the first token there is one.
         """
@@ -42,14 +42,14 @@ State = TypeVar("State", bound=SearchState)
 class SearchProblem(Generic[State]):
     """A batch of sentences to translate, and the model as a step function.
 
-    A search sees no more of a model than this: from the last token of each prefix and a state, the
+    This is all that a search sees of a model: from the last token of each prefix and a state, the
     logits of the next token and the next state.
     """
 
     step: Callable[[Tensor, State], tuple[Tensor, State]]
     """(tokens of shape (batch, prefixes), state) -> (logits of (batch, prefixes, vocab), state).
 
-    The state that it is given is used up, unless it is the one before the first step.
+    The state that it is given cannot be used again, unless it is the one before the first step.
     """
 
     state: State
@@ -59,7 +59,7 @@ class SearchProblem(Generic[State]):
     """The tokens of each sentence, without EOS. They decide how long a translation may be."""
 
     prefixes: Sequence[Sequence[int]]
-    """The tokens that the translation of each sentence begins with, equally many for each."""
+    """The tokens that the translation of each sentence begins with, the same number for each."""
 
     bos: int
     """The token that every translation starts from."""
@@ -77,8 +77,8 @@ class SearchProblem(Generic[State]):
         """Let the model read the beginning of each translation, up to its last token.
 
         Args:
-            width: How many prefixes of a sentence the state is for. All begin alike, so that one
-                of them is read.
+            width: How many prefixes of a sentence the state is for. All begin alike, so only one of
+                them is read.
         """
         begun = torch.tensor([[self.bos, *prefix] for prefix in self.prefixes], device=self.device)
         tokens = begun[:, None]
@@ -97,7 +97,7 @@ class SearchProblem(Generic[State]):
         )
 
     def limits(self, config: SearchConfig) -> list[int]:
-        """Count the tokens that each translation may have, its end included."""
+        """Compute how many tokens each translation may have, its end included."""
         return [
             config.max_length(len(source), len(prefix))
             for source, prefix in zip(self.sources, self.prefixes, strict=True)
@@ -118,9 +118,9 @@ class SearchProblem(Generic[State]):
     def most_probable(
         self, logits: Float[Tensor, "batch prefixes vocab"], count: int
     ) -> tuple[Float[Tensor, "batch prefixes count"], Int[Tensor, "batch prefixes count"]]:
-        """Give the best log-probabilities of each prefix and their tokens.
+        """Return the best log-probabilities of each prefix and their tokens.
 
-        On a CPU the vocabulary is gone through for a few sentences at a time, which its cache
+        On a CPU, the vocabulary is processed for only as many sentences at a time as its cache
         holds.
         """
         of_sentence = logits.shape[1:].numel()
@@ -147,9 +147,9 @@ class Beginning(Generic[State]):
 
 
 def worth_dropping(num_complete: int, num_followed: int) -> bool:
-    """Tell whether the other sentences of a batch get on faster without the complete ones.
+    """Tell whether the other sentences of a batch are faster without the complete ones.
 
-    To drop some, the state of the others is copied, which costs more than a step with a few rows
-    that nobody needs.
+    Dropping some means copying the state of the others, which costs more than a step with a few
+    rows that nobody needs.
     """
     return num_complete * 4 >= num_followed

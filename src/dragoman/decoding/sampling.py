@@ -17,8 +17,8 @@ from dragoman.decoding.top_tokens import top_tokens
 def sample(problem: SearchProblem[State], config: SearchConfig) -> list[list[Hypothesis]]:
     """Draw `n_best` translations of each sentence, independently of each other.
 
-    They stay in the order in which they were drawn. Ranked, the first ones of two sentences would
-    both be good, and a text that is joined of them no draw of the model.
+    They stay in the order in which they were drawn. If they were ranked, the first ones of two
+    sentences would both be good, and a text joined from them would not be a sample of the model.
 
     All the randomness of a sample comes from the seed, the source sentence and the number of the
     sample. So a sentence gets the same samples in every batch and at every place in a file.
@@ -42,10 +42,10 @@ def draw_tokens(
 ) -> Int[Tensor, "*rows"]:
     """Turn noise, uniform in [0, 1), into tokens: temperature, then top-k, then the nucleus.
 
-    The most probable tokens stand first on the unit interval, each as wide as its probability;
-    the noise says where to point (inverse transform sampling).
+    Tokens are laid out on the unit interval, the most probable first, each as wide as its
+    probability; the noise says where to point (inverse transform sampling).
     """
-    if config.top_k:  # much faster than to sort a whole vocabulary
+    if config.top_k:  # much faster than sorting a whole vocabulary
         count = min(config.top_k, log_probabilities.size(-1))
         ordered, tokens = top_tokens(log_probabilities, count)
     else:
@@ -57,8 +57,8 @@ def draw_tokens(
     upper = probabilities.cumsum(dim=-1)
     target = noise[..., None] * upper[..., -1:]
     pointed_at = (upper <= target).sum(dim=-1, keepdim=True)
-    # Rounding may let the target reach the end of the interval; the last token drawn must still
-    # be one that has a probability.
+    # Rounding may let the target reach the end of the interval; the token drawn must still have a
+    # probability.
     last = (probabilities > 0).sum(dim=-1, keepdim=True) - 1
     return tokens.gather(-1, pointed_at.minimum(last))[..., 0]
 

@@ -17,11 +17,11 @@ def search(
     config: SearchConfig,
     required: Sequence[Sequence[Phrase]] | None = None,
 ) -> list[list[Hypothesis]]:
-    """Find `n_best` translations of each sentence, or fewer if there are not so many.
+    """Find `n_best` translations of each sentence, or fewer if there are not that many.
 
     A beam of one is greedy search: it stops at the first end that it meets, where a beam search
-    would still look whether something longer scores better. Phrases that are required of each
-    sentence ask for a beam search of their own, whatever the beam.
+    would still check whether something longer scores better. Required phrases need a beam search of
+    their own, whatever the beam.
     """
     if required is not None:
         return constrained_beam_search(problem, config, required)

@@ -10,7 +10,7 @@ from dragoman.decoding.hypothesis import Hypothesis, build_hypothesis
 from dragoman.decoding.problem import SearchProblem, State, worth_dropping
 
 Choose = Callable[[Tensor, Tensor, int], tuple[Tensor, Tensor]]
-"""(logits of shape (sentences, paths, vocab), which sentence of the problem each is about,
+"""(logits of shape (sentences, paths, vocab), which sentence of the problem each belongs to,
 position) -> log-probabilities and tokens, both of shape (sentences, paths)."""
 
 
@@ -47,6 +47,6 @@ def follow_single_paths(
 def _read(
     ids: list[int], scores: list[float], limit: int, eos: int, config: SearchConfig
 ) -> Hypothesis:
-    """Cut what was decoded after the end, while other paths went on."""
+    """Cut off what was decoded after the end, while other paths went on."""
     length = min(ids.index(eos) + 1 if eos in ids else len(ids), limit)
     return build_hypothesis(ids[:length], scores[:length], eos=eos, config=config)

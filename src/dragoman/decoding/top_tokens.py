@@ -11,11 +11,11 @@ BLOCK = 64
 def top_tokens(
     scores: Float[Tensor, "*rows vocab"], count: int
 ) -> tuple[Float[Tensor, "*rows count"], Int[Tensor, "*rows count"]]:
-    """Take the best scores of each row and their tokens; what comes out depends on the row alone.
+    """Take the best scores of each row and their tokens; the result depends on the row alone.
 
     On a CPU, `topk` costs more than the projection to a vocabulary of thousands. The maxima of
-    blocks are cheap, and what is among the best stands in one of the blocks that have the best
-    maxima: any other block is surpassed by `count` tokens at least.
+    blocks are cheap, and the best tokens are in the blocks with the best maxima: any other block is
+    surpassed by at least `count` tokens.
     """
     num_blocks = scores.size(-1) // BLOCK
     if scores.is_cuda or num_blocks <= 2 * count:
