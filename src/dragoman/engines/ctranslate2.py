@@ -24,7 +24,7 @@ COPY_NAME = "ctranslate2"
 """The folder of a model directory that holds the copy that CTranslate2 reads."""
 
 NUM_POSITIONS = "dragoman_num_positions"
-"""Under this name the copy's `config.json` says for how many positions it has encodings."""
+"""The key in the copy's `config.json` that says for how many positions it has encodings."""
 
 TOKENS_PER_BATCH = 1024
 """Source tokens translated together, or tokens of the longer side judged together, padding
@@ -36,12 +36,11 @@ _LENGTH_PENALTY = 1e-3  # next to none, as we rank; with 0 it would stop when th
 class CTranslate2Engine:
     """Searches with the copy of a model that `dragoman export` has written.
 
-    The searches are those of the PyTorch engine, so the translations are the same, as far as
-    rounding goes: the copy usually has 8-bit weights. It differs in three things. Forbidden tokens
-    are taken out before probabilities are normalised, so scores are better by the little that they
-    had. Where more than `patience * beam` translations end, or meet the length limit, it chooses
-    among the most probable ones. There is no sampling, because its random numbers would be shared
-    by a batch.
+    The searches are those of the PyTorch engine, so the translations are the same up to rounding:
+    the copy usually has 8-bit weights. There are three differences. Forbidden tokens are removed
+    before probabilities are normalised, so scores are better by the little that these had. Where
+    more than `patience * beam` translations end, or reach the length limit, it chooses among the
+    most probable ones. There is no sampling, because a batch would share its random numbers.
     """
 
     def __init__(
@@ -56,9 +55,9 @@ class CTranslate2Engine:
 
         Args:
             directory: The model.
-            tokenizers: Its own; a copy knows tokens by their spelling.
+            tokenizers: The model's own; a copy knows tokens by their spelling.
             copy: Where the copy is, if not in the model's directory.
-            threads: Of computation, each for batches of its own; if not given, all processors.
+            threads: How many compute, each on batches of its own; if not given, all processors.
 
         Raises:
             EngineError: there is no copy, or it is damaged, or it was made from other weights.
@@ -110,8 +109,8 @@ class CTranslate2Engine:
         """Translate sentences, given as tokens without EOS; the results keep their order.
 
         Raises:
-            UsageError: it should sample.
-            EngineError: it should produce phrases, or a translation could be too long for the copy.
+            UsageError: sampling is requested.
+            EngineError: phrases are required, or a translation could be too long for the copy.
         """
         if required is not None:
             raise EngineError("CTranslate2 cannot be required to say something")
@@ -129,7 +128,7 @@ class CTranslate2Engine:
     def continue_in_ways(
         self, source: Sequence[int], prefix: Sequence[int], config: SearchConfig, *, count: int
     ) -> list[Hypothesis]:
-        """Translate a sentence in up to `count` ways that part right after a prefix."""
+        """Translate a sentence in up to `count` ways that diverge right after a prefix."""
         if not source:
             return [EMPTY]
         task = _Task(source, prefix)
@@ -141,14 +140,14 @@ class CTranslate2Engine:
     def log_probabilities(
         self, sources: Sequence[Sequence[int]], translations: Sequence[Sequence[int]]
     ) -> list[tuple[float, ...]]:
-        """Judge translations that are given: one value for each token, and one for the end.
+        """Score given translations: one value for each token, and one for the end.
 
         Raises:
             EngineError: one is too long for the copy.
         """
         lengths = [1 + max(map(len, pair)) for pair in zip(sources, translations, strict=True)]
         self._check_positions(max(lengths, default=0))
-        batches = list(group_by_length(lengths, TOKENS_PER_BATCH))  # its own see sources only
+        batches = list(group_by_length(lengths, TOKENS_PER_BATCH))  # its own see only sources
         running = [
             self._translator.score_batch(
                 [self._write_source(sources[i]) for i in batch],
@@ -165,7 +164,7 @@ class CTranslate2Engine:
         return results
 
     def _start(self, tasks: Sequence["_Task"], config: SearchConfig, **changed: Any) -> list[Any]:
-        """Begin to translate a batch; its longest sentence decides how long others may get."""
+        """Start translating a batch; its longest sentence decides how long the others may get."""
         limit = max(_limit(task, config) for task in tasks)
         longest = max(limit, *(len(task.source) + 1 for task in tasks))
         self._check_positions(longest)
@@ -197,7 +196,7 @@ class CTranslate2Engine:
             )
 
     def _rank(self, task: "_Task", result: Any, config: SearchConfig) -> list[Hypothesis]:
-        """Score what was found as we do; search again if a shorter limit is the sentence's own."""
+        """Score what was found as we do; search again if the sentence's own limit is shorter."""
         if any(len(pieces) > _limit(task, config) for pieces in result.hypotheses):
             result = self._start([task], config)[0].result()
         if task.prefix:  # whose probability the library's score leaves out
@@ -232,9 +231,9 @@ class CTranslate2Engine:
     def _end_at_once(
         self, task: "_Task", found: Sequence[Hypothesis], config: SearchConfig
     ) -> list[Hypothesis]:
-        """Give the prefix as a translation, where our search finds it and the library does not.
+        """Return the prefix as a translation, where our search finds it and the library does not.
 
-        Right behind a prefix the library lets a beam end only if nothing is more probable; we, if
+        Right after a prefix, the library lets a beam end only if nothing is more probable; we do if
         the end is among the first `beam_size` tokens.
         """
         prefix = tuple(task.prefix)
@@ -283,12 +282,12 @@ class _Task(NamedTuple):
 
 
 def _limit(task: _Task, config: SearchConfig) -> int:
-    """Count the tokens that a translation may have, its end included."""
+    """Compute how many tokens a translation may have, its end included."""
     return config.max_length(len(task.source), len(task.prefix))
 
 
 def is_copied(directory: ModelDirectory) -> bool:
-    """Tell whether a model has a copy that was made from its present weights."""
+    """Tell whether a model has a copy that was made from its current weights."""
     try:
         config = read_config(directory.path / COPY_NAME)
     except EngineError:
@@ -324,14 +323,14 @@ def read_config(copy: Path) -> dict[str, Any]:
 
 
 def _name_files_of_its_own(checksums: object) -> bool:
-    """Tell whether all that they name is in the copy; a made-up name may lead anywhere."""
+    """Tell whether all the names are of files in the copy; a made-up name may lead anywhere."""
     return isinstance(checksums, dict) and all(
         re.fullmatch(r"\w[\w.]*", name) for name in checksums
     )
 
 
 def _verify(copy: Path, checksums: dict[str, str]) -> None:
-    """Compare the files of a copy with what was written; CTranslate2 notices few damages."""
+    """Compare the files of a copy with what was written; CTranslate2 notices little damage."""
     how = _how_to_export(copy.parent)
     for name, written in checksums.items():
         path = copy / name

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 
 
 def group_by_length(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
-    """Cut the sentences that have a token at all into batches, the longest first.
+    """Group the sentences that have any tokens into batches, the longest first.
 
-    A batch has at most `budget` tokens, with padding and EOS, or one sentence. Those who need
-    sentences without tokens, too, count EOS themselves.
+    A batch has at most `budget` tokens, padding and EOS included, or one sentence. Callers that
+    need sentences without tokens too must count EOS themselves.
 
     >>> list(group_by_length([2, 9, 0, 3, 1], budget=10))
     [[1], [3, 0], [4]]

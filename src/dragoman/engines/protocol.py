@@ -12,14 +12,14 @@ EngineKind = Literal["auto", "pytorch", "ctranslate2"]
 
 
 class EngineError(DragomanError):
-    """An engine cannot be used, or not for what is asked."""
+    """An engine cannot be used, or cannot do what is asked."""
 
 
 @runtime_checkable
 class Engine(Protocol):
     """Runs a model on token ids.
 
-    How far a sentence's result may depend on the others it is given with, `Translator` says.
+    `Translator` says how far a sentence's result may depend on the others it is given with.
     """
 
     @property
@@ -36,7 +36,7 @@ class Engine(Protocol):
 
     @property
     def searches_at_once(self) -> int:
-        """How many threads may each search at once with a gain; others would wait."""
+        """How many threads can usefully search at once; any more would wait."""
 
     def search(
         self,
@@ -47,25 +47,25 @@ class Engine(Protocol):
     ) -> list[list[Hypothesis]]:
         """Translate sentences, given as tokens without EOS; the results keep their order.
 
-        Each gets `config.n_best` hypotheses, or fewer if there are not so many, and at least one.
+        Each gets `config.n_best` hypotheses, or fewer if there are not that many, but at least one.
         A sentence without tokens gets one empty hypothesis. If phrases are required of each
-        sentence, every hypothesis has them; a sentence whose phrases cannot be said gets none. If
-        a prefix is given for each sentence, all but an empty hypothesis begin with it.
+        sentence, every hypothesis has them; a sentence whose phrases cannot be produced gets none.
+        If a prefix is given for each sentence, all but an empty hypothesis begin with it.
 
         Raises:
-            EngineError: the engine cannot search so.
+            EngineError: the engine cannot run such a search.
         """
 
     def continue_in_ways(
         self, source: Sequence[int], prefix: Sequence[int], config: SearchConfig, *, count: int
     ) -> list[Hypothesis]:
-        """Translate a sentence in up to `count` ways that part right after a prefix.
+        """Translate a sentence in up to `count` ways that diverge right after a prefix.
 
-        Each continues one of the tokens that are most probable there, in this order, with what a
-        search finds best, which does not sample. To end there is not among the ways.
+        Each continues one of the most probable tokens there, in this order, with the best that a
+        search without sampling finds. Ending there is not one of the ways.
         """
 
     def log_probabilities(
         self, sources: Sequence[Sequence[int]], translations: Sequence[Sequence[int]]
     ) -> list[tuple[float, ...]]:
-        """Judge translations that are given: one value for each token, and one for the end."""
+        """Score given translations: one value for each token, and one for the end."""

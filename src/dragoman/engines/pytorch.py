@@ -32,8 +32,8 @@ TOKENS_PER_BATCH = {"cpu": 2**13, "cuda": 2**16}
 """Source tokens decoded together, padding and the beam's copies included."""
 
 PLACES = REGISTER
-"""Sources are padded to at least so many tokens. Attention to fewer is computed by other kernels,
-and a translation would depend on the sentences beside it."""
+"""Sources are padded to at least this many tokens. Attention to fewer is computed by other kernels,
+and a translation would depend on the other sentences in its batch."""
 
 STATES_JUDGED_AT_ONCE = 256
 """Each has a logit for every token of the vocabulary."""
@@ -52,21 +52,21 @@ class PyTorchEngine:
         tokens_per_batch: int | None = None,
         shortlist: Shortlist | None = None,
     ) -> None:
-        """Prepare a model to search with; the model itself is left as it is.
+        """Prepare a model for searching; the model itself is left as it is.
 
         Args:
-            transformer: The model, which computes where it is. If dtype asks for a change, a copy
-                is made.
+            transformer: The model, which computes on the device where it is. If `dtype` asks for a
+                change, a copy is made.
             special_ids: Those of its tokenizers.
-            dtype: Of the weights and of all that is computed but probabilities; if not given,
-                that of the model.
-            forbidden_ids: Tokens that are never produced; if not given padding, beginning and
+            dtype: Number format of the weights and of all computation except probabilities; if not
+                given, that of the model.
+            forbidden_ids: Tokens that are never produced; if not given, padding, beginning and
                 unknown. A vocabulary of whole words may need the unknown one.
             tokens_per_batch: More are faster and need more memory; if not given, the device
                 decides.
             shortlist: Which tokens a search may produce; if not given, the whole vocabulary. It
-                does not change what translations that are given are judged by, nor which ways to
-                continue are tried.
+                does not affect how given translations are scored, nor which ways to continue are
+                tried.
         """
         weight = next(transformer.parameters())
         self.device = weight.device
@@ -101,7 +101,7 @@ class PyTorchEngine:
 
     @property
     def searches_at_once(self) -> int:
-        """How many threads may each search at once with a gain: a batch takes all processors."""
+        """How many threads can usefully search at once: one, as a batch takes all processors."""
         return 1
 
     def search(
@@ -114,7 +114,7 @@ class PyTorchEngine:
         """Translate sentences, given as tokens without EOS; the results keep their order.
 
         Sentences of similar length share a batch, the longest first, so that what does not fit
-        into memory fails at once. Those whose prefixes differ in length do not.
+        into memory fails right away. Those whose prefixes differ in length do not share one.
         """
         rows_per_sentence = config.n_best if config.samples else config.beam_size
         budget = self._tokens_per_batch // rows_per_sentence
@@ -137,7 +137,7 @@ class PyTorchEngine:
     def continue_in_ways(
         self, source: Sequence[int], prefix: Sequence[int], config: SearchConfig, *, count: int
     ) -> list[Hypothesis]:
-        """Translate a sentence in up to `count` ways that part right after a prefix."""
+        """Translate a sentence in up to `count` ways that diverge right after a prefix."""
         if not source:
             return [EMPTY]
         with torch.inference_mode(), _evaluating(self._transformer):
@@ -156,7 +156,7 @@ class PyTorchEngine:
     def log_probabilities(
         self, sources: Sequence[Sequence[int]], translations: Sequence[Sequence[int]]
     ) -> list[tuple[float, ...]]:
-        """Judge translations that are given: one value for each token, and one for the end."""
+        """Score given translations: one value for each token, and one for the end."""
         results: list[tuple[float, ...]] = [()] * len(sources)
         bos, eos = self._special_ids.bos, self._special_ids.eos
         lengths = [1 + max(map(len, pair)) for pair in zip(sources, translations, strict=True)]
@@ -174,10 +174,10 @@ class PyTorchEngine:
     def _judge(
         self, states: Float[Tensor, "batch target d_model"], tokens: Int[Tensor, "batch target"]
     ) -> Float[Tensor, "batch target"]:
-        """Give the log-probability of the token that follows each state.
+        """Return the log-probability of the token that follows each state.
 
-        The vocabulary is gone through for some states at a time: for all of them it may have
-        hundreds of millions of logits.
+        Only some states are projected at a time: all of them may have hundreds of millions of
+        logits.
         """
         values = [
             self._transformer.project(part).log_softmax(dim=-1, dtype=torch.float32).gather(1, of)
@@ -224,7 +224,7 @@ class PyTorchEngine:
         )
 
     def _pad(self, sequences: Sequence[Sequence[int]]) -> Int[Tensor, "batch length"]:
-        """Fill sequences up to the longest, and to at least `PLACES`."""
+        """Pad sequences to the longest, and to at least `PLACES`."""
         rows = list(map(torch.tensor, sequences))
         padded = pad_sequence(rows, batch_first=True, padding_value=self._special_ids.pad)
         length = padded.size(1)
@@ -245,7 +245,7 @@ def _batches(
 
 @contextmanager
 def _evaluating(model: nn.Module) -> Iterator[None]:
-    """Switch dropout off, and on again if it was."""
+    """Switch dropout off, and back on afterwards if it was on."""
     training = model.training
     if training:
         model.eval()

@@ -41,13 +41,13 @@ def build_engine(
     search: SearchConfig,
     settings: EngineSettings,
 ) -> Engine:
-    """Load a model into the engine that was asked for, or that suits it.
+    """Load a model into the requested engine, or the one that suits it.
 
     "auto" takes the copy for CTranslate2 if there is one, unless PyTorch has a GPU, the search
-    samples, or a shortlist or a precision is asked for.
+    samples, or a shortlist or a precision is requested.
 
     Raises:
-        UsageError: the engine that is named cannot do what else is asked for.
+        UsageError: the named engine cannot do what else is requested.
         EngineError: the engine cannot be used.
     """
     if _choose_kind(directory, search, settings) == "pytorch":
@@ -75,7 +75,7 @@ def describe_choice(
     """Say what `build_engine` would compute with here, without loading it.
 
     Raises:
-        DragomanError: the device is not there.
+        DragomanError: there is no such device.
     """
     if _choose_kind(directory, search, settings) == "ctranslate2":
         return "ctranslate2"
@@ -90,10 +90,12 @@ def describe_choice(
 
 
 def build_second_engine(directory: ModelDirectory, settings: EngineSettings) -> Engine | None:
-    """Load a model into PyTorch, for what another engine cannot do; None if it must not or cannot.
+    """Load a model into PyTorch, for what another engine cannot do.
 
-    Whoever has asked for an engine by name gets no other. A model may have been given away as its
-    copy for CTranslate2 alone.
+    Returns None if it must not or cannot.
+
+    Whoever asked for an engine by name gets no other. A model may have been distributed as its copy
+    for CTranslate2 alone.
 
     Raises:
         ModelError: the weights are damaged.
@@ -116,7 +118,7 @@ def _choose_kind(
 
 
 def has_unused_copy(directory: ModelDirectory) -> bool:
-    """Tell whether there is a copy for CTranslate2 that is of other weights, or damaged."""
+    """Tell whether there is a copy for CTranslate2 that is damaged or made from other weights."""
     try:
         from dragoman.engines.ctranslate2 import COPY_NAME, is_copied
     except ModuleNotFoundError:
@@ -127,10 +129,11 @@ def has_unused_copy(directory: ModelDirectory) -> bool:
 def _suits_ctranslate2(
     directory: ModelDirectory, search: SearchConfig, settings: EngineSettings
 ) -> bool:
-    """Tell whether there is a copy for CTranslate2 and nothing that needs PyTorch.
+    """Tell whether there is a copy for CTranslate2 and nothing needs PyTorch.
 
-    How much there is to translate plays no part: on CPUs the copy was faster for single sentences
-    and, but for the preset `base` on one with AMX, for thousands (`benchmarks/translation_speed`).
+    How much there is to translate does not matter: on CPUs the copy was faster for single sentences
+    and, except for the preset `base` on a CPU with AMX, for thousands
+    (`benchmarks/translation_speed`).
     """
     if search.samples or settings.device not in ("auto", "cpu"):
         return False
@@ -146,8 +149,8 @@ def _suits_ctranslate2(
 def _pytorch_has_gpu() -> bool:
     """Tell whether there is a GPU that PyTorch can use.
 
-    PyTorch is asked only if CTranslate2 sees one, as it takes longer to import than a sentence to
-    translate.
+    PyTorch is asked only if CTranslate2 sees one, as importing it takes longer than translating a
+    sentence.
     """
     import ctranslate2
 
@@ -161,7 +164,7 @@ def _pytorch_has_gpu() -> bool:
 
 
 def _what_to_do_without_pytorch(directory: ModelDirectory) -> str:
-    """Say what translates all the same."""
+    """Say how to translate all the same."""
     from dragoman.engines.ctranslate2 import is_copied
 
     install = 'which pip install "dragoman[train]" installs'

@@ -16,14 +16,14 @@ Result = TypeVar("Result")
 def for_each(
     batches: Sequence[Batch], work: Callable[[Batch], Result], device: torch.device
 ) -> Iterator[Result]:
-    """Do some work for each batch, without gradients; the results keep their order.
+    """Process each batch, without gradients; the results keep their order.
 
     On a CPU each thread has a batch of its own: the operations of a step are too small to be
-    shared, and two batches on a core each are done 1.4 times as fast as one after the other on
+    shared, and two batches on one core each are done 1.4 times as fast as one after the other on
     both.
 
     Args:
-        batches: What there is to do; the largest should come first.
+        batches: What to process; the largest should come first.
         work: What to do with each.
         device: Where it is done.
     """

@@ -12,24 +12,25 @@ MetricName = Literal["BLEU", "chrF", "chrF++", "TER"]
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationConfig:
-    """What is measured and how. The defaults are sacreBLEU's, so that numbers compare."""
+    """What is measured and how. The defaults are sacreBLEU's, so that numbers are comparable."""
 
     metrics: tuple[MetricName, ...] = ("BLEU", "chrF", "TER")
     """BLEU (Papineni et al. 2002), chrF (Popović 2015), chrF++ (2017), TER (Snover et al. 2006)."""
 
     lowercase: bool = False
-    """Compare without regard to case, in BLEU and chrF; TER always does, as sacreBLEU's."""
+    """Ignore case in BLEU and chrF; TER always does, as in sacreBLEU."""
 
     tokenize: Tokenization = "13a"
-    """How BLEU splits text into words: where it is left out, `zh` for Chinese, `ja-mecab` (without
-    MeCab `char`) for Japanese, and `13a` for others; `none` is for text that is split already."""
+    """How BLEU splits text into words: if left out, `zh` for Chinese, `ja-mecab` (without MeCab
+    `char`) for Japanese, and `13a` for other languages; `none` is for text that is already
+    split."""
 
     bootstrap_samples: int = 1000
-    """Resampled test sets behind each confidence interval, which takes 40, and each p-value; 0
-    leaves them out."""
+    """Number of resampled test sets behind each confidence interval, which needs at least 40, and
+    each p-value; 0 leaves both out."""
 
     seed: int = 12345
-    """Which test sets are resampled; this one is sacreBLEU's."""
+    """Decides which test sets are resampled; the default is sacreBLEU's."""
 
     def __post_init__(self) -> None:
         if not self.metrics:

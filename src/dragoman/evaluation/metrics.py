@@ -18,10 +18,10 @@ class Score:
 
     name: MetricName
     value: float
-    """Between 0 and 100 and better if higher; TER is better if lower, and can pass 100."""
+    """Between 0 and 100, and better if higher; TER is better if lower, and can exceed 100."""
 
     signature: str
-    """sacreBLEU's: numbers compare only if their signatures are equal."""
+    """sacreBLEU's: scores are comparable only if their signatures are equal."""
 
     low: float | None
     high: float | None
@@ -46,7 +46,7 @@ def score(
 def summarise(
     name: MetricName, statistics: Statistics, resampled: np.ndarray, config: EvaluationConfig
 ) -> Score:
-    """Put a score, its signature and the interval of its resampled values together."""
+    """Combine a score, its signature and the interval of its resampled values."""
     low = high = None
     if len(resampled) >= _TAIL and len(statistics.counts) > 1:  # else nothing lies beyond it
         ordered = np.sort(resampled)
@@ -58,9 +58,9 @@ def summarise(
 def exact_match(
     hypotheses: Sequence[str], references: Sequence[str], config: EvaluationConfig
 ) -> float:
-    """Count the hypotheses that equal their reference, in per cent.
+    """Compute the percentage of hypotheses that equal their reference.
 
-    Runs of white space and the way accents are encoded do not count, nor case if the
+    Runs of white space and the way accents are encoded do not matter, nor does case if the
     configuration says so.
 
     Raises:

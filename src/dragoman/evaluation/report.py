@@ -35,14 +35,14 @@ def comparisons_to_table(comparisons: Sequence[Comparison]) -> dict[str, Any]:
 
 
 def scores_to_text(scores: Sequence[Score]) -> str:
-    """Write one line a score: its value, its interval, its signature."""
+    """Write one line per score: its value, its interval, its signature."""
     rows = [("metric", "score", "95 % interval", "signature")]
     rows += [(s.name, f"{s.value:.2f}", _interval(s), s.signature) for s in scores]
     return _align(rows)
 
 
 def comparisons_to_text(comparisons: Sequence[Comparison], names: tuple[str, str]) -> str:
-    """Write one line a metric: the scores of both systems, their difference, its p-value."""
+    """Write one line per metric: the scores of both systems, their difference, its p-value."""
     rows = [("metric", *names, "difference", "p", "signature")]
     rows += [
         (

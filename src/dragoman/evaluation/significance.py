@@ -10,7 +10,7 @@ from dragoman.evaluation.metrics import Score, summarise
 from dragoman.evaluation.statistics import EvaluationError, collect
 
 FEWEST_COMPARED = 100
-"""Sentences below which a comparison is mostly chance."""
+"""With fewer sentences, a comparison is mostly chance."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Comparison:
     b: Score
 
     p_value: float
-    """How often chance alone would make a difference as large; small means significant."""
+    """How often chance alone would make a difference this large; small means significant."""
 
     @property
     def name(self) -> MetricName:
@@ -44,15 +44,15 @@ def compare(
 ) -> list[Comparison]:
     """Test the difference between two systems by paired bootstrap (Koehn 2004), two-sided.
 
-    Both systems are scored on the same resampled test sets. Their differences scatter round the
-    observed one as it scatters round the true one, so the p-value is the share of them that lies
-    at least as far from their mean as the observed difference lies from zero.
+    Both systems are scored on the same resampled test sets. Their differences scatter around the
+    observed one as it scatters around the true one, so the p-value is the share of them that lie at
+    least as far from their mean as the observed difference lies from zero.
 
     sacreBLEU's `--paired-bs` draws the same test sets, but compares absolute differences: its
     p-values are smaller, often by half, and smallest of all for two equal systems.
 
     Test sets drawn from few sentences are too much alike, so p-values are too small: two equal
-    systems, of invented mistakes, had p < 0.05 under BLEU in a quarter of the trials with 3
+    systems, with made-up mistakes, had p < 0.05 under BLEU in a quarter of the trials with 3
     sentences, in more than a tenth with 10, and in 5 to 8 % with 100.
 
     Args:
@@ -75,7 +75,7 @@ def compare(
             summarise(name, system, values, config)
             for system, values in zip(systems, resampled, strict=True)
         )
-        p_value = 1.0  # of one sentence, from which every resampled test set is the same
+        p_value = 1.0  # of one sentence, whose resampled test sets are all the same
         if len(references) > 1:
             p_value = _p_value(resampled[1] - resampled[0], score_b.value - score_a.value)
         comparisons.append(Comparison(score_a, score_b, p_value))
@@ -83,14 +83,14 @@ def compare(
 
 
 def few_sentences(count: int) -> str | None:
-    """Say what a comparison of so few sentences is worth; None if there are enough."""
+    """Say what a comparison of this few sentences is worth; None if there are enough."""
     if count >= FEWEST_COMPARED:
         return None
     return "so few sentences tell little, whatever their p-values"
 
 
 def _p_value(resampled_deltas: np.ndarray, delta: float) -> float:
-    """Compare the observed difference with those that resampling makes round their mean.
+    """Compare the observed difference with how far resampled ones lie from their mean.
 
     The observed test set counts as one more sample, so that p is never zero.
     """

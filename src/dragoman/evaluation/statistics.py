@@ -68,8 +68,8 @@ def collect(
 ) -> Statistics:
     """Count what each hypothesis has in common with its reference.
 
-    Both are compared in the form that translations have: composed letters, single spaces. Without
-    it a reference that writes è as two code points would match no translation.
+    Both are compared in the form that translations have: composed letters, single spaces.
+    Otherwise, a reference that writes è as two code points would match no translation.
 
     Raises:
         EvaluationError: there is nothing to compare, the numbers of sentences differ, or a
@@ -91,7 +91,7 @@ def collect(
 
 
 def require_packages(config: EvaluationConfig) -> None:
-    """Set all metrics up, so that a missing package is missed before the long work.
+    """Set up all metrics, so that a missing package is noticed before the long work.
 
     Raises:
         EvaluationError: a package that a metric needs is not installed.
@@ -101,7 +101,7 @@ def require_packages(config: EvaluationConfig) -> None:
 
 
 def _metric(name: MetricName, config: EvaluationConfig) -> Any:
-    """Set sacreBLEU's metric up."""
+    """Set up sacreBLEU's metric."""
     from sacrebleu.metrics import BLEU, CHRF, TER
 
     try:

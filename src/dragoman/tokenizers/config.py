@@ -6,10 +6,10 @@ from typing import Literal
 TokenizerKind = Literal["unigram", "bpe", "words", "marian"]
 
 IMPORTED = "marian"
-"""The kind that nothing here learns: it comes with a model that `dragoman import` has read."""
+"""The kind that is never learnt here: it comes with a model that `dragoman import` has read."""
 
 FEWEST_ENTRIES = 5
-"""Padding, unknown, beginning, end, and one that is a token of text."""
+"""Padding, unknown, beginning, end, and one token of text."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,27 +18,28 @@ class TokenizerConfig:
 
     kind: TokenizerKind = "unigram"
     """Subwords by unigram (Kudo 2018) or BPE (Sennrich et al. 2016), or whole words; `marian` is
-    that of an imported model, which can only be taken from it."""
+    the tokenizer of an imported model, which can only be taken from there."""
 
     joint: bool = True
     """One vocabulary for both languages, so that the model can share one embedding table."""
 
     vocab_size: int | None = None
-    """Most entries of a vocabulary, specials included. Left out, the amount of text decides."""
+    """Maximum size of a vocabulary, special tokens included. If left out, the amount of text
+    decides."""
 
     from_model: str | None = None
-    """Take the vocabulary of this model directory as it is, instead of learning one. `kind`,
-    `joint` and `lowercase` then say what that model's recipe says. `~` and `$VARIABLE` are
-    expanded."""
+    """Use the vocabulary of this model directory as it is, instead of learning one. Set `kind`,
+    `joint` and `lowercase` as in that model's recipe. `~` and `$VARIABLE` are expanded."""
 
     byte_fallback: bool = True
     """Spell characters that the vocabulary lacks as UTF-8 bytes, so that nothing is unknown."""
 
     lowercase: bool = False
-    """Fold upper case away, as some published tables do. Translations come out in lower case."""
+    """Convert upper case to lower, as some published tables do. Translations come out in lower
+    case."""
 
     sampling: float = 0.0
-    """Cut the training text differently each epoch; 0 always cuts it the same way.
+    """Cut the training text differently in each epoch; 0 always cuts it the same way.
 
     For `bpe` this is the rate at which merges are dropped (Provilkov et al. 2020 use 0.1). For
     `unigram` it is the exponent alpha on the probability of a segmentation (Kudo 2018 uses 0.2):
@@ -46,7 +47,7 @@ class TokenizerConfig:
     """
 
     min_frequency: int = 2
-    """`words` only: a word seen fewer times in the training text is unknown."""
+    """`words` only: a word that occurs fewer times in the training text is unknown."""
 
     def __post_init__(self) -> None:
         if self.vocab_size is not None and self.vocab_size < FEWEST_ENTRIES:

@@ -20,11 +20,11 @@ class MarianTokenizer:
     """One side of a Marian model: its SentencePiece model and the vocabulary of its embeddings.
 
     The two know different pieces: the vocabulary is often that of both languages, and a piece
-    that only SentencePiece knows is unknown. Marian knows no byte fallback, so a character that
-    was not in its training text is unknown too.
+    that only SentencePiece knows is unknown. Marian has no byte fallback, so a character that was
+    not in its training text is unknown too.
 
     A model with several target languages takes the wanted one from a token such as `>>ita<<` in
-    front of the source. That token is a property of the tokenizer: in the text it is text.
+    front of the source. That token is a property of the tokenizer: in the text it is plain text.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class MarianTokenizer:
         Args:
             model: The contents of a `.spm` file.
             vocabulary: The id of each piece; together they are 0 ... n - 1.
-            special_ids: Of padding, unknown, the token that decoding starts from, and the end.
+            special_ids: Those of padding, unknown, the token that decoding starts from, and end.
             prefix: A piece of the vocabulary that every encoded text begins with.
 
         Raises:
@@ -158,7 +158,7 @@ class MarianTokenizer:
         return (json.dumps(content, ensure_ascii=False, indent=0) + "\n").encode()
 
     def _number(self, pieces: Sequence[str]) -> list[int]:
-        """Look the pieces up; nothing stays nothing, even for a model that takes a prefix."""
+        """Look up the pieces; an empty text stays empty, even for a model that takes a prefix."""
         ids = [self._ids.get(piece, self._special_ids.unk) for piece in pieces]
         return [self._ids[self._prefix], *ids] if ids and self._prefix is not None else ids
 

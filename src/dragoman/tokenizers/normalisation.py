@@ -11,7 +11,7 @@ _UNSEEN = re.compile("[\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 def normalise(text: str) -> str:
     r"""Write a text in its normal form, which is what a tokenizer gives back.
 
-    - Code points that no text interchange allows become U+FFFD: NUL, lone surrogates, U+FFFF.
+    - Code points not allowed in text interchange become U+FFFD: NUL, lone surrogates, U+FFFF.
     - Letters and their marks are composed (Unicode NFC); look-alikes such as ½ or Ａ are kept.
     - Every run of white space, no-break spaces and line breaks included, becomes one space, and
       none is left at the ends.
@@ -25,15 +25,15 @@ def normalise(text: str) -> str:
 
 
 def encodable(text: str) -> str:
-    """Replace the code points that no text interchange allows: NUL, lone surrogates, U+FFFF."""
+    """Replace the code points not allowed in text interchange: NUL, lone surrogates, U+FFFF."""
     return _UNENCODABLE.sub("\ufffd", text)
 
 
 def visible(text: str) -> str:
-    r"""Leave out what cannot be seen and is no part of a word; a control character is a space.
+    r"""Leave out invisible characters that are no part of a word; make control characters spaces.
 
-    U+FFFD, which stands for what could not be read, is one, too. What joins letters, as in Persian
-    and Hindi, is part of a word.
+    U+FFFD, which stands for what could not be read, becomes a space too. What joins letters, as in
+    Persian and Hindi, is part of a word.
 
     >>> visible("ta\u00adble\u200b\7on")
     'table on'

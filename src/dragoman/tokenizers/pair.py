@@ -57,7 +57,7 @@ class TokenizerPair:
         """Read what `save` wrote.
 
         Raises:
-            TokenizerError: a file is missing or damaged, or there are both kinds of pairs.
+            TokenizerError: a file is missing or damaged, or there are files of both kinds of pairs.
         """
         suffix = _SUFFIXES[kind]
         load = _TYPES[suffix].load

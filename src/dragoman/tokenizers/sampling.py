@@ -1,8 +1,8 @@
-"""Draw one of the ways to cut a text: subword regularisation, or BPE-dropout.
+"""Draw one of the possible segmentations of a text: subword regularisation, or BPE-dropout.
 
-SentencePiece draws too, but not the same in every process. Here the draws follow from the model,
-the text and the seed alone, so that a training that was interrupted goes on with the subwords that
-it would have had.
+SentencePiece draws too, but not the same in every process. Here the draws depend on the model, the
+text and the seed alone, so that an interrupted training run continues with the subwords that it
+would have had.
 """
 
 import math
@@ -18,18 +18,18 @@ WORD_BOUNDARY = "\u2581"  # how SentencePiece writes a space inside its pieces
 _WORD = re.compile(f"{WORD_BOUNDARY}[^{WORD_BOUNDARY}]*|[^{WORD_BOUNDARY}]+")
 _UNKNOWN_PENALTY = 10.0  # SentencePiece's: an unknown character is this much below the worst piece
 
-_KEPT_WORDS = 2**14  # whose lattices are worked out once; some tens of megabytes
-_LONGEST_KEPT = 24  # characters; what is longer seldom comes again
+_KEPT_WORDS = 2**14  # whose lattices are computed only once; some tens of megabytes
+_LONGEST_KEPT = 24  # characters; longer words seldom come again
 
 Lattice = list[tuple[list[int], list[float]]]
-"""For each end 1, 2, ... of a part of a word: where its last piece may begin, and the running sums
-of what is proportional to the probability that it begins there."""
+"""For each end 1, 2, ... of a part of a word: where its last piece may begin, and the cumulative
+sums of values proportional to the probability that it begins there."""
 
 
 class SubwordSampler:
     """Draws from the pieces and scores of a SentencePiece model with byte fallback.
 
-    Only ordinary pieces are drawn, and bytes for characters that are no piece of their own.
+    Only ordinary pieces are drawn, and bytes for characters that are not a piece of their own.
     """
 
     def __init__(self, processor: Any) -> None:
@@ -52,7 +52,7 @@ class SubwordSampler:
         Args:
             texts: As the model's own normalisation expects them.
             seed: Decides all draws; 0 or more.
-            strength: Of unigram, the exponent on the probability of a segmentation; of BPE, the
+            strength: For unigram, the exponent on the probability of a segmentation; for BPE, the
                 probability that a merge is dropped.
         """
         chance = Random(seed)
@@ -76,7 +76,7 @@ class Cutter(Protocol):
     """Cuts words at random."""
 
     def draw(self, word: str, strength: float, chance: Random) -> Sequence[str]:
-        """Return the pieces of a word; a character that is no piece stands alone."""
+        """Return the pieces of a word; a character that is not a piece stands alone."""
 
 
 class Unigram:
@@ -128,13 +128,13 @@ class Unigram:
 class BPE:
     """Merges characters, and drops merges at random (Provilkov et al. 2020, algorithm 1).
 
-    At each step, every possible merge is dropped with the probability `strength`, and the best of
-    the others is made; the word is finished when none is left. The merges are tried from the best
-    on until one is not dropped, which comes to the same.
+    At each step, every possible merge is dropped with probability `strength`, and the best of the
+    others is applied; the word is finished when none is left. Here merges are tried from the best
+    down until one is not dropped, which is equivalent.
     """
 
     def __init__(self, scores: Mapping[str, float]) -> None:
-        """Take the pieces; those of a higher score are merged first, and of equals the leftmost."""
+        """Take the pieces; those with higher scores are merged first, the leftmost among equals."""
         self._costs = {piece: -score for piece, score in scores.items()}
 
     def draw(self, word: str, strength: float, chance: Random) -> list[str]:
@@ -159,7 +159,7 @@ class BPE:
         return pieces
 
     def _cost(self, pieces: list[str], place: int) -> float:
-        """Of merging a piece with the next one; infinite if that is no piece."""
+        """Return the cost of merging a piece with the next one; infinite if that is not a piece."""
         if place + 1 == len(pieces):
             return math.inf
         return self._costs.get(pieces[place] + pieces[place + 1], math.inf)

@@ -13,7 +13,7 @@ from dragoman.tokenizers.tokenizer import SpecialIds, TokenizerError, read_file
 
 _STAND_IN = "\uffff"  # never in normalised text, so never in a vocabulary
 _WORTH_THREADS = 256
-"""Texts for which starting threads takes less time than they save."""
+"""From this many texts on, threads save more time than it takes to start them."""
 
 
 class SentencePieceTokenizer:

@@ -1,4 +1,4 @@
-"""Cut a text into what is translated at once: its sentences, and no more of one than fits."""
+"""Cut a text into units of translation: its sentences, and pieces of those that are too long."""
 
 import re
 import unicodedata
@@ -13,7 +13,7 @@ _SPACE = re.compile(r"[^\S\n]")
 _BOUNDARIES = tuple(
     (re.compile(f"(?s:.*)(?:{end})"), re.compile(end)) for end in (r"[,;:–—)\]]\s|[，；：]", r"\s")
 )
-"""Where a sentence that is too long is cut: behind a clause if there are several, else a word.
+"""Where a sentence that is too long is cut: after a clause if there are several, else after a word.
 Each has a pattern that finds the last one, and a pattern that finds the first."""
 
 _PICTURES = (
@@ -22,18 +22,18 @@ _PICTURES = (
 )
 _VARIANTS = _PICTURES + "\u200d\u20e3\u2640\u2642\ufe0e\ufe0f\U000e0020-\U000e007f"
 PICTURE = rf"(?:[0-9#*]\ufe0f?\u20e3|[{_PICTURES}][{_VARIANTS}]*)"
-"""One or more emoji, with what joins and varies them. The first kind is a keycap."""
+"""One or more emoji, with what joins and varies them. The first alternative is a keycap."""
 
 _CLOSING = r"[.,;:!?\u2026)\]\u00bb\u201d\"']*"
 _INVISIBLE = r"\s\x00-\x1f\x7f-\x9f\xad\u200b\u200e\u200f\u2060-\u2064\ufeff"
-"""White space, control characters and others of no width; but for the pairs of marks that isolate
-a value within a sentence (U+2066 to U+2069), one of which may be its first character."""
+"""White space, control characters and others of no width, except the pairs of marks that isolate a
+value within a sentence (U+2066 to U+2069), one of which may be its first character."""
 
 _PICTURES_AND_END = re.compile(rf"{PICTURE}(?P<end>{_CLOSING}\s+)?")
-"""The end may be missing, so that pictures in a row are read once, and not from each of them on."""
+"""The end may be missing, so that emoji in a row are read once, and not again from each of them."""
 
 _MARKER = r"(?:[-*\u2022\u2013\u00b7\u25aa]|[0-9]{1,3}[.)])\s+"
-"""Of an item of a list: a dot, a dash, an asterisk or a number."""
+"""Marker of a list item: a dot, a dash, an asterisk or a number."""
 
 _BEGINNING = re.compile(
     rf"(?:{PICTURE}|[{_INVISIBLE}])*+(?:{_MARKER}(?:{PICTURE}|[{_INVISIBLE}])*)?"
@@ -46,7 +46,7 @@ _SEGMENTED_AT_ONCE = 4000
 """Characters."""
 
 _WORD = 50
-"""Characters, at most, that are looked at of the next sentence."""
+"""Most characters of the next sentence that are looked at."""
 
 _CLOSING = (
     "\"'`\u2018\u2019\u201c\u201d\u00ab\u00bb\u2039\u203a)]}\uff09\u300d\u300f\u3011\u3009\u300b"
@@ -63,10 +63,10 @@ _WITHOUT_SPACES = ("zh", "zho", "ja", "jpn", "yue")
 
 
 def split_sentences(text: str, language: str) -> list[str]:
-    """Cut a text behind each sentence; put together, the pieces are the text.
+    """Cut a text after each sentence; joined together, the pieces are the text.
 
-    What has no letter, as the number of a paragraph, is no sentence but belongs to the next one,
-    or to the last. A picture ends one, as a full stop does.
+    What has no letter, such as a paragraph number, is not a sentence but belongs to the next one,
+    or to the last. An emoji ends a sentence, as a full stop does.
 
     >>> split_sentences("1. Mr. Rossi  is here. Good 🎉 See you", "en")
     ['1. Mr. Rossi  is here. ', 'Good 🎉 ', 'See you']
@@ -89,8 +89,8 @@ def split_sentences(text: str, language: str) -> list[str]:
 def _segment(text: str, language: str) -> Iterator[str]:
     """Ask the library, which knows abbreviations but stumbles over uncommon white space.
 
-    It takes quadratic time for words without end, so it is never shown much at once. It also sees
-    an end within words, as in "a .NET library", which is not believed.
+    It takes quadratic time for endless words, so it is never given much at once. It also sees
+    sentence ends within words, as in "a .NET library", which are ignored.
     """
     import sentencex
 
@@ -99,7 +99,7 @@ def _segment(text: str, language: str) -> Iterator[str]:
         shown = plain[end : end + _SEGMENTED_AT_ONCE]
         sentences = sentencex.segment(base_language(language), shown)
         if end + len(shown) < len(text):
-            sentences.pop()  # it may go on
+            sentences.pop()  # it may continue
         if not sentences:
             end += len(shown)
         for sentence in sentences:
@@ -115,9 +115,10 @@ def _segment(text: str, language: str) -> Iterator[str]:
 def _is_end(before: str, after: str) -> bool:
     """Tell whether a sentence ends between two texts that have no white space between them.
 
-    It does in scripts without spaces, where a tag or an escape follows, and where a space was
-    forgotten. A full stop of ASCII right between letters may stand within a name, too: it is an end
-    between a word in small letters, which is not the only one, and one that begins with a capital.
+    It does in scripts without spaces, before a tag or an escape, and where a space was forgotten.
+    An ASCII full stop right between letters may also be part of a name: it is an end only between a
+    word in small letters that is not the sentence's only one, and a word that begins with a
+    capital.
     """
     marked, following = before.rstrip(_CLOSING), after.lstrip(_OPENING)
     mark, first = marked[-1:], following[:1]
@@ -143,10 +144,10 @@ def _cut_behind_pictures(text: str) -> list[str]:
 
 
 def cut_margins(text: str) -> tuple[str, str, str]:
-    r"""Cut off what says nothing in any language: white space, pictures, marks of lists.
+    r"""Cut off what says nothing in any language: white space, emoji, list markers.
 
     Returns:
-        What stands before, the text itself, and what stands behind. A text without a letter says
+        What stands before, the text itself, and what stands after. A text without a letter says
         nothing, and all of it stands before.
 
     >>> cut_margins("\u2728 Well done! \U0001f44d"), cut_margins("12:30!")
@@ -171,16 +172,16 @@ def cut_to_fit(
 ) -> list[str]:
     """Cut a text into as many pieces as it takes for none to have more tokens than the limit.
 
-    A text that is too long is cut behind the clause that ends nearest to its middle, and its
-    halves in turn; where there is no clause, behind a word, and within a word in its middle. Put
+    A text that is too long is cut after the clause that ends nearest to its middle, and then its
+    halves in turn; without clauses, it is cut after a word, and a single word in its middle. Joined
     together, the pieces are the text.
 
     Args:
         text: A text with more than white space in it.
         tokenizer: Counts the tokens.
-        limit: Of the tokens of a piece.
-        whole: The places, from the first character to behind the last, of what is not cut: alone
-            it may have more tokens.
+        limit: Most tokens of a piece.
+        whole: The ranges, from the first character to after the last, that are not cut: such a
+            range alone may have more tokens.
     """
     if len(text) == 1 or len(tokenizer.encode(text)) <= limit:
         return [text]
@@ -220,7 +221,7 @@ def _nearest_to_the_middle(text: str) -> int:
 
 
 def join_translations(pieces: list[str], translations: list[str], language: str) -> str:
-    r"""Put translations where the pieces were, with the white space that the pieces had.
+    r"""Put translations in place of the pieces, with the white space that the pieces had.
 
     Between sentences it is what the target language puts there: Chinese has no space, English
     has one. What was cut within a word stays together.

@@ -23,10 +23,10 @@ class TokenizerError(DragomanError):
 
 
 def read_file(path: Path) -> bytes:
-    """Read the file of a tokenizer, which came from who knows where.
+    """Read the file of a tokenizer, which may come from anywhere.
 
     Raises:
-        TokenizerError: there is none, or it cannot be one.
+        TokenizerError: there is no such file, or it cannot be a tokenizer's.
     """
     try:
         with open_file(path) as stream:
@@ -51,9 +51,9 @@ class SpecialIds:
 
 
 def forbidden_ids(kind: str, special: SpecialIds) -> tuple[int, ...]:
-    """List the tokens that a translation never has; whole words need the unknown one.
+    """List the tokens that a translation never has; vocabularies of whole words need the unknown.
 
-    Some imported models begin with their end.
+    Some imported models start decoding from their end token.
     """
     markers = (special.pad, special.bos)
     forbidden = markers if kind == "words" else (*markers, special.unk)
@@ -89,7 +89,7 @@ class Tokenizer(Protocol):
         """Join ids into one line of text; padding, beginning and end are left out."""
 
     def pieces(self, ids: Sequence[int]) -> list[str]:
-        """Write each id as the vocabulary does, for pictures."""
+        """Write each id as the vocabulary does, for figures."""
 
     def save(self, path: Path) -> None:
         """Write the file that the tokenizer loads from."""

@@ -34,11 +34,11 @@ Pairs = Callable[[], Iterable[tuple[str, str]]]
 Texts = Callable[[], Iterable[str]]
 
 MAX_CHARACTERS = 30_000_000
-"""A vocabulary is learnt from about so much text at most, in pairs that are spread evenly over all
-of it: SentencePiece takes some 20 bytes of memory for each character."""
+"""A vocabulary is learnt from at most about this much text, in pairs spread evenly over all of it:
+SentencePiece takes some 20 bytes of memory for each character."""
 
 LARGEST_WORD_LIST = 30_000
-"""Most words of a list, specials included, where the recipe says nothing."""
+"""Most words of a list, specials included, if the recipe does not say."""
 
 _SMALLEST, _LARGEST = 500, 32_000
 _NUM_THREADS = 8  # part of the result: the trainer adds its sums in the order of the threads
@@ -55,7 +55,7 @@ def train_tokenizers(config: TokenizerConfig, pairs: Pairs, directory: Path) -> 
         config: What to learn.
         pairs: Gives, at each call, a new iterator over the (source, target) pairs of the training
             text; it is called several times. Evaluation text does not belong there.
-        directory: Where the files are written; it is made if it is missing.
+        directory: Where the files are written; it is created if missing.
 
     Raises:
         TokenizerError: there is no text, or `vocab_size` cannot hold its characters.
@@ -80,14 +80,14 @@ def train_tokenizers(config: TokenizerConfig, pairs: Pairs, directory: Path) -> 
 
 
 def learnt_from_one_in(characters: int) -> int:
-    """Tell of how many pairs one is learnt from, where all have so many characters."""
+    """Compute the n for learning from one pair in n, where all have this many characters."""
     return max(1, math.ceil(characters / MAX_CHARACTERS))
 
 
 def automatic_vocab_size(characters: int) -> int:
     """Choose a subword vocabulary for an amount of text: 40 times its cube root.
 
-    The size grows with the text, more slowly than the text, between 500 and 32000. A corpus of
+    The size grows with the text, but more slowly, between 500 and 32000. A corpus of
     Multi30k's size (29 000 pairs of 12 words, 3.8 million characters on both sides together) gets
     6241 entries, 117 000 pairs of 20 words get 12157, a million such pairs 24857 and ten million
     32000. Published systems take 1000 to 10000 entries for 30 000 pairs, 4000 to 16000 for half a
@@ -118,7 +118,7 @@ class _Amount:
 
 
 def _train(config: TokenizerConfig, texts: Texts, characters: int) -> Tokenizer:
-    """Learn one vocabulary from texts of so many characters altogether."""
+    """Learn one vocabulary from texts of this many characters altogether."""
     if characters == 0:
         raise TokenizerError("there is no text to learn a vocabulary from")
     if config.kind == "words":
@@ -138,7 +138,7 @@ def _list_words(config: TokenizerConfig, texts: Texts) -> WordTokenizer:
 
 
 def _learn_subwords(config: TokenizerConfig, texts: Texts, characters: int) -> Tokenizer:
-    """Learn subwords, and make room for the characters of the text where nobody chose a size."""
+    """Learn subwords, and make room for the characters of the text if no size was chosen."""
     size = config.vocab_size or automatic_vocab_size(characters)
     try:
         return _fit(config, texts, size)
@@ -192,8 +192,8 @@ def _lines(texts: Iterable[str]) -> Iterator[str]:
 def _normalisation(*, lowercase: bool) -> Iterator[dict[str, Any]]:
     """Choose what SentencePiece itself does to each character.
 
-    Folding case is a rule inside the model file, so that whoever reads the file obeys it. All the
-    rest of normalisation is ours.
+    Case folding is a rule inside the model file, so that every reader of the file applies it. All
+    other normalisation is ours.
     """
     if not lowercase:
         yield {"normalization_rule_name": "identity"}

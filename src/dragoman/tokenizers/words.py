@@ -76,7 +76,7 @@ class WordTokenizer:
         return hashlib.sha256(self._file()).hexdigest()
 
     def encode(self, text: str) -> list[int]:
-        """Look each word up."""
+        """Look up each word."""
         words = split_words(text, lowercase=self._lowercase)
         return [self._ids.get(word, UNK_ID) for word in words]
 
@@ -105,7 +105,7 @@ class WordTokenizer:
         return [self._pieces[i] for i in ids]
 
     def save(self, path: Path) -> None:
-        """Write the `.words` file: a header, then one word a line in the order of their ids."""
+        """Write the `.words` file: a header, then one word per line in the order of their ids."""
         path.write_bytes(self._file())
 
     def _file(self) -> bytes:
