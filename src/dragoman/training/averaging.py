@@ -1,4 +1,4 @@
-"""Means of weights: over time while training runs, and over checkpoints at its end."""
+"""Averages of weights: over time during training, and over checkpoints at its end."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,7 +18,7 @@ def weights_of(model: nn.Module) -> Weights:
 
 @contextmanager
 def borrowed_weights(model: nn.Module, weights: Weights) -> Iterator[None]:
-    """Let a model have other weights for a while."""
+    """Give a model other weights temporarily."""
     own = {name: tensor.clone() for name, tensor in weights_of(model).items()}
     copy_weights(weights, model)
     try:
@@ -43,10 +43,10 @@ def mean_weights(several: Sequence[Weights]) -> Weights:
 
 
 class ExponentialMovingAverage:
-    """A mean of the weights of all updates in which the older ones fade.
+    """An average of the weights of all updates in which the older ones fade.
 
-    In the first updates the decay is lower, (1 + n) / (10 + n), so that the random beginning is
-    soon forgotten.
+    In the first updates the decay is lower, (1 + n) / (10 + n), so that the random initial weights
+    are soon forgotten.
     """
 
     def __init__(self, model: nn.Module, decay: float) -> None:
@@ -54,12 +54,12 @@ class ExponentialMovingAverage:
         self.weights = {name: tensor.clone() for name, tensor in weights_of(model).items()}
 
     def load(self, weights: Weights) -> None:
-        """Go back to the mean that was saved, a whole one."""
+        """Restore an average that was saved, a whole one."""
         for name, tensor in self.weights.items():
             tensor.copy_(part_like(weights[name], tensor))
 
     def update(self, model: nn.Module, num_updates: int) -> None:
-        """Move towards the weights that update number `num_updates` has left."""
+        """Move towards the weights after update number `num_updates`."""
         decay = min(self.decay, (1 + num_updates) / (10 + num_updates))
         current = weights_of(model)
         torch._foreach_lerp_(

@@ -1,9 +1,9 @@
-"""Complete training states on disk: written all or not at all, and verified before use.
+"""Complete training states on disk: written completely or not at all, and verified before use.
 
 A checkpoint is a directory `update-00001000` of safetensors files and one JSON file. It is
 written as `update-00001000.tmp`: each file is flushed to the disk, then a manifest with the size
-and the SHA-256 of each, and only then the directory gets its name. A crash at any moment leaves
-the checkpoints before it as they were. Nothing in it is a pickle.
+and the SHA-256 of each, and only then does the directory get its name. A crash at any moment
+leaves earlier checkpoints as they were. Nothing in a checkpoint is a pickle.
 """
 
 import json
@@ -25,7 +25,7 @@ NAME = re.compile(r"update-([0-9]{8,})")
 STATE, MANIFEST = "state.json", "manifest.json"
 FORMAT_VERSION = 1
 SPARE_SPACE = 1.2
-"""Free space that a save asks for, in sizes of the checkpoint."""
+"""Free space that a save asks for, as a multiple of the checkpoint's size."""
 
 
 class CheckpointError(DragomanError):
@@ -41,7 +41,7 @@ class Checkpoint:
 
 
 Objection = Callable[[Checkpoint], str | None]
-"""Says why a checkpoint that is intact is of no use to a run, if it is not."""
+"""Says why an intact checkpoint is of no use to a run; None if it is of use."""
 
 
 class Checkpoints:
@@ -52,7 +52,7 @@ class Checkpoints:
         directory.mkdir(parents=True, exist_ok=True)
 
     def updates(self) -> list[int]:
-        """List the updates after which there is a checkpoint, in order of number."""
+        """List the updates that have a checkpoint, in ascending order."""
         matches = (NAME.fullmatch(path.name) for path in self.directory.iterdir())
         return sorted(int(match[1]) for match in matches if match)
 
@@ -63,7 +63,7 @@ class Checkpoints:
     def save(
         self, update: int, tensors: Mapping[str, Mapping[str, Tensor]], values: Mapping[str, Any]
     ) -> None:
-        """Write a checkpoint and make it durable; one that is there already stays as it is.
+        """Write a checkpoint and make it durable; an existing one stays as it is.
 
         Raises:
             CheckpointError: it could not be written; the older ones are untouched.
@@ -87,7 +87,7 @@ class Checkpoints:
             ) from error
 
     def prune(self, keep: Collection[int]) -> None:
-        """Delete all but some; call it once the newest is durable."""
+        """Delete all checkpoints but these; call it once the newest is durable."""
         for update in self.updates():
             if update not in keep:  # half of a checkpoint never has the name of a whole one
                 path = self.path(update)
@@ -101,7 +101,7 @@ class Checkpoints:
     def go_back_to(self, update: int) -> None:
         """Rename the checkpoints after this one, so that a damaged one never counts as newest.
 
-        Halves of checkpoints, which a kill has left, are deleted.
+        Half-written checkpoints that a kill has left are deleted.
         """
         for damaged in self.updates():
             if damaged > update:
@@ -116,7 +116,7 @@ class Checkpoints:
         """Load the newest checkpoint that can be used, and say what is wrong with those after it.
 
         Args:
-            objection: Is asked about each checkpoint that verifies.
+            objection: Called with each checkpoint that verifies.
 
         Returns:
             the update, the checkpoint and the complaints; None where there is no checkpoint.
@@ -159,7 +159,7 @@ class Checkpoints:
         return Checkpoint(tensors, values)
 
     def require_space(self, size: int) -> None:
-        """Refuse to go on where a checkpoint of so many bytes cannot be written.
+        """Refuse to go on if there is no space for a checkpoint of this many bytes.
 
         Raises:
             CheckpointError: less is free.
@@ -176,7 +176,7 @@ def misfit(
     expected: Mapping[str, Mapping[str, tuple[int, ...]]],
     found: Mapping[str, Mapping[str, Tensor]],
 ) -> str | None:
-    """Name a tensor that is missing, has another shape or is too much, if there is one.
+    """Name a tensor that is missing, unexpected or of another shape, if there is one.
 
     Args:
         expected: Groups of shapes by name.

@@ -1,9 +1,9 @@
-"""Compiled blocks, for GPUs: what stands between matrix products becomes a few kernels.
+"""Compiled blocks, for GPUs: everything between matrix products becomes a few kernels.
 
-Norms, dropout, residuals and activations do little with each number that they read and write, and
-on a GPU memory is what they wait for. Compiled together they read and write once. The blocks are
-compiled and not the model: all blocks of a kind share the compiled code, and embeddings, the loss
-and the search stay what they are.
+Norms, dropout, residuals and activations do little with each number that they read and write, so on
+a GPU they wait for memory. Compiled together, they read and write once. The blocks are compiled,
+not the model: all blocks of a kind share the compiled code, and embeddings, the loss and the search
+stay as they are.
 """
 
 from collections.abc import Callable
@@ -17,12 +17,12 @@ from dragoman.model.transformer import Transformer
 from dragoman.training.config import TrainingConfig
 
 MOST_COMPILATIONS = 64
-"""Of a kind of block. A batch of one sentence, or one whose sources are as long as its targets, has
-code of its own; after the eight that PyTorch allows, blocks would run as they were written."""
+"""For each kind of block. A batch of one sentence, or one whose sources are as long as its targets,
+has code of its own; after the eight that PyTorch allows, blocks would run uncompiled."""
 
 
 def require_compiler(config: TrainingConfig, device: torch.device) -> None:
-    """Look for the C++ compiler that blocks on a CPU need, so that it is missed before long work.
+    """Check for the C++ compiler that blocks on a CPU need, before any long work.
 
     Raises:
         DragomanError: blocks are to be compiled, and there is none.
@@ -44,7 +44,7 @@ def require_compiler(config: TrainingConfig, device: torch.device) -> None:
 def compile_blocks(
     transformer: Transformer, *, backend: str | Callable[..., Any] = "inductor"
 ) -> None:
-    """Compile all blocks in place, for batches of any shape, when each is called first.
+    """Compile all blocks in place, for batches of any shape, when each is first called.
 
     Names and weights stay as they are.
     """
@@ -54,5 +54,5 @@ def compile_blocks(
 
 
 def not_compiled() -> AbstractContextManager[None]:
-    """Call compiled blocks as they were written: a search would compile for each of its shapes."""
+    """Call compiled blocks uncompiled: a search would compile them for each of its shapes."""
     return torch.compiler.set_stance("force_eager")

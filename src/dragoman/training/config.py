@@ -10,7 +10,7 @@ from dragoman.device import Precision
 Parallelism = Literal["ddp", "fsdp"]
 
 WIDEST_BEAM = 1024
-"""As `search.beam_size` has it, of which training knows nothing."""
+"""The same as for `search.beam_size`, of which training knows nothing."""
 
 _AT_LEAST_ONE = (lambda value: value >= 1, "at least 1")
 _BEAM = (lambda value: 1 <= value <= WIDEST_BEAM, f"between 1 and {WIDEST_BEAM}")
@@ -41,75 +41,78 @@ class TrainingConfig:
     """How a model is fitted. The defaults suit a small model on one machine."""
 
     from_model: str | None = None
-    """Begin with the weights of this model directory instead of new ones. The recipe must have its
+    """Start from the weights of this model directory instead of new ones. The recipe must have its
     sizes, and its vocabulary (`tokenizer.from_model`). `~` and `$VARIABLE` are expanded."""
 
     layers_from: str | None = None
-    """The same for a model with other numbers of layers, such as a teacher: each layer begins as
-    the one where the same share of that model's depth ends."""
+    """The same for a model with other numbers of layers, such as a teacher: each layer starts as a
+    copy of the one where the same share of that model's depth ends."""
 
     updates: int = 20_000
-    """Changes of the weights, after which training ends at the latest."""
+    """Number of weight updates, after which training ends at the latest."""
 
     learning_rate: float = 1e-3
-    """Peak of the schedule; for `paper`, a factor on the paper's formula, where 1 is the paper."""
+    """Peak of the schedule; for `paper`, a factor on the paper's formula, where 1 is the paper's
+    own."""
 
     schedule: Literal["paper", "inverse_square_root", "cosine", "linear", "constant"] = (
         "inverse_square_root"
     )
-    """How the learning rate goes on after the warm-up."""
+    """How the learning rate changes after the warm-up."""
 
     warmup_updates: int = 1000
-    """Updates in which the learning rate rises in a line from zero."""
+    """Updates over which the learning rate rises linearly from zero."""
 
     optimizer: Literal["adamw", "muon"] = "adamw"
     """AdamW, or Muon for the matrices and AdamW for the rest; see `training/optimizer.py`."""
 
     adam_betas: tuple[float, ...] = (0.9, 0.98)
-    """Decay of the two running means of AdamW (section 5.3)."""
+    """Decay rates of the two running averages of AdamW (section 5.3)."""
 
     adam_epsilon: float = 1e-9
     """Added to AdamW's denominator (section 5.3)."""
 
     weight_decay: float = 0.0
-    """Pull of either optimizer towards zero, on matrices; norms and biases are left alone."""
+    """Weight decay of either optimizer, on matrices; norms and biases are left alone."""
 
     label_smoothing: float = 0.1
     """Probability spread evenly over the vocabulary (section 5.4)."""
 
     r_drop: float = 0.0
-    """Weight of R-Drop (Liang et al. 2021): each sentence is predicted twice, with dropout of its
-    own, and the two should agree. An update computes and holds twice as much; 0 switches it off."""
+    """Weight of R-Drop (Liang et al. 2021): each sentence is predicted twice, each time with its
+    own dropout, and the two predictions should agree. An update computes and holds twice as much; 0
+    switches it off."""
 
     max_gradient_norm: float = 1.0
-    """Longer gradients are shortened to this; 0 switches it off."""
+    """Gradients with a larger norm are clipped to this; 0 switches it off."""
 
     ema_decay: float = 0.0
-    """Keep an exponential moving average of the weights, and validate and save that; 0 is off."""
+    """Decay of an exponential moving average of the weights, which is then what is validated and
+    saved; 0 switches it off."""
 
     average_checkpoints: int = 1
-    """At the end, try the mean of the weights of so many last checkpoints (section 6.1)."""
+    """At the end, try the average of the weights of this many last checkpoints (section 6.1)."""
 
     validate_every: int = 500
     """Updates between validations, each followed by a checkpoint."""
 
     search_every: int = 1
-    """One validation in so many also translates, for BLEU and chrF; 1 is every one."""
+    """One validation in this many also translates, for BLEU and chrF; 1 means every one."""
 
     search_beam_size: int = 1
-    """Beam of the translations that validate; 1 is greedy search, the fastest."""
+    """Beam size for the translations of a validation; 1 is greedy search, the fastest."""
 
     metric: Literal["loss", "BLEU", "chrF"] = "loss"
     """What decides which checkpoint is best and when to stop early."""
 
     patience: int = 5
-    """Stop after so many validations without improvement; 0 never stops early."""
+    """Stop after this many validations without improvement; 0 never stops early."""
 
     keep_checkpoints: int = 2
-    """Newest checkpoints on disk; the best one is always kept besides."""
+    """How many of the newest checkpoints are kept on disk; the best one is always kept too."""
 
     precision: Precision = "auto"
-    """Number format of all that is computed but norms and the look-up of embeddings; `auto` is bf16
+    """Number format of all computation except norms and the look-up of embeddings; `auto` is bf16
     where the hardware has it. Weights stay in fp32."""
 
     compile: bool = False
@@ -117,7 +120,7 @@ class TrainingConfig:
 
     parallelism: Parallelism = "ddp"
     """What each of several processes holds: all of the model, or a part of every layer, for models
-    that do not fit; see `training/parallelism.py`. One process holds all of it."""
+    that do not fit otherwise; see `training/parallelism.py`. A single process holds all of it."""
 
     device: str = "auto"
     """`auto`, `cpu`, `cuda` or `cuda:N`."""

@@ -45,13 +45,13 @@ class Silence:
 
 
 class LastingConsole(Console):
-    """A console that falls silent when it cannot be written to any more: no training ends of that.
+    """A console that falls silent once it cannot be written to: no training ends over that.
 
-    Nobody reads a pipe, a terminal is closed, or the disk of a log is full.
+    A pipe has no reader, a terminal is closed, or the disk of a log is full.
     """
 
     def _check_buffer(self) -> None:
-        """Write what was printed; rich's minds a broken pipe only."""
+        """Write what was printed; rich's own handles only a broken pipe."""
         try:
             super()._check_buffer()
         except OSError:

@@ -1,4 +1,4 @@
-"""The few questions training asks about other processes; every answer also holds for one."""
+"""The few questions that training asks about other processes; every answer also holds for one."""
 
 import os
 import time
@@ -25,7 +25,7 @@ _kept: list[object] = []
 
 
 class ProcessLostError(DragomanError):
-    """Another process of the training is not there any more."""
+    """Another process of the training run is gone."""
 
 
 def rank() -> int:
@@ -34,12 +34,12 @@ def rank() -> int:
 
 
 def is_first() -> bool:
-    """Tell whether this process is alone or the first, also before it has joined the others."""
+    """Tell whether this process is alone or the first, even before it has joined the others."""
     return os.environ.get("RANK", "0") == "0"
 
 
 def is_one_of_several() -> bool:
-    """Tell whether `torchrun` has started others beside this process, also before they have met."""
+    """Tell whether `torchrun` has started others besides this process, even before they meet."""
     return int(os.environ.get("WORLD_SIZE", "1")) > 1
 
 
@@ -69,10 +69,10 @@ def process_group(device: torch.device) -> Iterator[None]:
     """Join the processes that `torchrun` has started; alone, do nothing.
 
     The others wait for the first process while it prepares text or validates, which may take
-    hours; a process that dies is noticed by `torchrun` and not by this time limit.
+    hours; a process that dies is noticed by `torchrun`, not by this time limit.
 
     Raises:
-        ProcessLostError: another process has ended, or cannot be reached, or has not come.
+        ProcessLostError: another process has ended, cannot be reached, or has not arrived.
     """
     if "TORCHELASTIC_RUN_ID" not in os.environ:
         yield
@@ -94,10 +94,10 @@ def process_group(device: torch.device) -> Iterator[None]:
 
 
 def _join(device: torch.device) -> None:
-    """Meet the other processes."""
+    """Connect to the other processes."""
     if device.type == "cuda":
         torch.cuda.set_device(device)
-    # With GPUs, too, what processes ask each other of the host goes from host to host.
+    # With GPUs too, what processes ask each other on the host goes from host to host.
     backend = "cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo"
     if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True":
         number, count = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
@@ -111,9 +111,9 @@ def _join(device: torch.device) -> None:
 def _end_group() -> None:
     """Leave the group, and keep what is left of it for as long as the process lives.
 
-    To drop the last reference to a group joins its threads. Where the trained model drops it,
-    PyTorch 2.13 holds the interpreter's lock meanwhile, which one of these threads may need to free
-    a tensor: one training in a hundred hung at its end.
+    Dropping the last reference to a group joins its threads. If the trained model drops it, PyTorch
+    2.13 holds the interpreter's lock meanwhile, which one of these threads may need in order to
+    free a tensor: one training run in a hundred hung at its end.
     """
     _kept.append(dist.group.WORLD)
     dist.destroy_process_group()
@@ -130,9 +130,9 @@ def _is_of_connection(error: RuntimeError) -> bool:
 def _new_store() -> TCPStore:
     """Open the store through which processes find each other: a new one after each restart.
 
-    The one that `torchrun` offers outlives a restart and still has the addresses of the dead (in
-    PyTorch 2.13), for which whoever is early would wait. So the first process opens another, and
-    leaves its port in the old one; a process that finds a dead port there looks again.
+    The one that `torchrun` offers survives a restart and still has the addresses of dead processes
+    (in PyTorch 2.13), for which early processes would wait. So the first process opens a new one,
+    and leaves its port in the old one; a process that finds a dead port there looks again.
     """
     host = os.environ["MASTER_ADDR"]
     longest = timedelta(seconds=LONGEST_MEETING)
@@ -160,7 +160,7 @@ def sum_over_ranks(value: Tensor) -> Tensor:
 
 
 def agree(flag: bool) -> bool:
-    """Tell whether any process raises this flag, the same on all of them; wait for no GPU."""
+    """Tell whether any process raises this flag, alike on all of them; wait for no GPU."""
     return bool(sum_over_ranks(torch.tensor(float(flag))).item() > 0)
 
 

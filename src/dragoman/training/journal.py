@@ -1,4 +1,4 @@
-"""`journal.jsonl`: what happened in a run, one JSON object a line."""
+"""`journal.jsonl`: what happened in a run, one JSON object per line."""
 
 import json
 import os
@@ -18,8 +18,8 @@ class JournalError(DragomanError):
 class Journal:
     """An append-only file that a resumed run cuts back to its checkpoint.
 
-    A checkpoint stores `size`; what was written after it happened in updates that a resumed run
-    does again, so no event stands twice and none is missing.
+    A checkpoint stores `size`; what was written later belongs to updates that a resumed run
+    repeats, so no event appears twice and none is missing.
     """
 
     def __init__(self, path: Path, *, size: int = 0) -> None:
@@ -66,7 +66,7 @@ class NoJournal:
 
 
 def read_journal(path: Path) -> list[dict[str, Any]]:
-    """Read all the events of a run, which may be going on: a last line without end is left out.
+    """Read all events of a run, which may be in progress: an unfinished last line is left out.
 
     Raises:
         JournalError: there is no journal, or it is damaged.

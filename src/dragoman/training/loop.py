@@ -51,11 +51,11 @@ State = Mapping[str, Weights]
 """Tensors by group and name, as a checkpoint holds them."""
 
 Validate = Callable[[Objective, bool], Validation]
-"""Judges the model, by translations too if the flag says so. It is handed in, so that training
-knows of no search."""
+"""Judges the model, by its translations too if the flag says so. It is passed in, so that training
+knows nothing of search."""
 
 Publish = Callable[[Weights, Progress], None]
-"""Is given the weights that are the best so far."""
+"""Receives the weights that are the best so far."""
 
 
 class Trainer:
@@ -84,7 +84,7 @@ class Trainer:
         )
         if config.compile:
             compile_blocks(transformer)
-        # What is called for the loss; from here on, a process may hold parts of the parameters.
+        # What is called for the loss; from here on, a process may hold only part of the parameters.
         self.model = spread(
             self.objective, transformer, config.parallelism, dtype=self.objective.dtype
         )
@@ -101,8 +101,8 @@ class Trainer:
     def resume(self) -> list[str]:
         """Go back to the newest checkpoint that verifies; return complaints about newer ones.
 
-        The first process chooses it: another one may not see yet, on a disk that machines share,
-        what was written last.
+        The first process chooses it: on a disk shared between machines, another process may not yet
+        see what was written last.
 
         Raises:
             CheckpointError: there are checkpoints, but none that is intact and of this run; or
@@ -127,12 +127,12 @@ class Trainer:
             self.average.load(checkpoint.tensors["average"])
         self.progress = Progress.from_values(checkpoint.values["progress"])
         if rank() == 0 and self.progress.best_update == update:
-            # What has ended the run may have come between the checkpoint and its publication.
+            # The run may have been ended between the checkpoint and its publication.
             self.publish(_weights_to_validate(checkpoint.tensors), self.progress)
         return [f"{complaint}; an older checkpoint is used" for complaint in complaints]
 
     def _objection(self, checkpoint: Checkpoint) -> str | None:
-        """Say why a checkpoint that is intact does not belong to this run, if it does not."""
+        """Say why an intact checkpoint does not belong to this run; None if it does."""
         try:
             batches = checkpoint.values["batches"]
             update = Progress.from_values(checkpoint.values["progress"]).update
@@ -149,7 +149,7 @@ class Trainer:
         return misfit(expected, checkpoint.tensors)
 
     def _shapes(self) -> dict[str, dict[str, tuple[int, ...]]]:
-        """Say what a checkpoint of this run holds."""
+        """Return the shapes of the tensors that a checkpoint of this run holds."""
         weights = {name: tuple(t.shape) for name, t in weights_of(self.transformer).items()}
         groups = {"weights": weights, "optimizer": self.optimizers.shapes()}
         return {**groups, "average": weights} if self.average else groups
@@ -192,8 +192,8 @@ class Trainer:
     def candidates(self, display: Display) -> Iterator[tuple[str, Weights]]:
         """Yield what could become the model: the best checkpoint, and the mean of the last ones.
 
-        A checkpoint that is damaged is left out, with a warning, and the newest takes the place of
-        the best.
+        Damaged checkpoints are left out with a warning; if the best one is damaged, the newest
+        takes its place.
 
         Raises:
             CheckpointError: all of them are damaged.
@@ -215,7 +215,7 @@ class Trainer:
             yield f"mean of updates {', '.join(map(str, last))}", mean
 
     def _is_intact(self, update: int, display: Display) -> bool:
-        """Read a checkpoint, and warn where that fails."""
+        """Read a checkpoint, and warn if that fails."""
         try:
             self.checkpoints.load(update, groups=[])
         except CheckpointError as error:
@@ -224,7 +224,7 @@ class Trainer:
         return True
 
     def _one_update(self, batch: Update, journal: AnyJournal, display: Display) -> None:
-        """Change the weights once, and tell of the updates that have come to an end."""
+        """Update the weights once, and report the updates that have ended."""
         progress = self.progress
         micro_batches = [MicroBatch.on(self.device, part) for part in batch.micro_batches]
         if not self.rehearsed:
@@ -232,7 +232,7 @@ class Trainer:
             self.rehearsed = True
         self.under_way.start_clock()
         number = progress.update + 1
-        # All randomness of an update follows from its number, so a resumed run needs no more.
+        # All randomness of an update follows from its number, so a resumed run needs nothing else.
         torch.manual_seed(_mixed_seed(self.batches.seed, number, rank()))
         rate = learning_rate(number, self.config, self.transformer.config.d_model)
         report = update(
@@ -251,7 +251,7 @@ class Trainer:
         self._tell(journal, display, but=self.under_way.ahead)
 
     def _tell(self, journal: AnyJournal, display: Display, *, but: int = 0) -> None:
-        """Wait until all updates but a few have come to their ends, and tell of each."""
+        """Wait until all updates but a few have ended, and report each."""
         for ended in self.under_way.ended(but=but):
             begun = ended.begun
             tokens_per_second = begun.batch.num_target_tokens / ended.seconds
@@ -271,7 +271,7 @@ class Trainer:
     def _validate(self, journal: AnyJournal, display: Display, stop: Sequence[int]) -> None:
         """Judge the weights, remember whether they are the best, and save.
 
-        A signal ends it before, and then it leaves no trace: the next call begins it again.
+        A signal ends it early, and then it leaves no trace: the next call starts over.
         """
         self._tell(journal, display)
         progress = self.progress
@@ -321,7 +321,7 @@ class Trainer:
             self.objective.train()
 
     def validate_weights(self, weights: Weights) -> Validation:
-        """Validate whole weights, other than those that are trained, by translations too.
+        """Validate whole weights other than those being trained, by their translations too.
 
         One process does it.
         """
@@ -329,7 +329,7 @@ class Trainer:
             return self.validate(objective, True)
 
     def _state(self) -> State:
-        """Collect on the first process all tensors that a checkpoint has; the others take part."""
+        """Collect all tensors of a checkpoint on the first process; the others take part."""
         groups = {"weights": weights_of(self.transformer), "optimizer": self.optimizers.tensors()}
         if self.average:
             groups["average"] = self.average.weights
@@ -361,7 +361,7 @@ class Trainer:
         return 0 < self.config.patience <= waited
 
     def _tell_of_patience(self, display: Display) -> None:
-        """Say why a training is over before its time."""
+        """Say why training ended early."""
         done, of = self.progress.update, self.config.updates
         if done < of and self._is_impatient():
             display.message(
@@ -370,7 +370,7 @@ class Trainer:
             )
 
     def _is_time_to_validate(self) -> bool:
-        """Tell whether these weights should be judged and are not; a stop may come in between."""
+        """Tell whether these weights should be judged and were not; a stop may come in between."""
         update = self.progress.update
         return update != self.progress.validated_update and self._validates(update)
 
@@ -382,17 +382,17 @@ class Trainer:
         return update % self.config.validate_every == 0 or update == self.config.updates
 
     def _validated(self) -> list[int]:
-        """List the checkpoints of validations, without those of stops: these depend on chance."""
+        """List the checkpoints of validations, without those of stops, which depend on chance."""
         return [update for update in self.checkpoints.updates() if self._validates(update)]
 
 
 def _weights_to_validate(state: State) -> Weights:
-    """Choose the weights that validation and users see: the average, where there is one."""
+    """Choose the weights that validation and users see: the average, if there is one."""
     return state.get("average", state["weights"])
 
 
 def score_of(validation: Validation, metric: str) -> float:
-    """Return the number that should grow."""
+    """Return the metric as a number that is better if higher."""
     value = validation.metrics[metric]
     return -value if metric == "loss" else value
 
@@ -403,5 +403,5 @@ def _num_bytes(shapes: dict[str, dict[str, tuple[int, ...]]]) -> int:
 
 
 def _mixed_seed(*numbers: int) -> int:
-    """Make one seed of several numbers, so that neighbours give unrelated streams."""
+    """Make one seed from several numbers, so that neighbours give unrelated streams."""
     return int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0] >> 1)

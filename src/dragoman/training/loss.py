@@ -13,19 +13,20 @@ CHUNK_ROWS = 256
 """Positions whose logits exist at one time on a CPU: few enough to stay in its cache."""
 
 CHUNK_ROWS_IN_BF16 = 2048
-"""There, where products are so fast that adding up the gradients of the chunks takes as long as
-they do: fewer and larger chunks need fewer sums."""
+"""The same in bf16, where products are so fast that adding up the gradients of the chunks takes as
+long as they do: fewer and larger chunks need fewer sums."""
 
 CHUNK_ROWS_ON_GPU = 4096
-"""There, enough to keep it busy."""
+"""The same on a GPU: enough to keep it busy."""
 
 SMALLEST = torch.finfo(torch.float32).tiny
-"""Probability that has a logarithm."""
+"""Smallest probability that a logarithm is taken of."""
 
 LossAndGradient = Callable[[Tensor, Tensor, float], tuple[Tensor, Tensor]]
 """(logits of some positions, their labels, epsilon) -> the loss of each, and the gradient of their
-sum in the logits. Both lack what smoothing does to the mean logit of a position, which is left to
-`projected_loss`: -epsilon times that mean, and -epsilon / V in the gradient of each of V logits."""
+sum with respect to the logits. Both lack the smoothing term in the mean logit of a position, which
+is left to `projected_loss`: -epsilon times that mean, and -epsilon / V in the gradient of each of V
+logits."""
 
 
 def label_smoothed_cross_entropy(
@@ -39,7 +40,7 @@ def label_smoothed_cross_entropy(
 
     q gives 1 - epsilon to the label and spreads epsilon evenly over the whole vocabulary, label
     included: PyTorch's definition. It is a sum, not a mean, so that an update can divide once by
-    all its tokens and not depend on how they were cut into batches.
+    all its tokens and does not depend on how they were split into batches.
     """
     return F.cross_entropy(
         logits, labels, ignore_index=padding_id, label_smoothing=smoothing, reduction="sum"
@@ -56,8 +57,8 @@ def projected_cross_entropy(
 ) -> Float[Tensor, ""]:
     """Compute `label_smoothed_cross_entropy` of the projected states, never holding all logits.
 
-    The logits are the largest tensor of a model by far. A chunk of them is made, turned into its
-    loss and its gradients, and forgotten.
+    The logits are by far the largest tensor of a model. They are computed chunk by chunk, each of
+    which is turned into its loss and its gradients, and discarded.
     """
     if not torch.is_grad_enabled():
         return _without_gradients(states, projection, labels, smoothing, padding_id)
@@ -79,18 +80,18 @@ def projected_loss(
     smoothing: float,
     of_chunk: LossAndGradient,
 ) -> Float[Tensor, ""]:
-    """Sum a loss of the projected states, chunk after chunk, with its gradients.
+    """Sum a loss of the projected states, chunk by chunk, with its gradients.
 
-    What smoothing takes from the loss is epsilon times the mean logit, which is the projection by
-    the mean row: no logit has to be looked at.
+    What smoothing subtracts from the loss is epsilon times the mean logit, which is the projection
+    by the mean row: no logit has to be looked at.
 
     Args:
-        states: What is projected, in the format of the products unless autocast says another.
-        projection: To the vocabulary; its gradients are in its own format.
+        states: What is projected, in the number format of the products unless autocast sets one.
+        projection: To the vocabulary; its gradients are in its own number format.
         labels: One for each position.
-        counts: Of each position: 1, or 0 where its loss does not count.
-        smoothing: Of the labels, the share that is spread over the vocabulary.
-        of_chunk: The loss but for the mean logit. It may overwrite the logits. If there is an even
+        counts: For each position 1, or 0 if its loss does not count.
+        smoothing: The share of the labels that is spread over the vocabulary.
+        of_chunk: The loss without the mean logit. It may overwrite the logits. If there is an even
             number of positions, it is given an even number of them each time.
     """
     task = _Task(labels, counts, smoothing, of_chunk, _format_of_products(states))
@@ -102,14 +103,14 @@ def projected_loss(
 
 
 def _chunk_rows(states: Tensor, dtype: torch.dtype) -> int:
-    """Tell how many positions are projected at one time."""
+    """Choose how many positions are projected at one time."""
     if states.device.type != "cpu":
         return CHUNK_ROWS_ON_GPU
     return CHUNK_ROWS_IN_BF16 if dtype == torch.bfloat16 else CHUNK_ROWS
 
 
 def _format_of_products(states: Tensor) -> torch.dtype:
-    """Tell in which number format states are projected."""
+    """Return the number format in which states are projected."""
     device_type = states.device.type
     if torch.is_autocast_enabled(device_type):
         return torch.get_autocast_dtype(device_type)
@@ -119,7 +120,7 @@ def _format_of_products(states: Tensor) -> torch.dtype:
 def _without_gradients(
     states: Tensor, projection: nn.Linear, labels: Tensor, smoothing: float, padding_id: int
 ) -> Tensor:
-    """Sum the loss of one chunk after the other."""
+    """Sum the loss chunk by chunk."""
     dtype = _format_of_products(states)
     rows = _chunk_rows(states, dtype)
     weight, bias = (
@@ -140,21 +141,21 @@ def _without_gradients(
 
 @dataclass(frozen=True)
 class _Task:
-    """What a loss of projected states is asked for; see `projected_loss`."""
+    """The arguments of a loss of projected states; see `projected_loss`."""
 
     labels: Int[Tensor, " positions"]
     counts: Float[Tensor, " positions"]
     smoothing: float
     of_chunk: LossAndGradient
     dtype: torch.dtype
-    """Of the products."""
+    """Number format of the products."""
 
 
 class _ProjectedLoss(torch.autograd.Function):
-    """From the gradient of the loss in the logits, the rest is the chain rule.
+    """From the gradient of the loss with respect to the logits, the rest is the chain rule.
 
-    The mean logit of a position is its state times the mean row (and the mean bias), so its
-    gradient is the same for each row of the matrix: what the sums of the chunks begin with.
+    The mean logit of a position is its state times the mean row (plus the mean bias), so its
+    gradient is the same for each row of the matrix: the sums over the chunks start with it.
     """
 
     @staticmethod
@@ -196,7 +197,7 @@ class _ProjectedLoss(torch.autograd.Function):
 def _of_mean_logits(
     states: Tensor, mean_row: Tensor, weight: Tensor, bias: Tensor | None, task: _Task
 ) -> tuple[Tensor, Tensor, Tensor | None]:
-    """Begin the sums with what smoothing does: the loss, and its gradients in weight and bias."""
+    """Start the sums with the term of the mean logit: its loss and gradients in weight and bias."""
     share = -task.smoothing / len(weight)
     counted = task.counts @ states.float()
     loss = -task.smoothing * (counted @ mean_row)
@@ -213,7 +214,7 @@ def _of_weight(
     """Multiply gradient^T by the states.
 
     On a CPU with bf16 it takes half the time to transpose and copy the states, which are the
-    smaller factor, and to multiply them by the gradient as it lies.
+    smaller factor, and to multiply them by the gradient as it is laid out.
     """
     if states.dtype == torch.bfloat16 and states.device.type == "cpu":
         return (states.t().contiguous() @ gradient).t()
@@ -223,10 +224,10 @@ def _of_weight(
 def _loss_and_gradient(
     logits: Float[Tensor, "rows vocab"], labels: Int[Tensor, " rows"], smoothing: float
 ) -> tuple[Float[Tensor, " rows"], Float[Tensor, "rows vocab"]]:
-    """Return the loss of each position but for the mean logit, and its gradient.
+    """Return the loss of each position without the mean logit, and its gradient.
 
     With x for the logits and q = 1 - epsilon for the label, log sum exp x - q x(label) is
-    -log p(label) + epsilon x(label): nothing but the softmax looks at all logits.
+    -log p(label) + epsilon x(label): only the softmax looks at all logits.
     """
     of_label = (torch.arange(len(labels), device=labels.device), labels)
     label_logits = logits[of_label]

@@ -42,7 +42,7 @@ class Loss(nn.Module):
 
 
 class RDropLoss(Loss):
-    """Lets two predictions of each sentence agree, each with dropout of its own; see `r_drop`."""
+    """Makes two predictions of each sentence agree, each with its own dropout; see `r_drop`."""
 
     def __init__(self, transformer: Transformer, *, label_smoothing: float, weight: float) -> None:
         super().__init__(transformer, label_smoothing=label_smoothing)
@@ -87,9 +87,9 @@ class Objective(nn.Module):
         """Compute all of the loss in `dtype`, from a copy of the weights in `dtype`.
 
         The weights themselves, and the gradients that arrive there, stay in fp32.
-        `torch.autocast` would cast the inputs of each product instead, and keep what is between
-        the products in fp32: on a CPU with bf16 that takes longer than the products. Parts of
-        weights, which are whole only inside of a block, are left to it.
+        `torch.autocast` would cast the inputs of each product instead, and keep everything between
+        the products in fp32: on a CPU with bf16 that takes longer than the products. Sharded
+        weights, which are whole only inside a block, are left to it.
         """
         loss: Tensor
         if self.dtype == torch.float32:
@@ -103,13 +103,13 @@ class Objective(nn.Module):
         return loss
 
     def _cast_weights(self) -> dict[str, Tensor]:
-        """Cast each parameter, and name it wherever a module holds it.
+        """Cast each parameter, and list it for every module that holds it.
 
-        Norms and tables of embeddings compute with theirs as they are: PyTorch adds up their
-        gradients, over all tokens or over those that are the same, in the number format of the
-        weights, and bf16 has no digits for sums of hundreds. The loss casts the projection, which
-        may be such a table, and adds up its gradients itself. A module that has two names is named
-        once: `functional_call` would not give it back.
+        Norms and embedding tables compute with theirs as they are: PyTorch adds up their gradients,
+        over all tokens or over those that are the same, in the number format of the weights, and
+        bf16 has too few digits for sums of hundreds. The loss casts the projection, which may be
+        such a table, and adds up its gradients itself. A module that has two names is listed once:
+        otherwise, `functional_call` would not restore it.
         """
         return {
             f"{place}.{name}": weight.to(self.dtype)
@@ -123,7 +123,7 @@ class Objective(nn.Module):
 def build_objective(
     transformer: Transformer, config: TrainingConfig, dtype: torch.dtype
 ) -> Objective:
-    """Make what the settings of a training ask for."""
+    """Build the objective that the settings of a training ask for."""
     smoothing = config.label_smoothing
     loss = (
         RDropLoss(transformer, label_smoothing=smoothing, weight=config.r_drop)
@@ -135,10 +135,10 @@ def build_objective(
 
 @contextmanager
 def with_weights(objective: Objective, weights: Weights) -> Iterator[Objective]:
-    """Let an objective have other weights for a while.
+    """Give an objective other weights temporarily.
 
-    Where processes hold parts of it, they are the weights of a whole copy, so that one process can
-    compute while the others wait.
+    Where processes hold parts of it, a whole copy gets the weights, so that one process can compute
+    while the others wait.
     """
     if not is_sharded(objective):
         with borrowed_weights(objective.transformer, weights), not_compiled():

@@ -20,7 +20,7 @@ NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)
 NEWTON_SCHULZ_STEPS = 5
 MUON_MOMENTUM = 0.95
 ADAM_RMS = 0.2
-"""Of a typical change by Adam, divided by the learning rate (Liu et al. 2025, section 2.2)."""
+"""RMS of a typical update by Adam, divided by the learning rate (Liu et al. 2025, section 2.2)."""
 
 
 class Optimizers:
@@ -30,7 +30,7 @@ class Optimizers:
         self.members = members
 
     def step(self, learning_rate: float) -> None:
-        """Change the weights once, and forget the gradients."""
+        """Update the weights once, and discard the gradients."""
         for member in self.members:
             for group in member.param_groups:
                 group["lr"] = learning_rate
@@ -38,12 +38,12 @@ class Optimizers:
         self.forget_gradients()
 
     def forget_gradients(self) -> None:
-        """Make room, and begin the next sum."""
+        """Discard the gradients, to free their memory and start the next sum."""
         for member in self.members:
             member.zero_grad(set_to_none=True)
 
     def tensors(self) -> dict[str, Tensor]:
-        """Name all that a checkpoint has to keep."""
+        """Return all that a checkpoint has to keep, by name."""
         return {
             f"{place}.{index}.{name}": tensor
             for place, member in enumerate(self.members)
@@ -52,7 +52,7 @@ class Optimizers:
         }
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Name what `tensors` gives after the first step, with the shape of each."""
+        """Return the names of what `tensors` gives after the first step, with their shapes."""
         return {
             f"{place}.{index}.{name}": shape
             for place, member in enumerate(self.members)
@@ -61,10 +61,10 @@ class Optimizers:
         }
 
     def load(self, tensors: dict[str, Tensor]) -> None:
-        """Go back to copies of what `tensors` gave, made whole.
+        """Restore copies of what `tensors` gave, made whole.
 
-        What is loaded lies in the file of a checkpoint, which takes its space for as long as it is
-        used, though it may have been deleted.
+        Loaded tensors lie in the file of a checkpoint, which takes up space for as long as they are
+        used, even if it has been deleted.
         """
         states: list[dict[int, dict[str, Tensor]]] = [{} for _ in self.members]
         owned = list(map(_parameters, self.members))
@@ -84,7 +84,7 @@ def _parameters(member: Optimizer) -> list[Tensor]:
 
 
 def _state_shapes(member: Optimizer, parameter: Tensor) -> dict[str, tuple[int, ...]]:
-    """Say what an optimizer remembers of a parameter."""
+    """Return the shapes of what an optimizer remembers for a parameter."""
     shape = tuple(parameter.shape)
     if isinstance(member, Muon):
         return {"momentum": shape}
@@ -92,11 +92,11 @@ def _state_shapes(member: Optimizer, parameter: Tensor) -> dict[str, tuple[int, 
 
 
 def build_optimizers(model: Transformer, config: TrainingConfig) -> Optimizers:
-    """Build what the configuration names.
+    """Build the optimizers that the configuration names.
 
-    AdamW owns all parameters. With Muon, it owns the embeddings, which are looked up and not
-    multiplied, and what is no matrix; Muon owns the matrices of encoder and decoder. Weight decay
-    is for matrices only.
+    AdamW owns all parameters. With Muon, it owns the embeddings, which are looked up rather than
+    multiplied, and what is not a matrix; Muon owns the matrices of encoder and decoder. Weight
+    decay is for matrices only.
     """
     hidden: list[Tensor] = []
     if config.optimizer == "muon":
@@ -127,15 +127,15 @@ def _build_adamw(parameters: Sequence[Tensor], config: TrainingConfig) -> AdamW:
 
 
 class Muon(Optimizer):
-    """Momentum, made orthogonal: each change turns a matrix in all directions alike.
+    """Orthogonalised momentum: each update moves a matrix equally in all directions.
 
-    The gradient of a matrix is mostly of low rank, so that plain momentum (and Adam) learn a few
-    directions and leave the others. Here the momentum M = U S V^T is replaced by U V^T, by a few
-    steps of Newton and Schulz (Jordan et al. 2024), and scaled so that learning rate and weight
-    decay mean what they mean to AdamW (Liu et al. 2025, equation 4).
+    The gradient of a matrix is mostly of low rank, so plain momentum (and Adam) learn a few
+    directions and neglect the others. Here the momentum M = U S V^T is replaced by U V^T, by a few
+    Newton-Schulz steps (Jordan et al. 2024), and scaled so that learning rate and weight decay mean
+    what they mean for AdamW (Liu et al. 2025, equation 4).
 
     `torch.optim.Muon` does the same in bf16, whatever the hardware: on a CPU without bf16 it takes
-    four times as long as this one, which computes in the format of the training.
+    four times as long as this one, which computes in the number format of the training.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ class Muon(Optimizer):
 
     @torch.no_grad()
     def step(self, closure: Any = None) -> None:  # type: ignore[override]
-        """Change the matrices once."""
+        """Update the matrices once."""
         for group in self.param_groups:
             for matrix in group["params"]:
                 state = self.state[matrix]
@@ -154,7 +154,7 @@ class Muon(Optimizer):
                     state["momentum"] = torch.zeros_like(matrix)
                 momentum = state["momentum"].lerp_(matrix.grad, 1.0 - MUON_MOMENTUM)
                 ahead = matrix.grad.lerp(momentum, MUON_MOMENTUM)  # Nesterov's
-                # Singular vectors are of the whole matrix, also where each process has some rows.
+                # Singular vectors are of the whole matrix, even if each process has some rows.
                 change = orthogonalise(whole(ahead).to(self.dtype)).to(matrix.dtype)
                 scale = group["lr"] * ADAM_RMS * max(matrix.shape) ** 0.5
                 matrix.mul_(1.0 - group["lr"] * group["weight_decay"])
@@ -162,10 +162,10 @@ class Muon(Optimizer):
 
 
 def orthogonalise(matrix: Float[Tensor, "rows columns"]) -> Float[Tensor, "rows columns"]:
-    """Bring all singular values near one, and leave the singular vectors.
+    """Bring all singular values close to one, and keep the singular vectors.
 
     X <- a X + (b (X X^T) + c (X X^T)^2) X is the polynomial a s + b s^3 + c s^5 of each singular
-    value s; it ends between 0.7 and 1.2, which is near enough.
+    value s; it ends between 0.7 and 1.2, which is close enough.
     """
     a, b, c = NEWTON_SCHULZ
     is_tall = matrix.size(0) > matrix.size(1)

@@ -1,11 +1,12 @@
 """How several processes share one model: each holds all of it, or each holds a part of every layer.
 
 With DDP (Li et al. 2020) each process has the whole model and the whole optimizer state, and the
-gradients are averaged once an update. With FSDP2, fully sharded data parallelism (Rajbhandari et
+gradients are averaged once per update. With FSDP2, fully sharded data parallelism (Rajbhandari et
 al. 2020, stage 3; Zhao et al. 2023), each process keeps 1/n of every tensor: a layer's weights are
-gathered just before they are needed and let go right after, and its gradients arrive summed and cut
-into parts. What a process keeps is then a `DTensor`; `whole` and `part_like` go back and forth, and
-leave ordinary tensors as they are. So all that reads and writes weights works for both.
+gathered just before they are needed and freed right after, and its gradients arrive summed and
+split into parts. What a process keeps is then a `DTensor`; `whole` and `part_like` convert back and
+forth, and leave ordinary tensors as they are. So all code that reads and writes weights works for
+both.
 """
 
 import warnings
@@ -50,19 +51,19 @@ def spread(
         return module
     if parallelism == "fsdp":
         return _sharded(module, transformer, dtype)
-    # Buffers are left alone: the table of positions may have grown on one process only. What
-    # PyTorch 2.13 wants to be said instead, the versions before do not know.
+    # Buffers are left alone: the table of positions may have grown on one process only. The
+    # argument that PyTorch 2.13 wants instead is unknown to earlier versions.
     warnings.filterwarnings("ignore", message="`broadcast_buffers` is deprecated")
     return DistributedDataParallel(module, broadcast_buffers=False)
 
 
 def _sharded(module: nn.Module, transformer: Transformer, dtype: torch.dtype) -> nn.Module:
-    """Let each process hold a part of each block; the embeddings and all the rest are one more.
+    """Let each process hold a part of each block; embeddings and all the rest are one more unit.
 
-    The decoder projects the source for all its blocks before it runs the first, so that attention
-    to the source is gathered by itself. Blocks are gathered in the type of matrix products, which
-    halves what bf16 sends, and gradients are added in fp32. Norms stay in fp32; they are small, and
-    all of them are gathered at once.
+    The decoder projects the source for all its blocks before it runs the first, so attention to the
+    source is gathered separately. Blocks are gathered in the number format of matrix products,
+    which halves what bf16 sends, and gradients are added up in fp32. Norms stay in fp32; they are
+    small, and all of them are gathered at once.
     """
     # The views are keys and values, which nothing changes in place.
     warnings.filterwarnings("ignore", message="FSDP2-wrapped module .* returned a view tensor")
@@ -82,9 +83,9 @@ def _sharded(module: nn.Module, transformer: Transformer, dtype: torch.dtype) ->
 
 
 def without_gradient_sync(module: nn.Module) -> AbstractContextManager[None]:
-    """Let gradients pile up locally until the last micro-batch of an update.
+    """Accumulate gradients locally until the last micro-batch of an update.
 
-    Sharded ones do not: to pile up, they would have to be whole.
+    Sharded ones do not accumulate: they would have to be whole.
     """
     if isinstance(module, DistributedDataParallel):
         return module.no_sync()
@@ -92,17 +93,17 @@ def without_gradient_sync(module: nn.Module) -> AbstractContextManager[None]:
 
 
 def is_sharded(module: nn.Module) -> bool:
-    """Tell whether this process holds a part of the parameters only."""
+    """Tell whether this process holds only a part of the parameters."""
     return any(isinstance(parameter, DTensor) for parameter in module.parameters())
 
 
 def whole(tensor: Tensor) -> Tensor:
-    """Return a tensor with the parts of all processes; each of them has to ask for it."""
+    """Return a tensor with the parts of all processes; each of them has to call this."""
     return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor
 
 
 def part_like(full: Tensor, tensor: Tensor) -> Tensor:
-    """Take that part of a whole tensor that this process holds of another one; nothing is sent."""
+    """Take the part of a whole tensor that this process holds of another one; nothing is sent."""
     if not isinstance(tensor, DTensor):
         return full
     return distribute_tensor(
@@ -113,8 +114,8 @@ def part_like(full: Tensor, tensor: Tensor) -> Tensor:
 def gathered(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Collect whole tensors on the first process, in its main memory where they were sharded.
 
-    Every process has to ask, one has the answer: the others get nothing. One tensor at a time is
-    whole elsewhere.
+    Every process has to call this, but only the first gets the tensors. Elsewhere, one tensor at a
+    time is whole.
     """
     found = {}
     for name, tensor in tensors.items():

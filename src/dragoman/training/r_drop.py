@@ -1,4 +1,4 @@
-"""R-Drop (Liang et al. 2021): two predictions of a token, each with dropout of its own, agree."""
+"""R-Drop (Liang et al. 2021): two predictions of a token, each with its own dropout, agree."""
 
 from functools import partial
 
@@ -18,9 +18,9 @@ def r_drop_loss(
     padding_id: int,
     weight: float,
 ) -> Float[Tensor, ""]:
-    """Sum the mean cross-entropy of two predictions, and how far each is from the other.
+    """Sum the mean cross-entropy of two predictions, and their divergence from each other.
 
-    With P and Q for them, it is (CE(P) + CE(Q) + weight * (KL(P||Q) + KL(Q||P)) / 2) / 2: half of
+    For predictions P and Q, it is (CE(P) + CE(Q) + weight * (KL(P||Q) + KL(Q||P)) / 2) / 2: half of
     the paper's loss (equation 4), so that without the divergence it is that of one prediction.
     """
     cross_entropies = [
@@ -45,7 +45,7 @@ def projected_r_drop_loss(
     """Compute `r_drop_loss` of the projected states, never holding all logits.
 
     Args:
-        states: Those of all sentences, and then those of all sentences once more.
+        states: Those of all sentences, and then those of all sentences again.
         projection: To the vocabulary.
         labels: Those of all sentences.
         smoothing: Of the labels.
@@ -71,10 +71,10 @@ def _loss_and_gradient(
     *,
     weight: float,
 ) -> tuple[Float[Tensor, " rows"], Float[Tensor, "rows vocab"]]:
-    """Return the loss of each row but for its mean logit, and the gradient of both of a pair.
+    """Return the loss of each row without its mean logit, and the gradient of both of a pair.
 
-    The gradient of KL(P||Q) in the logits of P is P (log P - log Q - KL(P||Q)), and in those of Q
-    it is Q - P.
+    The gradient of KL(P||Q) with respect to the logits of P is P (log P - log Q - KL(P||Q)), and
+    with respect to those of Q it is Q - P.
     """
     log_probabilities = logits.float().log_softmax(dim=1)
     probabilities = log_probabilities.exp()

@@ -9,8 +9,8 @@ def learning_rate(update: int, config: TrainingConfig, d_model: int) -> float:
     """Compute the learning rate of an update; the first one is number 1.
 
     `paper` is equation 3, d_model^-0.5 * min(update^-0.5, update * warmup^-1.5), times
-    `config.learning_rate`. The others rise in a line to `config.learning_rate` and then fall as
-    1 / sqrt(update), as half a cosine to zero, in a line to zero, or not at all.
+    `config.learning_rate`. The others rise linearly to `config.learning_rate` and then fall as
+    1 / sqrt(update), as half a cosine to zero, linearly to zero, or not at all.
     """
     if config.schedule == "paper":
         rise = update * config.warmup_updates**-1.5
@@ -21,10 +21,10 @@ def learning_rate(update: int, config: TrainingConfig, d_model: int) -> float:
 
 
 def _after_warmup(update: int, config: TrainingConfig) -> float:
-    """Return the share of the peak that is left, 1 at the end of the warm-up."""
+    """Return the fraction of the peak that is left, 1 at the end of the warm-up."""
     if config.schedule == "inverse_square_root":
         return math.sqrt(max(config.warmup_updates, 1) / update)
-    # An update more than there are, so that the last one still learns.
+    # One update more than there are, so that the last one still learns.
     decay = max(config.updates + 1 - config.warmup_updates, 1)
     done = min((update - config.warmup_updates) / decay, 1.0)
     if config.schedule == "cosine":

@@ -26,13 +26,13 @@ class MicroBatch:
 
     @classmethod
     def on(cls, device: torch.device, batch: Batch) -> "MicroBatch":
-        """Send a batch to the device, without waiting until it is there."""
+        """Send a batch to the device, without waiting for it to arrive."""
         return cls(source=_sent(batch.source, device), target=_sent(batch.target, device))
 
 
 def _sent(tokens: Int[np.ndarray, "batch length"], device: torch.device) -> Tensor:
     tensor = torch.from_numpy(np.ascontiguousarray(tokens))
-    if device.type == "cuda":  # a GPU fetches by itself only what is never moved to disk
+    if device.type == "cuda":  # a GPU fetches by itself only what is never swapped out
         tensor = tensor.pin_memory()
     return tensor.to(device, non_blocking=True)
 
@@ -54,7 +54,7 @@ class UpdateReport:
 
     @classmethod
     def of(cls, loss: Float[Tensor, ""], gradient_norm: Float[Tensor, ""]) -> "UpdateReport":
-        """Send both to the host, and do not wait for them."""
+        """Send both to the host, without waiting for them."""
         numbers = torch.stack([loss, gradient_norm])
         if not numbers.is_cuda:
             return cls(numbers, None)
@@ -63,7 +63,7 @@ class UpdateReport:
         return cls(on_host, torch.cuda.current_stream(numbers.device).record_event())
 
     def read(self) -> tuple[float, float]:
-        """Wait for the numbers, but for nothing that a GPU was told later; return them.
+        """Wait for the numbers, but for nothing queued on a GPU after them, and return them.
 
         Raises:
             TrainingError: one of them is not finite.
@@ -85,14 +85,14 @@ def update(
     learning_rate: float,
     max_gradient_norm: float,
 ) -> UpdateReport:
-    """Change the weights once, from all the micro-batches of all processes.
+    """Update the weights once, from all the micro-batches of all processes.
 
     The loss is a mean over the target tokens of the whole update, `num_target_tokens` on all
-    processes: the change is the same however those tokens are cut into micro-batches and spread
+    processes: the result is the same however those tokens are split into micro-batches and spread
     over processes.
 
-    Nothing here waits for a GPU: it computes while the next batch is made. So where the loss or a
-    gradient is not finite, a GPU's weights are spoilt, and others are not changed; whoever saves
+    Nothing here waits for a GPU: it computes while the next batch is made. So if the loss or a
+    gradient is not finite, weights on a GPU are spoilt, and others are not changed; whoever saves
     weights reads the report first, which says so.
     """
     *before, last = micro_batches
@@ -111,11 +111,12 @@ def update(
 
 
 def rehearse(objective: nn.Module, micro_batch: MicroBatch, optimizers: Optimizers) -> None:
-    """Compute gradients for nothing, so that DDP sends all that count in one order.
+    """Compute gradients and discard them, so that DDP sends all those that count in one order.
 
-    After its first backward it puts gradients into buckets anew, in the order in which they came.
-    Where in a bucket a gradient lies decides in which order three or more processes add it up: the
-    first update of a run that goes on would be rounded otherwise than in one that never stopped.
+    After its first backward pass, DDP reassigns gradients to buckets in the order in which they
+    arrived. Where in a bucket a gradient lies decides in which order three or more processes add it
+    up: the first update of a resumed run would be rounded differently from that of a run that never
+    stopped.
     """
     if isinstance(objective, DistributedDataParallel):
         _backward(objective, micro_batch, num_target_tokens=1)
@@ -128,6 +129,6 @@ def _backward(
     """Add the gradients of one micro-batch, and return its summed loss."""
     loss: Tensor = objective(micro_batch.source, micro_batch.target)
     # Wrapped for several processes, the objective averages gradients over them; we want the sum,
-    # because the tokens are those of all of them.
+    # because the tokens are those of all processes.
     (loss * (world_size() / num_target_tokens)).backward()
     return loss.detach()

@@ -1,4 +1,4 @@
-"""A clean stop: signals are remembered, and looked at where nothing is half done."""
+"""A clean stop: signals are remembered, and acted on where nothing is half done."""
 
 import os
 import signal
@@ -18,27 +18,27 @@ ONCE_MORE = b"; Ctrl-C once more ends at once and loses what is not saved"
 """Not so under `torchrun`, which does not pass it on."""
 
 SHOW_CURSOR = b"\x1b[?25h"
-"""The bar of a training has hidden it."""
+"""The progress bar of a training has hidden it."""
 
 STANDARD_ERROR = 2
 
 NO_SIGNAL = b"\0"
-"""After the last one; that the pipe is closed, nobody would see while a forked process has it."""
+"""Sent after the last one; a closed pipe would go unnoticed while a forked process has it open."""
 
 
 class StoppedError(Exception):
-    """A signal came during work that can be begun again."""
+    """A signal came during work that can be started again."""
 
 
 @contextmanager
 def left_when_stopped(module: nn.Module, received: Sequence[int]) -> Iterator[None]:
     """Leave a block when a module is about to compute and a signal has come.
 
-    What runs in the block need not know of signals. It is left between two computations and
+    What runs in the block need not know about signals. It is left between two computations and
     never within one, as it would be by an exception that the signal itself raises.
 
     Args:
-        module: Used often in the block, for each batch at least.
+        module: Used often in the block, at least once for each batch.
         received: The signals that have come.
 
     Raises:
@@ -58,11 +58,11 @@ def left_when_stopped(module: nn.Module, received: Sequence[int]) -> Iterator[No
 
 @contextmanager
 def stop_on_signals() -> Iterator[Sequence[int]]:
-    """Collect signals instead of dying of them; the second SIGINT ends the process at once.
+    """Collect signals instead of dying from them; the second SIGINT ends the process at once.
 
     The first SIGINT is answered: an update or a block of a validation may take a while to end.
 
-    SIGHUP comes when the terminal is closed; `nohup` has it ignored, and so it stays.
+    SIGHUP comes when the terminal is closed; under `nohup` it is ignored, and stays so.
     """
     received: list[int] = []
     caught = [signal.SIGINT, signal.SIGTERM]
@@ -84,8 +84,8 @@ def stop_on_signals() -> Iterator[Sequence[int]]:
 def _answered() -> Iterator[None]:
     """Have a thread answer each SIGINT as it comes.
 
-    A handler of Python runs between two of its instructions, and a call of PyTorch that takes
-    seconds is one. The number of a signal is written into a pipe at once.
+    A Python signal handler runs between two Python instructions, and a PyTorch call that takes
+    seconds is one of them. The number of a signal is written to a pipe at once.
     """
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
@@ -115,6 +115,6 @@ def _answer(signals: int) -> None:
 
 
 def _say(text: bytes) -> None:
-    """Write past Python's buffers, in whose midst a signal may have come."""
+    """Bypass Python's buffers, which a signal may have interrupted midway."""
     with suppress(OSError):
         os.write(STANDARD_ERROR, text)

@@ -1,4 +1,4 @@
-"""Updates that were begun and have not been told of: a GPU computes one while Python goes on."""
+"""Updates that have begun and are not yet reported: a GPU computes one while Python goes on."""
 
 import time
 from collections import deque
@@ -26,7 +26,7 @@ class Begun:
 
 @dataclass(frozen=True)
 class Ended:
-    """What came of an update."""
+    """The outcome of an update."""
 
     begun: Begun
     loss: float
@@ -53,16 +53,16 @@ class UpdatesUnderWay:
         self._clock = 0.0
 
     def start_clock(self) -> None:
-        """Say that an update begins now, which nothing holds up if none is under way."""
+        """Note that an update begins now, which nothing delays if none is under way."""
         if not self._begun:
             self._clock = time.perf_counter()
 
     def add(self, begun: Begun) -> None:
-        """Take in an update."""
+        """Add an update."""
         self._begun.append(begun)
 
     def ended(self, *, but: int = 0) -> Iterator[Ended]:
-        """Wait until all updates but the last few have come to their ends, and yield each.
+        """Wait until all updates but the last few have ended, and yield each.
 
         Raises:
             TrainingError: the loss or gradient of one is not finite.

@@ -1,4 +1,4 @@
-"""What a validation of a training finds."""
+"""What a validation during training finds."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Validation:
-    """How good the model is just now."""
+    """How good the model is at the moment."""
 
     metrics: Mapping[str, float]
     """`loss` (cross-entropy of a target token in nats) and, where it translated, BLEU and chrF."""
@@ -23,7 +23,7 @@ class Validation:
     samples: Sequence[Sample] = ()
 
     def summary(self) -> str:
-        """Write the metrics in a line."""
+        """Write the metrics on one line."""
         return "  ".join(
             f"{name} {value:.3f}" if name == "loss" else f"{name} {value:.1f}"
             for name, value in self.metrics.items()
