@@ -30,7 +30,7 @@ FEWEST_WORDS_ALONE = 3
 
 LEAST_COPIED = 0.5
 FEWEST_PLAIN = 4
-"""Plain words in common that are no coincidence between a source and its translation."""
+"""This many plain words in common with a translation into another language are no coincidence."""
 
 LEAST_TOKENS = 10
 MOST_TOKENS_FOR_EACH = 3.0
@@ -56,8 +56,8 @@ def find_faults(
     """List the obvious faults of a translation.
 
     A model that was trained too little, or on different text, repeats itself, copies what it does
-    not know, or stops too early. What the source does too is not a fault. Loops and lengths are
-    counted in tokens, of which any two languages need about the same number.
+    not know, or stops right away. What the source does too is not a fault. Loops and lengths are
+    counted in tokens, of which there are about as many in both languages, whatever these are.
 
     Args:
         source: The source text.

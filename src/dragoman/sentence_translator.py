@@ -29,7 +29,7 @@ FEWEST_OF_PHRASES = 3
 """Translations that a search for phrases looks for, as one of them may have another fault."""
 
 MOST_PHRASES = 12
-"""Most terms of a sentence that is searched so; with more, time grows and quality falls."""
+"""Most terms of a sentence that is searched like this: with more, time grows and quality falls."""
 
 FAULTS_OF_TERMS = frozenset({FAULT_OF_PROTECTED, FAULT_OF_GLOSSARY})
 

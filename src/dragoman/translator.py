@@ -60,7 +60,8 @@ class Translator:
     A text is split into sentences, as that is what most models have learnt to translate, and the
     white space between them is kept. An empty or blank text stays as it is. A text's translation
     does not depend on the other texts it is given with, as long as the model computes in single
-    precision on a CPU. In bf16 a few do, and with 8-bit weights or on a GPU there is no guarantee.
+    precision on a CPU. In bf16 a few translations do, and with 8-bit weights or on a GPU nothing is
+    promised.
 
     Threads can share a translator. Forked processes cannot: each must load the model itself, after
     the fork, from a process that has not computed before.

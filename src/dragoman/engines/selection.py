@@ -92,10 +92,8 @@ def describe_choice(
 def build_second_engine(directory: ModelDirectory, settings: EngineSettings) -> Engine | None:
     """Load a model into PyTorch, for what another engine cannot do.
 
-    Returns None if it must not or cannot.
-
-    Whoever asked for an engine by name gets no other. A model may have been distributed as its copy
-    for CTranslate2 alone.
+    The result is None if PyTorch must not or cannot be used: whoever asked for an engine by name
+    gets no other, and a model may have been distributed as its copy for CTranslate2 alone.
 
     Raises:
         ModelError: the weights are damaged.

@@ -45,8 +45,8 @@ class DecoderState:
     that some prefix still descends from are copied to a cache with more room; the prefixes of a
     beam share most of their past.
 
-    A step writes into the room of the state that it is given, which cannot be used again. Only the
-    state before the first token has no room yet, and may be continued in many ways.
+    A step writes into the room of the state that it is given, and that state cannot be used again.
+    Only the state before the first token has no room yet, and may be continued in many ways.
     """
 
     blocks: tuple[BlockState, ...]

@@ -116,9 +116,8 @@ def _is_end(before: str, after: str) -> bool:
     """Tell whether a sentence ends between two texts that have no white space between them.
 
     It does in scripts without spaces, before a tag or an escape, and where a space was forgotten.
-    An ASCII full stop right between letters may also be part of a name: it is an end only between a
-    word in small letters that is not the sentence's only one, and a word that begins with a
-    capital.
+    An ASCII full stop right between letters may also be part of a name: it is an end between a word
+    in small letters that is not the sentence's only one, and a word that begins with a capital.
     """
     marked, following = before.rstrip(_CLOSING), after.lstrip(_OPENING)
     mark, first = marked[-1:], following[:1]

@@ -51,7 +51,7 @@ class SpecialIds:
 
 
 def forbidden_ids(kind: str, special: SpecialIds) -> tuple[int, ...]:
-    """List the tokens that a translation never has; vocabularies of whole words need the unknown.
+    """List the tokens that a translation never has; vocabularies of words need the unknown one.
 
     Some imported models start decoding from their end token.
     """
