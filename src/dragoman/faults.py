@@ -30,7 +30,7 @@ FEWEST_WORDS_ALONE = 3
 
 LEAST_COPIED = 0.5
 FEWEST_PLAIN = 4
-"""This many plain words in common with a translation into another language are no coincidence."""
+"""Fewer plain words than this may be in both a source and its translation by chance."""
 
 LEAST_TOKENS = 10
 MOST_TOKENS_FOR_EACH = 3.0

@@ -29,7 +29,7 @@ class SearchConfig:
     """
 
     beam_size: int = 4
-    """Partial translations of a sentence that are followed at once; 1 is greedy search."""
+    """Unfinished translations of a sentence that are followed at once; 1 is greedy search."""
 
     length_penalty: float = 0.6
     """Alpha of the length penalty; 0 ranks by log-probability, which favours short translations."""
