@@ -31,7 +31,7 @@ ALL = Part(rank=0, world_size=1)
 
 @dataclass(frozen=True, kw_only=True)
 class Batch:
-    """Sentence pairs as two rectangles of token ids, a row a pair."""
+    """Sentence pairs as two rectangles of token ids, one row per pair."""
 
     source: npt.NDArray[np.int64]
     """(rows, source_length): tokens, EOS, padding."""
@@ -54,12 +54,12 @@ class Batch:
     def shard(self, part: Part) -> "Batch":
         """Return the rows of one process.
 
-        The shards of all ranks are the batch: no row is lost and none is doubled. When the loss is
-        summed over ranks and divided once by the target tokens of the whole update, the update is
-        the one that a single process computes on the same batch.
+        Together, the shards of all ranks are the batch: no row is lost or duplicated. When the loss
+        is summed over ranks and divided once by the target tokens of the whole update, the update
+        is the one that a single process computes on the same batch.
 
-        A rank for which no row is left gets a filler row, so that all ranks run equally many
-        passes. Its target is BOS and padding: it has nothing to predict and adds no loss.
+        A rank for which no row is left gets a filler row, so that all ranks run the same number of
+        passes. Its target is BOS and padding: there is nothing to predict, and it adds no loss.
         """
         if part.rank >= len(self.indices):
             return self._filler()
@@ -95,7 +95,7 @@ def pad(
         width: columns of the rectangle, at least the longest sentence and its marks.
         pad_id: fills a row after its EOS.
         eos_id: ends each sentence.
-        bos_id: begins each sentence, where it is given.
+        bos_id: begins each sentence, if given.
 
     Returns:
         (rows, width) token ids.

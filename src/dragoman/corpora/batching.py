@@ -1,7 +1,7 @@
-"""Updates of batches, epoch after epoch, from any position on.
+"""Batches grouped into updates, epoch after epoch, starting at any position.
 
-The plan of an epoch follows from (seed, epoch) alone, so that a position is two numbers, and a run
-that stops continues with exactly the batches that it would have seen.
+The plan of an epoch depends on (seed, epoch) alone, so a position is just two numbers, and a run
+that was stopped continues with exactly the batches that it would have seen.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ Sentence = Tokens | Sequence[int]
 Resample = Callable[
     [list[Tokens], list[Tokens], int], tuple[Sequence[Sentence], Sequence[Sentence]]
 ]
-"""Cut sentences into other subwords: (sources, targets, seed) -> (sources, targets)."""
+"""Segments sentences into other subwords: (sources, targets, seed) -> (sources, targets)."""
 
 _WIDTH_MULTIPLE = 8  # re-sampled batches come in few widths, too
 
@@ -48,10 +48,11 @@ class Update:
     """Where a run continues after this update."""
 
     micro_batches: list[Batch]
-    """Of each one the rows of this process."""
+    """Each with the rows of this process only."""
 
     pairs: npt.NDArray[np.int64]
-    """The pairs of the token store that all processes see, in one order for any number of them."""
+    """The pairs of the token store that all processes see, in the same order for any number of
+    processes."""
 
     num_target_tokens: int
     """Tokens to predict on all processes: what the summed loss is divided by."""
@@ -66,11 +67,11 @@ class Batches:
     """All batches of a training run.
 
     Every process of a distributed run makes the same plan and takes its part of each micro-batch,
-    so that the result does not depend on the number of processes.
+    so the result does not depend on the number of processes.
 
     Args:
         store: the pairs.
-        shapes: as of `choose_shapes`.
+        shapes: as returned by `choose_shapes`.
         config: how much an update holds.
         seed: decides the order of all epochs, 0 or more.
         pad_id: the padding token of both sides.
@@ -103,7 +104,7 @@ class Batches:
 
     @property
     def fingerprint(self) -> str:
-        """A checksum of all that decides the batches; a position means nothing without it."""
+        """A checksum of all that determines the batches; a position means nothing without it."""
         tokens_per_update = self._config.tokens_per_update
         decisive = repr((self._store.description, self._shapes, tokens_per_update, self.seed))
         if self._config.fill_up:
@@ -121,14 +122,14 @@ class Batches:
         part: Part = ALL,
         resample: Resample | None = None,
     ) -> Iterator[Update]:
-        """Yield updates from a position on, without end.
+        """Yield updates from a position on, endlessly.
 
         Args:
             position: the first update.
             part: the rows of this process; the others are not read, unless they are re-sampled.
-            resample: cuts the sentences of each micro-batch into other subwords. Its seed follows
-                from the seed, the epoch and the micro-batch. Where the new sentences do not fit the
-                shape, the batch is widened to the next multiple of eight columns.
+            resample: segments the sentences of each micro-batch anew. Its seed is derived from the
+                seed, the epoch and the micro-batch. If the new sentences do not fit the shape, the
+                batch is widened to the next multiple of eight columns.
 
         Raises:
             ValueError: the epoch has no such update.
@@ -208,7 +209,7 @@ class Batches:
         )
 
     def _sequence(self, *key: int) -> np.random.SeedSequence:
-        """Return the source of random numbers for an epoch, or for a micro-batch of it."""
+        """Return the seed sequence of an epoch, or of one of its micro-batches."""
         return np.random.SeedSequence(self.seed, spawn_key=key)
 
 
@@ -218,7 +219,7 @@ def _cut(tokens: Tokens, lengths: Lengths) -> list[Tokens]:
 
 
 def _join(sentences: Sequence[Sentence], rows: int) -> tuple[Tokens, Lengths]:
-    """Put sentences in a row; the inverse of `_cut`."""
+    """Concatenate sentences; the inverse of `_cut`."""
     if len(sentences) != rows:
         raise ValueError(f"re-sampling made {len(sentences)} sentences of {rows}")
     lengths = np.array([len(sentence) for sentence in sentences], dtype=np.int64)

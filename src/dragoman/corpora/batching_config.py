@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 MAX_TOKENS_OF_A_SENTENCE = 2**16 - 1
-"""Lengths are kept as 16-bit integers, two bytes a sentence."""
+"""Lengths are stored as 16-bit integers, two bytes per sentence."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,23 +14,24 @@ class BatchingConfig:
     """Target tokens (padding excluded) that one optimizer update sees, on average."""
 
     max_tokens_per_micro_batch: int = 4096
-    """Padded tokens of the longer side of a micro-batch at most; bounds memory. It also decides
-    which pairs come together in an update, so another value is another training. A micro-batch is
-    never larger than an update, save for a sentence that is longer by itself."""
+    """Most tokens, padding included, on the longer side of a micro-batch; bounds memory. It also
+    decides which pairs share an update, so another value gives another training run. A micro-batch
+    is never larger than an update, unless a single sentence is longer by itself."""
 
     max_length: int = 256
-    """Tokens of a sentence, on either side; longer pairs are counted and left out of the store."""
+    """Most tokens of a sentence, on either side; longer pairs are counted and left out of the
+    store."""
 
     max_shapes: int = 64
-    """How many shapes of full micro-batches there are at most; fewer mean more padding."""
+    """Most shapes of full micro-batches; fewer shapes mean more padding."""
 
     min_fill: float = 0.92
     """Shapes are added until this share of the cells of a batch holds tokens, not padding."""
 
     fill_up: bool = False
     """Move pairs that do not fill a micro-batch of their shape to the next longer shape. Nearly all
-    are full then, and of few sizes: 7 % faster with 29,000 pairs on a CPU with bf16, and 1 % more
-    padding."""
+    micro-batches are full then, and come in few sizes: 7 % faster with 29,000 pairs on a CPU with
+    bf16, and 1 % more padding."""
 
     def __post_init__(self) -> None:
         for name in ("tokens_per_update", "max_tokens_per_micro_batch", "max_length", "max_shapes"):

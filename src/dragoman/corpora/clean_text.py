@@ -1,4 +1,4 @@
-"""Corpora to one text that is worth learning from: read, clean, keep the evaluation text out."""
+"""Make one text worth learning from: read corpora, clean them, keep the evaluation text out."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -30,10 +30,10 @@ def write_clean_text(
 
     Args:
         text: The file to write.
-        corpora: What is read, and the evaluation text that it must not give away.
+        corpora: What is read, and the evaluation text that must not leak into it.
         cleaning: The thresholds.
         languages: The codes of the source and of the target.
-        say: Is told what is kept of each corpus.
+        say: Reports what is kept of each corpus.
 
     Raises:
         CorpusError: a corpus cannot be read, or overlaps with the evaluation text, or nothing is
@@ -74,7 +74,7 @@ def write_clean_text(
 
 @dataclass(frozen=True, kw_only=True)
 class CleanCorpus:
-    """A corpus that is read once; the rest is complete when all its pairs are read."""
+    """A corpus that is read once; the other fields are complete when all its pairs are read."""
 
     config: CorpusConfig
     pairs: Iterator[tuple[str, str]]
@@ -88,7 +88,7 @@ class CleanCorpus:
 def clean_corpora(
     corpora: CorporaConfig, cleaning: CleaningConfig, languages: tuple[str, str]
 ) -> Iterator[CleanCorpus]:
-    """Read the training text, corpus after corpus: the pairs of one before the next is asked for.
+    """Read the training text, corpus after corpus; read all pairs of one before taking the next.
 
     Raises:
         CorpusError: a corpus cannot be read, or overlaps with the evaluation text.
@@ -113,7 +113,7 @@ def clean_corpora(
 def _evaluation_sentences(
     corpora: CorporaConfig, languages: tuple[str, str]
 ) -> EvaluationSentences:
-    """Read what training text must not give away."""
+    """Read the sentences that must not leak into the training text."""
     return EvaluationSentences(
         pair
         for corpus in (*corpora.validation, *corpora.test)
@@ -122,7 +122,7 @@ def _evaluation_sentences(
 
 
 class _Casing:
-    """The case of the words of both languages, learnt from the corpora that have one."""
+    """The case of the words of both languages, learnt from the corpora that are cased."""
 
     def __init__(self, *, needed: bool) -> None:
         self._needed = needed

@@ -11,7 +11,7 @@ from dragoman.corpora.parallel_text import Pair
 from dragoman.corpora.seen import SeenPairs
 from dragoman.languages.scripts import WIDE, letters_outside, share_in_script
 
-BLOCK = 4096  # pairs looked at together, so that duplicates are searched with arrays
+BLOCK = 4096  # pairs examined together, so that duplicates are found with array operations
 MAX_EXAMPLES = 5
 SHORT = 20  # characters up to which a ratio of lengths says nothing
 WIDE_CHARACTER = 3  # letters that say as much as one Chinese, Japanese or Korean character
@@ -19,8 +19,8 @@ WIDE_CHARACTER = 3  # letters that say as much as one Chinese, Japanese or Korea
 CONTROL_CHARACTER = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\ufffd\ud800-\udfff]")
 
 ENCODED_TWICE = re.compile("[ÂÃ][\x80-\xba\xbc-\xbf‚ƒ„†‡ˆ‰Š‹ŒŽ•˜™šœžŸ]|â€")
-"""What UTF-8 of the letters and marks of Europe becomes where it is taken for Windows-1252, as Ã¨
-for è. Left out are those that a word in capitals and a mark or dash behind it may make."""
+"""What the UTF-8 of European letters and marks becomes when it is read as Windows-1252, such as Ã¨
+for è; without what a word in capitals and a mark or dash after it may form."""
 
 DUPLICATE = "duplicate"
 
@@ -60,7 +60,7 @@ def clean(
     Args:
         pairs: What was read.
         config: The thresholds.
-        report: Filled on the way. It counts blocks of pairs, and holds as soon as a pair is out.
+        report: Filled in block by block; it is consistent whenever a pair is yielded.
         languages: The codes of the source and of the target, for their scripts.
         seen: The pairs that came before; share it to find duplicates across corpora.
     """
@@ -76,7 +76,7 @@ def clean(
 
 
 def _faults(config: CleaningConfig, languages: tuple[str, str]) -> dict[str, Fault]:
-    """Return the rules that are switched on, by the reason they give, cheap ones first."""
+    """Return the enabled rules by the reason they give, cheap ones first."""
     faults: dict[str, Fault] = {
         "empty": is_empty,
         "too long": lambda pair: is_too_long(pair, config.max_characters, config.max_words),
@@ -147,13 +147,13 @@ def is_identical(pair: Pair) -> bool:
 
 
 def has_control_characters(pair: Pair) -> bool:
-    """Say whether a side has a C0 or C1 control, the tab apart, U+FFFD or half a surrogate."""
+    """Say whether a side has a C0 or C1 control other than tab, U+FFFD or a lone surrogate."""
     found = CONTROL_CHARACTER.search(pair.source) or CONTROL_CHARACTER.search(pair.target)
     return found is not None
 
 
 def is_encoded_twice(pair: Pair) -> bool:
-    """Say whether a side has UTF-8 that was taken for Windows-1252, and so encoded once more."""
+    """Say whether a side has UTF-8 that was read as Windows-1252, and so encoded twice."""
     found = ENCODED_TWICE.search(pair.source) or ENCODED_TWICE.search(pair.target)
     return found is not None
 

@@ -9,7 +9,7 @@ from typing import Literal
 OverlapPolicy = Literal["refuse", "drop", "allow"]
 
 FORMAT_SUFFIXES = (".gz", ".zst", ".tsv", ".jsonl", ".ndjson", ".tmx", ".csv")
-"""Endings that say how a file is written, in the order in which they are taken off a name."""
+"""File name endings that tell the format, in the order in which they are stripped from a name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,11 +33,11 @@ class CorpusConfig:
     """A plain text file with the translation of each line of `source`."""
 
     weight: float = 1.0
-    """How many times an epoch sees the corpus; 0.5 is a random half in each epoch."""
+    """How many times an epoch sees the corpus; 0.5 means a random half in each epoch."""
 
     truecase: bool = False
-    """The corpus is in small letters: its words get the case that they mostly have in the training
-    corpora before it, and its sentences begin with a capital."""
+    """The corpus is in lower case: its words get the case that they mostly have in the training
+    corpora listed before it, and its sentences begin with a capital."""
 
     def __post_init__(self) -> None:
         given = [value is not None for value in (self.path, self.source, self.target)]
@@ -79,8 +79,8 @@ class CorporaConfig:
     """What the final scores are measured on."""
 
     overlap: OverlapPolicy = "refuse"
-    """What happens when the source of a training pair is one of validation or test, too: stop and
-    count them, leave these pairs out, or keep them."""
+    """What happens when the source of a training pair also occurs in validation or test: stop and
+    count such pairs, leave them out, or keep them."""
 
     def __post_init__(self) -> None:
         if not self.train:
@@ -103,36 +103,36 @@ class CorporaConfig:
 class CleaningConfig:
     """Which pairs are left out of training.
 
-    Each rule is loosened by its own threshold; an extreme value switches it off. Pairs with an
-    empty side are always left out, because nothing can be learnt from them.
+    Each rule has its own threshold; an extreme value switches the rule off. Pairs with an empty
+    side are always left out, because nothing can be learnt from them.
     """
 
     max_characters: int = 1000
-    """Characters of the longer side. Written sentences rarely have more than 600; beyond stand
-    paragraphs and lost line ends."""
+    """Most characters of the longer side. Written sentences rarely have more than 600; longer ones
+    are paragraphs, or lines whose ends were lost."""
 
     max_words: int = 200
-    """Words of the longer side, between white space."""
+    """Most words of the longer side, separated by white space."""
 
     max_length_ratio: float = 3.0
-    """Characters of the longer side for each one of the shorter; `inf` switches the rule off. A
-    Chinese, Japanese or Korean character counts as three, because it says as much. Pairs of at
+    """Most characters of the longer side per character of the shorter; `inf` switches the rule off.
+    A Chinese, Japanese or Korean character counts as three, because it says as much. Pairs of at
     most 20 characters are not measured: their ratios say nothing."""
 
     min_script_share: float = 0.5
-    """Share of the letters of a side that belong to the scripts of its language; 0 switches the
+    """Smallest share of a side's letters that belong to the scripts of its language; 0 switches the
     rule off. Languages whose scripts are not known are not checked."""
 
     drop_duplicates: bool = True
-    """Leave out a pair that came before, letter by letter."""
+    """Leave out a pair that exactly repeats an earlier one."""
 
     drop_identical: bool = True
     """Leave out a pair whose two sides are the same text: it was not translated."""
 
     drop_control_characters: bool = True
-    """Leave out a pair with control characters, U+FFFD or half a surrogate pair, or with UTF-8 that
-    was read as Windows-1252, as in Ã¨ for è: the traces of a broken conversion. Where there are
-    many, mend the file instead."""
+    """Leave out a pair with control characters, U+FFFD or a lone surrogate, or with UTF-8 that was
+    read as Windows-1252, such as Ã¨ for è: the traces of a broken conversion. If there are many,
+    repair the file instead."""
 
     def __post_init__(self) -> None:
         for field in ("max_characters", "max_words"):

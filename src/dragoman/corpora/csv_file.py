@@ -17,21 +17,20 @@ from dragoman.corpora.text_file import (
 SEPARATORS = {"\t": "tab", ";": "semicolon", ",": "comma"}
 
 FIRST_LINES = 20
-"""Lines that the first row may have, as there may be line breaks within quotation marks."""
+"""Most lines of the first row; there may be line breaks within quotation marks."""
 
 
 def read_csv(path: Path, refuse: Refuse) -> Iterator[tuple[str, str, int]]:
     """Yield source, target and the number of the first line of each row.
 
-    A cell in quotation marks has its marks doubled and may have line breaks, which become spaces.
-    What separates the cells is the tab, the semicolon or the comma: the one that cuts the first row
-    into two columns. If several do, it is one without a space behind it, and of these the first in
-    this order: a spreadsheet puts cells with its separator into quotation marks, and so the others
-    are text.
+    A quoted cell has its quotation marks doubled and may have line breaks, which become spaces.
+    Cells are separated by the tab, the semicolon or the comma: whichever splits the first row into
+    two columns. If several do, it is one that no space follows, and among these the first in this
+    order: a spreadsheet quotes cells that contain its separator, so the others are text.
 
     Args:
         path: The file.
-        refuse: Is told of a row that does not have two columns.
+        refuse: Called for each row that does not have two columns.
 
     Raises:
         CorpusError: the file is missing, empty, cut short or badly written.
@@ -52,7 +51,7 @@ def read_csv(path: Path, refuse: Refuse) -> Iterator[tuple[str, str, int]]:
 
 
 def _rows(path: Path, lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
-    """Give each row with the number of its first line."""
+    """Yield each row with the number of its first line."""
     rows = csv.reader(lines, delimiter=separator, strict=True)
     line = 1
     try:
@@ -68,12 +67,12 @@ def _rows(path: Path, lines: Iterable[str], separator: str) -> Iterator[tuple[in
 
 
 def _separator(first: Sequence[str]) -> str:
-    """Choose what separates the cells, by the first row."""
+    """Choose the separator of the cells by the first row."""
 
     def fitness(separator: str) -> tuple[bool, bool]:
         try:
             row = next(csv.reader(first, delimiter=separator), [])
-        except csv.Error:  # it is told where the rows are read
+        except csv.Error:  # reported when the rows are read
             row = []
         if len(row) == 2:  # noqa: PLR2004
             return True, not row[1].startswith(" ")

@@ -27,13 +27,13 @@ def encode(
     Args:
         text: Lines of source, tab and target.
         tokenizers: What encodes both sides.
-        corpora: Name, weight and number of lines of each corpus; they follow each other.
+        corpora: Name, weight and number of lines of each corpus, in the order of the text.
         directory: Where the store will be.
-        fingerprint: Of all that decides the text.
+        fingerprint: A checksum of all that determines the text.
         max_length: Pairs with more tokens on a side are left out.
 
     Returns:
-        The pairs of each corpus that were left out.
+        How many pairs of each corpus were left out.
 
     Raises:
         TokenStoreError: no pair is left.

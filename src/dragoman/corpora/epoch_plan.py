@@ -15,7 +15,7 @@ _BLOCK = 1 << 20  # pairs at once, so that temporary arrays stay small
 
 @dataclass(frozen=True, kw_only=True)
 class EpochPlan:
-    """The order of an epoch, in about four bytes a pair."""
+    """The order of an epoch, in about four bytes per pair."""
 
     pairs: npt.NDArray[np.int32]
     """(pairs of the epoch,): positions in the store, those of a micro-batch side by side."""
@@ -60,7 +60,7 @@ class Planner:
         store: the pairs.
         shapes: of micro-batches; each pair has to fit in one.
         tokens_per_update: target tokens, EOS included, that an update has on average.
-        fill_up: let what does not fill a micro-batch go to the next longer shape.
+        fill_up: move pairs that do not fill a micro-batch to the next longer shape.
 
     Raises:
         ValueError: a pair is longer than all shapes.
@@ -87,9 +87,9 @@ class Planner:
         """Draw the pairs of an epoch, shuffle them, and pack them.
 
         Pairs are shuffled and fill the micro-batches of their shape in that order. The last
-        micro-batch of a shape may have fewer rows, unless the rest goes to a longer shape: a few
-        rows take nearly as long as many, and for each new number of them a processor's library
-        prepares itself anew. Micro-batches are shuffled and cut into updates in that order.
+        micro-batch of a shape may have fewer rows, unless the rest moves to a longer shape: a few
+        rows take nearly as long as many, and a CPU's math library has to prepare itself for each
+        new number of rows. Micro-batches are shuffled and grouped into updates in that order.
         """
         drawn = _draw(self._corpora, generator)
         generator.shuffle(drawn)
@@ -114,8 +114,8 @@ class Planner:
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Sort pairs by shape; return them, and the rows and the shape of each micro-batch.
 
-        A shape that fills no micro-batch keeps its rest: in a small text nearly all pairs would
-        move on and on, and padding with them.
+        A shape that fills no micro-batch keeps its pairs: in a small text, nearly all pairs would
+        otherwise keep moving to longer shapes, and padding would grow.
         """
         shape_of = self._shape_of[drawn]
         members = [drawn[shape_of == number] for number in range(len(self._shapes))]
@@ -167,10 +167,10 @@ def _assign(
 
 
 def _draw(corpora: Sequence[StoredCorpus], generator: np.random.Generator) -> npt.NDArray[np.int32]:
-    """Take each pair as often as its corpus weighs, and a random part for a broken weight.
+    """Take each pair as many times as its corpus weighs; a fraction takes a random part of them.
 
-    A broken number of pairs is rounded up or down at random, so that even one pair of weight 0.1 is
-    seen, in one epoch of ten.
+    A fractional number of pairs is rounded up or down at random, so that even a single pair of
+    weight 0.1 is seen, in one epoch out of ten.
     """
     parts = [np.empty(0, dtype=np.int32)]
     for corpus in corpora:
@@ -189,10 +189,10 @@ def _sums(lengths: npt.NDArray[np.uint16], begins: npt.NDArray[np.int64]) -> npt
 
 
 def _group(tokens: npt.NDArray[np.int64], tokens_per_update: int) -> npt.NDArray[np.int64]:
-    """Cut a sequence of micro-batches, each with its tokens, into updates of about equal size.
+    """Group a sequence of micro-batches, given as numbers of tokens, into updates of similar size.
 
-    The sequence is a line that is marked every `tokens_per_update` tokens; a micro-batch belongs to
-    the update in which its middle lies. So an update has as many tokens on average as it should,
+    Think of the sequence as a line marked every `tokens_per_update` tokens: a micro-batch belongs
+    to the update in which its middle lies. So updates have the right number of tokens on average,
     and a remainder of less than half a micro-batch joins the last one.
     """
     ends = tokens.cumsum()

@@ -1,4 +1,4 @@
-"""Whether a text is in the language that it should be in, and pairs are the right way round."""
+"""Whether a text is in the language that it should be in, and its pairs the right way round."""
 
 import random
 from collections import Counter
@@ -11,37 +11,39 @@ from dragoman.languages.codes import base_language, language_name, same_language
 from dragoman.languages.detection import LISTED_LANGUAGES, Detector
 
 PART = 1000
-"""Characters that are judged together: some sentences, which few foreign ones outweigh."""
+"""Characters that are judged together: several sentences, so that a few foreign ones do not tip the
+balance."""
 
 MOST_PARTS = 30
 FEWEST_LETTERS = 50
-"""With fewer nothing is said: a handful of words is often guessed wrong."""
+"""With fewer, nothing is reported: a handful of words is often guessed wrong."""
 
 FEWEST_PARTS, LEAST_SHARE = 3, 0.1
-"""Of the parts, those in another language, before a text is said to be partly in it."""
+"""How many parts, and what share of them, must be in another language before a text is said to be
+partly in it."""
 
 MOST_PAIRS = 500
 FEWEST_CHARACTERS, MOST_CHARACTERS = 25, 200
-"""Of a sentence that is judged by itself: less says little, and more would not help."""
+"""Of a sentence that is judged by itself: fewer say little, and more would not help."""
 
 LEAST_CONFIDENCE = 0.9
-"""Of both sentences, for a pair to count. Without it 6 % of pairs in Danish and Norwegian, which
-are most alike, seem to be the wrong way round, with it 1 or 2 %."""
+"""Both sentences of a pair must reach it for the pair to count. Without it, 6 % of the pairs in
+Danish and Norwegian, the most similar ones, seem to be the wrong way round; with it, 1 or 2 %."""
 
 FEWEST_SWAPPED, LEAST_SWAPPED, MOST_SWAPPED = 3, 0.05, 0.9
-"""Pairs, and shares of them, the wrong way round, between which a corpus is said to be mixed; where
-nearly all are, each side is in another language."""
+"""Number and share of swapped pairs below which nothing is said, and the share above which the
+whole corpus is swapped, which another warning says."""
 
 Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
 class OtherLanguage:
-    """A language in which a text seems to be, and should not be."""
+    """A language that a text seems to be in, but should not be in."""
 
     language: str
     share: float
-    """Of the parts that were looked at, from 0 to 1."""
+    """The share of the examined parts that are in it, from 0 to 1."""
 
     @property
     def is_of_most(self) -> bool:
@@ -67,7 +69,7 @@ class _Drawn(Generic[Item]):
 
 
 class ExpectedLanguage:
-    """Looks at parts of one side of a corpus, drawn from all of it as it passes.
+    """Examines parts of one side of a corpus, sampled from all of it as it passes.
 
     Args:
         language: The code of the language that it should be in.
@@ -79,7 +81,7 @@ class ExpectedLanguage:
         self._passing = ""
 
     def add(self, text: str) -> None:
-        """Look at a sentence."""
+        """Add a sentence."""
         self._passing += f" {text[:PART]}"
         if len(self._passing) < PART:
             return
@@ -87,9 +89,9 @@ class ExpectedLanguage:
         self._passing = ""
 
     def other(self) -> OtherLanguage | None:
-        """Name another language in which some of it seems to be, the most frequent one.
+        """Return the other language that most often seems to be used, if any.
 
-        Nothing is said of a language whose frequent words are not known.
+        It is None if the frequent words of the expected language are not known.
         """
         if base_language(self.language) not in LISTED_LANGUAGES:
             return None
@@ -112,10 +114,10 @@ class ExpectedLanguage:
 
 
 class SwappedPairs:
-    """Looks for pairs that are the wrong way round, as where two translation memories were joined.
+    """Looks for pairs that are the wrong way round, as when two translation memories were merged.
 
-    Parts of a side in which two languages alternate are guessed to be in either. A pair is judged
-    by both of its sentences, and only between its two languages: where each is taken for the
+    Where two languages alternate on a side, its parts are guessed to be in either. So a pair is
+    judged by both of its sentences, and only between its two languages: if each is taken for the
     other's, that is hardly ever wrong.
 
     Args:
@@ -127,7 +129,7 @@ class SwappedPairs:
         self._pairs = _Drawn[tuple[str, str]](MOST_PAIRS)
 
     def watch(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
-        """Draw from the pairs that pass."""
+        """Sample from the pairs that pass."""
         for pair in pairs:
             if min(len(pair.source), len(pair.target)) >= FEWEST_CHARACTERS:
                 self._pairs.add((pair.source, pair.target))
@@ -136,7 +138,7 @@ class SwappedPairs:
     def share(self) -> float:
         """Estimate what share of the pairs is the wrong way round, from 0 to 1.
 
-        It is 0 where too few are found, or the frequent words of a language are not known.
+        It is 0 if too few are found, or if the frequent words of a language are not known.
         """
         if not all(base_language(code) in LISTED_LANGUAGES for code in self._languages):
             return 0.0

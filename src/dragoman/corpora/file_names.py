@@ -1,4 +1,4 @@
-"""What the name of a file says of its content."""
+"""What the name of a file says about its content."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ OTHER_FORMATS = (
     *(".po", ".srt", ".vtt", ".xml", ".json", ".parquet"),
     *(".doc", ".docx", ".odt", ".rtf", ".pdf"),
 )
-"""Endings of files that people have texts in, and that would only be misread line by line."""
+"""Endings of files that people keep texts in, but that would be misread line by line."""
 
 OTHER_COMPRESSIONS = (".xz", ".bz2")
 ARCHIVES = (".zip", ".7z", ".rar", ".tar", ".tgz")
@@ -38,7 +38,7 @@ _UNPACKED_ARCHIVE = (
 
 
 def pairs_instead(ending: str) -> str | None:
-    """Say what to do with a file from which no pairs are read; None if its ending is no such one.
+    """Say what to do with a file that no pairs can be read from; None for other endings.
 
     >>> pairs_instead(".xz"), pairs_instead(".tsv")
     ('unpack it, or compress what is in it with gzip or zstd', None)
@@ -54,7 +54,7 @@ def pairs_instead(ending: str) -> str | None:
 
 
 def ending(path: Path) -> str:
-    """Give the last ending of a name in small letters, that of the compression set aside.
+    """Return the last ending of a name in lower case, ignoring that of the compression.
 
     >>> ending(Path("memory.TMX.gz")), ending(Path("news.en")), ending(Path("text"))
     ('.tmx', '.en', '')

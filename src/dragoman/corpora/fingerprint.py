@@ -11,23 +11,23 @@ from dragoman.durable import checksum
 
 
 def fingerprint_files(corpora: CorporaConfig) -> dict[str, str]:
-    """Take the SHA-256 of every file that is read of the corpora.
+    """Compute the SHA-256 of every file of the corpora that is read.
 
     The keys are the paths as the recipe writes them, variables included, so that the same files
     elsewhere give the same answer. Corpora on the Hugging Face hub have no files here.
 
     Raises:
-        CorpusError: a file cannot be read, or a directory is no corpus.
+        CorpusError: a file cannot be read, or a directory is not a corpus.
     """
     used = (*corpora.train, *corpora.validation, *corpora.test)
     return {name: sha256 for corpus in used for name, sha256 in fingerprint_corpus(corpus).items()}
 
 
 def fingerprint_corpus(corpus: CorpusConfig) -> dict[str, str]:
-    """Take the SHA-256 of every file of one corpus, as `fingerprint_files` does of all.
+    """Compute the SHA-256 of every file of one corpus, as `fingerprint_files` does for all.
 
     Raises:
-        CorpusError: a file cannot be read, or the directory is no corpus.
+        CorpusError: a file cannot be read, or the directory is not a corpus.
     """
     return {name: fingerprint_file(path) for name, path in _files_of(corpus)}
 
@@ -48,7 +48,7 @@ def _files_of(corpus: CorpusConfig) -> Iterator[tuple[str, Path]]:
 
 
 def _names_of_files(directory: Path) -> list[str]:
-    """Name the files of a directory that its reader opens: runs and notes may lie beside them."""
+    """Name the files of a directory that its reader opens: it may also hold runs and notes."""
     if not (directory / PROVENANCE).is_file():
         return huggingface.names_of_files(directory)
     from dragoman.corpora.opus.provenance import Provenance
@@ -57,10 +57,10 @@ def _names_of_files(directory: Path) -> list[str]:
 
 
 def fingerprint_file(path: Path) -> str:
-    """Take the SHA-256 of a file.
+    """Compute the SHA-256 of a file.
 
     Raises:
-        CorpusError: it cannot be read, or only once.
+        CorpusError: it cannot be read, or can be read only once.
     """
     if path.exists() and not path.is_file():
         raise CorpusError(

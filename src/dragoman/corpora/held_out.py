@@ -14,10 +14,10 @@ from dragoman.corpora.text_file import CorpusError, read_lines
 
 MOST_PAIRS = 1000
 SHARE = 0.05
-"""Of the training text, where that is fewer than `MOST_PAIRS`."""
+"""The share of the training text that is held out, if that is fewer than `MOST_PAIRS`."""
 
 MOST_LEFT = 1000
-"""Sources with too many copies that are passed over, until fewer pairs are good enough."""
+"""How many sources with too many copies are skipped before fewer pairs are accepted."""
 
 HASHED_AT_ONCE = 10_000
 
@@ -26,12 +26,12 @@ def hold_out(text: Path, validation: Path, counts: Sequence[int]) -> list[int]:
     """Move some of the training text to the validation text.
 
     Args:
-        text: Lines of source, tab and target; what is left of them is written over it.
-        validation: Where the others are written.
+        text: Lines of source, tab and target; what is left of them replaces it.
+        validation: Where the held-out lines are written.
         counts: Lines of each corpus; the corpora follow each other.
 
     Returns:
-        The lines that each corpus has lost.
+        How many lines each corpus has lost.
 
     Raises:
         CorpusError: there are too few different sources to hold some out.
@@ -50,11 +50,11 @@ def hold_out(text: Path, validation: Path, counts: Sequence[int]) -> list[int]:
 
 
 def choose(sources: Iterator[str]) -> npt.NDArray[np.bool_]:
-    """Choose the pairs whose sources have the smallest hashes; it takes 16 bytes a pair.
+    """Choose the pairs whose sources have the smallest hashes; this takes 16 bytes per pair.
 
-    A hash looks random and is always the same. Sources that differ only in case or punctuation
-    have the same one, so that none is learnt while another validates. A source that has more
-    copies than are wanted is left to training, unless all have.
+    A hash looks random but is always the same. Sources that differ only in case or punctuation
+    have the same one, so that none is learnt while another validates. A source with more copies
+    than are wanted is left to training, unless all have more.
 
     Raises:
         CorpusError: there are too few different sources.
@@ -73,7 +73,7 @@ def choose(sources: Iterator[str]) -> npt.NDArray[np.bool_]:
 
 
 def _smallest(hashes: npt.NDArray[np.uint64]) -> list[np.uint64]:
-    """Choose hashes from the beginning of a sorted array until there are enough copies."""
+    """Choose hashes from the start of a sorted array until their copies are enough."""
     wanted = min(math.ceil(SHARE * len(hashes)), MOST_PAIRS, len(hashes) - 1)
     chosen: list[np.uint64] = []
     taken = left = place = 0

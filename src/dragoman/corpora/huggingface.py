@@ -15,13 +15,13 @@ INFO, STATE, SPLITS = "dataset_info.json", "state.json", "dataset_dict.json"
 
 
 def read_hub(address: str, languages: tuple[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the sides of the records of `hf:NAME[:CONFIG[:SPLIT]]`; the split is "train" if unsaid.
+    """Yield the sides of the records of `hf:NAME[:CONFIG[:SPLIT]]`; the default split is "train".
 
     The data set is downloaded once, kept in the cache of `datasets` and read from there through
     a memory map. NAME may also be a directory of data files.
 
     Raises:
-        CorpusError: the data set, its configuration or its split cannot be had.
+        CorpusError: the data set, its configuration or its split cannot be loaded.
     """
     name, _, rest = address.removeprefix(PREFIX).partition(":")
     config, _, split = rest.partition(":")
@@ -43,7 +43,7 @@ def read_directory(path: Path, languages: tuple[str, str]) -> Iterator[tuple[str
     datasets = _import_datasets(str(path))
     try:
         rows = datasets.load_from_disk(str(path))
-    except IndexError:  # what `datasets` makes of a data set saved without rows
+    except IndexError:  # what `datasets` raises for a data set saved without rows
         raise CorpusError(f"{path}: the data set is empty") from None
     except (OSError, ValueError) as error:
         raise CorpusError(f"{path}: the data set cannot be read: {_one_line(error)}") from error
@@ -57,10 +57,10 @@ def names_of_files(path: Path) -> list[str]:
     """Name the files of a directory that `read_directory` opens; there may be others beside them.
 
     Raises:
-        CorpusError: the directory is not a saved data set, or a damaged one.
+        CorpusError: the directory is not a saved data set, or is damaged.
     """
     _refuse_other_directory(path)
-    if (path / SPLITS).is_file() and not (path / STATE).is_file():  # it is refused when it is read
+    if (path / SPLITS).is_file() and not (path / STATE).is_file():  # refused when it is read
         return [SPLITS]
     try:
         files = json.loads((path / STATE).read_bytes())["_data_files"]
@@ -70,7 +70,7 @@ def names_of_files(path: Path) -> list[str]:
 
 
 def _refuse_other_directory(path: Path) -> None:
-    """Refuse a directory that is no saved data set."""
+    """Refuse a directory that is not a saved data set."""
     if not any((path / mark).is_file() for mark in (INFO, SPLITS)):
         raise CorpusError(
             f"{path}: a directory stands where a file or a saved Hugging Face data set is expected"

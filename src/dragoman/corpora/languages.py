@@ -1,4 +1,4 @@
-"""The pair of languages that a user writes."""
+"""The language pair as a user writes it."""
 
 import re
 

@@ -43,7 +43,7 @@ class EvaluationSentences:
 
     def __init__(self, pairs: Iterable[Pair]) -> None:
         self._sources = {canonical(pair.source) for pair in pairs}
-        self._sources.discard("")  # nothing but punctuation is no sentence, and is no leak
+        self._sources.discard("")  # punctuation alone is not a sentence, and not a leak
 
     def contains(self, pair: Pair) -> bool:
         """Say whether a training pair is a leak."""
@@ -63,7 +63,7 @@ def check(
         evaluation: What the model is judged by.
         policy: "allow" yields the leaks too, "drop" leaves them out, and "refuse" reads to the
             end and then raises, so that the message can say how many there are.
-        report: Filled on the way.
+        report: Filled in as pairs are read.
 
     Raises:
         OverlapError: there are leaks and the policy refuses them.

@@ -19,7 +19,7 @@ __all__ = ["CorpusError", "Pair", "read_pairs"]
 PROVENANCE = "corpus.toml"  # what marks the directory of a downloaded corpus
 
 FIRST_LINES = 5
-"""If none of so many has a tab, the file has no pairs at all."""
+"""If none of this many lines has a tab, the file has no pairs at all."""
 
 
 class Pair(NamedTuple):
@@ -32,7 +32,7 @@ class Pair(NamedTuple):
 
 
 def has_named_sides(corpus: CorpusConfig) -> bool:
-    """Tell whether names say which side is which, and not the order of columns or files."""
+    """Tell whether the sides are told apart by names, not by the order of columns or files."""
     if corpus.path is None:
         return False
     path = expand(corpus.path)
@@ -50,13 +50,13 @@ def read_pairs(
     """Yield the pairs of a corpus in their order, in constant memory.
 
     Nothing is skipped: what cannot be read as a pair is an error. Pairs with an empty side are
-    pairs; it is cleaning that leaves them out, and counts them.
+    pairs; cleaning leaves them out and counts them.
 
     Args:
         corpus: Where the pairs are.
         languages: The codes of the source and of the target, which name the sides of a record or
             of a unit of a translation memory.
-        refuse: Decides what becomes of a line of a table, or a record, that holds no pair.
+        refuse: Decides what happens to a line of a table, or a record, that holds no pair.
 
     Raises:
         CorpusError: the corpus is missing, empty, cut short or badly written; the message names
@@ -75,7 +75,7 @@ def read_pairs(
 
 
 def _read_file(path: Path, languages: tuple[str, str], refuse: Refuse) -> Iterator[Pair]:
-    """Read a file in the form that its ending names; any other ending is that of TSV."""
+    """Read a file in the format that its ending names; any other ending means TSV."""
     if ending(path) in JSON_LINES:
         return _read_json_lines(path, languages, refuse)
     if ending(path) == TMX:
@@ -99,7 +99,7 @@ def _files_of(directory: Path, languages: tuple[str, str]) -> tuple[Path, Path]:
 
 
 def _numbered(rows: Iterator[tuple[str, str]]) -> Iterator[Pair]:
-    """Give each row of a data set its number."""
+    """Number the rows of a data set."""
     return (Pair(*row, line) for line, row in enumerate(rows, start=1))
 
 
@@ -129,7 +129,7 @@ def _refuse_plain_text(path: Path, first: Sequence[str]) -> None:
 
 
 def _other_separator(first: Sequence[str]) -> str:
-    """Say how to have a file read whose lines have no tab."""
+    """Say how to get a file read whose lines have no tab."""
     if all(text.count(";") == 1 for text in first if text):
         return "if a semicolon stands between them, name the file .csv"
     if separator := next((s for s in (" ||| ", " @@@ ") if all(s in t for t in first if t)), None):
@@ -151,7 +151,7 @@ def _wrong_columns(place: str, columns: int) -> str:
 
 
 def _read_json_lines(path: Path, languages: tuple[str, str], refuse: Refuse) -> Iterator[Pair]:
-    """Read one JSON record a line."""
+    """Read one JSON record per line."""
     rows = 0
     for line, text in without_blanks(path, enumerate(read_lines(path), start=1), refuse):
         rows += 1

@@ -37,7 +37,7 @@ TOO_LONG = "too many tokens"
 
 
 class PreparationError(DragomanError):
-    """Text that a run depends on is not what it was."""
+    """Text that a run depends on has changed."""
 
 
 class TextPreparation:
@@ -61,16 +61,16 @@ class TextPreparation:
         self.max_length = max_length
 
     def prepare(self, say: Say, *, replace_other: bool) -> PreparedText:
-        """Open the text if it stands there whole, or prepare it.
+        """Open the text if it is there and complete, or prepare it.
 
         Args:
-            say: Is told what is done.
+            say: Reports what is being done.
             replace_other: Whether text that was prepared from other files or settings is replaced,
                 or refused.
 
         Raises:
             CorpusError: a corpus cannot be read, or overlaps with the evaluation text.
-            PreparationError: other text stands there, and must not be replaced.
+            PreparationError: other text is there and must not be replaced.
         """
         files = self._fingerprint_read()
         fingerprint = self._fingerprint(files)
@@ -86,10 +86,10 @@ class TextPreparation:
         return text
 
     def _fingerprint_read(self) -> dict[str, str]:
-        """Take the SHA-256 of every file that is read.
+        """Compute the SHA-256 of every file that is read.
 
-        Release 0.1.0 recorded all that lay in the directory of a corpus. If nothing that is read
-        has changed, the rest counts as it was recorded, so that such runs go on.
+        Release 0.1.0 recorded every file in the directory of a corpus. If no file that is read has
+        changed, the others count as they were recorded, so that such runs can continue.
         """
         files = fingerprint_files(self.corpora) | fingerprint_taken(self.tokenizer)
         try:
@@ -100,17 +100,17 @@ class TextPreparation:
         return recorded if self._fingerprint(recorded) == before.fingerprint else files
 
     def _fingerprint(self, files: dict[str, str]) -> str:
-        """Take the SHA-256 of all that decides the text."""
+        """Compute the SHA-256 of all that determines the text."""
         corpora = to_table(self.corpora)
         for corpus in corpora["train"] + corpora["validation"] + corpora["test"]:
-            if not corpus["truecase"]:  # text that was prepared before there was this setting
+            if not corpus["truecase"]:  # as in text that was prepared before this setting existed
                 del corpus["truecase"]
         settings = [corpora, to_table(self.cleaning), to_table(self.tokenizer)]
         decisive = [settings, files, self.languages, self.max_length]
         return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
 
     def open(self) -> PreparedText:
-        """Open the text as it was prepared; the files that it comes from are not looked at.
+        """Open the text as it was prepared, without looking at the files that it comes from.
 
         Raises:
             DragomanError: a part is missing or damaged.
@@ -213,7 +213,7 @@ class TextPreparation:
     def _losses(
         self, summaries: list[CorpusSummary], validation: ValidationSummary
     ) -> Iterator[str]:
-        """Say what was lost after cleaning, and of the validation text."""
+        """Say which pairs were lost after cleaning, and which of the validation text."""
         limit = f"with more than {self.max_length} tokens on a side"
         for summary in summaries:
             if count := summary.dropped.get(TOO_LONG, 0):
@@ -224,7 +224,7 @@ class TextPreparation:
             yield f"validation: {_pairs(validation.too_long)} {limit} left out of the loss"
 
     def _refusal(self, before: dict[str, str], now: dict[str, str]) -> str:
-        """Say what has changed since the text was prepared, and how to go on."""
+        """Say what has changed since the text was prepared, and how to continue."""
         changed = [name for name in now if before.get(name) != now[name]]
         return (
             f"{self.directory / TRAIN_STORE}: prepared from other text, and checkpoints depend on "

@@ -1,4 +1,4 @@
-"""What is left of the corpora when they are prepared, and the summary that says it is whole."""
+"""What preparation makes of the corpora, and the summary that says it is complete."""
 
 import json
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ class CorpusSummary:
     """Pairs that were moved to the validation text."""
 
     def notes(self, policy: OverlapPolicy) -> str:
-        """Say what was not learnt from, and what should not have been."""
+        """Say which pairs are not learnt from, and which should not be."""
         notes = [f"{count:,} {reason}" for reason, count in self.dropped.items()]
         if self.overlap:
             noun = "evaluation sentence" if self.overlap == 1 else "evaluation sentences"
@@ -56,7 +56,7 @@ class ValidationSummary:
     """Pairs that are translated."""
 
     blank: int
-    """Pairs that were left out, because a side is blank."""
+    """Pairs that were left out because a side is blank."""
 
     too_long: int
     """Pairs that are translated but do not count in the loss: they have too many tokens."""
@@ -67,7 +67,7 @@ class Summary:
     """The contents of `summary.json`, which is written last."""
 
     fingerprint: str
-    """Of all that decides the text: settings and files."""
+    """A checksum of all that determines the text: settings and files."""
 
     files: dict[str, str]
     """SHA-256 of each file that was read, under the name that the recipe has for it."""
@@ -76,7 +76,7 @@ class Summary:
     validation: ValidationSummary
 
     written: dict[str, str]
-    """SHA-256 of each file that was made beside the token stores; release 0.1.0 kept none."""
+    """SHA-256 of each file that was written beside the token stores; release 0.1.0 kept none."""
 
     def write(self, directory: Path) -> None:
         """Write `summary.json`."""
@@ -105,7 +105,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class PreparedText:
-    """All that training needs of the text."""
+    """Everything that training needs of the text."""
 
     tokenizers: TokenizerPair
     store: TokenStore
@@ -139,7 +139,7 @@ class PreparedText:
 
 
 def fingerprint_written(directory: Path) -> dict[str, str]:
-    """Take the SHA-256 of the tokenizers and of the validation text; the stores have their own.
+    """Compute the SHA-256 of the tokenizers and the validation text; the stores have their own.
 
     Raises:
         CorpusError: there is no validation text.
@@ -149,7 +149,7 @@ def fingerprint_written(directory: Path) -> dict[str, str]:
 
 
 def _verify(directory: Path, written: dict[str, str]) -> None:
-    """Refuse files that could be read and are not what was written: a flipped bit is enough."""
+    """Refuse files that can be read but are not what was written: a flipped bit is enough."""
     found = fingerprint_written(directory)
     for name in sorted(found.keys() | written.keys()):
         if found.get(name) != written.get(name):
@@ -157,7 +157,7 @@ def _verify(directory: Path, written: dict[str, str]) -> None:
 
 
 def read_tsv(path: Path) -> Iterator[tuple[str, str]]:
-    """Read text whose white space is normal, so that each line has one tab."""
+    """Read text whose white space is normalised, so that each line has one tab."""
     for line in read_lines(path):
         source, _, target = line.partition("\t")
         yield source, target

@@ -9,8 +9,8 @@ from dragoman.languages.codes import same_language
 def sides(record: object, languages: tuple[str, str], *, place: str) -> tuple[str, str]:
     """Return the source and the target of a record.
 
-    The sides stand under their language codes (`{"en": …, "it": …}`), the same inside
-    "translation", or under "source" and "target". Case is no matter, as in "en-GB" and "en_gb".
+    The sides are keyed by their language codes (`{"en": …, "it": …}`), possibly inside
+    "translation", or by "source" and "target". Case does not matter, as in "en-GB" and "en_gb".
 
     Args:
         record: What was read.
@@ -36,14 +36,14 @@ def sides(record: object, languages: tuple[str, str], *, place: str) -> tuple[st
 
 
 def _find(record: Mapping[str, object], key: str) -> str | None:
-    """Find the key as it is, or else one that differs in case only."""
+    """Find the key as it is, or else one that differs only in case."""
     if key in record:
         return key
     return next((other for other in record if same_language(other, key)), None)
 
 
 def _text(record: Mapping[str, object], key: str, place: str) -> str:
-    """Return a value that has to be text."""
+    """Return a value, which has to be text."""
     value = record[key]
     if not isinstance(value, str):
         raise CorpusError(f"{place}: {key} is {_kind(value)}, not a text")

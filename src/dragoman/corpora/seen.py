@@ -6,18 +6,18 @@ from hashlib import blake2b
 import numpy as np
 
 GROWTH = 1.125
-"""How much longer the array gets when it is full."""
+"""The factor by which the array grows when it is full."""
 
 FIRST_CAPACITY = 2**16
 
 
 class SeenPairs:
-    """Remembers which pairs came before, at eight bytes a pair.
+    """Remembers which pairs came before, in eight bytes per pair.
 
     A pair is kept as a 64-bit hash. Among a hundred million pairs, the chance that any two that
-    differ share one is 3 in 10,000. The hashes stand in one array as sorted runs whose lengths
-    fall at least by half from each to the next, as in a log-structured merge tree (O'Neil et al.
-    1996): there are few runs to search, and each hash is sorted only a few times.
+    differ share one is 3 in 10,000. The hashes are kept in one array as sorted runs, each at most
+    half as long as the one before, as in a log-structured merge tree (O'Neil et al. 1996): there
+    are few runs to search, and each hash is sorted only a few times.
     """
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class SeenPairs:
         return self._size
 
     def add(self, pairs: Sequence[tuple[str, str]]) -> list[bool]:
-        """Add pairs, and say of each whether it is new, also among those before it here."""
+        """Add pairs, and say for each whether it is new, also among those before it in `pairs`."""
         hashes = hash_texts([f"{len(source)} {source}{target}" for source, target in pairs])
         unique, first = np.unique(hashes, return_index=True)
         is_new = np.ones(len(unique), dtype=bool)
@@ -41,7 +41,7 @@ class SeenPairs:
         return answer.tolist()
 
     def _append(self, run: np.ndarray) -> None:
-        """Put a sorted run at the end, and merge the last runs while they are of like length."""
+        """Append a sorted run, and merge the last runs while they are of similar length."""
         if len(run) == 0:
             return
         end = self._size + len(run)

@@ -1,13 +1,13 @@
 """A few shapes of batches that hold all sentence pairs with little padding.
 
-Compiled kernels, CUDA graphs and oneDNN primitives are prepared once per shape, so that batches
-should come in few shapes. Batches of few shapes hold padding, so that the shapes should follow the
-lengths that really occur. `choose_shapes` grows a k-d tree over (source length, target length),
-always where a cut removes most padding, until too little padding is left to matter.
+Compiled kernels, CUDA graphs and oneDNN primitives are prepared once per shape, so batches should
+come in few shapes. With few shapes, batches hold padding, so the shapes should follow the lengths
+that actually occur. `choose_shapes` grows a k-d tree over (source length, target length), always
+cutting where that removes the most padding, until too little padding is left to matter.
 
-Lengths of sentences count tokens alone. Lengths of shapes count columns of `Batch.source` (tokens
+Lengths of sentences count only tokens. Lengths of shapes count columns of `Batch.source` (tokens
 and EOS) and of `Batch.target` (BOS, tokens and EOS). Cells are what the model computes on: the
-columns of the source, and those of the target but one.
+columns of the source, and all but one of the target.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ def length_histogram(store: TokenStore) -> npt.NDArray[np.float64]:
     """Count how often an epoch sees each (source length, target length).
 
     Returns:
-        (longest source + 1, longest target + 1): pairs an epoch, weights of the corpora included.
+        (longest source + 1, longest target + 1): pairs per epoch, corpus weights included.
     """
     source_lengths, target_lengths = store.lengths()
     height, width = int(source_lengths.max()) + 1, int(target_lengths.max()) + 1
@@ -59,11 +59,11 @@ def choose_shapes(histogram: npt.NDArray[np.float64], config: BatchingConfig) ->
     """Choose the shapes of batches; a pure function of its arguments.
 
     Args:
-        histogram: pairs by (source length, target length), as of `length_histogram`.
+        histogram: pairs by (source length, target length), as returned by `length_histogram`.
         config: how much padding and how many shapes are allowed, and how large a batch.
 
     Returns:
-        Shapes by growing number of cells a row. Every pair of the histogram fits in one of them.
+        Shapes by increasing cells per row. Every pair of the histogram fits in one of them.
         A shape has as many rows as `max_tokens_per_micro_batch` and `tokens_per_update` allow on
         its longer side, rounded down to a multiple of eight where it is eight or more.
     """
@@ -83,7 +83,7 @@ def choose_shapes(histogram: npt.NDArray[np.float64], config: BatchingConfig) ->
 
 
 def shape_table(shapes: Sequence[Shape]) -> npt.NDArray[np.int16]:
-    """Tell for each pair of lengths the shape with fewest cells that holds it.
+    """Find, for each pair of lengths, the shape with the fewest cells that holds it.
 
     Returns:
         (longest source + 1, longest target + 1): positions in `shapes`; -1 where none is large
@@ -105,7 +105,7 @@ class _Leaf(NamedTuple):
     target: slice
     padded_cells: float
     removable: float
-    """Padded cells that the best cut takes away; 0 where nothing can be cut."""
+    """Padded cells that the best cut removes; 0 where nothing can be cut."""
     axis: int
     cut: int
     """Where the second half begins, on `axis`."""
@@ -125,7 +125,7 @@ def _leaf(histogram: npt.NDArray[np.float64], source: slice, target: slice) -> _
 
 
 def _best_cut(counts: npt.NDArray[np.float64], start: int, other_start: int) -> tuple[float, int]:
-    """Find the cut of axis 0 that removes most padded cells.
+    """Find the cut of axis 0 that removes the most padded cells.
 
     Args:
         counts: pairs by length on the side to cut and length on the other side.
@@ -169,7 +169,7 @@ def _shape(leaf: _Leaf, max_tokens: int) -> Shape:
 
 
 def _size(shape: Shape) -> tuple[int, int]:
-    """Order shapes by cells, and in one way only."""
+    """Order shapes by cells, unambiguously."""
     return shape.cells_per_row, shape.source_length
 
 

@@ -13,7 +13,7 @@ from dragoman.corpora.spreadsheet import SpreadsheetSigns
 
 
 class Signs:
-    """Looks at the pairs of one corpus as they pass: a spreadsheet's marks, other languages.
+    """Examines the pairs of one corpus as they pass: a spreadsheet's marks, other languages.
 
     Args:
         corpus: Where they are from.
@@ -34,7 +34,7 @@ class Signs:
             yield pair
 
     def warnings(self) -> list[str]:
-        """Say what signs there were, in a sentence each."""
+        """Say what signs there were, in one sentence each."""
         seeming = self._source.other(), self._target.other()
         return [
             *self._spreadsheet.warnings(),

@@ -1,4 +1,4 @@
-"""Signs of a spreadsheet in a file: it quotes cells, and people give columns headings."""
+"""Signs that a file comes from a spreadsheet: quoted cells and column headings."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -15,16 +15,16 @@ ROLES = (
 )
 
 NEARLY_ALL, FEWEST_CELLS = 0.9, 3
-"""What share of the texts with marks, and how many, look as if a spreadsheet had quoted them."""
+"""What share of the texts with quotation marks, and how many, must look like quoted cells."""
 
 
 @dataclass(kw_only=True)
 class _Quotes:
     """Counts the texts of one side that may be quoted cells.
 
-    A spreadsheet puts a cell in quotation marks if there is a mark or a separator in it, or always,
-    and doubles the marks within. So do people who quote a whole sentence, but not whenever there is
-    a comma in it.
+    A spreadsheet quotes a cell if there is a quotation mark or a separator in it, or always, and
+    doubles the marks within. People quote whole sentences, too, but not whenever there is a comma
+    in them.
     """
 
     texts: int = 0
@@ -35,7 +35,7 @@ class _Quotes:
     quoted_with_comma: int = 0
 
     def add(self, text: str) -> None:
-        """Look at one more."""
+        """Count one more text."""
         comma = "," in text
         self.texts += 1
         self.with_comma += comma
@@ -58,10 +58,10 @@ class _Quotes:
 
 
 class SpreadsheetSigns:
-    """Looks at the pairs of one corpus as they pass.
+    """Examines the pairs of one corpus as they pass.
 
     Args:
-        corpus: Where they are from; of some forms quotation marks have been read already.
+        corpus: Where they are from; in some formats, quotation marks have been read already.
         languages: The codes of the source and of the target, which a heading may have.
     """
 
@@ -83,7 +83,7 @@ class SpreadsheetSigns:
             yield pair
 
     def warnings(self) -> list[str]:
-        """Say what signs there were, in a sentence each."""
+        """Say what signs there were, in one sentence each."""
         found = []
         if self._heading is not None:
             source, target, line = self._heading
@@ -99,7 +99,7 @@ class SpreadsheetSigns:
 
 
 def is_heading(pair: Pair, languages: tuple[str, str]) -> bool:
-    """Tell whether a pair is the first line of its file and names what stands in the columns."""
+    """Tell whether a pair is the first line of its file and names the columns."""
     names = pair.source.strip().lower(), pair.target.strip().lower()
     spelled = [{code.lower(), language_name(code).lower()} for code in languages]
     return pair.line == 1 and (

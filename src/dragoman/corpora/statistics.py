@@ -31,12 +31,12 @@ class SideStatistics:
     characters: int
     words: int
     character_percentiles: dict[int, int]
-    """Characters that so many per cent of the sentences do not exceed."""
+    """For each percentage, the number of characters that so many of the sentences do not exceed."""
 
     word_percentiles: dict[int, int]
 
     other_language: OtherLanguage | None
-    """In which it seems to be, or some of it."""
+    """The language that it, or some of it, seems to be in."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class CorpusStatistics:
     """By reason, the most frequent one first. A pair counts for its first reason only."""
 
     warnings: tuple[str, ...]
-    """What is wrong with the file, and not with a pair."""
+    """What is wrong with the file, not with a pair."""
 
     num_refused: int
     """Lines that hold no pair, for which the file would be refused."""
@@ -76,7 +76,7 @@ def measure(
 ) -> CorpusStatistics:
     """Read a corpus once, and count.
 
-    Memory: 16 bytes a pair, whatever the length of the sentences.
+    Memory: 16 bytes per pair, whatever the length of the sentences.
 
     Args:
         corpus: What to read.
@@ -118,7 +118,7 @@ def measure(
 
 
 def shared_sources(first: CorpusStatistics, second: CorpusStatistics) -> int:
-    """Count the source sentences that two corpora share, but for case and outer punctuation."""
+    """Count the source sentences that two corpora share, ignoring case and outer punctuation."""
     shared = np.intersect1d(first.source_hashes, second.source_hashes, assume_unique=True)
     return len(shared)
 

@@ -49,7 +49,7 @@ class StoredFile:
 
     @property
     def num_bytes(self) -> int:
-        """That the file should have."""
+        """Bytes that the file should have."""
         return self.count * np.dtype(self.dtype).itemsize
 
 
@@ -59,16 +59,16 @@ class StoreDescription:
 
     format_version: int
     fingerprint: str
-    """Of all that decides the contents: corpora, cleaning, tokenizers, `max_length`."""
+    """Checksum of all that determines the contents: corpora, cleaning, tokenizers, `max_length`."""
     max_length: int
-    """Tokens that either side of a pair may have."""
+    """Most tokens on either side of a pair."""
     pairs: int
     corpora: tuple[StoredCorpus, ...]
     files: tuple[StoredFile, ...]
 
     @property
     def num_bytes(self) -> int:
-        """Of all files."""
+        """Bytes of all files."""
         return sum(file.num_bytes for file in self.files)
 
 
@@ -101,13 +101,13 @@ def read_description(directory: Path) -> StoreDescription:
 
 
 def write_description(directory: Path, description: StoreDescription) -> None:
-    """Write `store.json`: the whole of it, or nothing."""
+    """Write `store.json`, completely or not at all."""
     text = json.dumps(to_table(description), indent=2, ensure_ascii=False)
     write_atomically(directory / DESCRIPTION_NAME, text)
 
 
 def _is_consistent(description: StoreDescription) -> bool:
-    """Whether the four files are described, and agree with the number of pairs."""
+    """Tell whether the four files are described and agree with the number of pairs."""
     for file in description.files:
         if file.name.endswith(".offsets"):
             agrees = file.dtype == OFFSET_DTYPE and file.count == description.pairs + 1

@@ -33,7 +33,7 @@ OTHER_BEGINNINGS = {
     ),
     (b"\xff\xfe", b"\xfe\xff"): UTF_16,
 }
-"""How files begin that are not lines of UTF-8 text, and what to do with them."""
+"""First bytes of files that are not lines of UTF-8 text, and what to do with such files."""
 
 _VARIABLE = re.compile(r"\$(?:\{([^}]*)\}|(\w+))")
 _LINE_BREAKS = re.compile("[\r\n]+")
@@ -44,7 +44,7 @@ class CorpusError(DragomanError):
 
 
 Refuse = Callable[[CorpusError], None]
-"""Is told of a line that holds no pair. If it does not raise the error, the next line follows."""
+"""Called for a line that holds no pair. If it does not raise the error, the next line is read."""
 
 Content = TypeVar("Content", str, list[str])
 
@@ -83,7 +83,7 @@ def as_setting(path: Path) -> str:
 def read_lines(path: Path) -> Iterator[str]:
     r"""Yield the lines of a text file.
 
-    Lines end in "\n" and in nothing else: U+2028, U+0085 and their kin are text. A "\r" before
+    Lines end in "\n" and in nothing else: U+2028, U+0085 and the like are text. A "\r" before
     the line end and a byte order mark at the start of the file are left out.
 
     Raises:
@@ -105,7 +105,7 @@ def read_lines(path: Path) -> Iterator[str]:
 
 
 def on_one_line(text: str) -> str:
-    r"""Write a space for the line breaks that a text has within.
+    r"""Replace the line breaks within a text by spaces.
 
     >>> on_one_line("a\r\nb")
     'a b'
@@ -116,12 +116,12 @@ def on_one_line(text: str) -> str:
 def without_blanks(
     path: Path, lines: Iterable[tuple[int, Content]], refuse: Refuse
 ) -> Iterator[tuple[int, Content]]:
-    """Refuse lines or rows that are empty, but those at the end: nobody has lost a pair there.
+    """Refuse empty lines or rows, except at the end, where no pair can have been lost.
 
     Args:
         path: The file, for messages.
         lines: With their numbers.
-        refuse: Is told of each.
+        refuse: Called for each.
     """
     blanks: list[int] = []
     for number, content in lines:
@@ -176,12 +176,12 @@ def _open(path: Path) -> io.BufferedIOBase:
 
 
 def decode_line(content: bytes, name: str, number: int) -> str:
-    """Turn the bytes of one line, with what ends it, into text.
+    """Decode the bytes of one line, its line end included.
 
     Args:
-        content: What was read; of a line that is too long, any more than is allowed.
+        content: What was read; of a line that is too long, any number of bytes over the limit.
         name: Of the file, for messages.
-        number: From 1. A byte order mark is left out of the first line.
+        number: From 1. A byte order mark is removed from the first line.
 
     Raises:
         CorpusError: it is not UTF-8 text; the message says what it is, if its beginning shows it.
@@ -197,7 +197,7 @@ def decode_line(content: bytes, name: str, number: int) -> str:
                 raise CorpusError(f"{name}: {refusal}")
         if 3 * content.count(0) > len(content):  # half of all bytes, in the languages of Europe
             raise CorpusError(f"{name}: {UTF_16}")
-        if content.startswith(b"<?xml") and b"\t" not in content:  # a pair may begin so
+        if content.startswith(b"<?xml") and b"\t" not in content:  # a pair may begin like this
             raise CorpusError(
                 f"{name}: XML, which is not read line by line; save the text in it, a line each"
             )
@@ -222,8 +222,8 @@ def _refuse_old_line_ends(first: str, path: Path) -> None:
 class _ZstandardReader(io.RawIOBase):
     """The bytes inside a Zstandard file of any number of frames.
 
-    The reader of `zstandard` takes a file that was cut short for a whole one; this one raises
-    EOFError, as gzip does.
+    The reader of `zstandard` takes a truncated file for a complete one; this one raises EOFError,
+    as gzip does.
     """
 
     def __init__(self, path: Path) -> None:

@@ -11,18 +11,18 @@ from dragoman.languages.codes import base_language, same_language
 CHUNK = 2**16  # bytes given to the parser at once
 
 NATIVE_CODES = ("bpt", "ept", "it", "ph", "ut")
-"""Elements within a text that hold the formatting of the program it is from, and not its words."""
+"""Elements within a text that hold the formatting of the program it is from, not its words."""
 
 
 def read_tmx(path: Path, languages: tuple[str, str]) -> Iterator[tuple[str, str, int]]:
     """Yield source, target and the number of the first line of each unit.
 
-    A side is the text whose language has the code of the run, or else the first one whose code
-    differs in nothing but that one of the two has a region: en-GB serves en. A unit without such a
-    text has an empty side, which cleaning leaves out and counts.
+    A side is the text whose language code is that of the run, or else the first one whose code
+    differs only in that one of the two has a region: en-GB serves en. A unit without such a text
+    has an empty side, which cleaning leaves out and counts.
 
     Nothing is fetched from elsewhere, and a file that declares entities is refused: a few of them
-    can stand for more text than any memory holds.
+    can expand to more text than any memory holds.
 
     Raises:
         CorpusError: the file is missing, cut short or badly written, or no unit has both languages.
@@ -66,7 +66,7 @@ class _Memory:
     """Collects the units that a parser finds, until they are taken.
 
     Attributes:
-        languages: All that there were, in their order.
+        languages: All that occurred, in order.
     """
 
     def __init__(self, path: Path, parser: expat.XMLParserType) -> None:
@@ -85,7 +85,7 @@ class _Memory:
         parser.SkippedEntityHandler = self._refuse_entity
 
     def parse(self, chunk: bytes, *, is_last: bool) -> list[_Unit]:
-        """Go on with the file, and return the units that end in this part of it.
+        """Parse the next part of the file, and return the units that end in it.
 
         Raises:
             CorpusError: it is not well-formed, or in an encoding that is not read.
@@ -100,7 +100,7 @@ class _Memory:
                 f"{self._path}:{error.lineno}: not well-formed XML ({reason}); export the memory "
                 "again, or mend the line"
             ) from None
-        except (LookupError, ValueError) as error:  # what Python says of names and many bytes
+        except (LookupError, ValueError) as error:  # unknown names and multi-byte encodings
             raise CorpusError(
                 f"{self._path}: its encoding is not read ({error}); convert it to UTF-8, and its "
                 "first line, too"
@@ -151,7 +151,7 @@ def _find(texts: Sequence[_Text], language: str) -> str | None:
 
 
 def _differ_in_having_a_region(one: str, other: str) -> bool:
-    """Tell whether two codes are of one language, and one of them says no more than that.
+    """Tell whether two codes are of one language, and one of them names nothing but that language.
 
     >>> _differ_in_having_a_region("EN-GB", "en"), _differ_in_having_a_region("pt-PT", "pt-BR")
     (True, False)

@@ -54,7 +54,7 @@ class Sentences:
         return self._tokens[positions], lengths
 
     def count(self, indices: npt.NDArray[np.int64]) -> int:
-        """Count the tokens of some sentences, without reading these."""
+        """Count the tokens of some sentences, without reading them."""
         return int((self._offsets[indices + 1] - self._offsets[indices]).sum())
 
     def lengths(self) -> npt.NDArray[np.uint16]:
@@ -77,10 +77,10 @@ class TokenStore:
 
     @classmethod
     def open(cls, directory: Path, *, fingerprint: str) -> "TokenStore":
-        """Open a store that is whole and was made for this fingerprint.
+        """Open a complete store that was made for this fingerprint.
 
         Raises:
-            TokenStoreError: there is none, it has lost a part, or it was made from something else.
+            TokenStoreError: there is none, a part is missing, or it was made from something else.
         """
         description = read_description(directory)
         if description.fingerprint != fingerprint:
@@ -106,7 +106,7 @@ class TokenStore:
         return self.targets[index]
 
     def lengths(self) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint16]]:
-        """Return the tokens that each source sentence and each target sentence has."""
+        """Return the number of tokens of each source sentence and of each target sentence."""
         return self.sources.lengths(), self.targets.lengths()
 
     def verify(self) -> None:

@@ -29,8 +29,8 @@ from dragoman.durable import flush
 class TokenStoreWriter:
     """Write a token store, block by block.
 
-    Used as a context manager: the store appears when the block ends well. When it raises, the
-    temporary files are removed and a store that stood there before is left as it was.
+    Use it as a context manager: the store appears when the block ends without an error. Otherwise
+    the temporary files are removed, and a store that was there before is left as it was.
 
         with TokenStoreWriter(directory, vocab_size=8000, fingerprint=f, max_length=256) as writer:
             writer.start_corpus("books", weight=1.0)
@@ -39,7 +39,7 @@ class TokenStoreWriter:
     Args:
         directory: where the store will be; made if it is missing.
         vocab_size: of the larger vocabulary; a token takes two bytes up to 65,536 and four above.
-        fingerprint: of all that decides the contents; `TokenStore.open` asks for it again.
+        fingerprint: a checksum of all that determines the contents, which `TokenStore.open` needs.
         max_length: pairs with more tokens than this on either side are counted and left out.
     """
 
@@ -55,7 +55,7 @@ class TokenStoreWriter:
         self._target = _Side(directory, "target", vocab_size)
 
     def start_corpus(self, name: str, weight: float) -> None:
-        """Let the pairs that follow belong to a corpus that an epoch sees `weight` times."""
+        """Assign the pairs that follow to a corpus that an epoch sees `weight` times."""
         if not 0 < weight < math.inf:
             raise ValueError(f"weight = {weight} of {name} should be a number above 0")
         start = self._corpora[-1].stop if self._corpora else 0
@@ -147,7 +147,7 @@ class _Side:
 
 
 class _IntegerFile:
-    """A file that stands under a temporary name until it is published."""
+    """A file that has a temporary name until it is published."""
 
     def __init__(self, path: Path, dtype: str) -> None:
         self._path = path
@@ -165,7 +165,7 @@ class _IntegerFile:
         self.count += len(integers)
 
     def finish(self) -> StoredFile:
-        """Bring everything written to the disk, and describe it."""
+        """Flush everything written to the disk, and describe it."""
         self._stream.flush()
         os.fsync(self._stream.fileno())
         digest = self._sha256.hexdigest()
@@ -176,7 +176,7 @@ class _IntegerFile:
         self._temporary.replace(self._path)
 
     def discard(self) -> None:
-        """Close the file, be there room for its end or not; remove it if it was not published."""
-        with contextlib.suppress(OSError):  # the write that failed has told it
+        """Close the file, even without room for its end; remove it if it was not published."""
+        with contextlib.suppress(OSError):  # the write that failed has reported it
             self._stream.close()
         self._temporary.unlink(missing_ok=True)

@@ -1,9 +1,8 @@
-"""Give text in small letters its capitals back.
+"""Restore the capitals of text in lower case.
 
-Some corpora come in small letters only. Mixed with others, they teach a model to write capitals at
-random. Here each word gets the case that it mostly has in text that kept its own (as in Lita et
-al. 2003, "tRuEcasIng", but without a look at its neighbours), and each sentence begins with a
-capital.
+Some corpora are in lower case only. Mixed with others, they teach a model to write capitals at
+random. Here each word gets the case that it mostly has in cased text (as in Lita et al. 2003,
+"tRuEcasIng", but without a look at its neighbours), and each sentence begins with a capital.
 """
 
 import re
@@ -22,14 +21,14 @@ class Truecaser:
         self._forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
 
     def learn(self, text: str) -> None:
-        """Count how the words within sentences are written; titles are in capitals throughout."""
+        """Count how the words within sentences are written; skip titles, which are capitalised."""
         within = [word[0] for word, begins in _words(text) if not begins]
         if 2 * sum(not word.islower() for word in within) <= len(within):
             for word in within:
                 self._forms[word.lower()][word] += 1
 
     def restore(self, text: str) -> str:
-        """Write words in small letters as they mostly are; capitals that are there stay."""
+        """Write lower-case words as they are mostly written; existing capitals stay."""
         restored, end = [], 0
         for word, begins in _words(text):
             restored += [text[end : word.start()], self._cased(word[0], begins=begins)]

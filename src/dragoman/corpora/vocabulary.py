@@ -10,7 +10,7 @@ from dragoman.tokenizers.tokenizer import Tokenizer, TokenizerError
 from dragoman.tokenizers.training import Pairs, train_tokenizers
 
 IN_NO_TEXT = "\U00100000"
-"""A character for private use, which no vocabulary has."""
+"""A private-use character, which no vocabulary has."""
 
 
 def learn_or_take(config: TokenizerConfig, pairs: Pairs, directory: Path) -> TokenizerPair:
@@ -48,7 +48,7 @@ def _has_unknowns(tokenizer: Tokenizer) -> bool:
 
 
 def fingerprint_taken(config: TokenizerConfig) -> dict[str, str]:
-    """Take the SHA-256 of the tokenizers that are taken from a model, under the recipe's name."""
+    """Compute the SHA-256 of the tokenizers taken from a model, under the recipe's name."""
     if config.from_model is None:
         return {}
     files = sorted(expand(config.from_model).glob("tokenizer*"))

@@ -51,15 +51,15 @@ def get(
 ) -> DownloadedCorpus:
     """Download a public corpus into a directory, or verify the one that is there.
 
-    The directory appears under its name only when it is complete. Until then everything stands
-    in a directory with ".part" after the name, and another call goes on from there. An empty
-    directory that is there already has it inside, because a shell may be in it, or a disk be
-    mounted on it; it is a corpus when it has its record.
+    The directory gets its name only when it is complete. Until then, everything is in a directory
+    with ".part" after the name, and another call resumes from there. If an empty directory exists
+    already, that one is inside it, because a shell may be in it, or a disk mounted on it; the
+    directory is a corpus once it has its record.
 
     Args:
         address: `opus:NAME` or `opus:NAME/VERSION`.
         languages: The codes of the source and of the target.
-        directory: Where the corpus goes; `NAME.LANGUAGES` in the working directory if unsaid.
+        directory: Where the corpus goes; by default, `NAME.LANGUAGES` in the working directory.
         servers: Where OPUS is.
         first_pause: Seconds before the second attempt of a transfer.
 
@@ -97,7 +97,7 @@ def get(
 
 
 def _refuse_occupied(directory: Path) -> None:
-    """Refuse to put a corpus where something else is, but for what an earlier call has left."""
+    """Refuse to put a corpus where something else is, except what an earlier call has left."""
     if not directory.exists() or (directory / UNFINISHED).is_dir():
         return
     if not directory.is_dir() or any(directory.iterdir()):
@@ -107,14 +107,14 @@ def _refuse_occupied(directory: Path) -> None:
 
 
 def _working_directory(directory: Path) -> Path:
-    """Choose where a corpus stands until it is complete: on the disk where it will be."""
+    """Choose where a corpus is kept until it is complete: on the disk where it will be."""
     if directory.is_dir():
         return directory / UNFINISHED
     return directory.with_name(directory.name + UNFINISHED)
 
 
 def _put_in_place(working: Path, directory: Path) -> None:
-    """Give a complete corpus its name, or fill the directory that has it, the record last."""
+    """Give a complete corpus its name, or move it into the directory of that name, record last."""
     if working.parent != directory:
         working.replace(directory)
         return
@@ -147,12 +147,12 @@ def _fetch(release: Release, archive: Path, servers: Opus, first_pause: float) -
         download(release.url, archive, first_pause=first_pause)
     except NotFoundError as error:
         with contextlib.suppress(OSError):
-            archive.parent.rmdir()  # it is not empty when a transfer was interrupted before
+            archive.parent.rmdir()  # not empty if an earlier transfer was interrupted
         raise _not_found(error, release, servers) from None
 
 
 def _not_found(error: NotFoundError, release: Release, servers: Opus) -> NotFoundError:
-    """Say what there is instead, if the API is within reach."""
+    """Say what there is instead, if the API can be reached."""
     try:
         return NotFoundError(servers.explain_missing(release.name, release.languages))
     except CorpusError:
@@ -160,7 +160,7 @@ def _not_found(error: NotFoundError, release: Release, servers: Opus) -> NotFoun
 
 
 def _unpack(release: Release, archive: Path, directory: Path) -> None:
-    """Take the known files out of the archive, and record where they come from."""
+    """Extract the known files from the archive, and record where they come from."""
     texts = {language: f"{release.stem}.{language}" for language in release.languages}
     with _opened(archive) as zipped:
         _check_contents(zipped, archive, list(texts.values()))
@@ -201,7 +201,7 @@ def _opened(archive: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def _check_contents(zipped: zipfile.ZipFile, archive: Path, texts: list[str]) -> None:
-    """Refuse an archive without the texts, that inflates absurdly, or for which there is no room.
+    """Refuse an archive that lacks the texts, inflates absurdly or does not fit on the disk.
 
     `zipfile` inflates no file beyond the size that the archive declares for it.
     """

@@ -1,4 +1,4 @@
-"""Fetch a file over HTTP, and go on where an earlier attempt stopped."""
+"""Fetch a file over HTTP, and resume where an earlier attempt stopped."""
 
 import http.client
 import shutil
@@ -34,8 +34,8 @@ class NotFoundError(CorpusError):
 def download(url: str, path: Path, *, first_pause: float = FIRST_PAUSE) -> None:
     """Fetch a file.
 
-    What is fetched stands in `path` + ".part" until the file is complete, also after an error,
-    and the next call goes on from there if the file on the server is still the same.
+    Data is kept in `path` + ".part" until the file is complete, even after an error, and the next
+    call resumes from there if the file on the server is still the same.
 
     Args:
         url: An HTTP address.
@@ -61,7 +61,7 @@ def download(url: str, path: Path, *, first_pause: float = FIRST_PAUSE) -> None:
 
 
 def fetch_text(url: str) -> str:
-    """Return what a server answers to one question.
+    """Return a server's answer to one request.
 
     Raises:
         CorpusError: the server cannot be reached, or does not answer in UTF-8.
@@ -84,7 +84,7 @@ def _open(request: urllib.request.Request) -> http.client.HTTPResponse:
 
 
 def _fetch(url: str, part: Path) -> None:
-    """Fetch what is missing of a file, or all of it where the server cannot continue."""
+    """Fetch what is missing of a file, or all of it if the server cannot resume."""
     offset, headers = _resumption(part)
     try:
         response = _open(urllib.request.Request(url, headers=headers))
@@ -110,7 +110,7 @@ def _fetch(url: str, part: Path) -> None:
 def _resumption(part: Path) -> tuple[int, dict[str, str]]:
     """Return how many bytes are there, and the headers that ask for the rest.
 
-    Without a validator, nothing says that the rest would be the rest of the same file.
+    Without a validator, the rest might be that of another file.
     """
     validator_file = _validator_file(part)
     if not part.exists() or not validator_file.exists():
@@ -123,7 +123,7 @@ def _resumption(part: Path) -> tuple[int, dict[str, str]]:
 
 
 def _validator_file(part: Path) -> Path:
-    """Return the file that remembers which version of a file its part is of."""
+    """Return the file that records which version of a file a part belongs to."""
     return part.with_name(part.name + ".version")
 
 
@@ -137,7 +137,7 @@ def _validator(response: http.client.HTTPResponse) -> str:
 
 
 def _is_final(error: Exception) -> bool:
-    """Say whether another attempt must end in the same way."""
+    """Say whether another attempt would fail in the same way."""
     if isinstance(error, urllib.error.HTTPError):
         return error.code < HTTPStatus.INTERNAL_SERVER_ERROR and error.code not in PASSING
     if isinstance(error, urllib.error.URLError):

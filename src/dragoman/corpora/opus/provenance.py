@@ -52,7 +52,7 @@ class Provenance:
         """Return the path of the text in a language.
 
         Raises:
-            CorpusError: the corpus has no text in it.
+            CorpusError: the corpus has no text in that language.
         """
         for file in self.files:
             if file.language == language:

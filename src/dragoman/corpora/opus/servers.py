@@ -40,7 +40,7 @@ class Release:
 
 @dataclass(frozen=True, kw_only=True)
 class Opus:
-    """The servers of OPUS; a mirror takes their place through two environment variables."""
+    """The servers of OPUS; two environment variables can name a mirror instead."""
 
     api: str = API
     """Answers which corpora and versions there are."""
@@ -57,7 +57,7 @@ class Opus:
         )
 
     def find(self, name: str, version: str | None, languages: tuple[str, str]) -> Release:
-        """Say where a corpus is; a version that is given is not looked up.
+        """Find where a corpus is; a version that is given is not looked up.
 
         Args:
             name: As OPUS spells it.

@@ -22,7 +22,7 @@ _PATIENCE = 100_000
 
 
 class PrimerError(DragomanError):
-    """The embedded corpus cannot give what is asked."""
+    """The embedded corpus cannot provide what is asked for."""
 
 
 class AlignedPair(NamedTuple):

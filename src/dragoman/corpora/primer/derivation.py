@@ -70,7 +70,7 @@ class Derivation:
         return drawn
 
     def chance(self, probability: float) -> bool:
-        """Draw a yes with some probability."""
+        """Return True with some probability."""
         return self._uniform() < probability
 
     def combine(self, kind: str, first: str, second: str) -> None:

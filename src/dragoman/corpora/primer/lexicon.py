@@ -36,7 +36,7 @@ def lexicon() -> Lexicon:
     """Load the lexicon, once.
 
     Raises:
-        LexiconError: a table has a wrong column, or names a noun or place that is not there.
+        LexiconError: a table has a wrong column, or names a noun or place that does not exist.
     """
     classes = {row["class"]: row for row in read_table("classes.tsv")}
     nouns = tuple(_noun(row, classes) for row in read_table("nouns.tsv"))

@@ -12,7 +12,7 @@ from dragoman.corpora.primer.tables import EMPTY, read_table
 
 
 class NounPhrase(NamedTuple):
-    """A noun phrase; the Italian article is kept apart, for prepositions join it."""
+    """A noun phrase; the Italian article is kept apart, because prepositions merge with it."""
 
     english: Tokens
     article: str
@@ -214,7 +214,7 @@ def adjective_for(derivation: Derivation, noun: Noun) -> Adjective | None:
 
 @cache
 def described_nouns() -> tuple[Noun, ...]:
-    """Return the nouns that adjectives are said of."""
+    """Return the nouns that adjectives can describe."""
     return tuple(noun for noun in lexicon().nouns if lexicon().adjectives_of[noun.key])
 
 

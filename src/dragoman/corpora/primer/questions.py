@@ -1,4 +1,4 @@
-"""Questions with where, who, what, when, why and how many."""
+"""Questions with where, when, why, what, whom and who."""
 
 from functools import cache
 

@@ -1,4 +1,4 @@
-"""Read the lexicon's tables: tab-separated files, one concept a file, columns named on line one."""
+"""Read the lexicon's tables: tab-separated, one concept per file, columns named on line one."""
 
 from collections.abc import Iterator
 from functools import cache
