@@ -99,7 +99,7 @@ def _files_of(directory: Path, languages: tuple[str, str]) -> tuple[Path, Path]:
 
 
 def _numbered(rows: Iterator[tuple[str, str]]) -> Iterator[Pair]:
-    """Number the rows of a data set."""
+    """Give each row of a data set its number."""
     return (Pair(*row, line) for line, row in enumerate(rows, start=1))
 
 

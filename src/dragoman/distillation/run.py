@@ -1,4 +1,4 @@
-"""Have a teacher translate, and train a student on that; or go on with it."""
+"""Have a teacher translate, and train a student on that; or continue doing so."""
 
 import json
 from collections import Counter
@@ -27,17 +27,17 @@ FOLDER = "distillation"
 """Inside the directory of the student's run."""
 
 SOURCES, TRANSLATIONS, PAIRS = "sources.txt", "translations.jsonl", "distilled.tsv"
-"""Of several corpora the pairs are in distilled-1.tsv, distilled-2.tsv and so on."""
+"""With several corpora, the pairs are in distilled-1.tsv, distilled-2.tsv and so on."""
 
 ORIGIN = "origin.json"
-"""Says what the translations are of."""
+"""Records what the translations were made from."""
 
 SUMMARY = "summary.json"
-"""Says how many of them are taught, and why others are not."""
+"""Records how many of them are taught, and why others are not."""
 
 
 class DistillationError(DragomanError):
-    """A distillation cannot be gone on with."""
+    """A distillation cannot be continued."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,12 +58,12 @@ class Distillation:
     """Translations of each sentence that are taught."""
 
     assignments: tuple[str, ...] = ()
-    """Changes of the student's recipe, as section.key=value."""
+    """Changes to the student's recipe, as section.key=value."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Origin:
-    """What translations are of."""
+    """What translations were made from."""
 
     sources: str
     """SHA-256 of the text."""
@@ -74,14 +74,14 @@ class _Origin:
     n_best: int = 1
 
     def write(self, folder: Path) -> None:
-        """Write it down, before there are translations."""
+        """Record it, before there are translations."""
         write_atomically(folder / ORIGIN, json.dumps(asdict(self), indent=2))
 
     def compare(self, folder: Path) -> None:
-        """Make sure that the translations in a folder are of this.
+        """Make sure that the translations in a folder were made from this.
 
         Raises:
-            DistillationError: they are of something else, or of what cannot be told.
+            DistillationError: they were made from something else, or it cannot be told from what.
         """
         try:
             before = _Origin(**json.loads((folder / ORIGIN).read_bytes()))
@@ -107,13 +107,13 @@ def distil(
 ) -> int | None:
     """Train a student on the translations of its teacher.
 
-    The recipe of the student is written first, then the translations, and then follows what
-    `dragoman train` does with that recipe. Each of them is gone on with where it was interrupted.
+    First the recipe of the student is written, then the translations; then follows what
+    `dragoman train` does with that recipe. Each step continues where it was interrupted.
 
     Args:
         order: Who teaches whom.
-        distribute: Who has the teacher translate.
-        tell: Is told how far the translation is.
+        distribute: Has the teacher translate.
+        tell: Called with how far the translation is.
         display: Shows the rest.
 
     Returns:
@@ -123,7 +123,7 @@ def distil(
         UsageError: several processes are to translate.
         DragomanError: the model, the text or the directory cannot be used.
     """
-    if is_one_of_several():  # each would be in the others' way
+    if is_one_of_several():  # they would get in each other's way
         raise UsageError(
             "a distillation has one process translate; when its training begins, stop it, and go "
             f"on with several by torchrun -m dragoman train {order.directory / RECIPE_FILE} "
@@ -162,7 +162,7 @@ def _translate(
     tell: Callable[[Progress], None],
     display: Display,
 ) -> None:
-    """Write what the student learns from, if that was not done before."""
+    """Write what the student learns from, unless that was done before."""
     teacher = ModelDirectory(order.teacher)
     folder = order.directory / FOLDER
     corpora = replace(recipe.corpora, train=order.corpora)
@@ -194,7 +194,7 @@ def _translate(
 
 
 def _search(teacher: ModelDirectory, n_best: int) -> SearchConfig:
-    """Search as the teacher's recipe says, with a beam that finds so many translations.
+    """Search as the teacher's recipe says, with a beam wide enough for so many translations.
 
     Raises:
         UsageError: there is no such beam.

@@ -27,8 +27,8 @@ def student_recipe(
 
     It differs from the teacher's in the model and in the training text, and takes the teacher's
     vocabulary and kind of positions. Validation and test text stay, so a student is judged by the
-    same references; but by its translations of them and not by its loss, which grows again while
-    they still get better, as a student learns to be sure of what its teacher says.
+    same references; but by its translations and not by its loss, which rises again while they still
+    get better, because a student learns to be sure of what its teacher says.
 
     Args:
         teacher: The model that teaches.
@@ -55,7 +55,7 @@ def student_recipe(
 
 
 def _beginning_with(teacher: ModelDirectory, recipe: Recipe) -> Recipe:
-    """Have a student begin with the layers of its teacher, if they fit."""
+    """Let a student begin with the layers of its teacher, if they fit."""
     fits = not other_sizes(teacher.description.model, recipe.model, LAYERS)
     has_its_words = recipe.tokenizer.from_model == as_setting(teacher.path)
     if recipe.training.begins_with is not None or not (fits and has_its_words):
@@ -65,12 +65,12 @@ def _beginning_with(teacher: ModelDirectory, recipe: Recipe) -> Recipe:
 
 
 def as_learnt(teacher: ModelDirectory, corpora: Sequence[CorpusConfig]) -> tuple[CorpusConfig, ...]:
-    """Give the corpora that the teacher has learnt from the weight and the case that they had then.
+    """Set weight and case of corpora that the teacher has learnt from to what they were then.
 
     So the teacher translates what it knows, and its student sees each text as often.
 
     Raises:
-        UsageError: the first has its case from text that is not there.
+        UsageError: the first one got its case from text that is not there.
         ModelError: the teacher's own recipe cannot be read.
     """
     recipe = recorded_recipe(teacher)
@@ -95,7 +95,7 @@ def _place(corpus: CorpusConfig) -> tuple[Path | str, ...]:
     names = [name for name in (corpus.path, corpus.source, corpus.target) if name is not None]
     try:
         return tuple(name if name.startswith(PREFIX) else expand(name).resolve() for name in names)
-    except CorpusError:  # it is not here any more
+    except CorpusError:  # it no longer exists
         return tuple(names)
 
 
@@ -105,7 +105,7 @@ def _table(
     pairs: Mapping[Path, float],
     assignments: tuple[str, ...],
 ) -> dict[str, Any]:
-    """Change what the teacher's description holds of its recipe; an import has none."""
+    """Adapt the recipe recorded in the teacher's description; an import has none."""
     description = teacher.description
     recipe = recorded_recipe(teacher)
     table = to_table(recipe) if recipe else {}
@@ -121,7 +121,7 @@ def _table(
     if description.tokenizer.kind != IMPORTED:
         table["model"]["tied_embeddings"] = description.model.tied_embeddings
         table["model"]["positional_encoding"] = description.model.positional_encoding
-        tokenizer.pop("vocab_size", None)  # of what is learnt, and not taken
+        tokenizer.pop("vocab_size", None)  # for vocabularies that are learnt, not taken
         table["tokenizer"] = tokenizer | vocabulary_of(teacher)
     training = table.setdefault("training", {})
     training.pop("layers_from", None)  # of a teacher that was a student itself
@@ -133,10 +133,10 @@ def _table(
 
 
 def _corpora(teacher: Path, corpora: dict[str, Any], pairs: Mapping[Path, float]) -> dict[str, Any]:
-    """Exchange the training text."""
+    """Replace the training text."""
     held_out = teacher / "data" / VALIDATION_NAME
     if not corpora.get("validation") and held_out.is_file():
-        # The teacher has not learnt from it, but it stands in the text that it is given now.
+        # The teacher has not learnt from it, but it is in the text that the teacher is given now.
         corpora = {**corpora, "validation": [{"path": as_setting(held_out)}], "overlap": "drop"}
     train = [{"path": as_setting(path), "weight": weight} for path, weight in pairs.items()]
     return {**corpora, "train": train}

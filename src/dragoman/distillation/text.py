@@ -29,16 +29,16 @@ def write_sources(
 ) -> list[int]:
     """Write what the teacher translates, a sentence a line, corpus after corpus.
 
-    That is the source side of what a training would keep: clean pairs that give no evaluation
-    sentence away; but each source once, unless duplicates are to stay. A source with more tokens
-    than the teacher has seen is left out, and counted.
+    That is the source side of what training would keep: clean pairs that leak no evaluation
+    sentence; but each source only once, unless duplicates are to stay. A source with more tokens
+    than the teacher has seen is left out and counted.
 
     Args:
         path: The file to write.
         teacher: The model that teaches.
         corpora: What is read, and the evaluation text of the student.
         cleaning: The thresholds.
-        say: Is told what is kept.
+        say: Reports what is kept.
 
     Returns:
         How many there are of each corpus.
@@ -82,7 +82,7 @@ class _Choice:
         self._repeated = self._too_long = 0
 
     def of(self, sources: list[str]) -> list[str]:
-        """Leave out what has too many tokens, and all but the first of equal ones."""
+        """Leave out sources with too many tokens, and all but the first of equal ones."""
         new = sources
         if self._seen is not None:  # several translations of a source become one
             new = list(compress(sources, self._seen.add([(source, "") for source in sources])))
@@ -103,7 +103,7 @@ class _Choice:
 def write_pairs(translations: Path, parts: Sequence[tuple[Path, int]]) -> tuple[int, Counter[str]]:
     """Write the translations that can be taught as TSV files: source TAB translation.
 
-    Of several translations of a source each is a pair.
+    If a source has several translations, each of them makes a pair.
 
     Args:
         translations: What `dragoman translate --json` writes.

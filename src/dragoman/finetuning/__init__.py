@@ -1,1 +1,1 @@
-"""Going on with a finished model on text of one's own."""
+"""Train a finished model further, on text of one's own."""

@@ -16,15 +16,15 @@ from dragoman.recipe import Recipe, recipe_from_table, recorded_recipe, vocabula
 from dragoman.tokenizers.config import IMPORTED
 
 RATE_TIMES_WIDTH = 0.25
-"""The learning rate of AdamW, which falls in a line to zero, for a model that was trained here:
-wider models bear smaller rates. With a width of 256, 1e-3 was better than 3e-4 and 3e-3
+"""For the learning rate of AdamW, which falls linearly to zero, and a model that was trained here:
+wider models need smaller rates. With a width of 256, 1e-3 was better than 3e-4 and 3e-3
 (`docs/experiments.md`)."""
 
 RATE_OF_IMPORT_TIMES_WIDTH = 0.025
-"""Imports have mostly been trained for long, and are easily spoilt; a rule of thumb."""
+"""Imported models have mostly been trained for long and are easily spoilt; a rule of thumb."""
 
 FEWEST_UPDATES_PER_EPOCH = 25
-"""Where the text is small, updates are."""
+"""A small text gets small updates."""
 
 SMALLEST_UPDATE = 256
 """Target tokens."""
@@ -40,16 +40,16 @@ def finetuning_recipe(
     """Write the recipe of a fine-tuning.
 
     Sizes and vocabulary are the model's. Validation text is held out from the pairs; the model's
-    test text stays, where it is as it was, to show what else the training does.
+    test text stays, unless it has changed, to show what else the training does.
 
     Args:
         model: What is trained further.
         pairs: What it learns from, as a recipe's `corpora.train` names it.
         epochs: How many times it sees them, before cleaning leaves some out.
-        assignments: More changes, as section.key=value. What they do not name follows from them.
+        assignments: More changes, as section.key=value; what they do not name follows from them.
 
     Returns:
-        The recipe, and what should be said of it.
+        The recipe, and what should be said about it.
 
     Raises:
         UsageError: an assignment is wrong.
@@ -72,7 +72,7 @@ def finetuning_recipe(
 
 
 def _table(model: ModelDirectory, pairs: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
-    """Change what the model's description holds of its recipe; an import has none."""
+    """Adapt the recipe recorded in the model's description; an import has none."""
     description = model.description
     recipe = recorded_recipe(model)
     table = to_table(recipe) if recipe else {}
@@ -103,7 +103,7 @@ def _table(model: ModelDirectory, pairs: Sequence[str]) -> tuple[dict[str, Any],
 def _corpora(
     table: dict[str, Any], files: dict[str, str], pairs: Sequence[str]
 ) -> tuple[dict[str, Any], list[str]]:
-    """Exchange the text that is learnt from, and leave out test text that is not what it was.
+    """Replace the text that is learnt from, and leave out test text that has changed.
 
     Args:
         table: The recorded corpora.
@@ -121,7 +121,7 @@ def _corpora(
 
 
 def _objection(corpus: CorpusConfig, files: dict[str, str]) -> str | None:
-    """Say which file of a corpus is not there, or is another one; a path may lead elsewhere now."""
+    """Say which file of a corpus is missing or differs; a path may lead elsewhere now."""
     try:
         found = fingerprint_corpus(corpus)
     except CorpusError as error:
@@ -135,7 +135,7 @@ def _objection(corpus: CorpusConfig, files: dict[str, str]) -> str | None:
 def _length(
     model: ModelDirectory, recipe: Recipe, epochs: float, named: set[str]
 ) -> Iterator[tuple[str, int]]:
-    """Choose the size of an update and how many there are, where they are not named."""
+    """Choose the size and the number of updates, where they are not given."""
     num_tokens = sum(_weighted_tokens(model, recipe))
     if not num_tokens:
         raise CorpusError("the pairs have no sentence that the model could learn from")
@@ -154,7 +154,7 @@ def _length(
 
 
 def _weighted_tokens(model: ModelDirectory, recipe: Recipe) -> Iterator[float]:
-    """Count the target tokens that an epoch would have, some thousand sentences at a time."""
+    """Count the target tokens that an epoch would have, some thousands of sentences at a time."""
     tokenizer, longest = model.load_tokenizers().target, recipe.batching.max_length
     for corpus in recipe.corpora.train:
         read = read_pairs(corpus, languages=recipe.languages)

@@ -1,4 +1,4 @@
-"""Fine-tune a model, or go on with it, and say what that has changed."""
+"""Fine-tune a model, or continue doing so, and say what that has changed."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -52,10 +52,10 @@ class FineTuning:
     """Of the run."""
 
     assignments: tuple[str, ...] = ()
-    """Changes of the recipe, as section.key=value."""
+    """Changes to the recipe, as section.key=value."""
 
     def to_table(self) -> dict[str, Any]:
-        """Name all that decides the new model, as JSON gives it back."""
+        """Return all that determines the new model, in the types that JSON reads back."""
         return {
             "model": str(self.model),
             "pairs": list(self.pairs),
@@ -71,7 +71,7 @@ def fine_tune(order: FineTuning, display: Display) -> int | None:
         The signal that stopped it; None when the run is finished.
 
     Raises:
-        UsageError: the new model would take the place of the old one.
+        UsageError: the new model would replace the old one.
         DragomanError: the model, the text or the directory cannot be used.
     """
     if order.directory.resolve() == order.model.resolve():
@@ -94,7 +94,7 @@ def fine_tune(order: FineTuning, display: Display) -> int | None:
 
 
 def _begun(order: FineTuning) -> Recipe | None:
-    """Take the recipe with which the run began, with what may change; None if it has not.
+    """Return the recipe that the run began with, with what may change; None if it has not begun.
 
     Raises:
         RunError: it began with something else.
@@ -126,7 +126,7 @@ def _begun(order: FineTuning) -> Recipe | None:
 
 
 def _decisive(table: dict[str, Any]) -> dict[str, Any]:
-    """Leave those assignments out of an order that may change while its run goes on."""
+    """Leave out of an order the assignments that may change during its run."""
     return {**table, "assignments": [a for a in table["assignments"] if not _may_change(a)]}
 
 
@@ -135,7 +135,7 @@ def _may_change(assignment: str) -> bool:
 
 
 def _plan(order: FineTuning, say: Callable[[str], None]) -> Recipe:
-    """Make the recipe of a new run, and tell what is remarkable about it."""
+    """Make the recipe of a new run, and say what is remarkable about it."""
     check_free(order.directory)
     say("counting the tokens of the text")
     recipe, remarks = finetuning_recipe(
@@ -183,7 +183,7 @@ def _compare(order: FineTuning, recipe: Recipe, display: Display) -> None:
 
 
 def _texts(order: FineTuning, recipe: Recipe) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Give what the model has not learnt from: text like the new one, and what it knew before.
+    """Yield text that the model has not learnt from: like the new text, and of what it knew before.
 
     Each has a title and pairs.
     """

@@ -21,13 +21,13 @@ tg Tajik, th Thai, tk Turkmen, tl Tagalog, tr Turkish, ug Uyghur, uk Ukrainian, 
 uz Uzbek, vi Vietnamese, xh Xhosa, yi Yiddish, yo Yoruba, zh Chinese, zu Zulu
 """
 CODE_OF_THREE = 3
-"""Letters of the codes of ISO 639-3."""
+"""Number of letters in codes of ISO 639-3."""
 
 _NAME_OF = dict(entry.strip().split(" ", 1) for entry in _NAMES.split(","))
 
 
 def language_name(code: str) -> str:
-    """Name a language in English; a code that is not known is its own name.
+    """Name a language in English; an unknown code is its own name.
 
     >>> language_name("it"), language_name("pt_BR"), language_name("tlh")
     ('Italian', 'Portuguese (BR)', 'tlh')
@@ -60,7 +60,7 @@ def language_code(name: str) -> str | None:
 
 
 def same_language(one: str, other: str) -> bool:
-    """Tell whether two codes name a language alike, but for case and the way regions are joined.
+    """Tell whether two codes are the same, apart from case and the way regions are joined.
 
     >>> same_language("pt_BR", "PT-br"), same_language("pt", "pt-BR")
     (True, False)
@@ -69,7 +69,7 @@ def same_language(one: str, other: str) -> bool:
 
 
 def base_language(code: str) -> str:
-    """Take the language out of a code with a region.
+    """Return the language of a code, without its region.
 
     >>> base_language("EN-GB")
     'en'

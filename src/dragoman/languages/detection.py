@@ -13,10 +13,10 @@ from dragoman.languages.scripts import letters_outside, share_in_script
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _LONGEST_GRAM = 4
 _MOST_CHARACTERS = 2000
-_UNSEEN = 0.1  # of a hundred words: how often an n-gram stands in a list in which it does not
-_FOREIGN_LETTER = -12.0  # log-probability of one in a script in which the language is not written
+_UNSEEN = 0.1  # count of an n-gram that does not occur in a list of a hundred words
+_FOREIGN_LETTER = -12.0  # log-probability of one in a script that the language is not written in
 _NEW_LETTER = -9.0  # log-weight of a letter that is in no word of a list
-_UNKNOWN_WORD = -2.0  # and of an n-gram in a language of which no words are known
+_UNKNOWN_WORD = -2.0  # and of an n-gram in a language without a list
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,10 +31,10 @@ class Detection:
 class Detector:
     """Tells a few languages apart, by their scripts and by the letters of frequent words.
 
-    For each language there is a list of a hundred frequent words. What one to four letters in a
-    row, and a whole word, say for a language is how often they stand in its list; the evidence is
-    added up as in naive Bayes. It is meant for sentences: single words are often guessed wrong. A
-    language without a list is known by its script alone.
+    For each language there is a list of a hundred frequent words. Each n-gram of one to four
+    letters, and each whole word, is evidence for a language by how often it occurs in its list; the
+    evidence is added up as in naive Bayes. It is meant for sentences: single words are often
+    guessed wrong. A language without a list is recognised by its script alone.
     """
 
     def __init__(self, languages: Iterable[str]) -> None:
@@ -47,7 +47,7 @@ class Detector:
         }
 
     def detect(self, text: str, *, among: Sequence[str]) -> Detection:
-        """Choose the most probable language; the first one, if nothing speaks for any.
+        """Choose the most probable language; the first one if there is no evidence for any.
 
         Args:
             text: Any text; its first two thousand characters count.
@@ -67,7 +67,7 @@ class Detector:
         return [Detection(language=code, confidence=weights[code] / total) for code in order]
 
     def _score(self, text: str, grams: Mapping[str, int], language: str) -> float:
-        """Add up what speaks for a language; longer n-grams repeat what shorter ones have said."""
+        """Add up the evidence for a language; longer n-grams repeat what shorter ones have said."""
         profile = self._profiles.get(language)
         if profile is None:
             score = _UNKNOWN_WORD * sum(grams.values())
@@ -84,7 +84,7 @@ class Detector:
 
 
 def _grams(word: str) -> list[str]:
-    """Cut a word, with its two edges, into one to four letters in a row; and add it whole."""
+    """List the n-grams of one to four letters of a word, edges included, and the whole word."""
     edged = f" {word} "
     return [f"={word}="] + [
         edged[i : i + n] for n in range(1, _LONGEST_GRAM + 1) for i in range(len(edged) - n + 1)
@@ -106,4 +106,4 @@ def _frequent_words() -> dict[str, list[str]]:
 
 
 LISTED_LANGUAGES = tuple(_frequent_words())
-"""Codes of the languages of which there are lists."""
+"""Codes of the languages that have lists."""

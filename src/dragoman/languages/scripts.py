@@ -69,8 +69,8 @@ _WITHOUT_SPACES = "".join(
     RANGES[script] for script in ["Han", "Kana", "Khmer", "Lao", "Myanmar", "Thai"]
 )
 UNSPACED = _WITHOUT_SPACES + RANGES["Hangul"]
-"""Code points of scripts in which a word, a number or a name stands beside another word without a
-space. Koreans put spaces between words, but none before a particle."""
+"""Code points of scripts in which a word, a number or a name may follow another word without a
+space. Korean has spaces between words, but none before a particle."""
 
 UNSPACED_CHARACTER = re.compile(f"[{UNSPACED}]")
 

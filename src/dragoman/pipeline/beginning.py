@@ -1,4 +1,4 @@
-"""A training that begins with the weights of another one, instead of new ones."""
+"""A training run that begins with the weights of another one, instead of new ones."""
 
 import re
 from collections.abc import Collection
@@ -33,7 +33,7 @@ class BeginningError(DragomanError):
 
 
 def check_sizes(recipe: Recipe) -> None:
-    """Compare the sizes of a recipe with those of the model that it begins with, if it does.
+    """Compare the sizes of a recipe with those of the model that it begins with, if there is one.
 
     Raises:
         ModelError: there is no model.
@@ -55,7 +55,7 @@ def check_sizes(recipe: Recipe) -> None:
 def other_sizes(
     theirs: TransformerConfig, ours: TransformerConfig, may_differ: Collection[str] = ()
 ) -> dict[str, str]:
-    """Find what decides what weights mean and is not the same; rates of dropout do not."""
+    """Find the differences that change what weights mean; dropout rates do not."""
     left_out = {"dropout", "attention_dropout", "feed_forward_dropout", *may_differ}
     before, after = (
         {name: value for name, value in asdict(config).items() if name not in left_out}
@@ -67,9 +67,9 @@ def other_sizes(
 def take_weights(
     model: str, transformer: Transformer, tokenizers: TokenizerPair, run: Path
 ) -> None:
-    """Overwrite new weights with those of a model of the same sizes, but for numbers of layers.
+    """Overwrite new weights with those of a model of the same sizes, except numbers of layers.
 
-    The first process notes which they were: the model may change while the run goes on.
+    The first process records which weights they were: the model may change during the run.
 
     Args:
         model: Its directory, as a recipe names it.
@@ -99,10 +99,10 @@ def take_weights(
 
 
 def at_the_same_depth(theirs: Transformer, ours: Transformer) -> Weights:
-    """Name the weights of a model after those of another with more or fewer layers.
+    """Give the weights of a model the names of another with more or fewer layers.
 
     Counted from zero, layer i of n begins as layer floor(((i + 1) m - 1) / n) of m, the last one
-    of its share: of six from three each is taken twice, and a single one is the last.
+    of its share: for six layers from three, each is taken twice, and a single layer is the last.
     """
     weights = weights_of(theirs)
     before, after = (
@@ -121,10 +121,10 @@ def at_the_same_depth(theirs: Transformer, ours: Transformer) -> Weights:
 
 
 def fingerprint_start(model: str | None, run: Path) -> dict[str, str]:
-    """Give the SHA-256 of the weights that a run began with, under the recipe's name for them.
+    """Return the SHA-256 of the weights that a run began with, under the recipe's name for them.
 
-    A run that has noted none, as those of earlier versions, has them in the description of a model
-    that it has published, if it has: the weights may have changed since.
+    A run that has not recorded it, such as one of an earlier version, has it in the description of
+    the model that it has published, if any: the weights may have changed since.
     """
     if model is None:
         return {}

@@ -24,14 +24,14 @@ from dragoman.training.journal import JOURNAL
 RECIPE_FILE = "recipe.toml"
 FINISHED_FILE = "finished"
 LOCK_FILE = ".lock"
-"""Begins with the number of the process that holds it. Where files cannot be locked, `filelock`
-writes more there, by which it knows that this process has died."""
+"""Begins with the id of the process that holds it. Where files cannot be locked, `filelock` writes
+more there, which tells it whether that process has died."""
 
 MARK = "# The recipe of the run in this directory, written by dragoman train.\n"
-"""Begins `recipe.toml`, and tells it from one that a person wrote."""
+"""The first line of `recipe.toml`, which tells it from one that a person wrote."""
 
 MOST_NAMED = 5
-"""Settings that have changed; where a plan gives way to sizes of one's own, there are twenty."""
+"""Most changed settings that are named; there are twenty when sizes of one's own replace a plan."""
 
 WRITTEN = (
     "data",
@@ -43,7 +43,7 @@ WRITTEN = (
     JOURNAL,
     REPORT,
 )
-"""What a run writes over."""
+"""What a run overwrites."""
 
 MAY_CHANGE = (
     "licence",
@@ -52,7 +52,7 @@ MAY_CHANGE = (
     "training.keep_checkpoints",
     "training.parallelism",
 )
-"""Settings that do not touch the weights, so that a run can go on with others."""
+"""Settings that do not affect the weights, so a run can continue with other values."""
 
 
 CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
@@ -60,18 +60,18 @@ CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 class RunError(DragomanError):
-    """A run cannot be started or gone on with in this directory."""
+    """A run cannot be started or continued in this directory."""
 
 
 def make_directory(directory: Path) -> None:
-    """Make the directory of a run, with those that it is in.
+    """Make the directory of a run and its parents.
 
     Raises:
-        RunError: there can be none.
+        RunError: it cannot be made.
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)
-    except FileNotFoundError:  # what /proc says, of which nothing is missing
+    except FileNotFoundError:  # what /proc says, though nothing is missing
         raise RunError(f"{directory}: cannot be written: no directory can be made there") from None
 
 
@@ -101,7 +101,7 @@ def only_one(directory: Path) -> Iterator[None]:
 
 @contextmanager
 def named_when_unwritable(directory: Path) -> Iterator[None]:
-    """Say where the space is missing, if the error does not name a file of another place."""
+    """Say which directory cannot be written, unless the error names a file somewhere else."""
     try:
         yield
     except OSError as error:
@@ -114,7 +114,7 @@ def named_when_unwritable(directory: Path) -> Iterator[None]:
 
 
 def _is_within(directory: Path, named: object) -> bool:
-    """Tell whether what an error names is there; most name nothing."""
+    """Tell whether the file that an error names is in a directory; most errors name none."""
     if not isinstance(named, str):
         return True
     return Path(os.path.realpath(named)).is_relative_to(os.path.realpath(directory))
@@ -123,7 +123,7 @@ def _is_within(directory: Path, named: object) -> bool:
 def claim(recipe: Recipe, directory: Path) -> None:
     """Write the recipe into a directory that is new, or whose run it is.
 
-    Until there is a checkpoint, nothing is lost by another recipe, and it replaces the old one.
+    Until there is a checkpoint, another recipe replaces the old one, because nothing is lost.
     """
     check_free(directory)
     path = directory / RECIPE_FILE
@@ -138,10 +138,10 @@ def claim(recipe: Recipe, directory: Path) -> None:
 
 
 def check_free(directory: Path) -> None:
-    """Make sure that a directory is that of a run, or has nothing that a run would write over.
+    """Make sure that a directory is that of a run, or has nothing that a run would overwrite.
 
     Raises:
-        RunError: somebody else has made something there.
+        RunError: there is something that no run has made.
     """
     if _is_of_a_run(directory / RECIPE_FILE):
         return
@@ -153,7 +153,7 @@ def check_free(directory: Path) -> None:
 
 
 def _read_recipe(path: Path) -> dict[str, Any]:
-    """Read the recipe of a run; settings that are newer than the run have what they are without."""
+    """Read the recipe of a run; settings that are newer than the run have their defaults."""
     table = read_table(path)
     try:
         return to_table(from_table(Recipe, table))
@@ -167,14 +167,14 @@ def _is_of_a_run(path: Path) -> bool:
 
 
 def has_trained(directory: Path) -> bool:
-    """Tell whether there is something that belongs to the recipe."""
+    """Tell whether something has been trained with the recipe."""
     checkpoints = directory / "checkpoints"
     saved = checkpoints.is_dir() and Checkpoints(checkpoints).updates()
     return bool(saved) or (directory / FINISHED_FILE).exists()
 
 
 def _refused_changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
-    """List the differences that a run cannot go on with."""
+    """List the differences that a run cannot continue with."""
     judges = new["training"]["metric"] != "loss"  # the evaluation decides which weights are best
     return [
         f"{key}: {change}"

@@ -1,4 +1,4 @@
-"""The README of a trained model, written so that nobody has to."""
+"""The README of a trained model, generated so that nobody has to write it."""
 
 import json
 from collections.abc import Sequence
@@ -57,7 +57,7 @@ def _front_matter(description: ModelDescription, licence: str) -> str:
 
 
 def _data(training: dict[str, Any], licence: str) -> str:
-    """Say what the model has learnt from."""
+    """Say what the model was trained on."""
     table = _table(CORPUS_HEAD, corpus_rows(training))
     return (
         f"## Training text\n\n{table}\n\n{_origin(training['recipe'])}"
@@ -66,7 +66,7 @@ def _data(training: dict[str, Any], licence: str) -> str:
 
 
 def _origin(recipe: dict[str, Any]) -> str:
-    """Say which model it was before, if it was any: it has learnt from that one's text, too."""
+    """Say which model it was before, if any: it has learnt from that one's text, too."""
     training = recipe.get("training", {})
     model = training.get("from_model") or training.get("layers_from")
     if model is None:

@@ -56,7 +56,7 @@ class Publisher:
         Args:
             weights: Those of the model.
             progress: How far the run is.
-            name: Which weights they are; those of the last update if unsaid.
+            name: Which weights they are; by default, those of the last update.
             scores: On the test sets.
         """
         tokenizers = self.text.tokenizers
@@ -131,7 +131,7 @@ class Publisher:
 
 
 def relicense(directory: Path, licence: str) -> None:
-    """Name another licence in the description and the card of a model, if it is another."""
+    """Change the licence in the description and the card of a model, if it is another one."""
     training = ModelDirectory(directory).description.training
     if training["recipe"]["licence"] != licence:
         recipe = {**training["recipe"], "licence": licence}
@@ -154,7 +154,7 @@ def unique_names(corpora: Sequence[CorpusConfig]) -> list[str]:
 
 
 def _without_none(scores: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Leave out the intervals that were not computed: TOML has no word for nothing."""
+    """Leave out the intervals that were not computed: TOML has no null."""
     return {
         name: {key: value for key, value in score.items() if value is not None}
         for name, score in scores.items()

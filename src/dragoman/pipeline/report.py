@@ -1,4 +1,4 @@
-"""`report.html`: a training run on one page, made of what its directory holds."""
+"""`report.html`: a training run on one page, made from what its directory holds."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,10 +26,10 @@ RECORDED = {"updates", "target_tokens", "minutes", "recipe", "corpora", "scores"
 """What a training run writes into `model.toml`, and an import does not."""
 
 MOST_STAGES = 8
-"""Validations whose translations are shown."""
+"""Most validations whose translations are shown."""
 
 MOST_TOKENS = 30
-"""Of a sentence whose attention is shown."""
+"""Most tokens of a sentence whose attention is shown."""
 
 STYLE = """
 .stages { margin: 0 0 1.25rem; }
@@ -120,7 +120,7 @@ def _samples(events: Sequence[dict[str, Any]]) -> str:
 
 
 def _attention(model: ModelDirectory, events: Sequence[dict[str, Any]]) -> str:
-    """Draw the cross-attention of the first of these sentences that fits a screen."""
+    """Draw the cross-attention of the first of these sentences that fits on a screen."""
     stages = [event["samples"] for event in events if event.get("samples")]
     encode = model.load_tokenizers().source.encode
     limit = min(MOST_TOKENS, model.description.max_length)
@@ -137,7 +137,7 @@ def _data(directory: Path, training: dict[str, Any]) -> str:
     rows = corpus_rows(training)
     shown = table(CORPUS_HEAD, rows, numbers=frozenset({1, 2, 3}))
     store = directory / "data" / TRAIN_STORE
-    if not (store / DESCRIPTION_NAME).exists():  # it is left out when a model is given away
+    if not (store / DESCRIPTION_NAME).exists():  # left out when a model is given away
         return shown
     description = read_description(store)
     tokens = {file.name: file.count for file in description.files}

@@ -1,4 +1,4 @@
-"""Train what a recipe describes, or go on with it."""
+"""Train what a recipe describes, or continue doing so."""
 
 from pathlib import Path
 from shlex import quote
@@ -43,7 +43,7 @@ from dragoman.training.loop import Trainer
 
 
 def train_model(recipe: Recipe, directory: Path, display: Display) -> int | None:
-    """Train a model into a directory; go on with what is there if it is the same recipe's.
+    """Train a model into a directory; continue what is there if it is of the same recipe.
 
     Returns:
         The signal that stopped it; None when the run is finished.
@@ -53,7 +53,7 @@ def train_model(recipe: Recipe, directory: Path, display: Display) -> int | None
             or the disk is full or fails.
         EvaluationError: a package that a metric needs is not installed.
         DragomanError: blocks are to be compiled, and there is no compiler.
-        ModelError: there is no model to begin with.
+        ModelError: the model to begin with does not exist.
         BeginningError: it has other sizes or another vocabulary.
     """
     device = device_of_process(recipe.training.device)
@@ -95,7 +95,7 @@ def train_model(recipe: Recipe, directory: Path, display: Display) -> int | None
 
 
 def _report(directory: Path, display: Display) -> None:
-    """Write the report of a run that is finished, and that no failure here makes less so."""
+    """Write the report of a finished run; a failure here does not make it any less finished."""
     try:
         write_report(directory)
     except Exception as error:
@@ -110,7 +110,7 @@ def _report(directory: Path, display: Display) -> None:
 def _prepare_text(recipe: Recipe, directory: Path, display: Display) -> PreparedText:
     """Clean, learn subwords, encode; the first process does it and the others open it.
 
-    What is wrong with a model to begin with is found before this long work.
+    Problems with the model to begin with are found before this long work.
     """
     if not has_trained(directory):
         check_sizes(recipe)
@@ -178,7 +178,7 @@ def _batches(recipe: Recipe, store: TokenStore, text: PreparedText) -> Batches:
 
 
 def _resample(recipe: Recipe, text: PreparedText) -> Resample | None:
-    """Cut sentences into other subwords each time, if the recipe says so."""
+    """Segment sentences into other subwords each time, if the recipe says so."""
     strength = recipe.tokenizer.sampling
     if not strength:
         return None

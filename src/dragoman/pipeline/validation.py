@@ -1,4 +1,4 @@
-"""Judge a model while it is trained: its loss, and its translations."""
+"""Evaluate a model while it is trained: its loss, and its translations."""
 
 from collections.abc import Sequence
 from dataclasses import replace

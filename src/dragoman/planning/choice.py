@@ -1,7 +1,7 @@
 """Which model, batch and schedule suit a text and a time: rules of thumb, and where they are from.
 
 The rules hold what was measured with this software (`benchmarks/quality.md`) and what others
-publish about small amounts of text. They are a beginning that works, not an optimum.
+publish about small amounts of text. They are a starting point that works, not an optimum.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ TOKENS_SEEN_PER_PARAMETER = 2.0
 target tokens for each was still learning fast."""
 
 LEARNING_RATE_TIMES_WIDTH = 0.4
-"""Of AdamW: 3e-3 for a width of 128 and 1.5e-3 for one of 256 are what the recipes use."""
+"""For AdamW: the recipes use 3e-3 for a width of 128 and 1.5e-3 for one of 256."""
 
 MUON_LEARNING_RATES = {128: 6e-3, 256: 4e-3}
 """By width, where Muon was measured and found to learn faster (`docs/experiments.md`)."""
@@ -34,26 +34,27 @@ POSITIONS = "rotary"
 """A model with them needs fewer updates than one with sinusoids (the same log)."""
 
 MOST_REPETITIONS = 60
-"""Times that a training sees its text."""
+"""Most times that a training run sees its text."""
 
 UPDATES = 6000
-"""Changes of the weights that a training should have room for, unless batches get too small."""
+"""Updates that a training run should have room for, unless batches get too small."""
 
 DROPOUTS = ((20.0, 0.2), (0.0, 0.1))
-"""From how many repetitions on which rate: text that is seen often must not look the same."""
+"""(repetitions, rate): each rate from so many repetitions on; text that is seen often must not look
+the same."""
 
 WEIGHT_DECAYS = ((15.0, 0.1), (0.0, 0.0))
 """The same for weight decay, which pays where text is seen 18 and 32 times (the same log)."""
 
 SMALLEST_UPDATE = 1024
-"""Target tokens; the processor is not busy with fewer."""
+"""Target tokens; fewer do not keep the processor busy."""
 
 VALIDATIONS = 10
 SEARCHED = 5
 """One validation in so many also translates."""
 
 CHECKPOINTS = 3
-"""The last ones, whose mean is tried at the end."""
+"""How many of the last ones are averaged, to try their mean at the end."""
 
 
 @dataclass(frozen=True)
@@ -118,8 +119,8 @@ def sections(
 ) -> Sections:
     """Write the sections of a recipe that a plan decides.
 
-    No more checkpoints are averaged at the end than are to be kept. A GPU computes an update at
-    once, a CPU in parts. A preset that memory was too small for is the reason for a smaller one.
+    No more checkpoints are averaged at the end than are kept. A GPU computes an update at once, a
+    CPU in parts. If a preset was too large for the memory, that is the reason for a smaller one.
     """
     repetitions = updates * min(update_tokens, text.epoch_tokens) / text.effective_tokens
     width = int(PRESETS[candidate.preset].get("d_model", TransformerConfig.d_model))

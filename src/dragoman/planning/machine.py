@@ -11,12 +11,12 @@ PRODUCT = (4096, 1024, 256)
 `small`."""
 
 PRODUCT_ON_GPU = (8192, 8192, 8192)
-"""There, one that takes much longer than it takes to ask for it."""
+"""The same on a GPU: one that takes much longer than launching it."""
 
 
 SHARE_OF_RATE = 0.3
 MOST_OF_THREAD = 1.5e11
-"""FLOP/s of training that a thread of a CPU reaches or so, whatever the rate of its products."""
+"""About the most FLOP/s of training that a CPU thread reaches, however fast its products are."""
 
 
 def matrix_rate(
@@ -36,11 +36,11 @@ def matrix_rate(
 
 
 def training_rate(parameters: int, device: torch.device, precision: Precision) -> float:
-    """Guess how many target tokens a second can be trained on, before any is.
+    """Guess how many target tokens per second can be trained on, before training on any.
 
     A target token costs about six operations for each parameter, forward and backward. On a CPU
     small models reach a quarter to a half of the matrix rate; where products are very fast, as in
-    bf16 with AMX, most of the time goes to what is between them, and it is `MOST_OF_THREAD` or so.
+    bf16 with AMX, most of the time goes to what is between them: it is about `MOST_OF_THREAD`.
     """
     rate = matrix_rate(choose_precision(precision, device), device=device, seconds=0.5)
     reached = SHARE_OF_RATE * rate

@@ -39,28 +39,29 @@ from dragoman.planning.text import PlanError, TextMeasure, measure_text
 from dragoman.training.distributed import device_of_process
 
 SEAL = "# written by dragoman plan, all but this line with the checksum "
-"""Before that, in the last line of the comments in front of a recipe."""
+"""Precedes the checksum, in the last line of the comments above a recipe."""
 
 SPARE = 0.03
-"""Share of the time that is left for what nobody foresees."""
+"""Share of the time that is kept in reserve for the unforeseen."""
 
 REHEARSED_SECONDS = 60.0
-"""By a guess that is low. Models that have seen much less write every translation to its limit, and
-one such validation takes longer than this (`docs/experiments.md`, 2026-11-25)."""
+"""How long a rehearsal trains, by a guess that is low. Models that have seen much less write every
+translation up to its limit, and one such validation takes longer than this (`docs/experiments.md`,
+2026-11-25)."""
 
 FEWEST_REHEARSED, MOST_REHEARSED = 6, 200
 TWO_MINUTES = 120.0
 FEWEST_UPDATES = 100
 CANDIDATES_AT_THE_END = 2  # the best weights and the mean of the last: each is validated
 BYTES_PER_PAIR = 8
-"""For its lengths and its shape; measured, as the next, with a million pairs."""
+"""For its lengths and its shape; measured with a million pairs, like the next one."""
 
 BYTES_PER_PAIR_OF_AN_EPOCH = 22
 """For the order of the pairs and what it is made from, while an epoch is planned."""
 
 GROWTH = 0.03
-"""Share by which the memory of a training grows when it makes twice as many updates, as pieces that
-it has freed do not fit what comes next: up to 7 % with `tiny` (`benchmarks/planning.md`)."""
+"""Share by which the memory of a training run grows with twice as many updates, because freed
+blocks do not fit what comes next: up to 7 % with `tiny` (`benchmarks/planning.md`)."""
 
 SHARE_OF_FORWARD_PASS = 1 / 3  # of the work of an update
 
@@ -85,22 +86,22 @@ class Plan:
     """Predicted, from the beginning of the training to the finished model."""
 
     peak_mib: float
-    """Predicted most memory of the training process; that of a GPU is not counted."""
+    """Predicted peak memory of the training process; that of a GPU is not counted."""
 
     reasons: tuple[str, ...]
 
     @property
     def recipe(self) -> dict[str, Any]:
-        """All of the recipe."""
+        """The whole recipe."""
         return overlay(self.chosen, self.given)
 
     @property
     def prediction(self) -> str:
-        """What it will take, for people."""
+        """What it will take, in words."""
         return f"predicted: {self.minutes:.1f} minutes, {self.peak_mib:,.0f} MiB of memory"
 
     def as_toml(self) -> str:
-        """Write the recipe, with reasons in front of it and behind each setting."""
+        """Write the recipe, with reasons above it and after each setting."""
         comments = "".join(f"# {line}\n" for line in (*self.reasons, self.prediction))
         section, lines = "", []
         for line in tomli_w.dumps(self.recipe).removesuffix("\n").split("\n"):
@@ -113,7 +114,7 @@ class Plan:
 
 
 def is_planned(path: Path) -> bool:
-    """Tell whether a file is a recipe that a plan was written as, and nobody has changed since."""
+    """Tell whether a file is a recipe that a plan wrote and that nobody has changed since."""
     head, _, written = path.read_text("utf-8", errors="replace").partition("\n\n")
     comments, seal, checksum = head.partition(SEAL)
     return bool(seal) and checksum == _checksum(comments + written)
@@ -128,8 +129,8 @@ def make_plan(given: dict[str, Any], minutes: float, say: Say) -> Plan:
 
     Args:
         given: A recipe with languages and text at least, as nested tables; what it says stays.
-        minutes: How long the whole training may take, planning apart.
-        say: Is told what is done.
+        minutes: How long the whole training may take, not counting the planning.
+        say: Reports what is being done.
 
     Raises:
         CorpusError: a corpus cannot be read, or overlaps with the evaluation text.
@@ -223,7 +224,7 @@ class _Choice:
     rehearsed_updates: int
 
     updates: int
-    """That the time has room for."""
+    """How many the time has room for."""
 
     decide: Callable[..., Sections]
     """Writes what the plan decides, for a number of updates."""
@@ -293,19 +294,19 @@ def _choose(
         )
         if fits(candidate, text, updates * update_tokens):
             break
-        too_large = None  # what this one lacks, and the next may, is something else
+        too_large = None  # this one lacks something other than memory, and the next may, too
     return chosen
 
 
 def _updates_in(seconds: float, rehearsal: Rehearsal, work: _Work, update_tokens: int) -> int:
-    """Count the updates that the time has room for, and that do not repeat the text too often."""
+    """Count the updates that fit into the time and do not repeat the text too often."""
     text = work.text
     left = seconds * (1 - SPARE) - _seconds_besides(rehearsal, work)
     in_time = int(left / rehearsal.seconds_per_update)
-    in_an_update = min(update_tokens, text.epoch_tokens)  # an update has an epoch at most
+    in_an_update = min(update_tokens, text.epoch_tokens)  # an update holds at most an epoch
     useful = max(FEWEST_UPDATES, round(MOST_REPETITIONS * text.effective_tokens / in_an_update))
     updates = min(in_time, useful)
-    return updates - updates % VALIDATIONS  # the last of them is the last of the validations
+    return updates - updates % VALIDATIONS  # the last validation comes after the last update
 
 
 def _seconds_besides(rehearsal: Rehearsal, work: _Work) -> float:
@@ -315,7 +316,7 @@ def _seconds_besides(rehearsal: Rehearsal, work: _Work) -> float:
     about as long as greedy search with one that does not.
     """
     text = work.text
-    # The rehearsal has prepared its sample; the rest is cleaned, and encoded in about that time.
+    # The rehearsal has prepared its sample; the rest is cleaned, and encoded in about as long.
     rest = 1 - min(1.0, SAMPLE_PAIRS / text.pairs)
     before = rehearsal.seconds_before + 2 * rest * text.cleaning_seconds
     before += text.further_vocabulary_seconds
@@ -327,7 +328,7 @@ def _seconds_besides(rehearsal: Rehearsal, work: _Work) -> float:
 
 
 def _training_mib(chosen: _Choice, text: TextMeasure) -> float:
-    """Add to what the rehearsal took what the rest of the updates and of the text take."""
+    """Add what the other updates and the rest of the text take to what the rehearsal took."""
     rehearsal = chosen.rehearsal
     doublings = math.log2(max(1.0, chosen.updates / chosen.rehearsed_updates))
     rest = max(0, text.pairs - SAMPLE_PAIRS)
@@ -342,7 +343,7 @@ def _training_mib(chosen: _Choice, text: TextMeasure) -> float:
 def _reasons(
     chosen: _Choice, text: TextMeasure, device: torch.device, *, seconds_left: float
 ) -> tuple[str, ...]:
-    """Say why the plan is as it is, a line each."""
+    """Say why the plan is as it is, one line per reason."""
     candidate, rehearsal, updates = chosen.candidate, chosen.rehearsal, chosen.updates
     update_tokens = min(chosen.update_tokens, text.epoch_tokens)
     dtype = str(choose_precision(chosen.precision, device)).removeprefix("torch.")
@@ -370,7 +371,7 @@ def _reasons(
 
 
 def _why_no_larger(chosen: _Choice, text: TextMeasure, tokens_seen: int) -> str:
-    """Say what a larger model lacks, or even the smallest."""
+    """Say what a larger model lacks, or even the smallest one."""
     if chosen.too_large:
         return f"memory is too small for {chosen.too_large}"
     candidate = chosen.candidate

@@ -1,4 +1,4 @@
-"""A training whose recipe names no sizes: they are planned, and kept beside what is trained."""
+"""A training run whose recipe names no sizes: they are planned, and the plan kept with the run."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -28,7 +28,7 @@ SIZES = ("tokenizer", "cleaning", "batching", "model", "training")
 """Sections of a recipe that a plan decides, or measures the text with."""
 
 FREE = {name.removeprefix("training.") for name in MAY_CHANGE} | {"precision"}
-"""What `training` may say all the same: a plan is made for it."""
+"""Settings of `training` that a recipe may have all the same: the plan is made for them."""
 
 PLAN_FILE = "plan.json"
 USUAL_MINUTES = 60.0
@@ -46,7 +46,7 @@ class _KeptPlan:
 
 
 def sizes_of(given: dict[str, Any]) -> list[str]:
-    """List what a recipe decides that a plan would decide: sections, and settings of `training`."""
+    """List what a recipe sets that a plan would decide: sections, and settings of `training`."""
     sections = [name for name in SIZES if name in given and name != "training"]
     return sections + [f"training.{key}" for key in given.get("training", {}) if key not in FREE]
 
@@ -57,9 +57,9 @@ def plan_run(given: dict[str, Any], directory: Path, minutes: float | None, say:
     Args:
         given: The recipe, as nested tables; what it says stays as it is.
         directory: Of the run; the plan is kept there.
-        minutes: How long the training may take. If nothing is said, as long as was said before it
-            was ended, or else `USUAL_MINUTES`.
-        say: Is told what is done, why the plan is as it is, and what it predicts.
+        minutes: How long the training may take; by default, as long as an earlier call said, or
+            else `USUAL_MINUTES`.
+        say: Reports what is being done, why the plan is as it is, and what it predicts.
 
     Raises:
         UsageError: several processes are to plan, or the run was planned for another time.
@@ -76,7 +76,7 @@ def plan_run(given: dict[str, Any], directory: Path, minutes: float | None, say:
                 f"--minutes {minutes:g}: the run in {directory} was {was}; "
                 "leave it out, or name another directory with -o"
             )
-        if kept is None:  # it began before this release planned anything, or the plan is lost
+        if kept is None:  # it began with a release that did not plan, or the plan is lost
             begun = _recipe_of(directory)
             chosen = {name: begun[name] for name in (*SIZES, "search") if name in begun}
             return recipe_from_table(overlay(chosen, given))
@@ -89,7 +89,7 @@ def plan_run(given: dict[str, Any], directory: Path, minutes: float | None, say:
 
 
 def _plan(given: dict[str, Any], directory: Path, minutes: float | None, say: Say) -> _KeptPlan:
-    """Plan, unless the same was planned before for the same text and time."""
+    """Plan, unless the same recipe was planned before for the same text and time."""
 
     def planned_before() -> _KeptPlan | None:
         kept = _read(directory / PLAN_FILE)
@@ -98,7 +98,7 @@ def _plan(given: dict[str, Any], directory: Path, minutes: float | None, say: Sa
         return kept if minutes in (None, kept.for_minutes) else None
 
     text = fingerprint_files(from_table(CorporaConfig, given["corpora"]))
-    if is_one_of_several():  # each would be in the others' way
+    if is_one_of_several():  # they would get in each other's way
         if kept := planned_before():
             return kept
         raise UsageError(

@@ -1,4 +1,4 @@
-"""A rehearsal: the first minute of a training, in a process of its own, to see what it takes."""
+"""A rehearsal: the first minute of a training run, in its own process, to see what it takes."""
 
 import subprocess
 import sys
@@ -20,12 +20,12 @@ from dragoman.planning.text import PlanError
 from dragoman.training.journal import JOURNAL, read_journal
 
 SHORT = {"max_length_ratio": 1.0, "max_length_extra": 10}
-"""Limits of a search that about agree with the longest translations of a batch."""
+"""Limits of the search that roughly match the longest translations of a batch."""
 
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """What a training takes, measured."""
+    """What a training run takes, measured."""
 
     seconds_before: float
     """From the start of the process to the first update: imports, cleaning, vocabulary."""
@@ -44,7 +44,7 @@ class Rehearsal:
 
 
 class RehearsalMemoryError(PlanError):
-    """The rehearsal has failed for want of memory; a smaller model may not."""
+    """The rehearsal ran out of memory; one of a smaller model may not."""
 
 
 def rehearse(
@@ -52,13 +52,13 @@ def rehearse(
 ) -> Rehearsal:
     """Train a recipe for a few updates on a sample of its text.
 
-    It translates the validation text as well. A model that has learnt nothing writes on to the
-    limit, so that is lowered to what translations need when a training is half done, which is when
-    it first translates.
+    It also translates the validation text. A model that has learnt nothing keeps writing up to the
+    limit, so the limit is lowered to what translations need when training is half done, which is
+    when it first translates.
 
     Raises:
-        RehearsalMemoryError: the training has not enough memory.
-        PlanError: it fails otherwise; the message is its own.
+        RehearsalMemoryError: the training runs out of memory.
+        PlanError: it fails for another reason; the message is that of the training.
     """
     directory = Path(tempfile.mkdtemp(dir=directory))
     table = {
@@ -94,7 +94,7 @@ def _complaint(said: str, code: int) -> str:
 
 
 def _read(journal: list[dict[str, Any]], began: float, store: StoreDescription) -> Rehearsal:
-    """Take times and memory out of the journal; what comes before the first validation warms up."""
+    """Read times and memory from the journal; what comes before the first validation is warm-up."""
     started = next(event["time"] for event in journal if event["event"] == "start")
     first, last = (event for event in journal if event["event"] == "validation")
     *_, end = (event for event in journal if event["event"] == "checkpoint")

@@ -1,4 +1,4 @@
-"""A random part of the text, which a plan looks at closely and a rehearsal trains on."""
+"""A random part of the text, which a plan examines closely and a rehearsal trains on."""
 
 import random
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from dragoman.corpora.text_file import as_setting
 from dragoman.durable import open_whole
 
 SAMPLE_PAIRS = 30_000
-"""The most that are drawn."""
+"""The most pairs that are drawn."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,10 +24,10 @@ class Sample:
     """Source and target, cleaned and truecased."""
 
     corpus_of: npt.NDArray[np.int64]
-    """For each of them the number of its corpus."""
+    """For each pair, the number of its corpus."""
 
     counts: npt.NDArray[np.int64]
-    """The clean pairs of each corpus."""
+    """How many clean pairs each corpus has."""
 
     weights: npt.NDArray[np.float64]
     """How often an epoch takes each corpus."""
@@ -42,7 +42,7 @@ class Sample:
         """Estimate a sum over all pairs of each corpus.
 
         Args:
-            values: One for each pair of the sample. A corpus that has none there is taken to be
+            values: One for each pair of the sample. A corpus without pairs there is taken to be
                 like the others.
         """
         size = len(self.counts)
@@ -52,10 +52,10 @@ class Sample:
         return means * self.counts
 
     def write(self, directory: Path) -> tuple[CorpusConfig, ...]:
-        """Write what was drawn of each corpus to a TSV file, and say how much it weighs.
+        """Write what was drawn from each corpus to a TSV file, and return it with its weight.
 
-        Weights below one are raised together, so that an epoch of the sample is not smaller than
-        that of the text needs to be: an update holds an epoch at most.
+        Weights that average below one are raised together, so that an epoch of the sample is not
+        needlessly smaller than one of the text: an update holds at most an epoch.
         """
         share = len(self.pairs) / self.counts.sum()
         raised = min(max(1.0, 1 / self.weights[self.corpus_of].mean()), 1 / share)

@@ -1,4 +1,4 @@
-"""What a plan has to know of the text."""
+"""What a plan has to know about the text."""
 
 import time
 from dataclasses import dataclass
@@ -24,27 +24,27 @@ VOCABULARY_BYTES_PER_CHARACTER = 20.4
 """Memory that SentencePiece takes to learn a vocabulary (software texts and Europarl)."""
 
 PROCESS_MIB = 280.0
-"""Memory of the process in which that happens, before it does (PyTorch 2.13 for CPUs on Linux)."""
+"""Memory of the process before it learns the vocabulary (PyTorch 2.13 for CPUs on Linux)."""
 
 FEWEST_SOURCES = 2
 """Different ones: a rehearsal learns from one and holds the other out to validate."""
 
 FEW_PAIRS = 10_000
-"""From fewer no translator of free text is to be had. From 29,000 there is one, of captions."""
+"""Fewer are not enough for a translator of free text. 29,000 are, for one of captions."""
 
 SLACK = 0.25
-"""Share by which the longest of so few sentences may be longer in training: that learns its
-vocabulary from fewer still, those that it does not hold out, and cuts others into more tokens."""
+"""With few pairs, the longest sentence may have more tokens in training than in the sample, by this
+share: the vocabulary is then learnt without the pairs held out, and splits the others more."""
 
 SLACK_PAIRS = 12
-"""Below four times as many the share is this number divided by that of the pairs: the one of two
-that is held out may have not a piece in common with the other."""
+"""With fewer than 48 pairs, the share is this divided by the number of pairs instead: of two pairs,
+the one held out may share no token with the other."""
 
 LONGEST_SHARE = 0.999
-"""Pairs that should fit into a batch; the rest is left out of training and counted."""
+"""Share of the pairs that should fit into a batch; the rest is left out of training and counted."""
 
 SHORTEST, LONGEST = 32, 256
-"""Between these the longest sentence of a plan is: attention to long ones takes time and memory."""
+"""Bounds of a plan's longest sentence: attention to long ones takes time and memory."""
 
 
 class PlanError(DragomanError):
@@ -56,25 +56,25 @@ class TextMeasure:
     """Sizes of a text, after cleaning."""
 
     pairs: int
-    """That can be learnt from."""
+    """How many can be learnt from."""
 
     target_tokens: int
     """Of all of them, ends of sentences included; estimated from the sample."""
 
     epoch_tokens: int
-    """Target tokens of an epoch, which takes each corpus as often as it weighs."""
+    """Target tokens of an epoch, which takes each corpus as many times as it weighs."""
 
     effective_tokens: int
-    """Target tokens of a text without weights whose pairs are repeated as often. With weights some
-    are seen more often than others: a mean over what is seen, and so never more than
+    """Target tokens of a text without weights whose pairs are repeated as often. With weights, some
+    are seen more often than others: this is a mean over what is seen, and so never more than
     `target_tokens`."""
 
     max_length: int
-    """Tokens that the longer side of all but one pair in a thousand has, of few pairs a quarter
-    more or several times as many, or `LONGEST` if that is less; pairs with more are left out."""
+    """Most tokens of the longer side in all but one pair in a thousand; with few pairs, a quarter
+    more or several times as many; or `LONGEST` if that is less. Pairs with more are left out."""
 
     share_too_long: float
-    """Of the pairs that cleaning keeps, those that have more tokens."""
+    """Share of the pairs kept by cleaning that have more tokens."""
 
     vocab_size: int
     sample: tuple[CorpusConfig, ...]
@@ -85,10 +85,10 @@ class TextMeasure:
 
     cleaning_seconds: float
     further_vocabulary_seconds: float
-    """What learning the vocabulary of all of the text takes longer than that of the sample."""
+    """How much longer it takes to learn the vocabulary of all of the text than of the sample."""
 
     vocabulary_mib: float
-    """The most memory that the process has while it learns the vocabulary."""
+    """Peak memory of the process while it learns the vocabulary."""
 
 
 def measure_text(
