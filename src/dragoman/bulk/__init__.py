@@ -1,1 +1,1 @@
-"""Translation of whole files: block by block, kept as it is finished, by one process or many."""
+"""Translation of whole files: block by block, each kept when finished, by one process or many."""

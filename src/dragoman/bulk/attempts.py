@@ -1,7 +1,7 @@
-"""Which block a process was at work on when it died: a note that outlives it.
+"""Which block a process was working on when it died: a note that outlives it.
 
-A process that dies leaves no exception. But the next one that is given the block finds the note, so
-it knows how often that has happened, and on which line the last one was alone.
+A process that dies leaves no exception. But the next one that gets the block finds the note, so it
+knows how often that has happened, and which line the last one was translating alone.
 """
 
 import contextlib
@@ -12,8 +12,7 @@ from pathlib import Path
 from dragoman.bulk.file_format import Block, BulkError
 
 WHOLE = 2
-"""How often a block is tried as a whole; a process that dies once may have been killed by a
-person."""
+"""How often a block is tried as a whole; if a process dies once, a person may have killed it."""
 
 DIED = f"the process that translates it dies: {WHOLE} times among other lines, then alone"
 
@@ -23,16 +22,16 @@ MOST = 20
 
 @dataclass(kw_only=True)
 class Attempt:
-    """How a block was tried until now."""
+    """How a block has been tried so far."""
 
     run: str
-    """Of which run of the command; when all of it was killed, nobody knows why."""
+    """In which run of the command; if all of it was killed, nobody knows why."""
 
     begun: int = 0
-    """How often it was begun; all but the last time, the process died."""
+    """How often it was started; every time but the last, the process died."""
 
     alone: int | None = None
-    """The line of the block that is translated by itself, as others have died on the block."""
+    """The line of the block that is translated by itself, because processes died on the block."""
 
     rejected: dict[str, str] = field(default_factory=dict)
     """Lines of the block, by number from 0, on which a process died; with the reason."""
@@ -55,7 +54,7 @@ class Attempts:
         self._directory, self._run = directory, run
 
     def begin(self, block: Block) -> Attempt:
-        """Note that a block is begun, and tell what is known of it.
+        """Note that a block is started, and return what is known about it.
 
         Raises:
             BulkError: too many processes have died on it.
@@ -75,7 +74,7 @@ class Attempts:
         return attempt
 
     def note(self, block: Block, attempt: Attempt) -> None:
-        """Write down how far an attempt has come."""
+        """Record how far an attempt has come."""
         path = self._place(block)
         written = path.with_suffix(".new")
         written.write_text(json.dumps(asdict(attempt)), encoding="utf-8")
@@ -89,7 +88,7 @@ class Attempts:
         return self._directory / f"{block.number:09}.attempt"
 
     def _read(self, block: Block) -> Attempt:
-        # None, or one that a power failure has left unfinished: it is of a run before this one.
+        # None, or one that a power failure has left unfinished: that is of an earlier run.
         with contextlib.suppress(FileNotFoundError, ValueError, TypeError):
             attempt = Attempt(**json.loads(self._place(block).read_bytes()))
             if attempt.run == self._run:

@@ -1,4 +1,4 @@
-"""Read a block, translate it, keep it: what every process does, wherever it runs."""
+"""Read a block, translate it, save it: what every process does, wherever it runs."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,7 +26,7 @@ class BlockTranslator:
         job: What is translated.
         parts: Where it is kept.
         run: A name of this run of the command.
-        threads: How many threads may compute; all if it is not said.
+        threads: How many threads may compute; by default, all.
     """
 
     def __init__(self, job: Job, parts: KeptParts, run: str, threads: int | None = None) -> None:
@@ -35,11 +35,11 @@ class BlockTranslator:
         self._has_translated = False
 
     def translate(self, block: Block) -> FinishedBlock:
-        """Translate a block, if that was not done before, and keep it.
+        """Translate a block, unless that was done before, and save it.
 
         Raises:
             DragomanError: the model cannot be used, or no line of the block can be translated, or
-                the block cannot be kept.
+                the block cannot be saved.
         """
         if self._parts.has(block.number):  # whoever did it died before it could say so
             return self._parts.load(block)
@@ -53,7 +53,7 @@ class BlockTranslator:
         return finished
 
     def load(self) -> str:
-        """Load the model, if that was not done before, and name what computes.
+        """Load the model, unless that was done before, and name what computes.
 
         Raises:
             DragomanError: the model cannot be used.
@@ -102,7 +102,7 @@ class BlockTranslator:
             self._attempts.note(block, attempt)
 
     def _is_of_all(self, lines: Sequence[Line], outcomes: Sequence[Outcome]) -> bool:
-        """Tell whether an error is about the model or the machine, as no line is without it."""
+        """Tell whether an error is about the model or the machine, because every line has it."""
         with_text = [
             outcome
             for line, outcome in zip(lines, outcomes, strict=True)
@@ -120,7 +120,7 @@ class BlockTranslator:
     def _finish(
         self, block: Block, lines: Sequence[Line], outcomes: Sequence[Outcome]
     ) -> FinishedBlock:
-        """Write what came of each line."""
+        """Write the outcome of each line."""
         from dragoman.alignment.links import write_pharaoh
 
         finished = FinishedBlock(output=[], alignments=[], rejected=[], warnings=[])

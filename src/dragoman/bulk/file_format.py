@@ -1,4 +1,4 @@
-"""What is translated: files as a row of blocks, which can be read apart from each other."""
+"""What is translated: files as a sequence of blocks, which can be read independently."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from dragoman.bulk.form import Outcome
 
 LINES_PER_BLOCK = 1024
-"""Enough lines of similar length for a batch; a kill costs what this many take."""
+"""Enough for batches of lines of similar length; a kill costs the time for this many."""
 
 BYTES_PER_BLOCK = 2**20
 """A block of long lines has fewer of them: it ends with the line that reaches this."""
 
 
 class BulkError(DragomanError):
-    """Files cannot be translated so, or not to the end."""
+    """Files cannot be translated in this way, or not to the end."""
 
 
 class Line(NamedTuple):
@@ -34,7 +34,7 @@ class Line(NamedTuple):
     """What ended the line: a line feed, with a carriage return or not, or nothing."""
 
     record: str = ""
-    """The JSON object that the text is from."""
+    """The JSON object that the text comes from."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +63,7 @@ class Block:
 
 
 class FileFormat(Protocol):
-    """Files of one format, and the output that they lead to."""
+    """Files of one format, and the output that is made from them."""
 
     @property
     def paths(self) -> tuple[Path, ...]:
@@ -71,7 +71,7 @@ class FileFormat(Protocol):
 
     @property
     def output_form(self) -> str:
-        """What decides how the output is written, in words."""
+        """What determines how the output is written, in words."""
 
     def cut(self, lines_per_block: int) -> list[Block]:
         """Read everything once, to see that all of it can be read, and cut it into blocks.
@@ -84,13 +84,13 @@ class FileFormat(Protocol):
         """Read a block."""
 
     def write(self, number: int, line: Line, outcome: "Outcome") -> str:
-        """Write what came of a line, by its number from 0 through all files."""
+        """Write the outcome of a line, by its number from 0 through all files."""
 
     def put_together(self, stream: BinaryIO, written: Iterable[str]) -> None:
-        """Make the output from what was written for all lines."""
+        """Assemble the output from what was written for all lines."""
 
 
 def signs_of_change(paths: Sequence[Path]) -> list[tuple[int, int]]:
-    """Look at what a file shows when it is changed, size and time, without reading it."""
+    """Return what shows that a file has changed, its size and time, without reading it."""
     found = [path.stat() for path in paths]
     return [(each.st_size, each.st_mtime_ns) for each in found]

@@ -1,4 +1,4 @@
-"""From files to a file: cut, translate what is not finished yet, put together."""
+"""From files to a file: split, translate what is not finished yet, put together."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,11 +21,11 @@ class Done(NamedTuple):
     num_lines: int
     warnings: list[str]
     engine: str
-    """What has computed it."""
+    """What computed it."""
 
 
 Distribute = Callable[[Job, KeptParts, str, Sequence[Block]], Iterator[Done]]
-"""Has the blocks of a job translated and kept, under the name of a run, in whatever order."""
+"""Has the blocks of a job translated and saved, under the name of a run, in any order."""
 
 
 class Progress(NamedTuple):
@@ -37,16 +37,16 @@ class Progress(NamedTuple):
     """Of the block that was finished last."""
 
     engine: str | None = None
-    """What has computed it."""
+    """What computed it."""
 
 
 def translate_files(job: Job, distribute: Distribute, tell: Callable[[Progress], None]) -> int:
-    """Translate files, or go on with it, until the output is complete.
+    """Translate files, or continue doing so, until the output is complete.
 
     Args:
         job: What is translated, and to where.
         distribute: Who does it.
-        tell: Is told how far it is, at the beginning and after each block.
+        tell: Called with the progress, at the beginning and after each block.
 
     Returns:
         How many lines were set aside.
@@ -70,7 +70,7 @@ def translate_files(job: Job, distribute: Distribute, tell: Callable[[Progress],
         with parts.kept_if_it_fails():
             num_rejected = _put_together(job, map(parts.load, blocks))
         for path in filter(is_ordinary, filter(None, (job.alignments, job.output))):
-            flush(follow_links(path).parent)  # before that from which they could be made again goes
+            flush(follow_links(path).parent)  # before what they could be made from again is deleted
         parts.remove()
     return num_rejected
 
@@ -86,12 +86,12 @@ def in_this_process(
 
 
 def rejections_path(output: Path) -> Path:
-    """Name the file of the lines that were set aside."""
+    """Return the path of the file with the lines that were set aside."""
     return output.with_name(f"{output.name}.rejected.jsonl")
 
 
 def _put_together(job: Job, blocks: Iterable[FinishedBlock]) -> int:
-    """Write the output and what goes with it; the output takes its name last."""
+    """Write the output and what goes with it; the output gets its name last."""
     rejected: list[Rejection] = []
     for path in (job.output, job.alignments):
         if path is not None:
@@ -109,7 +109,7 @@ def _put_together(job: Job, blocks: Iterable[FinishedBlock]) -> int:
 
 
 def _as_json(rejection: Rejection) -> bytes:
-    """Write a line for people, with the escapes of JSON for what UTF-8 cannot hold."""
+    """Write a line that people can read, with JSON escapes for what UTF-8 cannot hold."""
     text = json.dumps(asdict(rejection), ensure_ascii=False)
     return f"{text}\n".encode(errors="backslashreplace")
 
@@ -117,7 +117,7 @@ def _as_json(rejection: Rejection) -> bytes:
 def _output(
     blocks: Iterable[FinishedBlock], alignments: BinaryIO | None, rejected: list[Rejection]
 ) -> Iterator[str]:
-    """Give what is written for each line; put alignments and rejections where they belong."""
+    """Yield what is written for each line; put alignments and rejections where they belong."""
     for block in blocks:
         if alignments is not None:
             alignments.write("".join(f"{links}\n" for links in block.alignments).encode())

@@ -20,7 +20,7 @@ class Translated(NamedTuple):
 
     translation: "Translation"
     links: "Links | None" = None
-    """Of its words, if they were asked for."""
+    """Between its words, if they were asked for."""
 
 
 class Rejected(NamedTuple):
@@ -32,7 +32,7 @@ class Rejected(NamedTuple):
 Outcome = Translated | Rejected
 
 Write = Callable[[int, Line, Outcome], str]
-"""From the number of a line from 0, the line and what came of it to what is written."""
+"""(number of the line from 0, the line, its outcome) -> what is written."""
 
 
 def _as_text(number: int, line: Line, outcome: Outcome) -> str:
@@ -48,7 +48,7 @@ def _with_score(number: int, line: Line, outcome: Outcome) -> str:
 
 
 def _as_list(number: int, line: Line, outcome: Outcome) -> str:
-    """Write the n-best list in the format of Moses, where bars within a text are escaped."""
+    """Write the n-best list in the format of Moses, with bars within a text escaped."""
     if isinstance(outcome, Rejected):
         return f"{number} |||  ||| -inf\n"
     written = (
@@ -64,7 +64,7 @@ def _as_json(number: int, line: Line, outcome: Outcome) -> str:
 
 
 def _table(outcome: Outcome) -> dict[str, Any]:
-    """List all there is to know about a translation."""
+    """Return everything that is known about a translation."""
     if isinstance(outcome, Rejected):
         return {"text": "", "rejected": outcome.reason}
     translation, links = outcome
@@ -93,7 +93,7 @@ WRITERS: dict[Form, Write] = {
 
 
 def value_of(line: Line, outcome: Outcome) -> str | None:
-    """Give the translation of a text in a record, if there is one."""
+    """Return the translation of a text in a record, if there is one."""
     if line.text is None or isinstance(outcome, Rejected):
         return None
     return outcome.translation.text

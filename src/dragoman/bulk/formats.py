@@ -1,4 +1,4 @@
-"""Which format files have."""
+"""Which format given files have."""
 
 from pathlib import Path
 from shlex import quote
@@ -45,7 +45,7 @@ def choose_format(
 
 
 def check_lines(paths: tuple[Path, ...]) -> None:
-    """Refuse files whose names say that they have something else than lines of text.
+    """Refuse files whose names say that they hold something other than lines of text.
 
     Raises:
         UsageError: there is one.

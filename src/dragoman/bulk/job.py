@@ -1,4 +1,4 @@
-"""One translation of files: with what, of what, to where; and how it is recognised again."""
+"""One translation of files: with what, from what, to where; and how to recognise it again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dragoman.translator import Translator
 
 DECIDING_SOFTWARE = ("dragoman", "ctranslate2", "torch")
-"""Packages another version of which may translate differently."""
+"""Packages of which another version may translate differently."""
 
 COPY_WEIGHTS = Path("ctranslate2", "model.bin")
 
@@ -37,7 +37,7 @@ class TranslatorSettings:
     engine: EngineKind = "auto"
     device: str = "auto"
     search: SearchConfig | None = None
-    """How to search, if not as the model says."""
+    """How to search; None follows the model."""
 
     whole_lines: bool = False
     protect: bool = True
@@ -63,9 +63,9 @@ class TranslatorSettings:
         )
 
     def checksums(self) -> dict[str, str]:
-        """Give the checksums of the files that decide it, under names that a person knows.
+        """Return the checksums of the files that determine it, under names that people know.
 
-        Of a file that is not there it is "none".
+        For a missing file, it is "none".
         """
         files = {"the model": self.model / DESCRIPTION_NAME, "the glossary": self.glossary}
         if self.engine != "pytorch":
@@ -77,7 +77,7 @@ class TranslatorSettings:
         }
 
     def identity(self) -> dict[str, str]:
-        """Tell what decides how a text is translated, under names that a person knows."""
+        """Return what determines how a text is translated, under names that people know."""
         found = {name: of_file for name, of_file in self.checksums().items() if of_file != "none"}
         for package in DECIDING_SOFTWARE:
             try:
@@ -92,7 +92,7 @@ class TranslatorSettings:
         return found
 
     def _what_computes(self) -> str:
-        """Say with which engine, device and number format this machine computes."""
+        """Name the engine, device and number format that this machine computes with."""
         settings = EngineSettings(
             kind=self.engine,
             device=self.device,
@@ -116,7 +116,7 @@ class Job:
     lines_per_block: int = LINES_PER_BLOCK
 
     def identity(self) -> dict[str, str]:
-        """Tell what decides the bytes of the output, under names that a person knows."""
+        """Return what determines the bytes of the output, under names that people know."""
         paths = [path.absolute() for path in self.files.paths]
         texts = {f"the content of {path}": checksum(path) for path in paths}
         return {
@@ -129,14 +129,14 @@ class Job:
 
 
 class Unchanged:
-    """Watches files from the beginning of a job to its end, in all of its processes."""
+    """Checks files from the start of a job to its end, in all of its processes."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self._paths = paths
         self._before = signs_of_change(self._paths)
 
     def check(self) -> None:
-        """Make sure that they still are what they were.
+        """Make sure that they have not changed.
 
         Raises:
             BulkError: a file has changed.

@@ -1,4 +1,4 @@
-"""JSON lines: an object a line, of which one field is translated into another."""
+"""JSON lines: one object per line, of which one field is translated into another."""
 
 import json
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from dragoman.corpora.text_file import CorpusError
 
 @dataclass(frozen=True)
 class JsonLines:
-    """Objects, a line each. A blank line stays blank."""
+    """Objects, one per line. A blank line stays blank."""
 
     paths: tuple[Path, ...]
     field: str
@@ -26,11 +26,11 @@ class JsonLines:
         return f"JSON lines with {self.field} translated into {self.into}"
 
     def cut(self, lines_per_block: int) -> list[Block]:
-        """Look at every object, and cut the files into blocks."""
+        """Check every object, and split the files into blocks."""
         return cut_lines(self.paths, lines_per_block, self._check)
 
     def read(self, block: Block) -> list[Line]:
-        """Read the objects of a block, and take out what is translated."""
+        """Read the objects of a block, and extract what is translated."""
         lines = read_block(self.paths, block)
         return [
             Line(line.place, self._text(line.text or ""), line.ending, line.text or "")
@@ -38,13 +38,13 @@ class JsonLines:
         ]
 
     def write(self, number: int, line: Line, outcome: Outcome) -> str:
-        """Write the object with the translation; null, if there is none."""
+        """Write the object with the translation, which is null if there is none."""
         if not line.record.strip():
             return line.record + line.ending
         return add_field(line.record, self.into, value_of(line, outcome)) + line.ending
 
     def put_together(self, stream: BinaryIO, written: Iterable[str]) -> None:
-        """Join the lines. What UTF-8 cannot hold is written as JSON can."""
+        """Join the lines. What UTF-8 cannot hold is written with JSON escapes."""
         for text in written:
             stream.write(text.encode(errors="backslashreplace"))
 
@@ -52,13 +52,13 @@ class JsonLines:
         return json.loads(record)[self.field] if record.strip() else None
 
     def _check(self, line: Line) -> None:
-        """Refuse what is not an object with a text, or has a translation already."""
+        """Refuse what is not an object with a text, or already has a translation."""
         content = line.text or ""
         if not content.strip():
             return
         try:
             record = json.loads(content)
-        except (ValueError, RecursionError) as error:  # or nested without end
+        except (ValueError, RecursionError) as error:  # the latter if nested too deeply
             raise CorpusError(f"{line.place}: not JSON: {error}") from None
         if not isinstance(record, dict):
             raise CorpusError(f"{line.place}: not a JSON object, which has fields")
@@ -74,7 +74,7 @@ class JsonLines:
 
 
 def add_field(record: str, name: str, value: object) -> str:
-    """Write one more field into a JSON object, and leave all others as they are written.
+    """Add a field to a JSON object, and leave all others as they are written.
 
     >>> add_field('{"id": 1.0 }', "text", "gatto")
     '{"id": 1.0, "text": "gatto"}'

@@ -1,7 +1,7 @@
-"""What is kept beside an output that is not complete: `out.txt.part/`.
+"""What is kept beside an incomplete output: `out.txt.part/`.
 
-A block is kept in a file of its own, which is on the disk whole or not at all. So there is no
-journal to repair: what is finished is what is there. The files are put together when all are there.
+Each block is kept in a file of its own, which is on the disk as a whole or not at all. So there is
+no journal to repair: what is there is finished. When all files are there, they are put together.
 """
 
 import json
@@ -24,7 +24,7 @@ JOB = "job.json"
 LOCK = ".lock"
 
 _OURS = re.compile(r"\.?(\d{9}[-.]|job\.json\.)")
-"""What may be there without `job.json`, after a kill while all of it was deleted or begun."""
+"""What may be there without `job.json`, after a kill while everything was deleted or started."""
 
 _IN_THE_WAY = "no translation has made this, and the parts of this one would be kept there"
 
@@ -43,10 +43,10 @@ class Rejection:
 
 @dataclass(frozen=True, kw_only=True)
 class FinishedBlock:
-    """What came of a block."""
+    """The outcome of a block."""
 
     output: list[str]
-    """What is written for each line; of a table, its values as JSON."""
+    """What is written for each line; for a table, its values as JSON."""
 
     alignments: list[str]
     rejected: list[Rejection]
@@ -57,9 +57,9 @@ class KeptParts:
     """The directory of finished blocks of one job.
 
     Args:
-        output: The file that they will be.
-        identity: What decides its content; see `Job.identity`.
-        unchanged: The files of that identity. What was made of others is not kept.
+        output: The file that they will become.
+        identity: What determines its content; see `Job.identity`.
+        unchanged: The files of that identity. What was made from others is not kept.
     """
 
     def __init__(self, output: Path, identity: dict[str, str], unchanged: Unchanged) -> None:
@@ -69,14 +69,14 @@ class KeptParts:
         self._identity, self._unchanged = identity, unchanged
         content = json.dumps(identity, sort_keys=True).encode()
         self._of_job = sha256(content).hexdigest()[:8]
-        """In the names of blocks, so that none is ever taken for one of another job."""
+        """Part of the names of blocks, so that none is ever taken for one of another job."""
 
     @contextmanager
     def claim(self) -> Iterator[None]:
-        """Begin the job, or go on with it; keep other processes out.
+        """Start the job, or continue it; keep other processes out.
 
         Raises:
-            BulkError: another process is at work, or what is kept is of another job.
+            BulkError: another process is working on it, or what is kept is from another job.
             DragomanError: the directory cannot be made.
         """
         try:
@@ -112,7 +112,7 @@ class KeptParts:
         return self._place(number).exists()
 
     def save(self, number: int, block: FinishedBlock) -> None:
-        """Keep a block that was just made; it is on the disk when this returns.
+        """Save a block that was just made; it is on the disk when this returns.
 
         Raises:
             BulkError: there is no room for it, or the input has changed, perhaps before it was
@@ -124,7 +124,7 @@ class KeptParts:
 
     @contextmanager
     def kept_if_it_fails(self) -> Iterator[None]:
-        """Say, where something cannot be written, how to go on.
+        """If something cannot be written, say how to continue.
 
         Raises:
             BulkError: something could not be written.
@@ -141,7 +141,7 @@ class KeptParts:
         """Make sure that something is as it was at the beginning.
 
         Args:
-            now: Some of what decides the content, as it is.
+            now: Part of what determines the content, as it is now.
 
         Raises:
             BulkError: it is not.
@@ -173,7 +173,7 @@ class KeptParts:
     def remove(self) -> None:
         """Delete everything; the output is complete, or nothing is worth keeping.
 
-        The lock goes last: whoever finds none may begin anew.
+        The lock goes last: a process that finds none may start anew.
         """
         with suppress(OSError):
             for path in self.path.iterdir():
@@ -194,7 +194,7 @@ class KeptParts:
             return False
 
     def _described(self) -> dict[str, str]:
-        """Read what the parts are of."""
+        """Read which job the parts belong to."""
         path = self.path / JOB
         try:
             described = json.loads(path.read_bytes())
@@ -224,7 +224,7 @@ class KeptParts:
 
 
 def _tell(name: str, before: dict[str, str], now: dict[str, str]) -> str:
-    """Name what has changed, with both values if a person can read them."""
+    """Say what has changed, with both values if a person can read them."""
     old, new = before.get(name, "none"), now.get(name, "none")
     is_readable = max(len(old), len(new)) < sha256().digest_size * 2
     return f"{name} ({old} before, {new} now)" if is_readable else name

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ParquetTable:
-    """One file. It is read by groups of rows, one of which is in memory at once."""
+    """One file. It is read by row groups, with one in memory at a time."""
 
     def __init__(self, path: Path, field: str, into: str) -> None:
         self.paths = (path,)
@@ -26,7 +26,7 @@ class ParquetTable:
         self._last_read: tuple[int, pa.ChunkedArray] | None = None
 
     def cut(self, lines_per_block: int) -> list[Block]:
-        """Look at the columns and at all texts, and cut the groups of rows into blocks."""
+        """Check the columns and all texts, and split the row groups into blocks."""
         self._check()
         blocks: list[Block] = []
         start = 0
@@ -79,7 +79,7 @@ class ParquetTable:
                     writer.write_table(rows, row_group_size=max(1, rows.num_rows))
 
     def _compression(self, table: "parquet.ParquetFile") -> dict[str, str]:
-        """Give the compression of each column; the new one gets that of its source."""
+        """Return the compression of each column; the new one gets that of its source."""
         groups = [table.metadata.row_group(i) for i in range(table.num_row_groups)]
         columns = [group.column(i) for group in groups for i in range(group.num_columns)]
         found = {column.path_in_schema: column.compression for column in columns}
@@ -105,18 +105,18 @@ class ParquetTable:
         return [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
 
     def _column(self, group: int) -> "pa.ChunkedArray":
-        """Read the column of a group; blocks of one group follow each other, so it is kept."""
+        """Read the column of a group; it is kept, because blocks of a group follow each other."""
         from pyarrow import parquet
 
         if self._last_read is None or self._last_read[0] != group:
             with parquet.ParquetFile(self._path) as table:
-                # by its name: "a.b" also reads a field `b` of a struct `a`
+                # by its name: "a.b" would also read a field `b` of a struct `a`
                 column = self._read_group(table, group, [self._field]).column(self._field)
             self._last_read = (group, column)
         return self._last_read[1]
 
     def _check_texts(self, group: int, first_row: int) -> None:
-        """Refuse a text that is none, by its row."""
+        """Refuse a text that is not UTF-8, and name its row."""
         import pyarrow as pa
 
         column = self._column(group)
@@ -133,14 +133,14 @@ class ParquetTable:
             raise
 
     def _check(self) -> None:
-        """Refuse a file that is none, or does not have the column, or has its translation."""
+        """Refuse a file that is not Parquet, lacks the column, or already has its translation."""
         import pyarrow as pa
         from pyarrow import parquet
 
         try:
             schema = parquet.read_schema(self._path)
         except (pa.ArrowInvalid, OSError) as error:
-            if isinstance(error, OSError) and error.errno:  # it is not there, or may not be read
+            if isinstance(error, OSError) and error.errno:  # it is missing, or may not be read
                 raise
             raise CorpusError(f"{self._path}: not a Parquet file, or a damaged one") from None
         if self._field not in schema.names:

@@ -1,4 +1,4 @@
-"""Lines of plain text: as they arrive, or as the blocks of a file."""
+"""Lines of plain text: as they arrive, or as blocks of a file."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from dragoman.bulk.form import WRITERS, Form, Outcome
 from dragoman.corpora.text_file import MAX_LINE_BYTES, CorpusError, decode_line
 
 READ_AT_ONCE = 2**20
-"""Most bytes that are read at once. A pipe gives what it has, so a slow writer is answered soon."""
+"""Most bytes read at once. A pipe returns what it has, so a slow writer is answered soon."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class PlainText:
         return self.form
 
     def cut(self, lines_per_block: int) -> list[Block]:
-        """Look at every line, and cut the files into blocks."""
+        """Check every line, and split the files into blocks."""
         return cut_lines(self.paths, lines_per_block, lambda line: None)
 
     def read(self, block: Block) -> list[Line]:
@@ -47,7 +47,7 @@ class PlainText:
 def cut_lines(
     paths: tuple[Path, ...], lines_per_block: int, check: Callable[[Line], None]
 ) -> list[Block]:
-    """Cut files into blocks of whole lines.
+    """Split files into blocks of whole lines.
 
     Args:
         paths: The files.
@@ -79,7 +79,7 @@ def cut_lines(
 def _block(
     before: list[Block], file: int, start: int, size: int, lines: tuple[int, int, int]
 ) -> Block:
-    """Put a block after those that there are."""
+    """Make the block that follows those that there are."""
     of_other_files, first, end = lines
     return Block(
         number=len(before),
@@ -95,8 +95,8 @@ def _block(
 def read_block(paths: tuple[Path, ...], block: Block) -> list[Line]:
     """Read the lines of a block.
 
-    A file that is not the last one gets a line feed at its end if it has none, which keeps the next
-    file's first line apart.
+    A file other than the last gets a line feed at its end if it has none, so that the first line of
+    the next file stays apart.
     """
     path = paths[block.file]
     with path.open("rb") as stream:
@@ -113,10 +113,10 @@ def read_block(paths: tuple[Path, ...], block: Block) -> list[Line]:
 def read_stream(
     stream: BufferedReader | BinaryIO, name: str, *, last: bool = True
 ) -> Iterator[list[Line]]:
-    """Give the complete lines of each read, as soon as they are there.
+    """Yield the complete lines of each read, as soon as they are available.
 
     Args:
-        stream: A file, or something that is slower.
+        stream: A file, or something slower.
         name: For messages.
         last: Whether nothing follows; otherwise the last line gets a line feed if it has none.
     """
@@ -133,7 +133,7 @@ def read_stream(
 
 
 def _decode_all(lines: list[bytes], name: str, first: int) -> Iterator[list[Line]]:
-    """Turn lines into text; if one cannot be, those before it are answered first."""
+    """Decode lines; if one cannot be decoded, those before it are yielded first."""
     decoded: list[Line] = []
     try:
         for i, line in enumerate(lines):
@@ -146,7 +146,7 @@ def _decode_all(lines: list[bytes], name: str, first: int) -> Iterator[list[Line
 
 
 def decode(content: bytes, name: str, number: int) -> Line:
-    """Turn the bytes of one line into text, and set its ending apart."""
+    """Decode the bytes of one line, and separate its ending."""
     text = decode_line(content, name, number)
     ending = "\n" if text.endswith("\n") else ""
     text = text.removesuffix("\n")

@@ -1,7 +1,7 @@
 """Blocks for the machines of a Ray cluster.
 
-Ray Data gives each actor one block after the other, starts another actor where one dies, and gives
-it the block again. It moves no text: actors read the input and keep what is finished themselves, so
+Ray Data gives each actor one block after another, starts another actor when one dies, and gives it
+the block again. It moves no text: actors read the input and save what is finished themselves, so
 the input, the model and the folder of the output must have the same paths on every machine.
 """
 
@@ -32,15 +32,15 @@ PROCESSORS_OF_ACTOR = 0.5
 """What an actor reserves. With a whole one, Ray Data's own tasks starve on a small machine."""
 
 OF_THE_CLUSTER = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal"}
-"""What the processes of a cluster that is started here are told: no telemetry, no chatter."""
+"""Environment of the processes of a cluster that is started here: no telemetry, no chatter."""
 
 
 def on_cluster(address: str | None, count: int | None) -> Distribute:
     """Distribute the blocks of a job that is `on_processors` among actors.
 
     Args:
-        address: Of the cluster; None starts one on this machine, and ends it with the command.
-        count: How many actors; None is one for each processor of the cluster.
+        address: Of the cluster; None starts one on this machine, which ends with the command.
+        count: How many actors; None means one for each processor of the cluster.
 
     Raises:
         ModuleNotFoundError: Ray is not installed.
@@ -61,7 +61,7 @@ def _distribute(
     """Have the blocks translated by a pool of actors.
 
     Raises:
-        BulkError: the cluster cannot be reached, or an actor has met what it could not set aside.
+        BulkError: the cluster cannot be reached, or an actor met an error that it cannot set aside.
     """
     with _quiet(), _connected(address):
         import ray
@@ -85,7 +85,7 @@ def _distribute(
 
 
 def on_processors(job: Job) -> Job:
-    """Translate on CPUs, as all actors would take the one GPU that a machine may have.
+    """Translate on CPUs, because all actors would take the one GPU that a machine may have.
 
     The device is part of the job's identity.
 
@@ -105,10 +105,10 @@ class _Actor:
     def __init__(self, job: Job, parts: KeptParts, run: str, directory: Path) -> None:
         self._translator = BlockTranslator(job, parts, run, threads=1)
         self._directory = directory
-        """Where the command runs: the paths that it was given may begin there."""
+        """Where the command runs: the paths that it was given may be relative to it."""
 
     def __call__(self, batch: dict[str, "np.ndarray[Any, Any]"]) -> dict[str, list[str]]:
-        """Translate a block; an error goes back as an answer, as Ray would try again for ever."""
+        """Translate a block; return an error as an answer, because Ray would retry forever."""
         block = Block(**json.loads(batch["block"][0]))
         try:
             os.chdir(self._directory)
@@ -122,7 +122,7 @@ class _Actor:
 
 @contextlib.contextmanager
 def _connected(address: str | None) -> Iterator[None]:
-    """Connect to a cluster, or start one that ends with this process and tells nobody of it.
+    """Connect to a cluster, or start one that ends with this process and reports to nobody.
 
     Raises:
         BulkError: there is no cluster at the address.
@@ -151,7 +151,7 @@ def _connected(address: str | None) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _environment(variables: dict[str, str]) -> Iterator[None]:
-    """Set variables for processes that are started meanwhile."""
+    """Set environment variables for processes that are started meanwhile."""
     before = dict(os.environ)
     os.environ.update(variables)
     try:
@@ -166,7 +166,7 @@ def _environment(variables: dict[str, str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep Ray's progress bars and its talk about itself from the user."""
+    """Keep Ray's progress bars and messages about itself from the user."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=DeprecationWarning, module=r"ray\.")
         from ray.data import DataContext

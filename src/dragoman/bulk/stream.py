@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dragoman.translator import Translator
 
 Align = Callable[[Iterator["Translation"]], Iterator[Translated]]
-"""Gives translations with their links, or with none if nobody asked for them."""
+"""Yields translations with their links, or without if nobody asked for them."""
 
 
 def read_chunks(paths: tuple[Path, ...]) -> Iterator[list[Line]]:
@@ -25,7 +25,7 @@ def read_chunks(paths: tuple[Path, ...]) -> Iterator[list[Line]]:
         CorpusError: a line is not text.
     """
     if not paths:
-        if sys.stdin is None:  # closed by who has started us
+        if sys.stdin is None:  # closed by the process that started us
             raise BulkError("standard input is closed; name a file")
         yield from read_stream(sys.stdin.buffer, "standard input")
     for number, path in enumerate(paths, start=1):
@@ -40,7 +40,7 @@ def translate_stream(
     stream: BinaryIO,
     align: Align,
 ) -> Iterator[str]:
-    """Translate and write chunk after chunk; give what should be warned of."""
+    """Translate and write chunk after chunk; yield the warnings."""
     number = 0
     for lines in chunks:
         translations = translator.translate(line.text or "" for line in lines)

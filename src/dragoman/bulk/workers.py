@@ -1,7 +1,7 @@
 """Blocks for several processes of this machine, each with a model of its own.
 
-A process that dies is replaced, and another gets its block. Processes are spawned, as the threads
-of an engine do not survive a fork.
+A process that dies is replaced, and another gets its block. Processes are spawned, because the
+threads of an engine do not survive a fork.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ from dragoman.device import num_cpus
 class _Worker(NamedTuple):
     process: BaseProcess
     channel: Connection
-    """Blocks go one way; what has become of them comes back: `Done`, or an exception."""
+    """Blocks go one way; their outcome comes back: `Done`, or an exception."""
 
 
 def with_workers(count: int) -> Distribute:
@@ -39,7 +39,7 @@ def with_workers(count: int) -> Distribute:
 def _distribute(
     count: int, job: Job, parts: KeptParts, run: str, blocks: Sequence[Block]
 ) -> Iterator[Done]:
-    """Start the processes, and stop them however it ends."""
+    """Start the processes, and stop them however this ends."""
     threads = max(1, num_cpus() // count)
     workers: list[_Worker] = []
 
@@ -51,7 +51,7 @@ def _distribute(
         yield from _feed(start, min(count, len(blocks)), blocks)
     finally:
         for worker in workers:
-            worker.process.kill()  # it has nothing that is not kept
+            worker.process.kill()  # it has nothing that is not saved
             worker.process.join()
 
 
@@ -59,7 +59,7 @@ def _feed(start: Callable[[], _Worker], count: int, blocks: Sequence[Block]) -> 
     """Give each worker a block as soon as it is free.
 
     Raises:
-        Exception: what a worker has met and could not set aside.
+        Exception: an error that a worker met and could not set aside.
     """
     waiting, deaths = deque(blocks), Counter[int]()
     idle: list[_Worker] = []
@@ -67,14 +67,14 @@ def _feed(start: Callable[[], _Worker], count: int, blocks: Sequence[Block]) -> 
     while waiting or at_work:
         while waiting and len(at_work) < count:
             worker, block = idle.pop() if idle else start(), waiting.popleft()
-            with contextlib.suppress(BrokenPipeError):  # if it is dead, it will not answer
+            with contextlib.suppress(BrokenPipeError):  # if it is dead, recv fails below
                 worker.channel.send(block)
             at_work[worker.channel] = worker, block
         for channel in wait([worker.channel for worker, _ in at_work.values()]):
             worker, block = at_work.pop(channel)
             try:
                 answer = worker.channel.recv()
-            except (EOFError, OSError):  # of a channel that ended, also within an answer
+            except (EOFError, OSError):  # the channel ended, perhaps within an answer
                 deaths[block.number] += 1
                 _judge_death(worker, deaths[block.number])
                 waiting.appendleft(block)
@@ -86,10 +86,10 @@ def _feed(start: Callable[[], _Worker], count: int, blocks: Sequence[Block]) -> 
 
 
 def _judge_death(worker: _Worker, deaths: int) -> None:
-    """Give up if it is not a block that kills the processes.
+    """Give up if it is not the block that kills the processes.
 
     Raises:
-        BulkError: no process can begin to work.
+        BulkError: no process can start to work.
     """
     worker.process.join()
     if worker.process.exitcode == 1 or deaths > MOST:
@@ -111,7 +111,7 @@ def _start(job: Job, parts: KeptParts, run: str, threads: int) -> _Worker:
 
 def _work(channel: Connection, job: Job, parts: KeptParts, run: str, threads: int) -> None:
     """Translate the blocks that come, in a process of its own."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the one that waits decides
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent decides
     Thread(target=_end_with_parent, daemon=True).start()
     translator = BlockTranslator(job, parts, run, threads)
     with contextlib.suppress(EOFError):
@@ -125,7 +125,7 @@ def _work(channel: Connection, job: Job, parts: KeptParts, run: str, threads: in
 
 
 def _end_with_parent() -> None:
-    """End this process at once when the one that has started it ends, killed or not."""
+    """End this process at once when the one that started it ends, killed or not."""
     parent = parent_process()
     if parent is not None:
         wait([parent.sentinel])
