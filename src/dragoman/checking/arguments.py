@@ -1,4 +1,4 @@
-"""What an argument of a learner's constructor or method stands for, by its name."""
+"""What an argument of a learner's constructor or method stands for, judged by its name."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -91,13 +91,13 @@ INSIDE = {
         *("outfeatures", "ffnnuminput", "ffnnuminputs", "ffnnumoutputs"),
     ),
 }
-"""The same of a part that has no vocabulary: what goes in and what comes out are vectors."""
+"""The same for a part that has no vocabulary: what goes in and what comes out are vectors."""
 
 _MODULES = {
     *("cross_attention", "attention", "feed_forward", "norm", "encoder", "decoder", "projection"),
 }
 _OF_NUMBERS = ("d_", "dim", "num")
-"""How names begin that are no module's, whatever else they resemble."""
+"""Prefixes of names that are not a module's, whatever else they resemble."""
 
 _MASKS = {
     "source_mask": (
@@ -107,13 +107,13 @@ _MASKS = {
     ),
     "target_mask": ("tmask", "dmask", "combinedmask", "nopeakmask"),
 }
-"""Spellings that `_SIDES` cannot tell."""
+"""Spellings that `_SIDES` cannot tell apart."""
 
 _SIDES = {
     "source_mask": ("src", "source", "mem", "cross", "enc", "pad", "context", "ctx"),
     "target_mask": ("tgt", "trg", "target", "self", "slf", "causal", "look", "dec", "future"),
 }
-"""How a piece of a mask's name begins that tells whose words it hides."""
+"""Prefixes of the part of a mask's name that tells whose words it hides."""
 
 _BARE_MASKS = ("mask", "attnmask", "attentionmask")
 _ENCODER_MASKS = ("selfmask", "selfattnmask", "selfattentionmask", "slfmask", "slfattnmask")
@@ -148,7 +148,7 @@ Roles = Mapping[str, tuple[str, ...]]
 
 
 def roles_of(function: Callable[..., Any], roles: Roles) -> dict[str, str | None]:
-    """Tell for each argument that can be given by name which role it has; None is none known."""
+    """Return the role of each argument that can be given by name; None if none is known."""
     names = [
         name
         for name, parameter in parameters_of(function).items()
@@ -165,12 +165,12 @@ def roles_of(function: Callable[..., Any], roles: Roles) -> dict[str, str | None
 
 
 def is_of_attention(name: str) -> bool:
-    """Tell whether a block has an argument from its attention: queries, keys or values."""
+    """Tell whether a block's argument is one of its attention: queries, keys or values."""
     return plain(name) in (*_QUERIES, *ATTENTION["key"], *ATTENTION["value"])
 
 
 def parameters_of(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    """Read the signature, or say that there is none."""
+    """Read the signature, or raise an error that there is none."""
     try:
         return inspect.signature(function).parameters
     except (TypeError, ValueError):
@@ -178,7 +178,7 @@ def parameters_of(function: Callable[..., Any]) -> Mapping[str, inspect.Paramete
 
 
 def is_required(parameter: inspect.Parameter) -> bool:
-    """Tell whether an argument has to be given."""
+    """Tell whether an argument is required."""
     return parameter.default is parameter.empty
 
 
@@ -204,7 +204,7 @@ def _role(name: str, roles: Roles, *, among: list[str]) -> str | None:
 
 
 def _mask_role(name: str, roles: Roles, *, among: list[str]) -> str | None:
-    """Find whose mask it is by the pieces of its name; a mask of the wrong side blames right code.
+    """Find whose mask it is by the parts of its name; one of the wrong side would blame right code.
 
     A mask of padded keys alone has a shape of its own, and is none of these.
     """
@@ -226,4 +226,4 @@ def _mask_role(name: str, roles: Roles, *, among: list[str]) -> str | None:
 
 
 SHORTEST_TO_CORRECT = 4
-"""Letters of a name that may be misspelt; shorter ones resemble too many others."""
+"""Only names with more letters may be misspelt; shorter ones resemble too many others."""

@@ -1,4 +1,4 @@
-"""Calls a learner's part with what its arguments are named after."""
+"""Calls a learner's part with what the names of its arguments ask for."""
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
@@ -21,8 +21,8 @@ from dragoman.checking.convention import Convention, find_convention
 def call(function: Callable[..., Any], roles: Roles, given: Mapping[str, Any]) -> Tensor:
     """Call a function with what its arguments stand for.
 
-    A required argument of no known name gets the one thing that is left over. Masks that are not
-    given are None.
+    A required argument whose name is not known gets the one thing that is left over. Masks that are
+    not given are None.
 
     Returns:
         The first tensor of what it returns.
@@ -58,7 +58,7 @@ def _refuse_doubt(
 ) -> None:
     """Refuse to guess which of two arguments is meant.
 
-    A mask of an unknown name is not left out either: its part would seem to ignore it.
+    A mask whose name is not known is not left out either: its part would seem to ignore it.
     """
     alike = [name for name, meaning in found.items() if meaning == told]
     if "mask" in told:
@@ -119,7 +119,7 @@ def block_convention(module: nn.Module, roles: Roles, x: Tensor) -> Convention |
 
 
 def first_tensor(result: Any) -> Tensor:
-    """Take the states out of what a part returns, with a loss before or attention weights after."""
+    """Find the states in what a part returns, perhaps after a loss or before attention weights."""
     found = list(_tensors(result))
     if not found:
         raise NotCheckableError(f"its forward returns {type(result).__name__}, not a tensor")
@@ -127,7 +127,7 @@ def first_tensor(result: Any) -> Tensor:
 
 
 def _tensors(result: Any) -> Iterator[Tensor]:
-    """Go through what a part returns, also by name."""
+    """Iterate over what a part returns, also by name."""
     if isinstance(result, Tensor):
         yield result
     elif isinstance(result, Mapping):
@@ -138,6 +138,6 @@ def _tensors(result: Any) -> Iterator[Tensor]:
 
 
 def _signature_of(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Take `forward` of a module, whose own call takes anything."""
+    """Return `forward` of a module, because its own call takes anything."""
     forward = getattr(function, "forward", None)
     return forward if callable(forward) else function

@@ -33,14 +33,14 @@ class Cell:
     source: str
     first_line: int = 1
     number: int | None = None
-    """Of a notebook's cell, whose lines are counted from its own beginning."""
+    """The number of a notebook's cell, whose lines are counted from its own beginning."""
 
     is_excerpt: bool = False
-    """Whether it comes from a page, which need not show its imports."""
+    """Whether it comes from a page, which may omit its imports."""
 
     @property
     def is_of_notebook(self) -> bool:
-        """Whether a notebook runs it, which shows what a line gives and waits for `await`."""
+        """Whether a notebook runs it, which shows the value of a line and allows `await`."""
         return self.number is not None or self.is_excerpt
 
     def place(self, line: int) -> str:
@@ -54,11 +54,11 @@ class Cell:
 
 
 def read_cells(path: Path) -> tuple[Cell, ...]:
-    """Read what a file holds of Python.
+    """Read the Python in a file.
 
-    A `.py` is one cell. A notebook's code cells lose their magics (`%`, `!` and `?`). Of `.md` and
-    `.txt` the fenced blocks are taken or, where there are none, what follows the prompts `In [1]:`
-    of a notebook that was saved as text.
+    A `.py` is one cell. A notebook's code cells lose their magics (`%`, `!` and `?`). From `.md`
+    and `.txt`, the fenced blocks are taken or, if there are none, what follows the prompts
+    `In [1]:` of a notebook that was saved as text.
 
     Raises:
         DragomanError: there is no such file.
@@ -99,10 +99,10 @@ def _notebook(text: str) -> tuple[Cell, ...]:
 
 
 def _without_magics(source: str) -> str:
-    """Take out what only a notebook understands, and keep the count of lines.
+    """Remove what only a notebook understands, without changing the number of lines.
 
-    What `%time` times is kept. What another magic would give is an empty list, as of a command that
-    prints nothing.
+    What `%time` times is kept. The result of another magic becomes an empty list, like that of a
+    command that prints nothing.
     """
     if _OF_ANOTHER_LANGUAGE.match(source):
         return ""
@@ -122,7 +122,7 @@ def _page(text: str) -> tuple[Cell, ...]:
 
 
 def _fenced(text: str) -> tuple[Cell, ...]:
-    """Take the fenced blocks that are Python by name or, without a name, by their look."""
+    """Take the fenced blocks that are named Python or, without a name, look like it."""
     cells = []
     position = 0
     while opening := _FENCE.search(text, position):
@@ -144,7 +144,7 @@ def _fenced(text: str) -> tuple[Cell, ...]:
 def _prompted(text: str) -> tuple[Cell, ...]:
     """Take what follows each prompt, up to where prose or output begins.
 
-    Nothing marks the end of the code, so it is the most lines that Python can read.
+    Nothing marks the end of the code, so as many lines are taken as Python can parse.
     """
     prompts = list(_PROMPT.finditer(text))
     ends = [*(prompt.start() for prompt in prompts), len(text)][1:]

@@ -3,7 +3,7 @@
 import os
 import sys
 import warnings
-from json import dumps, loads  # before a program puts others in their place
+from json import dumps, loads  # before a program replaces them
 from os import _exit
 from pathlib import Path
 
@@ -23,7 +23,7 @@ def main() -> None:
     """Do what `request.json` in the directory asks for."""
     directory = Path(sys.argv[2])
     table = loads((directory / "request.json").read_text(encoding="utf-8"))
-    os.close(int(sys.argv[3]))  # from now on the time counts
+    os.close(int(sys.argv[3]))  # the time limit starts here
     try:
         found = to_table(_examine(from_table(Request, table), directory))
     except UsageError as error:
@@ -32,7 +32,7 @@ def main() -> None:
     written.write_text(dumps(found), encoding="utf-8")
     written.replace(directory / "report.json")
     sys.stdout.flush()
-    _exit(0)  # threads that the program has started do not keep the process
+    _exit(0)  # threads that the program started do not keep the process alive
 
 
 def _examine(request: Request, directory: Path) -> Report:
@@ -60,10 +60,10 @@ def _examine(request: Request, directory: Path) -> Report:
 
 
 def wishes_of(request: Request) -> Wishes:
-    """Read what the user has said of the file.
+    """Read what the user has said about the file.
 
     Raises:
-        UsageError: an option names a part or a meaning that there is not.
+        UsageError: an option names a part or a meaning that does not exist.
     """
     arguments = _pairs(request.arguments, "--argument", ())
     for name, role in arguments.items():

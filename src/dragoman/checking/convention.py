@@ -1,4 +1,4 @@
-"""How a learner's attention wants to be told what it may look at."""
+"""Which masks a learner's attention expects."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from torch import Tensor
 from dragoman.checking.arguments import NotCheckableError
 
 REFUSED = (RuntimeError, TypeError, IndexError, ValueError, AssertionError)
-"""What a module raises that does not understand a mask."""
+"""What a module that does not understand a mask raises."""
 
 Meaning = Literal["visible", "hidden", "added"]
 
@@ -20,12 +20,12 @@ class Convention:
     """What a mask is made of, and of what shape."""
 
     meaning: Meaning
-    """True where attention may look, True where it may not, or a number to add to the score."""
+    """True where attention may look, True where it may not, or a number added to the score."""
 
     dtype: torch.dtype
     dimensions: int
-    """4 for (batch, 1, query, memory), 3 without the heads, 2 without the batch, too, and 1 for
-    (batch, memory), which says the same to all queries."""
+    """4 for (batch, 1, query, memory), 3 without the heads, 2 also without the batch, and 1 for
+    (batch, memory), which is the same for all queries."""
 
     def mask(self, visible: Tensor) -> Tensor:
         """Write a mask in this convention.
@@ -34,7 +34,7 @@ class Convention:
             visible: (batch, query, memory), True where attention may look.
 
         Raises:
-            NotCheckableError: it has no place for what queries see differently.
+            NotCheckableError: it cannot express that queries see different things.
         """
         if self.dimensions == 1 and not bool((visible == visible[:, :1]).all()):
             raise NotCheckableError(
@@ -55,7 +55,7 @@ USUAL = Convention(meaning="visible", dtype=torch.int64, dimensions=4)
 
 
 def conventions() -> Iterator[Convention]:
-    """Go through what people use, the most frequent first."""
+    """Iterate over the conventions in use, the most frequent first."""
     kinds: tuple[tuple[Meaning, torch.dtype], ...] = (
         ("visible", torch.int64),
         ("visible", torch.bool),
@@ -76,7 +76,7 @@ def find_convention(
     """Find the convention by which the last position of the memory can be hidden.
 
     Args:
-        attend: Gives the output from a memory and a mask.
+        attend: Computes the output from a memory and a mask.
         memory: (batch, memory, d_model).
         queries: For how many positions the mask is.
         outputs: How many positions come out of `attend`.

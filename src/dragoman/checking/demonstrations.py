@@ -1,4 +1,4 @@
-"""What a program shows of its parts: numbers that dropout has changed teach something wrong."""
+"""What a program shows of its parts: numbers that dropout has changed teach the wrong thing."""
 
 import ast
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ IN_TRAINING = Check(
 
 @dataclass(frozen=True)
 class Result:
-    """What a module in training mode has given, and where."""
+    """What a module in training mode returned, and where."""
 
     module: nn.Module
     call: ast.Call
@@ -39,7 +39,7 @@ class Demonstrations:
         self.results: dict[str, Result] = {}
 
     def watch(self, statement: Statement) -> Iterator[Verdict]:
-        """Look at a statement that has just been run."""
+        """Examine a statement that has just been run."""
         tree = statement.tree
         if isinstance(tree, ast.Assign):
             for target in tree.targets:
@@ -66,16 +66,16 @@ class Demonstrations:
         return Result(module, node, statement.place(node.lineno))
 
     def _compare(self, result: Result) -> str | None:
-        """Say what is wrong with a result if its module, evaluating, gives another one."""
+        """Say what is wrong with a result if its module gives another one in evaluation mode."""
         modes = [(child, child.training) for child in result.module.modules()]
         try:
             with time_limit(SECONDS_A_STATEMENT), torch.random.fork_rng(devices=[]):
-                torch.default_generator.manual_seed(0)  # so that a report is the same each time
+                torch.default_generator.manual_seed(0)  # for reproducible reports
                 trained = self._again(result)
                 result.module.eval()
                 evaluated = self._again(result)
         except (Exception, OutOfTime):
-            return None  # it has run once, and what it needs is there no more
+            return None  # it has run once, and what it needs may be gone
         finally:
             for child, mode in modes:
                 child.training = mode
@@ -93,7 +93,7 @@ class Demonstrations:
 
 
 def _shown(statement: Statement) -> Iterator[ast.expr]:
-    """Go through what a statement prints or, in a notebook, shows."""
+    """Iterate over what a statement prints or, in a notebook, shows."""
     if not isinstance(statement.tree, ast.Expr):
         return
     value = statement.tree.value

@@ -1,4 +1,4 @@
-"""Lets every examination look at its part."""
+"""Runs every examination on its part."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -57,10 +57,10 @@ _CHECK_OF = {"slip": RUNS, "import": IMPORTS, "stranger": OUTSIDE}
 
 @dataclass(frozen=True, kw_only=True)
 class Wishes:
-    """What the user has said of the file."""
+    """What the user has said about the file."""
 
     classes: Mapping[str, str] = field(default_factory=dict)
-    """For parts, the names of the classes that are them."""
+    """For parts, the names of their classes."""
 
     arguments: Mapping[str, str] = field(default_factory=dict)
     """For names of arguments, what they stand for."""
@@ -71,8 +71,8 @@ class Examiner:
 
     Args:
         cells: The program.
-        wishes: What the user has said of it.
-        tell: Called with what is being done, so that a process that ends here can be explained.
+        wishes: What the user has said about it.
+        tell: Called with what is being done, so that a process that dies can be explained.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Examiner:
     def report(self, file: str, parts: Collection[str] = tuple(EXAMINATIONS)) -> Report:
         """Run, examine and report.
 
-        All parts are made to run before any is examined: one may be made of others.
+        All parts are made to run before any is examined, because one may be made of others.
 
         Args:
             file: Its name, for the report.
@@ -117,7 +117,7 @@ class Examiner:
         return Report(file=file, parts=tuple(reports))
 
     def _run(self, statement: Statement, findings: "_Findings") -> None:
-        """Run one statement; what fails in itself is put right, or noted."""
+        """Run one statement; if it fails, fix it or note that."""
         for _ in range(MOST_MENDS):
             try:
                 self.program.execute(statement)
@@ -132,7 +132,7 @@ class Examiner:
                     return
 
     def _mend(self, error: BaseException, findings: "_Findings") -> Statement | None:
-        """Put a slip right and note it; the statement that it was in has to be run again."""
+        """Fix a slip and note it; the statement that it was in has to be run again."""
         mended = mend(error, self.program)
         if mended is None:
             return None
@@ -154,12 +154,12 @@ class Examiner:
         return findings.report("the file", None)
 
     def _workshop(self) -> Workshop:
-        """Look at the program's names afresh, because mending replaces classes."""
+        """Read the program's names afresh, because mending replaces classes."""
         found = find_parts(self.program.names, self.wishes.classes)
         return Workshop(found, self.wishes.arguments, self.program.dataclasses)
 
     def _factory(self, part: str) -> Callable[..., Any] | None:
-        """Give what builds a part, if it is there."""
+        """Return what builds a part, if it is there."""
         try:
             return self._workshop().factory(part)
         except NotCheckableError:
@@ -173,7 +173,7 @@ class Examiner:
         return f"not found (looked for {looked_for(part)})"
 
     def _runs(self, part: str, findings: "_Findings") -> bool:
-        """Build and run a part; slips are put right on the way."""
+        """Build and run a part; fix slips on the way."""
         self.tell(part)
         for _ in range(MOST_MENDS):
             try:
@@ -194,7 +194,7 @@ class Examiner:
         return False
 
     def _stop(self, part: str, error: BaseException, findings: "_Findings") -> None:
-        """Note that a part does not run, and why, once for all that it is in."""
+        """Note that a part does not run, and why, once for all parts that contain it."""
         sentence = f"{self.program.place_of(error)}{sentence_of(error)}"
         if isinstance(error, NameError) and error.name in self.program.missing:
             findings.not_checked.append(f"it needs {error.name}, whose import failed")
@@ -214,12 +214,12 @@ class Examiner:
     def _examinations(
         self, part: str, workshop: Workshop, findings: "_Findings"
     ) -> tuple[Examination, ...]:
-        """Choose what can be examined: of an output that is random, not what it depends on."""
+        """Choose what can be examined: if the output is random, not what it depends on."""
         try:
             with time_limit(SECONDS_AN_EXAMINATION):
                 module, output = run(workshop, part)
                 again = give(workshop, part, module)
-        except (Exception, SystemExit, OutOfTime):  # which each examination will say
+        except (Exception, SystemExit, OutOfTime):  # which each examination will report
             return (*EXAMINATIONS[part], *OF_EVERY_PART)
         if torch.equal(again.nan_to_num(), output.nan_to_num()):
             return (*EXAMINATIONS[part], *OF_EVERY_PART)
@@ -229,7 +229,7 @@ class Examiner:
     def _let(
         self, examination: Examination, part: str, workshop: Workshop, findings: "_Findings"
     ) -> None:
-        """Let an examination look; one that fails does not keep others from looking."""
+        """Run an examination; one that fails does not stop the others."""
         self.tell(part)
         try:
             with time_limit(SECONDS_AN_EXAMINATION):
@@ -246,7 +246,7 @@ class Examiner:
 
 @dataclass
 class _Findings:
-    """What comes together about one part."""
+    """What is found out about one part."""
 
     passed: list[str] = field(default_factory=list)
     mistakes: list[Finding] = field(default_factory=list)

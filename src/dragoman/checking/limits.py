@@ -12,18 +12,18 @@ MIB = 2**20
 
 
 class OutOfTime(BaseException):
-    """Something ran longer than it may."""
+    """Something ran longer than allowed."""
 
 
 @contextlib.contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
     """Stop what runs for longer.
 
-    It cannot stop a call that does not come back to Python; the other process, which waits for
-    this one, can.
+    It cannot stop a call that does not return to Python; the other process, which waits for this
+    one, can.
 
     Raises:
-        OutOfTime: the time is over.
+        OutOfTime: the time is up.
     """
 
     def stop(number: int, frame: FrameType | None) -> None:
@@ -39,7 +39,7 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 
 def limit_process(*, cpu_seconds: int, memory_mib: int, file_mib: int) -> None:
-    """Limit what is used from now on: processor time and memory; and what each file may hold."""
+    """Limit processor time and memory used from now on, and the size of each file."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
     used_seconds = math.ceil(usage.ru_utime + usage.ru_stime)
     pages = int(Path("/proc/self/statm").read_text().split()[0])

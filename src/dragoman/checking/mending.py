@@ -1,6 +1,6 @@
-"""Slips that stop a program: each is reported, and put right so that the rest can be examined.
+"""Slips that stop a program: each is reported, and fixed so that the rest can be examined.
 
-A model with a misspelt name does not run, and so hides the mistakes that would run. Mends are
+A model with a misspelt name does not run, and so hides the mistakes that would run. Fixes are
 edits of the syntax tree, not of the file. They are made only where the error itself says what is
 missing, and there is one obvious thing to put in its place.
 """
@@ -26,18 +26,18 @@ class Mend:
     """What was wrong, and what was put in its place."""
 
     statement: Statement
-    """Which has to be run again."""
+    """The one that has to be run again."""
 
     sentence: str
     kind: Literal["slip", "import", "stranger"] = "slip"
-    """An import may be missing in an excerpt from a page; a stranger is a module of another."""
+    """An import may be missing in an excerpt from a page; a stranger is a module from outside."""
 
 
 def mend(error: BaseException, program: Program) -> Mend | None:
-    """Put right the slip that an error comes from.
+    """Fix the slip that an error comes from.
 
     Returns:
-        Nothing if it is no slip of a known kind.
+        None if it is not a slip of a known kind.
     """
     if isinstance(error, NotImplementedError):
         return _name_forward(error, program)
@@ -96,7 +96,7 @@ def _call_own_module(error: BaseException, program: Program) -> Mend | None:
 
 
 def _way_of(error: BaseException, program: Program) -> Iterator[tuple[Statement, int, FrameType]]:
-    """Go through the lines of the program that an error came through."""
+    """Iterate over the lines of the program that an error came through."""
     for frame, line in traceback.walk_tb(error.__traceback__):
         for statement in program.statements:
             if statement.holds(frame.f_code.co_filename, line):
@@ -104,15 +104,15 @@ def _way_of(error: BaseException, program: Program) -> Iterator[tuple[Statement,
 
 
 class _ReadAsOwn(ast.NodeTransformer):
-    """Exchanges a global on a line for an attribute of the module."""
+    """Replaces a global on a line by an attribute of the module."""
 
     def __init__(self, attributes: dict[str, str], line: int) -> None:
         self.attributes, self.line = attributes, line
         self.name = ""
-        """Which was exchanged."""
+        """The one that was replaced."""
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        """Exchange one name."""
+        """Replace one name."""
         if node.lineno != self.line or node.id not in self.attributes:
             return node
         self.name = node.id

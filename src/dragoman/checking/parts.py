@@ -14,7 +14,7 @@ class Part:
 
     name: str
     spellings: tuple[str, ...]
-    """In lower case and without underscores."""
+    """In lower case, without underscores."""
 
     is_function: bool = False
 
@@ -122,7 +122,7 @@ def find_parts(
 
     Args:
         names: All of the program's names.
-        chosen: For parts, by the names of `PARTS`, the names that the user says they have.
+        chosen: For parts, named as in `PARTS`, the names that the user says they have.
     """
     found = {}
     for part in PARTS:
@@ -143,7 +143,7 @@ def find_parts(
 
 
 def plain(name: str) -> str:
-    """Take out what people spell differently.
+    """Remove what people spell differently.
 
     >>> plain("Multi_HeadAttention")
     'multiheadattention'
@@ -152,12 +152,12 @@ def plain(name: str) -> str:
 
 
 def looked_for(name: str) -> str:
-    """List the first few names by which a part would have been found."""
+    """List the first few names that a part would have been found by."""
     return next(", ".join(part.spellings[:4]) for part in PARTS if part.name == name)
 
 
 def _is_theirs(value: Any, *, is_function: bool) -> bool:
-    """Tell whether a learner wrote something; what is imported from PyTorch is PyTorch's."""
+    """Tell whether a learner wrote something; an import from PyTorch is PyTorch's."""
     module = getattr(value, "__module__", None) or ""
     if module.partition(".")[0] == "torch":
         return False

@@ -1,7 +1,7 @@
 """Checks a file in another process, within limits.
 
-It is not a security sandbox: the program may read and write what its user may. The limits are
-there against endless loops, huge tensors and the like.
+It is not a security sandbox: the program may read and write what its user may. The limits guard
+against endless loops, huge tensors and the like.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ _QUIET = {
     "MPLBACKEND": "Agg",
     "PYTHONDONTWRITEBYTECODE": "1",
 }
-"""Neither a GPU, nor downloads, nor windows."""
+"""No GPU, no downloads and no windows."""
 
 
 class CheckError(DragomanError):
@@ -43,7 +43,7 @@ class Limits:
     """What a program may use."""
 
     seconds: int = 120
-    """Of time, once PyTorch is loaded; also of processor time."""
+    """Of elapsed time, once PyTorch is loaded; also of processor time."""
 
     memory_mib: int = 4096
     """Beyond what PyTorch itself takes."""
@@ -54,11 +54,11 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What the other process is told."""
+    """What the other process gets."""
 
     file: str
     path: str
-    """Where the file is, absolute, for the program works elsewhere."""
+    """Where the file is; absolute, because the program works elsewhere."""
 
     cells: tuple[Cell, ...]
     classes: tuple[str, ...] = ()
@@ -107,7 +107,7 @@ def check_file(
 
 
 def _run(directory: Path, limits: Limits) -> int | None:
-    """Run the other process; None if it had to be stopped, else how it ended."""
+    """Run the other process; return None if it had to be stopped, else how it ended."""
     package = Path(__file__).parents[2]
     work = directory / "work"
     work.mkdir()
@@ -126,7 +126,7 @@ def _run(directory: Path, limits: Limits) -> int | None:
         )
         try:
             os.close(loading)
-            until_loaded.read()  # until the other process has closed it too, or has ended
+            until_loaded.read()  # until the other process has also closed it, or has ended
             return process.wait(timeout=limits.seconds)
         except subprocess.TimeoutExpired:
             return None
@@ -137,7 +137,7 @@ def _run(directory: Path, limits: Limits) -> int | None:
 
 
 def _python_path() -> dict[str, str]:
-    """Make the directories of PYTHONPATH absolute, as the other process works elsewhere."""
+    """Make the directories of PYTHONPATH absolute, because the other process works elsewhere."""
     listed = os.environ.get("PYTHONPATH")
     if not listed:
         return {}
@@ -146,10 +146,10 @@ def _python_path() -> dict[str, str]:
 
 
 def _read(path: Path, file: Path) -> Report | None:
-    """Read what the other process found; None if it did not come so far.
+    """Read what the other process found; None if it did not get that far.
 
     Raises:
-        CheckError: it is not what was written: a program may exchange any function.
+        CheckError: it is not what was written: a program may replace any function.
     """
     if not path.exists():
         return None

@@ -25,14 +25,14 @@ _FILE = "<learner {}>"
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement at the top of the program."""
+    """A top-level statement of the program."""
 
     cell: Cell
     tree: ast.stmt
     file: str
 
     def place(self, line: int | None = None) -> str:
-        """Say where the statement begins, or where a line of it is."""
+        """Say where the statement begins, or where one of its lines is."""
         return self.cell.place(self.tree.lineno if line is None else line)
 
     def holds(self, file: str, line: int) -> bool:
@@ -49,13 +49,13 @@ class Failure:
     place: str
     sentence: str
     is_definition: bool
-    """Whether a class, a function or an import is missing now; others may only lack data."""
+    """Whether a class, a function or an import is now missing; others may only lack data."""
 
 
 class Program:
     """The statements of a program and the names that they have defined.
 
-    The program does not see itself as `__main__`, so what stands under that condition is not run.
+    The program does not see itself as `__main__`, so what is under that condition is not run.
     """
 
     def __init__(self, cells: Sequence[Cell]) -> None:
@@ -63,9 +63,9 @@ class Program:
         sys.modules["learner"] = self.module
         self.failures: list[Failure] = []
         self.missing: set[str] = set()
-        """Names whose import failed for want of a package or of the files beside."""
+        """Names whose import failed because a package or the files beside it are missing."""
         self.statements: list[Statement] = []
-        self._flags = 0  # of the compiler, as `from __future__ import annotations` sets them
+        self._flags = 0  # of the compiler, as set by `from __future__ import annotations`
         for index, cell in enumerate(cells):
             file = _FILE.format(index)
             lines = cell.source.splitlines(keepends=True)
@@ -89,9 +89,9 @@ class Program:
         )
 
     def execute(self, statement: Statement) -> None:
-        """Run one statement; what it raises comes through.
+        """Run one statement; what it raises is passed on.
 
-        At the top of a notebook `await` waits.
+        At the top level of a notebook, `await` works.
         """
         if isinstance(statement.tree, ast.ImportFrom) and statement.tree.module == "__future__":
             for alias in statement.tree.names:
@@ -133,7 +133,7 @@ class Program:
         return f"{found[0].place(found[1])}: " if found else ""
 
     def _parse(self, cell: Cell) -> Iterator[ast.stmt]:
-        """Parse a cell; a line that is not Python is said, and put right or left out."""
+        """Parse a cell; a line that is not Python is reported, and fixed or left out."""
         lines = cell.source.split("\n")
         for _ in range(MOST_SYNTAX_ERRORS):
             try:
@@ -141,7 +141,7 @@ class Program:
             except (SyntaxError, ValueError) as error:
                 at = min(getattr(error, "lineno", 1) or 1, len(lines))
                 failure = Failure(cell.place(at), f"is not Python ({_message(error)})", True)
-                if failure not in self.failures:  # else what was tried was no help
+                if failure not in self.failures:  # else the fix did not help
                     self.failures.append(failure)
                     lines = _put_right(lines, at, error) or _left_out(lines, at, error)
                 else:
@@ -150,7 +150,7 @@ class Program:
 
 
 def _put_right(lines: list[str], at: int, error: SyntaxError | ValueError) -> list[str] | None:
-    """Mend what can be meant in one way only; None is nothing of that kind."""
+    """Fix what can be meant in only one way; None if there is nothing of that kind."""
     message = _message(error)
     if isinstance(error, TabError):
         return [line.expandtabs() for line in lines]
@@ -163,9 +163,9 @@ def _put_right(lines: list[str], at: int, error: SyntaxError | ValueError) -> li
 
 
 def _left_out(lines: list[str], at: int, error: SyntaxError | ValueError) -> list[str]:
-    """Put `pass` in the place of a line, and nothing in that of the block that it opens.
+    """Replace a line by `pass`, and the block that it opens by nothing.
 
-    A line that stands too deep goes with all of the block that it stands in.
+    A line that is indented too far goes with the whole block that it is in.
     """
     depth = _depth(lines[at - 1])
     if "unexpected indent" in _message(error):
@@ -203,6 +203,6 @@ def sentence_of(error: BaseException) -> str:
 
 
 def _message(error: BaseException) -> str:
-    """Take the first line of a message, which may be long."""
+    """Return the first line of a message, which may be long."""
     text = str(error.msg if isinstance(error, SyntaxError) else error).strip()
     return text.split("\n")[0][:200] or "without a message"

@@ -24,11 +24,11 @@ GIVE_A_NEW_TENSOR = {
     *("masked_fill", "transpose", "permute", "view", "reshape", "unsqueeze", "squeeze", "flatten"),
     *("softmax", "log_softmax", "tril", "triu", "expand", "contiguous", "chunk", "relu", "sqrt"),
 }
-"""Methods of tensors that no other common object has."""
+"""Tensor methods that no other common object has."""
 
 
 def lines_without_effect(statement: Statement) -> Iterator[Verdict]:
-    """Find results that are dropped inside functions, and gradients that are turned off twice."""
+    """Find results discarded inside functions, and gradients that are turned off twice."""
     for line in _alone_in_functions(statement.tree):
         if _method(line.value) in GIVE_A_NEW_TENSOR:
             written = ast.get_source_segment(statement.cell.source, line)
@@ -46,14 +46,14 @@ def lines_without_effect(statement: Statement) -> Iterator[Verdict]:
 
 
 def _alone_in_functions(tree: ast.AST) -> list[ast.Expr]:
-    """Collect the expressions that stand alone; outside of functions, a notebook shows them."""
+    """Collect the expressions that stand alone; outside functions, a notebook shows them."""
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     nodes = dict.fromkeys(node for function in functions for node in ast.walk(function))
     return [node for node in nodes if isinstance(node, ast.Expr)]
 
 
 def _calls(tree: ast.AST, method: str) -> Iterator[ast.Call]:
-    """Go through the calls of a method."""
+    """Iterate over the calls of a method."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and _method(node) == method:
             yield node

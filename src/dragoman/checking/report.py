@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 PAGE = "docs/mistakes.md"
-"""Explains every mistake, under a heading that is its name."""
+"""Explains every mistake, under its name as heading."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -11,7 +11,7 @@ class Finding:
     """A mistake, or a peculiarity that works."""
 
     name: str
-    """Of the check, and of the heading on the page."""
+    """The name of the check, and the heading on the page."""
 
     finding: str
     """What is wrong, in one sentence."""
@@ -38,7 +38,7 @@ class PartReport:
     mistakes: tuple[Finding, ...] = ()
     notes: tuple[Finding, ...] = ()
     not_checked: tuple[str, ...] = ()
-    """Each with its reason."""
+    """What could not be checked, each with its reason."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,5 +52,5 @@ class Report:
 
     @property
     def num_mistakes(self) -> int:
-        """Count the mistakes; notes are none."""
+        """Count the mistakes; notes are not mistakes."""
         return sum(len(part.mistakes) for part in self.parts)

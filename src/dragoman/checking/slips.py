@@ -1,6 +1,6 @@
 """Slips of one line: a misspelt name, a bracket in the wrong place.
 
-Each function looks at a line that an error came from. Where it finds what is wrong, it edits the
+Each function looks at a line that an error came from. If it finds what is wrong, it edits the
 syntax tree and says what it did.
 """
 
@@ -29,14 +29,14 @@ KEYWORDS = (
     *("dim", "keepdim", "unbiased", "correction", "dtype", "device", "diagonal", "requires_grad"),
     *("num_embeddings", "embedding_dim", "padding_idx", "in_features", "out_features", "bias"),
 )
-"""Of PyTorch, whose errors name what they got and not what they wanted."""
+"""Keyword arguments of PyTorch, whose errors name what they got, not what they wanted."""
 
 Node = TypeVar("Node", bound=ast.AST)
 
 
 @dataclass(frozen=True)
 class Slip:
-    """A line that an error came from, with what is known there."""
+    """A line that an error came from, and the names visible there."""
 
     error: BaseException
     statement: Statement
@@ -45,7 +45,7 @@ class Slip:
     """The names that the line can see."""
 
     def nodes(self, kind: type[Node]) -> Iterator[Node]:
-        """Go through the nodes of one kind that stand on the line."""
+        """Iterate over the nodes of one kind that are on the line."""
         for node in ast.walk(self.statement.tree):
             if isinstance(node, kind) and self._touches(node):
                 yield node

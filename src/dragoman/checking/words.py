@@ -1,4 +1,4 @@
-"""Which names and numbers stand in a learner's code, where what it computes does not tell."""
+"""Which names and numbers occur in a learner's code, for what its results do not tell."""
 
 import inspect
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def words_in(function: Any) -> Iterator[str]:
-    """Go through what a function's code calls, reads and computes with, also in functions within.
+    """Iterate over what a function's code calls, reads and computes with, inner functions included.
 
     >>> sorted(words_in(lambda x: (y.width**0.5 for y in x.parts)))
     ['0.5', 'parts', 'width']

@@ -27,7 +27,7 @@ from dragoman.checking.convention import USUAL, Convention
 
 @dataclass(frozen=True, kw_only=True)
 class Sizes:
-    """What the parts are built with; no two are the same, so that none passes for another."""
+    """What the parts are built with; all differ, so that none can pass for another."""
 
     d_model: int = 24
     heads: int = 3
@@ -64,7 +64,7 @@ _OF_ATTENTION = {
     "Encoder": ENCODER,
     "Decoder": DECODER,
 }
-"""What has attention in it, and how it is called."""
+"""What contains attention, and how it is called."""
 
 _BLOCK_OF = {"Encoder": "EncoderBlock", "Decoder": "DecoderBlock"}
 """What a stack is made of."""
@@ -89,7 +89,7 @@ class Workshop:
     ) -> None:
         self.found = found
         self.named = named or {}
-        """Roles of arguments that the user has said."""
+        """Roles of arguments that the user has given."""
         self.configurations = configurations
         """The program's dataclasses."""
 
@@ -98,7 +98,7 @@ class Workshop:
         return part in self.found
 
     def factory(self, part: str) -> Callable[..., Any]:
-        """Give the class of a part, or the function that puts a whole model together."""
+        """Return the class of a part, or the function that puts a whole model together."""
         if part == "Transformer" and "build_transformer" in self.found:
             return self.found["build_transformer"]
         if part not in self.found:
@@ -110,7 +110,7 @@ class Workshop:
         """How masks are written here, as the learner's attention understands them.
 
         Raises:
-            NotCheckableError: it understands none, so there is no use in masks anywhere.
+            NotCheckableError: it understands none, so masks are of no use anywhere.
         """
         if self.known_convention is None:
             raise NotCheckableError("masks: MultiHeadAttention has to obey them first")
@@ -123,7 +123,7 @@ class Workshop:
         if "MultiHeadAttention" in self.found:
             return attention_convention(self.build("MultiHeadAttention"), x)
         for part, roles in _OF_ATTENTION.items():
-            with suppress(Exception):  # what fails here is said where the part is examined
+            with suppress(Exception):  # what fails here is reported where the part is examined
                 if convention := block_convention(self.build(part), roles, x):
                     return convention
         return USUAL
@@ -136,7 +136,7 @@ class Workshop:
                 known.
         """
         torch.default_generator.manual_seed(0)
-        if part == "causal_mask":  # a function is what is examined, not what it gives
+        if part == "causal_mask":  # the function itself is examined, not its result
             return self.factory(part)
         built = self._build(part, replace(SIZES, **changes))
         return built.eval() if isinstance(built, nn.Module) else built
@@ -161,7 +161,7 @@ class Workshop:
         roles: Mapping[str, str | None],
         sizes: Sizes,
     ) -> dict[str, Any]:
-        """Make what a part or its configuration is to be given."""
+        """Make the arguments of a part or of its configuration."""
         arguments: dict[str, Any] = {}
         if block := self._block_of(part, roles):
             arguments = self._arguments(block, self.factory(block), self.roles(block), sizes)
@@ -178,7 +178,7 @@ class Workshop:
         return arguments
 
     def _block_of(self, part: str, roles: Mapping[str, str | None]) -> str | None:
-        """Tell to which block a stack hands on what it is given by any name."""
+        """Find the block that a stack passes its `**kwargs` to."""
         if part not in _BLOCK_OF:
             return None
         kinds = {parameter.kind for parameter in parameters_of(self.factory(part)).values()}
@@ -186,7 +186,7 @@ class Workshop:
         return _BLOCK_OF[part] if hands_on else None
 
     def _configuration(self, name: str, parameter: inspect.Parameter) -> type | None:
-        """Find the dataclass that an argument is by its annotation or, of one only, by its name."""
+        """Find an argument's dataclass by its annotation or, if there is only one, by its name."""
         annotated = getattr(parameter.annotation, "__name__", parameter.annotation)
         for configuration in self.configurations:
             alone = name in _CONFIGURATIONS and len(self.configurations) == 1
@@ -197,7 +197,7 @@ class Workshop:
     def _argument(
         self, part: str, name: str, role: str, roles: Mapping[str, str | None], sizes: Sizes
     ) -> Any:
-        """Make what is to be given for one argument."""
+        """Make the value of one argument."""
         if role in _MODULES:
             return self._build(_MODULES[role], sizes)
         if role in ("source_embeddings", "target_embeddings"):
@@ -223,7 +223,7 @@ class Workshop:
     def _layers(
         self, part: str, name: str, roles: Mapping[str, str | None], sizes: Sizes
     ) -> int | nn.Module:
-        """Give a number of layers, one layer to be copied, or the layers, as the class wants."""
+        """Return a number of layers, one layer to be copied, or the layers, as the class wants."""
         block = _BLOCK_OF.get(part)
         has_sizes = "heads" in roles.values() or self._block_of(part, roles)
         if block is None or has_sizes:
@@ -247,7 +247,7 @@ class Workshop:
 
 
 def _not_known(name: str) -> str:
-    """Say of what argument the role is not known."""
+    """Say which argument's role is not known."""
     if name in _CONFIGURATIONS:
         return f"its argument `{name}` is a configuration, and which it is is not known"
     return (
@@ -257,5 +257,5 @@ def _not_known(name: str) -> str:
 
 
 def _is_free(role: str, parameter: inspect.Parameter) -> bool:
-    """Tell whether an argument is better left at its default: a part that is optional."""
+    """Tell whether an argument is better left at its default, as an optional part is."""
     return role in _MODULES and not is_required(parameter)

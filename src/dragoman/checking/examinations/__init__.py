@@ -1,4 +1,4 @@
-"""The checks, a file a part; each examination belongs to the part it looks at."""
+"""The checks, one file per part; each examination belongs to the part it looks at."""
 
 from dragoman.checking.examinations import (
     attention,

@@ -99,7 +99,7 @@ _OF_POSITIONS = re.compile(
     r"rot|rope|alibi|slope|relative|bias_|_bias|freq|arange|(?<!trans)pos|^(cos|sin)$",
     re.IGNORECASE,
 )
-"""What stands in the code of scores that tell positions apart on purpose."""
+"""What occurs in the code of scores that tell positions apart on purpose."""
 ROUNDING = 1e-3
 """How far the sum of a row of weights may be from one."""
 
@@ -140,7 +140,7 @@ def equation(workshop: Workshop, part: str) -> Iterator[Verdict]:
 
 
 def _refuse_more_than_attention(module: nn.Module) -> None:
-    """Leave attention alone that may be right, and is more than the paper's.
+    """Leave alone an attention that may be right but is more than the paper's.
 
     Raises:
         NotCheckableError: its code has a norm, or positions of its own.
@@ -156,20 +156,20 @@ def _refuse_more_than_attention(module: nn.Module) -> None:
 
 
 def _words(part: nn.Module) -> set[str]:
-    """Collect the names of a class and of what its code calls and reads."""
+    """Collect the name of a class and the names that its code calls and reads."""
     return {type(part).__name__, *words_in(type(part).forward)}
 
 
 def _held_by(module: nn.Module) -> set[str]:
-    """Collect the names of the numbers that a module holds beside its parts."""
+    """Collect the names of the values that a module holds besides its parts."""
     held = {name for name, value in vars(module).items() if not callable(value)}
     return held.union(name for name, _ in module.named_buffers())
 
 
 def _scores_tell_positions_apart(module: nn.Module) -> bool:
-    """Tell whether the last word sees in which order the others stand, by its scores alone.
+    """Tell whether the scores alone show the last word the order of the others.
 
-    Of words that are all the same, attention gives W^O W^V, whatever the scores.
+    For words that are all the same, attention gives W^O W^V, whatever the scores.
     """
     x, alike = random(2, 5, SIZES.d_model), random(2, 1, SIZES.d_model).expand(-1, 5, -1)
     with torch.no_grad():
@@ -184,7 +184,7 @@ def _scores_tell_positions_apart(module: nn.Module) -> bool:
 
 
 def kept_map(workshop: Workshop, part: str) -> Iterator[Verdict]:
-    """Look at what the module keeps of its weights, in training."""
+    """Examine what the module keeps of its weights, in training."""
     module = workshop.build(part, dropout=0.5)
     inputs = inputs_for(module)
     call_attention(module.train(), inputs)

@@ -1,6 +1,6 @@
-"""Attention as it is right, and as it is often wrong, to be compared with a learner's.
+"""Correct attention and its common mistakes, to be compared with a learner's.
 
-Each form is equation 1 with some of its pieces exchanged. The form with the fewest exchanges that
+Each form is equation 1 with some of its parts replaced. The form with the fewest replacements that
 gives a learner's output from the learner's own weights says what the learner's code does.
 """
 
@@ -29,7 +29,7 @@ RIGHT = {
     "output": "W^O",
     "mask": "before the softmax",
 }
-"""Every piece of multi-head attention, as in section 3.2."""
+"""Every part of multi-head attention, as in section 3.2."""
 
 WRONG = {
     "scale": ("nothing", "sqrt(d_model)", "d_k", "the root of the length"),
@@ -44,7 +44,7 @@ WRONG = {
     "output": ("no matrix",),
     "mask": ("nowhere", "after the softmax", "with scores of 0"),
 }
-"""What is found in their place."""
+"""What is found in place of them."""
 
 MOST_EXCHANGES = 3
 
@@ -55,7 +55,7 @@ Matrices = Mapping[str, Callable[[Tensor], Tensor]]
 
 @dataclass(frozen=True, kw_only=True)
 class Inputs:
-    """What attention is given; (batch, length, d_model) each."""
+    """The inputs of attention; (batch, length, d_model) each."""
 
     query: Tensor
     key: Tensor
@@ -65,7 +65,7 @@ class Inputs:
 
 
 def forms() -> Iterator[dict[str, str]]:
-    """Go through all forms, those with the fewest exchanges first; masks stand aside."""
+    """Iterate over all forms, those with the fewest replacements first, leaving masks aside."""
     pieces = [piece for piece in RIGHT if piece != "mask"]
     for count in range(MOST_EXCHANGES + 1):
         for exchanged in combinations(pieces, count):
@@ -92,7 +92,7 @@ def compute(form: Form, matrices: Matrices, inputs: Inputs, num_heads: int) -> T
 
 
 def _split(x: Tensor, heads: int, *, by: str) -> Tensor:
-    """Cut into heads: (batch, heads, length, d_k)."""
+    """Split into heads: (batch, heads, length, d_k)."""
     batch, length, width = x.shape
     if by == "by features":
         return x.view(batch, length, heads, width // heads).transpose(1, 2)
@@ -142,9 +142,9 @@ def call_attention(module: nn.Module, inputs: Inputs, mask: Tensor | None = None
 
 
 def inputs_for(module: nn.Module) -> Inputs:
-    """Draw what an attention is given; one that takes one sequence looks at itself.
+    """Draw the inputs of an attention; one that takes a single sequence attends to itself.
 
-    What one that makes a decoder's mask itself may see is said.
+    For one that makes a decoder's mask itself, `visible` says what it may see.
     """
     query, key, value = (random(2, n, SIZES.d_model, seed=n, scale=3.0) for n in (5, 7, 7))
     if attends_elsewhere(module):
@@ -158,7 +158,7 @@ def inputs_for(module: nn.Module) -> Inputs:
 
 
 def _hides_the_future(module: nn.Module, inputs: Inputs) -> bool:
-    """Tell whether no position depends on any that stands after it."""
+    """Tell whether no position depends on a later one."""
     before = call_attention(module, inputs)
     for last in range(inputs.query.size(1) - 1):
         query, key, value = (
@@ -174,8 +174,8 @@ def _hides_the_future(module: nn.Module, inputs: Inputs) -> bool:
 def read_matrices(module: nn.Module, num_heads: int) -> Iterator[Matrices]:
     """Find the four projections among the layers of a learner's attention.
 
-    They are told apart by their names or, where the names do not tell, by their order. One layer of
-    three times the width may hold queries, keys and values side by side, or so for each head.
+    They are told apart by their names or, if the names do not tell, by their order. One layer of
+    three times the width may hold queries, keys and values side by side, overall or for each head.
     """
     linears = {name: x for name, x in module.named_modules() if isinstance(x, nn.Linear)}
     widths = [x.out_features // x.in_features for x in linears.values()]
@@ -196,7 +196,7 @@ def read_matrices(module: nn.Module, num_heads: int) -> Iterator[Matrices]:
 
 
 def shares_heads(layers: Iterable[nn.Module], num_heads: int) -> bool:
-    """Tell whether three of the layers have the width of a head, and so are all heads' own."""
+    """Tell whether three of the layers have the width of a head, and so serve all heads."""
     widths = [x.in_features for x in layers if isinstance(x, nn.Linear)]
     return num_heads > 1 and widths.count(SIZES.d_model // num_heads) == 3  # noqa: PLR2004
 
@@ -223,7 +223,7 @@ def _matrices(
 
 
 def _strided(matrices: Matrices, num_heads: int) -> Matrices:
-    """Let a head have every h-th feature, not features that stand together: as good a cut."""
+    """Let a head have every h-th feature, not adjacent ones: as good a split."""
 
     def gather(x: Tensor) -> Tensor:
         return x.unflatten(-1, (-1, num_heads)).transpose(-1, -2).flatten(start_dim=-2)

@@ -71,7 +71,7 @@ def mask(workshop: Workshop, part: str) -> Iterator[Verdict]:
 
 
 def _how_masked(module: nn.Module, inputs: Inputs) -> str | None:
-    """Say what a mask does that does not hide; None if other mistakes are to blame."""
+    """Say what a mask that does not hide does; None if other mistakes are to blame."""
     assert inputs.visible is not None
     form = explain(module, replace(inputs, visible=None), SIZES.heads) or RIGHT
     unmasked = call_attention(module, inputs)
@@ -96,7 +96,7 @@ def _how_masked(module: nn.Module, inputs: Inputs) -> str | None:
 
 
 def half_precision(workshop: Workshop, part: str) -> Iterator[Verdict]:
-    """Mask in float16, as mixed precision does; also where the mask then has no effect."""
+    """Mask in float16, as mixed precision does; even if the mask has no effect."""
     module = workshop.build(part)
     inputs = inputs_for(module)
     visible = torch.ones(2, inputs.query.size(1), inputs.key.size(1), dtype=torch.bool)
@@ -117,7 +117,7 @@ def half_precision(workshop: Workshop, part: str) -> Iterator[Verdict]:
 
 
 def _accepted(workshop: Workshop, module: nn.Module, inputs: Inputs) -> Tensor:
-    """Write a mask that the module obeys or, if it obeys none, one that does not stop it."""
+    """Write a mask that the module obeys or, if it obeys none, one that it accepts."""
     assert inputs.visible is not None
     known = workshop.known_convention
     for convention in [known] if known else conventions():

@@ -25,7 +25,7 @@ OF_FEED_FORWARD = Check(
 
 
 MATRICES = 2
-"""Of equation 2; a gated feed-forward has one more."""
+"""How many equation 2 has; a gated feed-forward has one more."""
 
 
 def attention(workshop: Workshop, part: str) -> Iterator[Verdict]:
@@ -48,9 +48,9 @@ def feed_forward(workshop: Workshop, part: str) -> Iterator[Verdict]:
 
 
 def _layers(workshop: Workshop, part: str) -> tuple[dict[str, int], dict[str, int]]:
-    """Find the linear layers with a bias, and those without, and how many numbers each gives.
+    """Find the linear layers with and without a bias, and how many outputs each has.
 
-    PyTorch's attention has its first three as one matrix, which is no layer of its own.
+    PyTorch's attention has its first three as one matrix, which is not a layer of its own.
     """
     biased: dict[str, int] = {}
     plain: dict[str, int] = {}

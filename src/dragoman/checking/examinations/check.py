@@ -17,7 +17,7 @@ class Check:
 
     name: str
     finding: str
-    """What is wrong where it has not, in one sentence."""
+    """What is wrong with a part that lacks it, in one sentence."""
 
     why: str
     """Why it matters."""
@@ -29,7 +29,7 @@ class Check:
     """A note is a peculiarity that works."""
 
     def report(self, measured: str) -> Finding:
-        """Say that the behaviour is not there."""
+        """Report that the behaviour is missing."""
         return Finding(
             name=self.name,
             finding=self.finding,
@@ -44,10 +44,10 @@ FIRST_WORD = 4
 """The smallest id that is neither padding nor special."""
 
 Verdict = tuple[Check, str | None]
-"""A check and what was measured that speaks against the part; None if it passed."""
+"""A check and the measurement that speaks against the part; None if it passed."""
 
 Examination = Callable[[Workshop, str], Iterator[Verdict]]
-"""Looks at the part of this name. Raises NotCheckableError where it cannot."""
+"""Examines the part of this name. Raises NotCheckableError if it cannot."""
 
 
 def random(*shape: int, seed: int = 1, scale: float = 1.0) -> Tensor:
@@ -68,6 +68,6 @@ def distance(one: Tensor, other: Tensor) -> float:
 
 
 def same(one: Tensor, other: Tensor, tolerance: float = 1e-4) -> bool:
-    """Tell whether two results are the same but for rounding."""
+    """Tell whether two results are the same apart from rounding."""
     size = max(other.detach().abs().max().item(), 1e-3)
     return one.shape == other.shape and distance(one, other) <= tolerance * size

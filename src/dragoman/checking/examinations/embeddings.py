@@ -40,7 +40,7 @@ PADDING = Check(
 WIDE = 512
 LARGEST_DEVIATION = 4.0
 _OF_SCALING = re.compile(r"sqrt|scal|root|^0\.5$", re.IGNORECASE)
-"""What stands in the code of a model that may multiply by sqrt(d_model)."""
+"""What occurs in the code of a model that may multiply by sqrt(d_model)."""
 
 
 def scale(workshop: Workshop, part: str) -> Iterator[Verdict]:
@@ -69,7 +69,7 @@ def _twice(factor: float) -> str:
 
 
 def _scaled_later(workshop: Workshop) -> bool:
-    """Tell whether the positions' module multiplies, as some do."""
+    """Tell whether the module of the positions multiplies, as some do."""
     if not workshop.has("PositionalEncoding"):
         return False
     module = workshop.build("PositionalEncoding")
@@ -80,14 +80,14 @@ def _scaled_later(workshop: Workshop) -> bool:
 
 
 def _factor_of_the_model(workshop: Workshop) -> float:
-    """Tell by what a whole model multiplies the embeddings, before it adds the positions.
+    """Find by what a whole model multiplies the embeddings before it adds the positions.
 
     Raises:
         NotCheckableError: that cannot be measured, and its code has a root or a scale.
     """
     embedded: list[Tensor] = []
     added_to: list[Any] = []
-    with suppress(Exception):  # what fails here is said where the model is examined
+    with suppress(Exception):  # what fails here is reported where the model is examined
         _listen(workshop, embedded, added_to)
     vectors = [x for x in added_to if isinstance(x, Tensor)]
     for factor in (1.0, math.sqrt(SIZES.d_model)):
@@ -115,7 +115,7 @@ def _listen(workshop: Workshop, embedded: list[Tensor], added_to: list[Any]) -> 
 
 
 def _words_around_embeddings(workshop: Workshop) -> Iterator[str]:
-    """Go through the code of the whole and of its halves, which may have the embeddings."""
+    """Iterate over the code of the whole and of its halves, which may have the embeddings."""
     for part in ("Transformer", "Encoder", "Decoder"):
         for method in vars(workshop.found.get(part, object)).values():
             if callable(method):
@@ -123,7 +123,7 @@ def _words_around_embeddings(workshop: Workshop) -> Iterator[str]:
 
 
 def start(workshop: Workshop, part: str) -> Iterator[Verdict]:
-    """Measure the embeddings of the paper's width before any training."""
+    """Measure embeddings of the paper's width before any training."""
     module = workshop.build(part, d_model=WIDE, heads=8)
     (table,) = _tables(module)
     with torch.no_grad():

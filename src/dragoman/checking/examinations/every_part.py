@@ -66,11 +66,11 @@ BATCH = Check(
 
 VAR_KEYWORD = inspect.Parameter.VAR_KEYWORD
 MOST_SHOWN = 4
-"""Names of weights in one sentence."""
+"""Most names of weights in one sentence."""
 
 
 def evaluation_is_not_random(workshop: Workshop, part: str) -> Iterator[Verdict]:
-    """Build with much dropout, evaluate, and give the same twice."""
+    """Build with much dropout, evaluate, and give the same input twice."""
     if part == "causal_mask":
         return
     module, first = run(workshop, part, dropout=0.5)
@@ -82,7 +82,7 @@ def evaluation_is_not_random(workshop: Workshop, part: str) -> Iterator[Verdict]
 
 
 def dropout_has_an_effect(workshop: Workshop, part: str) -> Iterator[Verdict]:
-    """Build with much dropout, train, and give the same twice; then with none, by equal chance."""
+    """Build with much dropout, train, and give the same input twice; then without, same seed."""
     if "dropout" not in workshop.roles(part).values():
         return
     module, _ = run(workshop, part, dropout=0.5)
@@ -101,7 +101,7 @@ def dropout_has_an_effect(workshop: Workshop, part: str) -> Iterator[Verdict]:
 
 
 def all_weights_learn(workshop: Workshop, part: str) -> Iterator[Verdict]:
-    """Propagate a random gradient, and look where it arrives.
+    """Propagate a random gradient, and see where it arrives.
 
     Other parts, which are examined on their own, are left out if they are used at all.
     """
@@ -139,7 +139,7 @@ def all_weights_are_its_own(workshop: Workshop, part: str) -> Iterator[Verdict]:
         if id(called) not in own and any(True for _ in called.parameters()):
             strangers.append(type(called).__name__)
 
-    _ = workshop.known_convention  # found out before anyone watches
+    _ = workshop.known_convention  # find it out before watching
     hook = register_module_forward_pre_hook(watch)
     try:
         give(workshop, part, module)
@@ -166,7 +166,7 @@ def width_has_an_effect(workshop: Workshop, part: str) -> Iterator[Verdict]:
 
 
 def arguments_are_known(workshop: Workshop, part: str) -> Iterator[Verdict]:
-    """Look for a constructor of its own that refuses nothing."""
+    """Look for a constructor of its own that rejects nothing."""
     parameters = parameters_of(workshop.factory(part))
     if parameters == parameters_of(nn.Module):
         return
@@ -175,7 +175,7 @@ def arguments_are_known(workshop: Workshop, part: str) -> Iterator[Verdict]:
 
 
 def layers_are_independent(workshop: Workshop, part: str) -> Iterator[Verdict]:
-    """Look for a layer that stands in two places; embeddings and projection may be tied."""
+    """Look for a layer that is used in two places; embeddings and projection may be tied."""
     module = workshop.build(part)
     if not isinstance(module, nn.Module):
         return
@@ -209,7 +209,7 @@ def sentences_are_independent(workshop: Workshop, part: str) -> Iterator[Verdict
 
 
 OF_WHAT_FAILS = (all_weights_are_its_own, width_has_an_effect)
-"""May say why a part does not run."""
+"""What may say why a part does not run."""
 
 OF_WHAT_IS_RANDOM = (
     evaluation_is_not_random,
@@ -219,7 +219,7 @@ OF_WHAT_IS_RANDOM = (
     arguments_are_known,
     layers_are_independent,
 )
-"""What can be told of a part whose output is random."""
+"""What can be examined in a part whose output is random."""
 
 OF_EVERY_PART = (
     evaluation_is_not_random,

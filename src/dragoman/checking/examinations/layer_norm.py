@@ -166,7 +166,7 @@ def _compare(x: Tensor, output: Tensor, right: Tensor) -> Iterator[Verdict]:
 
 
 def epsilon(workshop: Workshop, part: str) -> Iterator[Verdict]:
-    """Find epsilon from a vector of next to no deviation; then give one of that deviation."""
+    """Find epsilon from a vector of almost no deviation; then give one of that deviation."""
     module = workshop.build(part)
     direction = nn.functional.layer_norm(random(2, 3, SIZES.d_model), [SIZES.d_model], eps=0.0)
 
@@ -175,8 +175,8 @@ def epsilon(workshop: Workshop, part: str) -> Iterator[Verdict]:
             output = call(module, {}, {"states": deviation * direction})
         return deviation / (output * direction).mean().item()
 
-    if not abs(divisor(1.0) - 1.0) <= A_TENTH:  # or it is no number
-        return  # it is no norm, which another examination says
+    if not abs(divisor(1.0) - 1.0) <= A_TENTH:  # or it is not a number
+        return  # not a norm, which another examination reports
     least = divisor(NEXT_TO_NOTHING)
     if not least > A_LITTLE_MORE:
         yield (

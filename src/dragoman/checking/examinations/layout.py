@@ -1,4 +1,4 @@
-"""Which dimension is that of the sentences; only those are examined that have it first."""
+"""Which dimension is that of the sentences; only parts that have it first are examined."""
 
 from contextlib import suppress
 from typing import Any
@@ -25,7 +25,7 @@ def reads_length_first(workshop: Workshop, part: str) -> bool:
     """Tell whether a part, or the attention of its program, has sentences in another dimension."""
     if part not in _WITH_ATTENTION:
         return False
-    with suppress(Exception):  # what fails here is said where the part is examined
+    with suppress(Exception):  # what fails here is reported where the part is examined
         if _holds_length_first(workshop.build(part)):
             return True
     if not workshop.has("MultiHeadAttention"):
@@ -43,7 +43,7 @@ def _holds_length_first(module: Any) -> bool:
 
 
 def is_length_first(attention: nn.Module) -> bool:
-    """Let one of two sentences out, along either dimension, and see where it makes a difference."""
+    """Leave out one of two sentences, along either dimension, and see where it matters."""
     x = random(2, 5, SIZES.d_model)
     with torch.no_grad():
         together = attend(attention, x, x, x)
@@ -54,7 +54,7 @@ def is_length_first(attention: nn.Module) -> bool:
 
 
 def refuse_length_first(workshop: Workshop, part: str) -> None:
-    """Leave a part alone that is right in its own layout.
+    """Leave alone a part that is right in its own layout.
 
     Raises:
         NotCheckableError: it reads the length first.

@@ -19,11 +19,11 @@ CAUSAL = Check(
 )
 LENGTH = 5
 HIDDEN_BELOW = -1e3
-"""What is added to a score to hide it is less."""
+"""What is added to a score to hide it is below this."""
 
 
 def future_mask(function: Callable[..., Any], length: int) -> Tensor:
-    """Call a learner's function with a length or, if it wants that, with tokens."""
+    """Call a learner's function with a length or, if it wants them, with tokens."""
     try:
         return call(function, {}, {"length": length})
     except (TypeError, AttributeError):
@@ -31,7 +31,7 @@ def future_mask(function: Callable[..., Any], length: int) -> Tensor:
 
 
 def hides_the_future(workshop: Workshop, part: str) -> Iterator[Verdict]:
-    """Look through the mask with the learner's own attention or, without one, at the mask."""
+    """Use the mask in the learner's own attention or, without one, examine the mask itself."""
     mask = future_mask(workshop.build(part), LENGTH)
     if mask.dim() < 2 or mask.shape[-2:] != (LENGTH, LENGTH):  # noqa: PLR2004
         yield CAUSAL, f"for {LENGTH} words its shape is {tuple(mask.shape)}"
@@ -54,7 +54,7 @@ def hides_the_future(workshop: Workshop, part: str) -> Iterator[Verdict]:
 
 
 def _table(mask: Tensor) -> Tensor:
-    """Take the last two dimensions; what is added to scores says True where it hides nothing."""
+    """Take the last two dimensions; an additive mask becomes True where it hides nothing."""
     table = mask.reshape(-1, LENGTH, LENGTH)[0]
     if table.is_floating_point() and bool((table < HIDDEN_BELOW).any()):
         return table > HIDDEN_BELOW
@@ -62,7 +62,7 @@ def _table(mask: Tensor) -> Tensor:
 
 
 def _what_is_seen(workshop: Workshop, mask: Tensor) -> Tensor:
-    """Tell which position depends on which: (position, what it looks at)."""
+    """Find which position depends on which: (position, what it looks at)."""
     module = workshop.build("MultiHeadAttention")
     told = mask.reshape(-1, LENGTH, LENGTH)[:1].expand(1, -1, -1)
     if mask.dim() == 4 or workshop.convention.dimensions == 4:  # noqa: PLR2004

@@ -86,7 +86,7 @@ BUFFER = Check(
 
 LENGTH = 9
 _BATCH_FIRST = {"MultiHeadAttention", "EncoderBlock", "Encoder"}
-"""Examined with the sentences first: a program that has one of them is taken to be written so."""
+"""Examined with the batch first: a program that has one of them is taken to be written that way."""
 
 _ALONG_THE_BATCH = "; they are counted along the first dimension, which is the batch"
 
@@ -100,14 +100,14 @@ def _angles(angle: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
 
 
 def right_tables() -> Iterator[Tensor]:
-    """Go through the conventions that are in use."""
+    """Iterate over the conventions in use."""
     yield sinusoids(LENGTH, SIZES.d_model)
     yield sinusoids(LENGTH, SIZES.d_model, "marian")
     yield sinusoids(LENGTH, SIZES.d_model, "tensor2tensor")
 
 
 def wrong_tables() -> Iterator[tuple[str, Tensor]]:
-    """Go through known mistakes."""
+    """Iterate over known mistakes."""
     d = SIZES.d_model
     paper = sinusoids(LENGTH + 1, d)
     yield "the first position is 1, not 0", paper[1:]
@@ -191,7 +191,7 @@ def _of_vectors(workshop: Workshop, module: Any) -> Iterator[Verdict]:
 
 
 def _takes_words(module: Any) -> bool:
-    """Tell whether a module refuses vectors."""
+    """Tell whether a module rejects vectors."""
     try:
         call(module, {}, {"states": random(1, 2, SIZES.d_model)})
     except REFUSED:
@@ -200,7 +200,7 @@ def _takes_words(module: Any) -> bool:
 
 
 def _of_a_length(module: Any) -> Tensor | None:
-    """Take the positions of a module that is told how many there are; None of any other."""
+    """Get the positions of a module that takes their number; None for any other."""
     with torch.no_grad(), suppress(*REFUSED, AttributeError):
         output = call(module, {}, {"length": LENGTH})
         return output.reshape(-1, LENGTH, SIZES.d_model)[0]
@@ -208,7 +208,7 @@ def _of_a_length(module: Any) -> Tensor | None:
 
 
 def _of_words(module: Any) -> Iterator[Verdict]:
-    """Compare what comes for words, if it is the same for all of them."""
+    """Compare the output for words, if it is the same for all of them."""
     with torch.no_grad():
         one, other = (
             call(module, {}, {"tokens": tokens(2, LENGTH, SIZES.source_vocab, seed=seed)})
@@ -223,7 +223,7 @@ def _of_words(module: Any) -> Iterator[Verdict]:
 
 
 def _alone(module: Any, table: Tensor, measured: str) -> Iterator[Verdict]:
-    """Compare positions that somebody else has to add."""
+    """Compare positions that the caller has to add."""
     yield ALONE, measured
     yield from _compare(table, trained=any(p.requires_grad for p in module.parameters()))
 
@@ -282,7 +282,7 @@ def limits(workshop: Workshop, part: str) -> Iterator[Verdict]:
 
 
 def moves(workshop: Workshop, part: str) -> Iterator[Verdict]:
-    """Look for tensors that a model does not know to be its own."""
+    """Look for tensors that a model does not know as its own."""
     plain = [name for name, value in vars(workshop.build(part)).items() if type(value) is Tensor]
     yield BUFFER, f"`{plain[0]}` is a tensor, but neither buffer nor parameter" if plain else None
 

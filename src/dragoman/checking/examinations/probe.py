@@ -1,4 +1,4 @@
-"""Gives a part something to work on, whatever part it is."""
+"""Gives any part something to work on."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -31,7 +31,7 @@ def run(workshop: Workshop, part: str, **changes: Any) -> tuple[Any, Tensor]:
 
 
 def give(workshop: Workshop, part: str, module: Any, rows: slice = ALL) -> Tensor:
-    """Give a part some of two sentences; a mask hides nothing, or the future for a decoder."""
+    """Give a part one or both of two sentences; a mask hides nothing, or a decoder's future."""
     try:
         return _GIVEN.get(part, _states)(workshop, module, rows)
     except REFUSED as error:
@@ -48,7 +48,7 @@ def give(workshop: Workshop, part: str, module: Any, rows: slice = ALL) -> Tenso
 
 
 def _reads_words(workshop: Workshop, part: str, module: Any, error: Exception) -> bool:
-    """Tell whether a part looks its vectors up itself."""
+    """Tell whether a part looks up its vectors itself."""
     if "'indices'" in str(error):  # of an embedding, which got vectors
         return True
     try:
@@ -93,11 +93,11 @@ def _source(workshop: Workshop, module: Any, rows: slice, given: Tensor | None =
 
 
 def _with_masks(workshop: Workshop, look: Callable[[int, Convention], Tensor]) -> Tensor:
-    """Call a block with masks that it takes; the learner's own attention has said which.
+    """Call a block with masks that it takes; the learner's own attention has shown which.
 
     Args:
         workshop: Knows what was found out about masks.
-        look: Calls it with masks for that many queries in a convention.
+        look: Calls it with masks for a number of queries in a convention.
     """
     try:
         return look(1, workshop.known_convention or USUAL)
@@ -117,7 +117,7 @@ def _source_and_target(
 ) -> Tensor:
     """Give a decoder a source of another length or, if it cannot have that, of the same.
 
-    An examination of its own says what is wrong then.
+    Another examination says what is wrong then.
     """
     x = _x(rows) if given is None else given
     past = torch.ones(x.size(0), T, T, dtype=torch.bool).tril()

@@ -36,7 +36,7 @@ DIMENSION = Check(
 
 
 def what_comes_out(workshop: Workshop, part: str) -> Iterator[Verdict]:
-    """Look at shape and sums."""
+    """Check shape and sums."""
     module = workshop.build(part)
     with torch.no_grad():
         output = call(module, {}, {"states": random(2, 5, SIZES.d_model)})

@@ -48,7 +48,7 @@ def sublayer(x: Tensor) -> Tensor:
 
 
 def connect(module: Any, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-    """Call a residual connection with a sublayer or, if it wants that, with what that gives."""
+    """Call a residual connection with a sublayer or, if it wants that, with its output."""
     try:
         return call(module, RESIDUAL, {"states": x, "sublayer": sublayer})
     except (TypeError, AttributeError):
@@ -116,7 +116,7 @@ def in_block(module: nn.Module, x: Tensor, output: Tensor, num_sublayers: int) -
     """
     constant = pattern(x.size(-1))
     every = (1 << num_sublayers) - 1
-    last = 1 << (num_sublayers - 1)  # feed-forward, which mostly is the one that has a bias
+    last = 1 << (num_sublayers - 1)  # feed-forward, which is usually the one that has a bias
     has_biases = any(
         isinstance(layer, nn.Linear) and layer.bias is not None and layer.out_features == x.size(-1)
         for layer in module.modules()
@@ -144,7 +144,7 @@ def _said(carried: int, kind: str, num_sublayers: int) -> str | None:
 
 
 def _arrange(x: Tensor, added: list[Tensor], carried: int, kind: str) -> Iterator[Tensor]:
-    """Compute what a block gives, with either deviation in its norm."""
+    """Compute a block's output, with either kind of deviation in its norm."""
     for unbiased in (False, True):
 
         def norm(y: Tensor, unbiased: bool = unbiased) -> Tensor:

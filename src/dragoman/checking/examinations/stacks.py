@@ -85,7 +85,7 @@ def changed(x: Tensor, position: int) -> Tensor:
 def write(workshop: Workshop, visible: Tensor, queries: int) -> Tensor:
     """Write a mask as the attention understands it.
 
-    One that is the same for all sentences has a row for each query: PyTorch's wants no less.
+    One that is the same for all sentences has a row for each query: PyTorch's requires that.
     """
     convention = workshop.known_convention or USUAL
     rows = queries if convention.dimensions == 2 else visible.size(1)  # noqa: PLR2004
@@ -110,7 +110,7 @@ def decode(
 ) -> Tensor:
     """Call a learner's decoder or a block of it.
 
-    A position of the source may be hidden; the target sees the past, or what it is said to see.
+    A position of the source may be hidden; the target sees the past, or what is given.
     """
     length = x.size(1)
     source_mask = write(workshop, visible(memory.size(1), hidden=hidden), length)
@@ -217,7 +217,7 @@ def _exchanged(workshop: Workshop, module: Any, x: Tensor, error: RuntimeError) 
 
 
 def residuals(workshop: Workshop, part: str) -> Iterator[Verdict]:
-    """Let the sublayers give a constant, and see what is added to it."""
+    """Make the sublayers return a constant, and see what is added to it."""
     module = workshop.build(part)
     for layer in module.modules():
         if isinstance(layer, nn.Linear):
@@ -236,7 +236,7 @@ def residuals(workshop: Workshop, part: str) -> Iterator[Verdict]:
 
 
 def last_norm(workshop: Workshop, part: str) -> Iterator[Verdict]:
-    """Let the sublayers give nothing: what comes out has to be normalised."""
+    """Make the sublayers return zero: what comes out has to be normalised."""
     module = workshop.build(part)
     for layer in module.modules():
         if isinstance(layer, nn.Linear):
@@ -254,10 +254,10 @@ def last_norm(workshop: Workshop, part: str) -> Iterator[Verdict]:
 
 
 def _is_normed_outside(workshop: Workshop, part: str) -> bool:
-    """Tell whether a whole model hands what comes out of a stack to a norm."""
+    """Tell whether a whole model passes the output of a stack to a norm."""
     outputs: list[Tensor] = []
     normed: list[Any] = []
-    with suppress(Exception):  # what fails here is said where the model is examined
+    with suppress(Exception):  # what fails here is reported where the model is examined
         model = workshop.build("Transformer")
         for child in model.modules():
             if type(child) is workshop.found[part]:

@@ -1,4 +1,4 @@
-"""Examinations of the whole model: what depends on what, and where it begins (section 3)."""
+"""Examinations of the whole model: what depends on what, and its loss at the start (section 3)."""
 
 import math
 from collections.abc import Iterator
@@ -32,11 +32,11 @@ ORDER = Check(
 
 S, T = 7, 5
 WORST_START = 2.0
-"""Times the loss of guessing."""
+"""As a multiple of the loss of guessing."""
 
 
 def information(workshop: Workshop, part: str) -> Iterator[Verdict]:
-    """Exchange words of source and target, and see what changes."""
+    """Replace words of source and target, and see what changes."""
     model = workshop.build(part)
     source, target = tokens(2, S, SIZES.source_vocab), tokens(2, T, SIZES.target_vocab, seed=2)
 
@@ -75,9 +75,9 @@ def information(workshop: Workshop, part: str) -> Iterator[Verdict]:
 
 
 def order_of_the_target(workshop: Workshop, part: str) -> Iterator[Verdict]:
-    """Exchange two words of the target, before a decoder of one layer.
+    """Swap two words of the target, with a decoder of one layer.
 
-    A second layer could tell: the first one shows each position the words before it only.
+    A second layer could tell: the first one shows each position only the words before it.
     """
     if "layers" not in workshop.roles(part).values():
         return

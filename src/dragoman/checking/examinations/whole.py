@@ -1,4 +1,4 @@
-"""Calls a whole model, as it is cut into methods."""
+"""Calls a whole model, however it is divided into methods."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -16,14 +16,14 @@ from dragoman.checking.workshop import SIZES, Workshop
 _PROJECTIONS = ("project", "generator", "projection", "projection_layer", "proj", "fc_out")
 PADDING = 0
 PADDING_IDS = (0, 1, 2, 3)
-"""What is padding to a model that makes its masks itself; no other id of these is ever a word."""
+"""What may be padding to a model that makes its masks itself; none of these ids is ever a word."""
 
 
 def run_transformer(workshop: Workshop, model: nn.Module, source: Tensor, target: Tensor) -> Tensor:
-    """Give a model source and target, and what masks it asks for.
+    """Call a model with source and target, and the masks that it asks for.
 
     Returns:
-        Logits or, of a model that leaves the projection to others, states; (batch, target, ...).
+        Logits or, if a model leaves the projection to others, states; (batch, target, ...).
     """
     return _call(model, source, target, _masks(workshop, model, source, target))
 
@@ -53,9 +53,9 @@ def _projected(model: nn.Module, output: Tensor) -> Tensor:
 
 
 def _heads_of_methods(model: nn.Module) -> Iterator[nn.Module]:
-    """Find layers to the vocabulary that a method uses beside forward, or that are left to others.
+    """Find layers to the vocabulary that a method other than forward uses, or that are for callers.
 
-    Others than the model have to use what it has where there is no forward.
+    If there is no forward, callers have to use what the model has.
     """
     has_forward = type(model).forward is not nn.Module.forward
     methods = {**vars(type(model)), "__init__": None, "forward": None}
@@ -88,7 +88,7 @@ def _masks_of_others(
 ) -> dict[str, Tensor]:
     """Find the masks that hide the future from a model whose attention is not the learner's.
 
-    None at all are tried first: where they are optional, the model may know what to do.
+    No masks at all are tried first: if they are optional, the model may know what to do.
     """
     accepted: list[dict[str, Tensor]] = []
     errors: list[Exception] = []
@@ -99,7 +99,7 @@ def _masks_of_others(
             accepted.append(masks)
         except (*REFUSED, AttributeError) as error:
             errors.append(error)
-    if len(accepted) > 1:  # it takes masks, and lets none of them hide anything
+    if len(accepted) > 1:  # it takes masks, but none of them hides anything
         return accepted[0]
     if not accepted and len({str(error) for error in errors}) == 1:  # not about masks
         raise errors[0]
@@ -110,7 +110,7 @@ def _ways_to_tell(visible: Mapping[str, Tensor]) -> Iterator[dict[str, Tensor]]:
     """Leave out all masks, then write them in every convention; PyTorch's need no source mask."""
     yield {}
     for convention in conventions():
-        if convention.dimensions == 1:  # the future cannot be hidden so
+        if convention.dimensions == 1:  # cannot hide the future
             continue
         written = {role: convention.mask(mask) for role, mask in visible.items()}
         yield written
@@ -120,7 +120,7 @@ def _ways_to_tell(visible: Mapping[str, Tensor]) -> Iterator[dict[str, Tensor]]:
 def _sees_the_future(
     model: nn.Module, source: Tensor, target: Tensor, masks: Mapping[str, Tensor]
 ) -> bool:
-    """Exchange the last word, and see whether earlier outputs change."""
+    """Replace the last word, and see whether earlier outputs change."""
     other = target.clone()
     other[:, -1] = FIRST_WORD + (target[:, -1] + 1) % FIRST_WORD
     training = model.training
@@ -134,7 +134,7 @@ def _sees_the_future(
 
 
 def is_not_told_of_padding(workshop: Workshop, model: nn.Module) -> bool:
-    """Tell whether a model has masks for the source that nobody knows how to write."""
+    """Tell whether a model has masks for the source whose convention is not known."""
     if workshop.has("MultiHeadAttention") or not takes_masks(model):
         return False
     masks = {name: role for name, role in _roles(model).items() if "mask" in name.lower()}
