@@ -1,12 +1,12 @@
-"""Train a recipe as the paper of 2017 would, with one departure at a time, and with all of them.
+"""Train a recipe as the paper of 2017 did, with one departure at a time, and with all of them.
 
     python benchmarks/ablations.py recipes/multi30k_en_de_tiny.toml --folder FOLDER [--at-once 2]
 
-All rows see equally many batches with each of `--seeds`, and the same ones but for that with two
-vocabularies. Each training has one thread; `--at-once` of them go on side by side, so that minutes
-can be compared within a table if nothing else runs. What is there already is not trained again.
-Printed are the mean and the standard deviation over the seeds of each test set's first score, and
-of the minutes from the beginning of the training to the end of its last validation.
+All rows see the same number of batches with each of `--seeds`, and the same batches, except the row
+with two vocabularies. Each training run has one thread; `--at-once` of them run side by side, so
+minutes can be compared within a table if nothing else runs. What is there already is not trained
+again. It prints the mean and the standard deviation over the seeds of each test set's first score,
+and of the minutes from the beginning of the training to the end of its last validation.
 """
 
 import argparse
@@ -37,7 +37,7 @@ PAPER: Settings = {
     "training.learning_rate": 1.0,
     "training.warmup_updates": 500,
 }
-"""What the recipe has otherwise. The warm-up of 4,000 of 100,000 updates is shortened, too."""
+"""What the recipe has otherwise. The warm-up of 4,000 of 100,000 updates is also shortened."""
 
 COSINE: Settings = {"training.schedule": "cosine", "training.warmup_updates": 200}
 DEPARTURES: dict[str, Settings] = {
@@ -74,15 +74,15 @@ DEPARTURES: dict[str, Settings] = {
 
 
 class Outcome(NamedTuple):
-    """What came of a training."""
+    """The outcome of a training run."""
 
     minutes: float
     scores: tuple[float, ...]
-    """Of each test set, by the first metric."""
+    """For each test set, by the first metric."""
 
 
 def train(recipe: Path, run: Path, settings: Settings) -> Outcome:
-    """Train, unless that was done, and read what came of it."""
+    """Train, unless that was done before, and read the outcome."""
     command = [sys.executable, "-m", "dragoman", "train", str(recipe), "-o", str(run)]
     for key, value in settings.items():
         command += ["--set", f"{key}={value}"]
@@ -106,7 +106,7 @@ def show(values: Sequence[float], digits: int) -> str:
 
 
 def main() -> None:
-    """Train all, two at once or so, and print a table."""
+    """Train all, some of them at once, and print a table."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,13 +1,13 @@
-"""Count how many bad translations of deliberately bad models are marked as such.
+"""Count how many bad translations by deliberately bad models are marked as such.
 
     python benchmarks/bad_models.py [--updates 600] [--threads 1]
 
 Small models learn the embedded corpus with its translations spoilt: each is the source itself, is
-cut after two words, is said four times, or has three other sentences behind it. One model learns
-the corpus as it is, and one learns that for a tenth of the time only. They translate test sentences
-as users do, second search included. A translation counts as spoilt if it resembles the spoilt
-reference (chrF of at least `LEAST_CHRF`), which knows nothing of how faults are found. For the last
-two models nothing is counted as spoilt: their column says how often anything is marked.
+cut after two words, is repeated four times, or is followed by three other sentences. One model
+learns the corpus as it is, and one learns that for only a tenth of the time. They translate test
+sentences as users do, second search included. A translation counts as spoilt if it resembles the
+spoilt reference (chrF of at least `LEAST_CHRF`), which is independent of how faults are found. For
+the last two models nothing is counted as spoilt: their column says how often anything is marked.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from dragoman.corpora.primer.corpus import AlignedPair, generate
 PAIRS = {"train": 20_000, "validation": 200, "test": 500}
 LEAST_CHRF = 70
 EARLY = 10
-"""One model stops after this part of the updates."""
+"""One model stops after 1 / EARLY of the updates."""
 
 Spoil = Callable[[Sequence[AlignedPair], int], str]
 SPOILT: dict[str, Spoil] = {

@@ -1,12 +1,12 @@
-"""Count how many translations are the same alone and among others, by each engine and number type.
+"""Count how many translations are the same alone and among others, per engine and number type.
 
     python benchmarks/batch_agreement.py MODEL TEXT [--sentences N] [--batchings N]
 
-The first sentences of a text (one a line, those with more tokens than the model has seen left out)
-are translated one by one, and then all of them so many times in random company: shuffled, and cut
-into groups of 1 to 64. A row says how many of these translations have the tokens of the one that
-was translated alone, how many are equal to the bit with all their scores, how many sentences ever
-had other tokens, and how far a score is from that of the sentence alone at most.
+The first sentences of a text (one per line, without those that have more tokens than the model has
+seen) are translated one by one, and then all of them `--batchings` times in random company:
+shuffled, and split into groups of 1 to 64. A row says how many of these translations have the same
+tokens as that of the sentence alone, how many are equal to the bit with all their scores, how many
+sentences ever had other tokens, and how far a score is from that of the sentence alone at most.
 """
 
 import argparse
@@ -93,12 +93,12 @@ def main() -> None:
 
 
 def translating(engine: Engine, search: SearchConfig) -> Translate:
-    """Give a function that finds the best translation of each sentence of a group."""
+    """Return a function that finds the best translation of each sentence of a group."""
     return lambda sources: [best for best, *_ in engine.search(sources, search)]
 
 
 def read_sources(directory: ModelDirectory, text: Path, count: int) -> list[list[int]]:
-    """Cut the first sentences that the model can take in."""
+    """Tokenise the first sentences that the model can take."""
     tokenizer = directory.load_tokenizers().source
     with text.open(encoding="utf-8") as lines:
         encoded = tokenizer.encode_batch([line for line in lines if line.strip()])
@@ -127,7 +127,7 @@ def compare(
 
 
 def random_groups(count: int, chance: random.Random) -> list[list[int]]:
-    """Shuffle numbers, and cut them into groups of random size."""
+    """Shuffle numbers, and split them into groups of random size."""
     order = chance.sample(range(count), count)
     groups = []
     while order:

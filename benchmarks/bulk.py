@@ -1,15 +1,15 @@
-"""Measure the translation of whole files: memory, restarts after kills, and what sharing gives.
+"""Measure the translation of whole files: memory, restarts after kills, and the gain of sharing.
 
     python benchmarks/bulk.py memory --lines 200000
     python benchmarks/bulk.py memory --lines 1000000 --model MODEL --text TEXT
     python benchmarks/bulk.py kills --tries 20
     python benchmarks/bulk.py speed MODEL TEXT --ways "" "--jobs 2" "--cluster"
 
-`memory` translates random words with a tiny random model, or a text and with a model of yours, and
-reads the resident memory of the process as blocks are finished. `kills` ends the command with
-SIGKILL at random moments, as often as it takes until it is through, and compares the output with
-that of an undisturbed run, byte by byte.
-`speed` runs the command on a file of yours in several ways; with "" it is one process.
+`memory` translates random words with a tiny random model, or your text with your model, and reads
+the resident memory of the process as blocks are finished. `kills` ends the command with SIGKILL at
+random moments, again and again until it completes, and compares the output with that of an
+undisturbed run, byte by byte.
+`speed` runs the command on your file in several ways; "" means one process.
 """
 
 import argparse
@@ -27,7 +27,7 @@ import numpy as np
 
 WORDS = 200
 BEGINNING = 0.2
-"""The part of the lines after which memory is taken to be warm."""
+"""The share of the lines after which memory is considered warm."""
 
 
 def main() -> None:
@@ -83,7 +83,7 @@ def measure_memory(directory: Path, model: Path, text: Path, options: Sequence[s
 
 
 def measure_kills(directory: Path, num_lines: int, tries: int, options: Sequence[str]) -> None:
-    """Kill the command at random moments until it is through, some times over."""
+    """Kill the command at random moments until it completes, several times over."""
     model, text = save_tiny_model(directory / "model"), write_text(directory / "in", num_lines)
     began = time.monotonic()
     assert start(model, text, directory / "straight", options).wait() == 0
@@ -140,7 +140,7 @@ def start(
 
 
 def write_shuffled(text: Path, path: Path, num_lines: int) -> Path:
-    """Write different lines: the sentences of a text, again and again, some words exchanged."""
+    """Write distinct lines: the sentences of a text, again and again, some words replaced."""
     sentences = [line.split() for line in text.read_text(encoding="utf-8").splitlines()]
     words = [word for sentence in sentences for word in sentence]
     chance = random.Random(2)
@@ -153,7 +153,7 @@ def write_shuffled(text: Path, path: Path, num_lines: int) -> Path:
 
 
 def resident(process: int) -> float:
-    """Read the memory that a process has, in MiB; 0 when it has ended."""
+    """Read the memory of a process, in MiB; 0 when it has ended."""
     try:
         lines = Path(f"/proc/{process}/status").read_text(encoding="utf-8").split("\n")
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What a figure needs beside it: the machine and the commit."""
+"""What belongs with every figure: the machine and the commit."""
 
 import subprocess
 from pathlib import Path

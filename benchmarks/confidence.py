@@ -2,10 +2,10 @@
 
     python benchmarks/confidence.py MODEL PAIRS.tsv... [--sentences N] [--words N]
 
-Of each test set the first sentences are translated. A row has the rank correlation (Spearman) of
+The first sentences of each test set are translated. A row has the rank correlation (Spearman) of
 the confidence of a translation with its chrF against the reference, the BLEU of the half that the
-model is surer of and of the other half, and, of the words of the first translations, which share
-stands in the reference, by how sure the model is of them.
+model is surer of and of the other half, and the share of the words of the first translations that
+are in the reference, by how sure the model is of them.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.parallel_text import Pair, read_pairs
 
 BOUNDS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
-"""Of the classes of words, by the probability that the model gives them."""
+"""Bounds of the classes of words, by the probability that the model gives them."""
 
 
 def main() -> None:
@@ -66,13 +66,13 @@ def _sentences(translator: Translator, pairs: Sequence[Pair]) -> list[str]:
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:
-    """Rank values; equal ones have the mean of their ranks."""
+    """Rank values; equal ones get the mean of their ranks."""
     _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
     return np.asarray((counts.cumsum() - (counts - 1) / 2)[places])
 
 
 def _words(translator: Translator, pairs: Sequence[Pair]) -> list[str]:
-    """Tell for each class of words how many stand in the reference."""
+    """Say for each class of words how many are in the reference."""
     found, total = Counter[int](), Counter[int]()
     for pair in pairs:
         reference = Counter(pair.target.casefold().split())

@@ -10,11 +10,11 @@ from pathlib import Path
 from small_runs import Bench, end_of, forked
 
 NUMBERS = (b"0", b"-1", b"1", b"3", b"0.5", b"1e400", b"nan", b"9" * 9, b"9" * 30)
-"""What takes the place of a number in a description."""
+"""What replaces a number in a description."""
 
 
 def checkpoint(bench: Bench, chance: random.Random, number: int) -> bool:
-    """Damage the newest checkpoint of a run; an older one is taken, and it is said."""
+    """Damage the newest checkpoint of a run; it uses an older one, and says so."""
     run = _unfinished(bench, number)
     newest = sorted((run / "checkpoints").iterdir())[-1]
     _damage(chance.choice(sorted(newest.iterdir())), chance)
@@ -26,7 +26,7 @@ def checkpoint(bench: Bench, chance: random.Random, number: int) -> bool:
 
 
 def every_checkpoint(bench: Bench, chance: random.Random, number: int) -> bool:
-    """Damage every checkpoint; the run does not begin again by itself, and says which they are."""
+    """Damage every checkpoint; the run does not start over by itself, and says which they are."""
     run = _unfinished(bench, number)
     folders = sorted((run / "checkpoints").iterdir())
     for folder in folders:
@@ -38,7 +38,7 @@ def every_checkpoint(bench: Bench, chance: random.Random, number: int) -> bool:
 
 
 def text(bench: Bench, chance: random.Random, number: int) -> bool:
-    """Damage the vocabulary or the validation text of a run; they are made again as they were."""
+    """Damage the vocabulary or the validation text of a run; they are remade as they were."""
     run = _unfinished(bench, number)
     files = [run / "data" / "validation.tsv", *sorted((run / "data").glob("tokenizer*"))]
     before = {path: path.read_bytes() for path in files}
@@ -61,7 +61,7 @@ def model(bench: Bench, chance: random.Random, number: int) -> bool:
 
 
 def signed(bench: Bench, chance: random.Random, number: int) -> bool:
-    """Damage a model and mend its checksums, as who means harm would: refused, or it translates."""
+    """Damage a model and fix its checksums, as an attacker would: it is refused, or translates."""
     place = bench.folder / f"signed-{number}"
     shutil.copytree(bench.straight, place, ignore=shutil.ignore_patterns("checkpoints", "data"))
     description, weights = place / "model.toml", place / "model.safetensors"
@@ -79,12 +79,12 @@ def signed(bench: Bench, chance: random.Random, number: int) -> bool:
 
 
 def _limit_time() -> None:
-    """Have a process killed that computes for longer than any small model needs."""
+    """Let a process be killed that computes for longer than any small model needs."""
     resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
 
 
 def _change(path: Path, chance: random.Random) -> None:
-    """Change a few bytes, most of them at the beginning, where shapes stand, or a number."""
+    """Change a few bytes, most of them at the beginning, where the shapes are, or a number."""
     content = bytearray(path.read_bytes())
     numbers = list(re.finditer(rb"(?<= = )[\d.]+", content)) if path.suffix == ".toml" else []
     if numbers and chance.random() < 0.5:
@@ -106,7 +106,7 @@ def _unfinished(bench: Bench, number: int) -> Path:
 
 
 def _damage(path: Path, chance: random.Random) -> None:
-    """Flip a bit, cut the end off, fill with zeros, or take the file away."""
+    """Flip a bit, truncate the file, fill it with zeros, or remove it."""
     content = bytearray(path.read_bytes())
     kind = chance.choice(("flip", "cut", "zero", "remove"))
     if kind == "flip":

@@ -1,12 +1,12 @@
-"""Compare a teacher with its student: size, speed and BLEU, by each engine and width of the beam.
+"""Compare a teacher with its student: size, speed and BLEU, for each engine and beam size.
 
     python benchmarks/distillation.py TEACHER STUDENT PAIRS.tsv [--lowercase] [--threads 1]
 
 All translate the same sentences as `Translator` does, from text to text, in one process. The
-teacher and the student take turns in each setting, and each has as many turns as `--rounds` says;
-the times are medians. Seconds are those of a clock, CPU seconds those of all threads. Weights are
-rounded for `ctranslate2 int8` by an export of their own, so the models are left as they are.
-Models that have a shortlist (`dragoman shortlist`) translate with it, too.
+teacher and the student take turns in each setting, `--rounds` times each; the times are medians.
+Seconds are wall-clock time, CPU seconds those of all threads. Weights for `ctranslate2 int8` are
+quantised in an export of their own, so the models are left as they are. Models that have a
+shortlist (`dragoman shortlist`) also translate with it.
 """
 
 import argparse
@@ -41,7 +41,7 @@ class Engine(NamedTuple):
 
     kind: EngineKind
     weights: Path
-    """The file of them, in the directory of the model."""
+    """Their file, in the directory of the model."""
 
     shortlist: bool = False
 
@@ -53,19 +53,19 @@ ENGINES = {
 }
 
 TRANSLATES = ("model.toml", "model.safetensors", SHORTLIST_NAME)
-"""The files of a model that an engine reads, beside those of the tokenizers."""
+"""The files of a model that an engine reads, besides those of the tokenizers."""
 
 WARM_UP = 50  # sentences
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measurement:
-    """What one model did with one engine and one width of the beam."""
+    """What one model did with one engine and one beam size."""
 
     model: str
     engine: str
     beam: str
-    """Its width, and the patience of the search if that is not the recipe's."""
+    """Its size, and the patience of the search if that is not the recipe's."""
 
     mebibytes: float
     """Of the weights."""
@@ -80,7 +80,7 @@ class Measurement:
 
 
 def prepare(model: Path, copy: Path) -> Path:
-    """Copy what translates, and export it."""
+    """Copy what an engine needs, and export it."""
     copy.mkdir()
     for path in model.iterdir():
         if path.name.startswith("tokenizer") or path.name in TRANSLATES:
@@ -136,7 +136,7 @@ def measure(
 def take_turns(
     translators: dict[str, Translator], sources: list[str], rounds: int
 ) -> dict[str, tuple[float, float, list[str]]]:
-    """Translate with each, again and again; give the median seconds and the translations."""
+    """Translate with each, again and again; return the median seconds and the translations."""
     times: dict[str, list[tuple[float, float]]] = {name: [] for name in translators}
     translations: dict[str, list[str]] = {}
     for translator in translators.values():
@@ -177,7 +177,7 @@ def show(report: dict[str, Any]) -> None:
 
 
 def parse_search(text: str) -> dict[str, int]:
-    """Read what a search changes of the recipe's.
+    """Read how a search differs from the recipe's.
 
     >>> parse_search("4"), parse_search("2:1")
     ({'beam_size': 4}, {'beam_size': 2, 'patience': 1})

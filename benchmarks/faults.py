@@ -2,12 +2,12 @@
 
     python benchmarks/faults.py [FAULT ...] [--tries N] [--seed N]
 
-Every try trains with one fault, runs the same command again without it, and compares the end with
-that of a run that nothing disturbed: the weights, the newest checkpoint (optimizer and average
-too) and its progress (best score, patience, place in the text) bit for bit, and every event of the
-journal. One that differs, or needs more than the same command again, is lost. Without --tries each
-fault has as many as its line of FAULTS says; the faults at a step draw their steps from all those
-of three runs, or of as many as it has tries. The exit code is 1 if any was lost.
+Every try trains with one fault, runs the same command again without it, and compares the result
+with that of an undisturbed run: the weights, the newest checkpoint (with optimizer and average) and
+its progress (best score, patience, place in the text) bit for bit, and every event of the journal.
+A try that differs, or needs more than the same command again, is lost. Without --tries, each fault
+has as many as its line of FAULTS says; the faults at a step draw their steps from all those of
+three runs, or of as many as it has tries. The exit code is 1 if any was lost.
 """
 
 import argparse
@@ -27,7 +27,7 @@ import scarce_resources
 from small_runs import SETTINGS, Bench
 
 Try = Callable[[Bench, random.Random, int], bool]
-"""Makes the try of a number, and says whether it survived."""
+"""Makes the try of this number, and returns whether it survived."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,10 @@ class Fault:
 
     make: Try
     each_step: bool = False
-    """Whether the number of a try is that of a step, of which a run has hundreds."""
+    """Whether the number of a try is that of a step; a run has hundreds of steps."""
 
     program: str = "true"
-    """Is needed for it; where there is none, the fault is left out unless it is asked for."""
+    """A program that it needs; if there is none, the fault is left out unless it is asked for."""
 
 
 FAULTS = {

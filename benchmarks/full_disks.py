@@ -14,7 +14,7 @@ from small_runs import ENVIRONMENT, Bench, Ended, Steps
 
 
 def at_a_step(bench: Bench, chance: random.Random, number: int) -> bool:
-    """Let there be no space from the n-th change on the disk on, until the run has ended."""
+    """Leave no space from the n-th change on the disk on, until the run has ended."""
 
     def refuse() -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -75,7 +75,7 @@ def failing(bench: Bench, chance: random.Random, number: int) -> bool:
 
 
 def _num_flushes(bench: Bench) -> int:
-    """Count how often a run brings something to the disk."""
+    """Count how often a run flushes something to the disk."""
     run = bench.straight.with_name("flushed")
     if not run.exists():
         _traced(bench, run)
@@ -90,6 +90,6 @@ def _traced(bench: Bench, run: Path, *options: str) -> int:
 
 def _failed_well(ended: Ended, run: Path) -> bool:
     """Tell whether a run ended with a sentence that says where, or had nothing left to lose."""
-    if ended.code == 0:  # only the report is missing, and it is warned of
+    if ended.code == 0:  # only the report is missing, and there is a warning
         return True
     return ended.is_one_sentence and str(run) in ended.errors

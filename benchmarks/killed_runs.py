@@ -11,20 +11,20 @@ from pathlib import Path
 from small_runs import Bench, Steps
 
 STOPPED = 128 + signal.SIGTERM
-"""What a shell reports of a process that SIGTERM has ended, and what a run that saved returns."""
+"""What a shell reports for a process ended by SIGTERM, and what a run that saved returns."""
 
 INTERRUPTED = 128 + signal.SIGINT
 
 
 def at_a_moment(bench: Bench, chance: random.Random, number: int) -> bool:
-    """Kill a run at a moment that is as likely as any other, once it has its folder."""
+    """Kill a run at a random moment, all equally likely, once it has its folder."""
     run = bench.folder / f"killed-{number}"
     _signal(bench, run, signal.SIGKILL, chance.uniform(0, _seconds(bench)))
     return bench.ends_as_ever(run)
 
 
 def again_and_again(bench: Bench, chance: random.Random, number: int) -> bool:
-    """Kill a run each time it has got a little further; later it gets more time."""
+    """Kill a run again and again, each time a little further on; later it gets more time."""
     run = bench.folder / f"killed-often-{number}"
     for attempt in itertools.count(1):
         seconds = chance.uniform(0, attempt * _seconds(bench) / 8)
@@ -59,7 +59,7 @@ def stopped(bench: Bench, chance: random.Random, number: int) -> bool:
 
 
 def _seconds(bench: Bench) -> float:
-    """Measure how long a run takes, from the moment at which it has its folder."""
+    """Measure how long a run takes, from the moment it has its folder."""
     run = bench.straight.with_name("timed")
     if not run.exists():
         process = bench.start(run)
@@ -71,7 +71,7 @@ def _seconds(bench: Bench) -> float:
 
 
 def _signal(bench: Bench, run: Path, number: int, seconds: float) -> int | None:
-    """Start a run and send it a signal so long after it has its folder; None if it was killed."""
+    """Start a run and send it a signal some seconds after it has its folder; None if killed."""
     process = bench.start(run)
     _wait_for(run)
     time.sleep(seconds)

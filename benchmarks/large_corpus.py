@@ -3,16 +3,17 @@
     python benchmarks/large_corpus.py 200000 2000000 20000000 [--directory DIR] [--json]
 
 Each size runs in a process of its own, through the code of `dragoman train`: read, clean and drop
-duplicates; hold validation text out; learn the vocabulary; encode; plan an epoch and build all of
-its batches. A line a stage tells the wall and CPU seconds (of all threads), the most memory of its
-own (anonymous pages: what cannot be given back) and the most resident memory (with the pages of
-mapped files, which the system takes back when it needs them). Linux only, and one size needs about
-600 bytes of disk a pair, which is freed at the end.
+duplicates; hold out validation text; learn the vocabulary; encode; plan an epoch and build all of
+its batches. One line per stage gives the wall and CPU seconds (of all threads), the peak memory of
+its own (anonymous pages: what cannot be given back) and the peak resident memory (with the pages of
+mapped files, which the system takes back when it needs them). Linux only; one size needs about 600
+bytes of disk per pair, which are freed at the end.
 
 The text is made here, because nobody has 20 million pairs at hand and `dragoman corpus primer`
-remembers all that it said. Words are drawn from 60,000 by Zipf's law and put into sentences whose
-lengths are log-normal, 10 words in the mean; the target has another word for each, and sometimes
-one more or one less. One pair in fifty came before; one in a hundred has an empty side.
+remembers everything that it has generated. Words are drawn from 60,000 by Zipf's law and put into
+sentences whose lengths are log-normal, 10 words on average; the target has another word for each,
+and sometimes one more or one less. One pair in fifty came before; one in a hundred has an empty
+side.
 """
 
 import argparse
@@ -39,7 +40,7 @@ from dragoman.corpora.prepared_text import PreparedText
 from dragoman.corpora.shapes import choose_shapes, length_histogram
 from dragoman.tokenizers.config import TokenizerConfig
 
-BLOCK = 100_000  # pairs made at once
+BLOCK = 100_000  # pairs made at a time
 NUM_WORDS = 60_000
 MEAN_WORDS, SPREAD = 10, 0.5
 REPEATED, EMPTY = 0.02, 0.01
@@ -58,11 +59,11 @@ class Stage:
     own_mib: float
     resident_mib: float
     disk_mib: float
-    """Of all files at its end, the source text included."""
+    """Of all files at the end of the stage, the source text included."""
 
 
 def write_pairs(path: Path, pairs: int) -> None:
-    """Write synthetic pairs as TSV, the same for the same number."""
+    """Write synthetic pairs as TSV, always the same for the same number."""
     random = np.random.default_rng(pairs)
     lists = [_words(np.random.default_rng(1), "aeiou"), _words(np.random.default_rng(2), "aeiouè")]
     weights = 1 / np.arange(2, NUM_WORDS + 2)
@@ -107,7 +108,7 @@ def _block(
 
 
 class Stages:
-    """Measures what happens between the marks that are set."""
+    """Measures what happens between two marks."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -117,7 +118,7 @@ class Stages:
         threading.Thread(target=self._watch, daemon=True).start()
 
     def end(self, name: str) -> None:
-        """Say that what came since the last mark is called so."""
+        """Set a mark: what has happened since the last one is the stage of this name."""
         wall, cpu = time.perf_counter() - self._wall, _cpu_seconds() - self._cpu
         files = [path for path in self.directory.rglob("*") if path.is_file()]
         stage = Stage(

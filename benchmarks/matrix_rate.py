@@ -2,7 +2,7 @@
 
     python benchmarks/matrix_rate.py [THREADS]
 
-Speeds of other machines compare only as shares of this number.
+Speeds measured on different machines can be compared only as shares of this number.
 """
 
 import sys

@@ -1,16 +1,16 @@
-"""Count the faults in translations of odd lines, and of sentences with a word too many.
+"""Count the faults in translations of odd lines, and of sentences with an extra word.
 
     python benchmarks/odd_input.py MODEL TEXT
 
-The odd lines are made up here, by class; what words they have are English. They count
-as kept if all runs of digits and all addresses are in the translation as often as in the source,
-with protection and without it; all other columns are with it. Lengths are in characters.
+The odd lines are made up here, by class; any words in them are English. They count as kept if all
+runs of digits and all addresses are in the translation as often as in the source, with protection
+and without it; all other columns are with it. Lengths are in characters.
 
 Then `SENTENCES` different lines of TEXT are translated as they are, and with one of the `FREQUENT`
 most frequent words of TEXT inserted, after Lee et al. (2018, "Hallucinations in Neural Machine
-Translation"). They compare with references; here the undisturbed translation is what the disturbed
-one should resemble. The last row compares each with the translation of another sentence, which
-shows what the threshold finds where nothing of the source is translated.
+Translation"). They compare with references; here the disturbed translation should resemble the
+undisturbed one. The last row compares each with the translation of another sentence, which shows
+what the threshold finds when nothing of the source is translated.
 """
 
 import argparse
@@ -34,7 +34,7 @@ LEAST_CHRF = 20
 EMOJI = "😀😂🙏🎉🚀❤️👍🔥🌍🍕🐈📎👩‍🚀🇮🇹👋🏽"
 SPACES = " \t\v\f\x00\x01\x07\x08\x1b\x7f\x85\xa0\xad\u2003\u200b\u200e\u2028\u3000\ufeff"
 SCRIPTS = ("αω", "ая", "את", "بي", "कह", "ぁん", "一龠", "가힣")
-"""The first letter of a range and the last."""
+"""The first and last letters of ranges."""
 
 WORDS = re.findall(
     r"\w+",
@@ -62,7 +62,7 @@ def number(chance: random.Random) -> str:
 
 
 def address(chance: random.Random) -> str:
-    """Make up an address of a page or of a person, at names that are kept for examples."""
+    """Make up an address of a page or of a person, at domains reserved for examples."""
     name, place, rest = chance.sample(WORDS, 3)
     if chance.random() < 0.5:
         return f"{name}.{rest}@{place}.example"
@@ -122,7 +122,7 @@ def kinds(translations: Sequence[Translation]) -> str:
 
 
 def report_odd_lines(protecting: Translator, plain: Translator) -> None:
-    """Print what becomes of the odd lines, a row for each class."""
+    """Print what becomes of the odd lines, one row per class."""
     print(
         "| lines | with a fault | which | over three times as long | numbers and addresses kept |"
         " kept without protection | unchanged |\n|---|---|---|---|---|---|---|"
@@ -145,7 +145,7 @@ def report_odd_lines(protecting: Translator, plain: Translator) -> None:
 
 
 def report_inserted_words(translator: Translator, text: Path) -> None:
-    """Print how much a frequent word changes a translation, a row for each place."""
+    """Print how much a frequent word changes a translation, one row per place."""
     from sacrebleu.metrics import CHRF
 
     sentences = [line.split() for line in text.read_text(encoding="utf-8").splitlines()]

@@ -29,11 +29,11 @@ _JOEYNMT_NAMES = {
         ".gain": ".weight",
     },
 }
-"""Parts of our names of weights inside the two stacks, and of JoeyNMT's."""
+"""Parts of our names for weights inside the two stacks, and of JoeyNMT's."""
 
 
 def for_m2m100(transformer: Transformer) -> dict[str, Tensor]:
-    """Name them as M2M100 does: like Marian, which has no norm at the end of a stack."""
+    """Name them as M2M100 does: like Marian's, but Marian has no norm at the end of a stack."""
     weights = transformer.state_dict()
     named = {
         theirs: weights[ours] for ours, theirs in marian_block_names(transformer.config).items()
@@ -47,7 +47,7 @@ def for_m2m100(transformer: Transformer) -> dict[str, Tensor]:
 
 
 def for_joeynmt(transformer: Transformer, tokens: Tensor) -> dict[str, Tensor]:
-    """Name them as JoeyNMT does, and put the tokens into its order: our id of each of its ids."""
+    """Name them as JoeyNMT does, and order the tokens as it does: `tokens` has our id for each."""
     table = transformer.target_embeddings.table.weight.detach()[tokens]
     tables = ("src_embed.lut.weight", "trg_embed.lut.weight", "decoder.output_layer.weight")
     return dict.fromkeys(tables, table) | {
@@ -58,7 +58,7 @@ def for_joeynmt(transformer: Transformer, tokens: Tensor) -> dict[str, Tensor]:
 
 
 def set_epsilon(model: nn.Module, epsilon: float) -> None:
-    """Give every layer norm our epsilon, which the toolkits write into their code."""
+    """Give every layer norm our epsilon; the toolkits hard-code theirs."""
     for module in model.modules():
         if isinstance(module, nn.LayerNorm):
             module.eps = epsilon

@@ -2,7 +2,7 @@
 
     python benchmarks/planning.py MINUTES LANGUAGES PAIRS.tsv [MINUTES LANGUAGES PAIRS.tsv ...]
 
-Each training is the plan's recipe, unchanged, in a process of its own. What they tell goes to
+Each training run is the plan's recipe, unchanged, in a process of its own. Their messages go to
 standard error, the table to standard output.
 """
 
@@ -21,7 +21,7 @@ HEAD = """\
 
 
 def check(minutes: str, languages: str, pairs: str, directory: Path) -> None:
-    """Print one row: what was predicted, and what came."""
+    """Print one row: what was predicted, and what was measured."""
     recipe = directory / "plan.toml"
     dragoman = [sys.executable, "-m", "dragoman"]
     options = ["--languages", languages, "--minutes", minutes, "-o", str(recipe), "--json"]

@@ -1,12 +1,12 @@
-"""How good JoeyNMT is after so many minutes, beside a run of our own on the same machine.
+"""How good JoeyNMT is after some minutes, compared with a run of ours on the same machine.
 
     python benchmarks/quality_over_time.py RUN --folder joeynmt [--minutes 30] [--threads 2]
 
-RUN is a finished run of a recipe. JoeyNMT learns by its own command from what that run has
-prepared, the same subwords of the same pairs, a model of the same sizes, with the settings in
+RUN is a finished run of a recipe. JoeyNMT is trained with its own command on what that run has
+prepared, the same subwords of the same pairs, as a model of the same sizes, with the settings in
 `TRAINING`. Minutes count from the first update on, validations included, and both validate by
-greedy search. At the end its best checkpoint translates the test sets of the recipe, with its width
-of the beam and length penalty, and its metrics score them.
+greedy search. At the end its best checkpoint translates the test sets of the recipe, with the
+recipe's beam size and length penalty, and the recipe's metrics score them.
 
 JoeyNMT is an optional install, beside Dragoman in the same environment: see `translation_peers.py`.
 """
@@ -58,8 +58,9 @@ TRAINING: dict[str, Any] = {
     "logging_freq": 50,
     "print_valid_sents": [],
 }
-"""Rate, decay and size of an update are the best that were found for AdamW and Multi30k here, where
-an update has 2,048 target tokens. JoeyNMT counts padding, about half, as it does not sort."""
+"""Learning rate, decay and size of an update are the best that were found for AdamW and Multi30k
+here, where an update has 2,048 target tokens. JoeyNMT counts padding, about half, because it does
+not sort."""
 
 _TIME = "%Y-%m-%d %H:%M:%S,%f"
 _FIRST = re.compile(r"^([\d-]+ [\d:,]+) .*EPOCH 1$", re.MULTILINE)
@@ -86,7 +87,7 @@ class Subwords:
         return " ".join(self.all[token] for token in ids)
 
     def read(self, lines: Sequence[str]) -> list[str]:
-        """Make text of sentences."""
+        """Turn sentences into text."""
         return [self._tokenizer.decode([self._ids[piece] for piece in x.split()]) for x in lines]
 
 
@@ -103,7 +104,7 @@ def our_curve(run: Path) -> Iterator[Point]:
 def its_curve(
     run: Path, subwords: Subwords, references: Sequence[str], config: EvaluationConfig
 ) -> Iterator[Point]:
-    """Find the validations of JoeyNMT: its log has their times, and files what was translated."""
+    """Find the validations of JoeyNMT: its log has their times, its files the translations."""
     log = (run / "train.log").read_text(encoding="utf-8")
     began = datetime.strptime(_FIRST.findall(log)[0], _TIME)
     only = replace(config, metrics=("BLEU",), bootstrap_samples=0)
@@ -122,7 +123,7 @@ def write_text(folder: Path, name: str, store: TokenStore, subwords: Subwords) -
 
 
 def configure(folder: Path, recipe: Recipe, model: TransformerConfig, every: int) -> dict[str, Any]:
-    """Say what JoeyNMT is to train, for a file of YAML, which JSON is, too."""
+    """Describe what JoeyNMT is to train, for a YAML file; JSON is YAML, too."""
     sections = joeynmt_model(model)
     for stack in ("encoder", "decoder"):
         sections[stack]["embeddings"]["dropout"] = model.dropout
@@ -159,7 +160,7 @@ def configure(folder: Path, recipe: Recipe, model: TransformerConfig, every: int
 
 
 def train(folder: Path, minutes: float) -> None:
-    """Let JoeyNMT train for so long after it has begun."""
+    """Let JoeyNMT train for some minutes after it has begun."""
     command = [sys.executable, "-m", "joeynmt", "train", str(folder / "train.yaml"), "--skip-test"]
     log, began = folder / "run" / "train.log", None
     with subprocess.Popen(command) as process:

@@ -1,12 +1,13 @@
-"""How far several processes get: measured here with 1 and 2, computed for 8, 64 and 512 GPUs.
+"""How training scales: measured here with 1 and 2 processes, computed for 8, 64 and 512 GPUs.
 
     python benchmarks/scaling.py measure [--updates N]
     python benchmarks/scaling.py compute [--utilisation SHARE]
 
 `measure` trains the tiny preset on the embedded corpus through `torchrun` and gloo, each process on
-one thread, and reads the journal: target tokens a second after the first updates, and CPU seconds.
+one thread, and reads the journal: target tokens per second after the first updates, and CPU
+seconds.
 
-`compute` follows formulas. P parameters, n GPUs, bytes that each GPU sends in an update:
+`compute` uses formulas. With P parameters and n GPUs, the bytes that each GPU sends in an update:
 
     DDP    ring all-reduce of fp32 gradients              2 (n - 1) / n * 4 P
     FSDP2  blocks: gathered in bf16 for the forward and
@@ -14,10 +15,10 @@ one thread, and reads the journal: target tokens a second after the first update
            attention to the source: gathered twice each   (n - 1) / n * (4 + 4 + 4) P_cross
            the rest, in fp32: gathered once               (n - 1) / n * (4 + 4) P_rest
 
-FSDP2's volume is of one micro-batch, DDP's of a whole update. A ring of n takes n - 1 steps to
-gather or to sum up, and each step has a latency. Computing takes 6 P floating-point
-operations a target token. Communication runs beside the backward pass, so that scaling stops where
-it takes as long as computing.
+FSDP2's volume is for one micro-batch, DDP's for a whole update. A ring of n takes n - 1 steps to
+gather or to sum up, and each step has a latency. Computing takes 6 P floating-point operations per
+target token. Communication overlaps with the backward pass, so scaling stops where it takes as long
+as computing.
 """
 
 import argparse
@@ -40,20 +41,20 @@ from dragoman.training.journal import read_journal
 VOCAB_SIZE = 32_000
 GPU_FLOPS = 989e12  # of an H100 SXM in bf16, dense, by its data sheet
 GPUS = (8, 64, 512)
-NETWORKS = {  # bytes a second that each GPU sends on and on; 80 % of what is on the label
+NETWORKS = {  # sustained bytes per second that each GPU sends; 80 % of the nominal rate
     "NVLink in a node of 8": 0.8 * 450e9,
     "8 x 400 Gbit/s a node": 0.8 * 8 * 50e9,
     "1 x 400 Gbit/s a node": 0.8 * 50e9,
 }
-LATENCY = 2e-6  # seconds for each step of a ring, most of which stay in a node
-LARGEST_UPDATE = 400_000  # target tokens; Ott et al. 2018 trained well with about so many
+LATENCY = 2e-6  # seconds for each step of a ring; most steps stay in a node
+LARGEST_UPDATE = 400_000  # target tokens; Ott et al. 2018 trained well with about as many
 TOKENS_PER_GPU = 4096  # a micro-batch
 PAIRS = 4000
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """How many there are, by what becomes of them."""
+    """Numbers of parameters, by how they are communicated."""
 
     total: int
     cross: int
@@ -92,7 +93,7 @@ class Parameters:
 
 
 def compute(utilisation: float) -> None:
-    """Print the tables."""
+    """Print the computed tables."""
     flops = utilisation * GPU_FLOPS
     print(f"computing at {utilisation:.0%} of {GPU_FLOPS / 1e12:.0f} TFLOP/s\n")
     print(
@@ -123,7 +124,7 @@ def compute(utilisation: float) -> None:
 
 
 def measure(updates: int) -> None:
-    """Train with one process and with two, and print what each made."""
+    """Train with one process and with two, and print what each achieved."""
     print("| processes | target tokens/s | CPU s of all | loss at the end |\n|---|---|---|---|")
     with tempfile.TemporaryDirectory() as scratch:
         directory = Path(scratch)

@@ -12,14 +12,14 @@ from small_runs import Bench, Steps, end_of
 FEW_FILES, LITTLE_MEMORY = 64, 2 * 2**30
 TWO_THREADS = ("env", "OMP_NUM_THREADS=2")
 WIDE = ("--set", "model.d_model=256", "--set", "model.d_ff=1024")
-"""Makes products large enough to be shared by threads."""
+"""Makes matrix products large enough to be shared by threads."""
 
 
 def no_memory(bench: Bench, chance: random.Random, number: int) -> bool:
-    """Let there be no more memory from the n-th change on the disk on, until the run has ended.
+    """Allow no more memory from the n-th change on the disk on, until the run has ended.
 
-    A sentence should tell it, but a library may also end the process where it has no memory to say
-    so.
+    The run should say so in a sentence, but a library may also end the process where it has no
+    memory to say so.
     """
     run = bench.folder / f"no-memory-{number}"
     block = 2 ** chance.randint(12, 20)
@@ -44,14 +44,14 @@ def no_memory(bench: Bench, chance: random.Random, number: int) -> bool:
 
 
 def few_files_and_little_memory(bench: Bench, chance: random.Random, number: int) -> bool:
-    """Train with limits as shared machines have them; nothing should notice."""
+    """Train with limits like those of shared machines; nothing should notice."""
     run = bench.folder / f"limited-process-{number}"
     limits = ("prlimit", f"--nofile={FEW_FILES}", f"--as={LITTLE_MEMORY}")
     return bench.start(run, *limits).wait() == 0 and end_of(run) == end_of(bench.straight)
 
 
 def two_threads(bench: Bench, chance: random.Random, number: int) -> bool:
-    """Kill a run on two threads, and compare it with one on two threads that nothing disturbed."""
+    """Kill a run on two threads, and compare it with an undisturbed one on two threads."""
     wide = copy.copy(bench)
     wide.command = [*bench.command, *WIDE]
     straight = bench.folder / "two-threads"
@@ -62,7 +62,7 @@ def two_threads(bench: Bench, chance: random.Random, number: int) -> bool:
     run = bench.folder / f"two-threads-{number}"
     process = wide.start(run, *TWO_THREADS)
     seconds = float(straight.with_suffix(".seconds").read_text())
-    time.sleep(chance.uniform(seconds / 2, seconds))  # half of it goes by until it learns
+    time.sleep(chance.uniform(seconds / 2, seconds))  # about half of it passes before it learns
     process.kill()
     process.wait()
     return wide.start(run, *TWO_THREADS).wait() == 0 and end_of(run) == end_of(straight)

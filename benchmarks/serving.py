@@ -1,4 +1,4 @@
-"""How many requests a server answers, how quickly, and what it does with too many.
+"""How many requests a server answers, how quickly, and how it handles too many.
 
 python benchmarks/serving.py compare MODEL PAIRS.tsv --clients 1 8 64
 python benchmarks/serving.py overload MODEL PAIRS.tsv --times 20 --seconds 30
@@ -6,8 +6,8 @@ python benchmarks/serving.py overload MODEL PAIRS.tsv --times 20 --seconds 30
 MODEL has a copy for CTranslate2. Clients ask for one sentence after another with LibreTranslate's
 protocol, over one connection each; they are a process of their own, on the same machine.
 
-`compare` measures `dragoman serve` and the plainest server that calls CTranslate2, one sentence a
-call (`serving_plain.py`). `overload` finds out how many requests a second are answered when 64
+`compare` measures `dragoman serve` and the plainest server that calls CTranslate2, one sentence per
+call (`serving_plain.py`). `overload` finds out how many requests per second are answered when 64
 clients ask, and then sends several times as many, whether they are answered or not.
 """
 
@@ -25,7 +25,7 @@ from serving_process import OURS, PLAIN, Server, serving
 NUM_REQUESTS = 1500
 WARM_UP = 100
 FULL = 64
-"""Clients with which a server has as much to do as it can."""
+"""The number of clients that keeps a server fully busy."""
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """Clients that ask a server for translations, as many and as fast as one process can be.
 
 They speak just enough HTTP/1.1 for a server that gives the length of each answer. uvloop runs them:
-at some 3,000 requests a second, asyncio's own streams would take a processor for themselves.
+at some 3,000 requests per second, asyncio's own streams would take up a whole processor.
 """
 
 import asyncio
@@ -19,10 +19,10 @@ _CONNECTION = re.compile(rb"connection: (\w+)", re.IGNORECASE)
 
 
 class Outcome(NamedTuple):
-    """What became of a request."""
+    """The outcome of a request."""
 
     status: int
-    """Of HTTP; 0 if there was no answer."""
+    """The HTTP status; 0 if there was no answer."""
     seconds: float
     sent: float
     """When, by the clock of `time.monotonic`."""
@@ -31,7 +31,7 @@ class Outcome(NamedTuple):
 
 
 class Client(asyncio.Protocol):
-    """One connection, kept open. It must cost little, as it takes its time from the server's."""
+    """One connection, kept open. It must be cheap, because its time is taken from the server's."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -59,17 +59,17 @@ class Client(asyncio.Protocol):
         return outcome._replace(seconds=time.monotonic() - began, sent=began)
 
     def send(self, request: bytes, told: Callable[[Outcome], None]) -> None:
-        """Send a request on the open connection; what becomes of it is told later."""
+        """Send a request on the open connection; `told` is called with its outcome later."""
         assert self._transport is not None
         self._told, self._sent, self._received = told, time.monotonic(), b""
         self._transport.write(request)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take the connection."""
+        """Store the connection."""
         self._transport = transport
 
     def data_received(self, data: bytes) -> None:
-        """Read on, and hand the answer over when it is whole."""
+        """Read on, and hand over the answer when it is complete."""
         self._received += data
         head, end, body = self._received.partition(b"\r\n\r\n")
         if not end or len(body) < int(_field(head, _LENGTH)):
@@ -79,7 +79,7 @@ class Client(asyncio.Protocol):
         self._tell(int(head[9:12]), _field(head, _RETRY_AFTER).decode(), body)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Give up what was asked for."""
+        """Give up the pending request."""
         self._tell(0, "", b"")
 
     def _tell(self, status: int, retry_after: str, body: bytes) -> None:
@@ -88,7 +88,7 @@ class Client(asyncio.Protocol):
             told(Outcome(status, time.monotonic() - self._sent, self._sent, retry_after, body))
 
     def close(self) -> None:
-        """Give the connection up."""
+        """Close the connection."""
         if self._transport is not None:
             self._transport.close()
 
@@ -108,7 +108,7 @@ def translation_request(sentence: str, **fields: str) -> bytes:
 
 
 async def share(port: int, requests: Sequence[bytes], num_clients: int) -> list[Outcome]:
-    """Let some clients ask for all requests, each for the next one when it has its answer."""
+    """Let some clients send all requests, each the next one when it has its answer."""
     queue = iter(requests)
 
     async def work() -> list[Outcome]:
@@ -122,7 +122,7 @@ async def share(port: int, requests: Sequence[bytes], num_clients: int) -> list[
 
 
 async def press(port: int, requests: Iterator[bytes], rate: float, seconds: float) -> list[Outcome]:
-    """Send so many requests a second, whether others were answered or not."""
+    """Send `rate` requests per second, whether earlier ones were answered or not."""
     crowd = _Crowd(port)
     began, num_sent = time.monotonic(), 0
     async with asyncio.TaskGroup() as group:
@@ -142,7 +142,7 @@ async def press(port: int, requests: Iterator[bytes], rate: float, seconds: floa
 
 
 class _Crowd:
-    """Clients, of which as many are made as have to wait at once."""
+    """Clients; as many are made as have to wait at the same time."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -167,5 +167,5 @@ class _Crowd:
 
 
 def milliseconds(outcomes: Sequence[Outcome], percent: int) -> float:
-    """Give the percentile of the times to the answer."""
+    """Return a percentile of the response times."""
     return 1000 * statistics.quantiles([o.seconds for o in outcomes], n=100)[percent - 1]

@@ -1,11 +1,11 @@
-"""Requests that are made from the description of the interface, right and wrong, by the thousand.
+"""Thousands of requests, right and wrong, generated from the description of the interface.
 
 python benchmarks/serving_faults.py MODEL --cases 10000
 
 Starts `dragoman serve` and lets Schemathesis make requests for each operation, with values within
-the schema, at its edges and beyond. No answer may be a mistake of the server, have a status or a
-form that the description does not name, or fail to come. Prints the cases of each operation, and
-exits with 1 if there was a failure.
+the schema, at its edges and beyond. No answer may be a server error, have a status or a form that
+the description does not name, or be missing. Prints the cases of each operation, and exits with 1
+if there was a failure.
 """
 
 import argparse

@@ -1,9 +1,9 @@
-"""The plainest server for a model: a thread a client, and CTranslate2 called for one sentence.
+"""The plainest server for a model: one thread per client, and CTranslate2 called per sentence.
 
 python benchmarks/serving_plain.py MODEL
 
 This is how LibreTranslate translates a request of one sentence, without the rest of it: no limits,
-no recognition of languages, no cutting into sentences. It answers `POST /translate`.
+no language detection, no sentence splitting. It answers `POST /translate`.
 """
 
 import json
@@ -32,7 +32,7 @@ def main() -> None:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
-        wbufsize = -1  # one packet an answer
+        wbufsize = -1  # one packet per answer
 
         def do_POST(self) -> None:
             """Translate a sentence."""
@@ -47,7 +47,7 @@ def main() -> None:
             self.wfile.write(answer)
 
         def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     print(f"page http://127.0.0.1:{server.server_port}/", flush=True)

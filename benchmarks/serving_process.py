@@ -14,7 +14,7 @@ PLAIN = (str(Path(__file__).with_name("serving_plain.py")),)
 
 
 class Server(NamedTuple):
-    """A server that runs."""
+    """A running server."""
 
     port: int
     pid: int
@@ -22,12 +22,12 @@ class Server(NamedTuple):
 
     @property
     def cpu_seconds(self) -> float:
-        """That it has used so far, on all cores."""
+        """CPU seconds that it has used so far, on all cores."""
         fields = Path(f"/proc/{self.pid}/stat").read_text(encoding="utf-8").split(") ")[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def memory(self, field: str = "VmRSS") -> float:
-        """Read its memory in MiB: now, or with `VmHWM` at most."""
+        """Read its memory in MiB: now, or at its peak with `VmHWM`."""
         status = Path(f"/proc/{self.pid}/status").read_text(encoding="utf-8")
         line = next(line for line in status.split("\n") if line.startswith(field))
         return int(line.split()[1]) / 1024

@@ -1,11 +1,11 @@
-"""A server that is used for long, well and badly, and what it keeps of that.
+"""A server that is used for a long time, well and badly, and what it retains.
 
 python benchmarks/serving_soak.py MODEL PAIRS.tsv --minutes 15 --load 0.7
 
-Measures how many requests a second are answered, and then sends a share of it: sentences and
-paragraphs in three protocols, files, requests that are wrong, clients that leave, and connections
-that are given up in the middle of a request. Every half minute it prints memory, files and threads
-of the server, and at the end the slope of a line through the memory of the second half.
+Measures how many requests per second are answered, and then sends a share of that: sentences and
+paragraphs in three protocols, files, invalid requests, clients that leave, and connections that are
+abandoned in the middle of a request. Every half minute it prints memory, files and threads of the
+server, and at the end the slope of a line through the memory of the second half.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def main() -> None:
 
 
 async def soak(server: Server, sentences: Sequence[str], seconds: float, load: float) -> None:
-    """Send requests for some seconds, and print what the server has and keeps."""
+    """Send requests for some seconds, and print what the server uses and retains."""
     trial = list(_requests(sentences, seed=0, number=300))
     began = time.monotonic()
     await share(server.port, trial, 32)
@@ -99,7 +99,7 @@ def _file(content: str) -> bytes:
 
 
 async def _leave(port: int, sentences: Sequence[str], seconds: float) -> int:
-    """Ask, and go away before the answer, or before the question is whole."""
+    """Ask, and leave before the answer, or before the request is complete."""
     chance, num_left = random.Random(2), 0
     end = time.monotonic() + seconds
     while time.monotonic() < end:

@@ -1,15 +1,15 @@
-"""Measure what lexical shortlists gain and what they cost, by their sizes, in one run.
+"""Measure what lexical shortlists gain and cost, by size, in one run.
 
     nice -n 19 python benchmarks/shortlist.py MODEL --train TRAIN.tsv ... --test TEST.tsv ...
 
 The lexicon is learnt once, from all training pairs; each size is a part of it. Without a shortlist
 and with each, the PyTorch engine translates the same sentences once, on one thread, in this
-process. Seconds count from token ids to token ids; those of the processor are of this process, so
-they are worth more than those of the clock on a machine that others use.
+process. Seconds count from token ids to token ids; CPU seconds are those of this process, so they
+say more than wall-clock seconds on a machine that others use.
 
-*Covered* is the share of the tokens of the references that stand on the lists of their sentences,
-*whole* the share of the references of which every token does, *same* the share of translations that
-are those of the whole vocabulary, letter by letter.
+*Covered* is the share of the references' tokens that are on the lists of their sentences, *whole*
+the share of references with every token on the list, *same* the share of translations that are
+exactly those of the whole vocabulary.
 """
 
 import argparse
@@ -53,7 +53,7 @@ class Text(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """What one shortlist did for one text with one width of the beam."""
+    """What one shortlist did for one text with one beam size."""
 
     text: str
     beam_size: int
@@ -88,9 +88,9 @@ def read(path: str, tokenizers: TokenizerPair, most: int | None, longest: int) -
 
 
 def cut(largest: Shortlist, frequent: int, translations: int) -> Shortlist:
-    """Take the shortlist of a smaller size; the last column has the copies.
+    """Make a shortlist of a smaller size; the last column has the copies.
 
-    Where no token has so many translations, there are fewer columns than were asked for.
+    If no token has so many translations, there are fewer columns than requested.
     """
     *columns, copies = range(largest.translations.shape[1])
     return Shortlist(
@@ -153,7 +153,7 @@ def measure(options: argparse.Namespace) -> list[Row]:
 def translate(
     engine: PyTorchEngine, sources: Sequence[Sequence[int]], beam_size: int
 ) -> tuple[list[tuple[int, ...]], float, float]:
-    """Translate a text; the seconds of the clock and of the processor come with it."""
+    """Translate a text; also return the wall-clock and CPU seconds."""
     config = SearchConfig(beam_size=beam_size)
     engine.search(sources[:WARMING], config)
     clock, processor = time.perf_counter(), time.process_time()

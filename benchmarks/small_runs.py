@@ -1,4 +1,4 @@
-"""Trainings of a second or two, run as a user does, or in a fork that something happens to."""
+"""Training runs of a second or two, as a user runs them, or in a fork that something happens to."""
 
 import contextlib
 import hashlib
@@ -35,7 +35,7 @@ SETTINGS = {
         "batching.max_length=64",
     ),
 }
-"""What is changed of the recipe, by a name for it."""
+"""Changes to the recipe, by name."""
 
 RECIPE = """
 source_language = "en"
@@ -56,7 +56,7 @@ ITALIAN = ["zero", "uno", "due", "tre", "quattro", "cinque", "sei", "sette", "ot
 LASTING = ("update", "validation", "checkpoint", "finish")
 """Events that do not depend on when a run was stopped."""
 MEASURED = ("time", "tokens_per_second", "seconds", "journal_size", "peak_mib")
-"""Values that are never twice the same."""
+"""Values that differ in every run."""
 
 ENVIRONMENT = {
     **os.environ,
@@ -69,7 +69,7 @@ Act = Callable[[], None]
 
 
 class Bench:
-    """A folder with a recipe, its text, and the run that nothing disturbs."""
+    """A folder with a recipe, its text, and an undisturbed run."""
 
     def __init__(self, folder: Path, name: str) -> None:
         folder.mkdir()
@@ -88,7 +88,7 @@ class Bench:
 
     @cached_property
     def straight(self) -> Path:
-        """The run that nothing disturbed; it is made here, so that forks have all imports."""
+        """The undisturbed run; it is made in this process, so that forks have all imports."""
         run = self.folder / "straight"
         torch.set_num_threads(1)
         with (
@@ -101,16 +101,16 @@ class Bench:
 
     @cached_property
     def num_steps(self) -> int:
-        """How often a run is about to change something on the disk."""
+        """How many times a run is about to change something on the disk."""
         run = self.straight.with_name("counted")
         return self.fork(run, Steps(run)).steps
 
     def start(self, run: Path, *under: str) -> subprocess.Popen[bytes]:
-        """Begin to train, or go on, in a process of its own; `RUN.err` has what it says.
+        """Start to train, or continue, in a process of its own; `RUN.err` has its messages.
 
         Args:
             run: The directory of the run.
-            under: Begins the command, as `nice` does.
+            under: Precedes the command, as `nice` does.
         """
         with run.with_suffix(".err").open("wb") as errors:
             return subprocess.Popen(
@@ -127,8 +127,8 @@ class Bench:
     def ends_as_ever(self, run: Path) -> bool:
         """Run the command once more, and compare the end with that of the undisturbed run.
 
-        Training always ends the same, so that the end alone would not tell a run that goes on from
-        one that begins again: a run that is not finished has to begin after its newest checkpoint.
+        Training always ends the same, so the end alone would not tell a run that continues from one
+        that starts over: a run that is not finished has to continue after its newest checkpoint.
         """
         begins = None if (run / "finished").exists() else newest_update(run)
         if self.fork(run).code != 0:
@@ -205,7 +205,7 @@ def forked(
     steps: Steps | None = None,
     prepare: Act | None = None,
 ) -> Ended:
-    """Run a command in a copy of this process; what it says is in `LOG.err`."""
+    """Run a command in a copy of this process; its messages are in `LOG.err`."""
     errors, counted = log.with_suffix(".err"), log.with_suffix(".steps")
     counted.unlink(missing_ok=True)
     sys.stdout.flush()
@@ -236,13 +236,13 @@ def forked(
 
 
 def newest_update(run: Path) -> int:
-    """Find the update of the newest checkpoint that has the name of a whole one; 0 for none."""
+    """Find the update of the newest checkpoint that has the name of a complete one; 0 if none."""
     folders = (run / "checkpoints").glob("update-*[0-9]")
     return max((int(path.name.removeprefix("update-")) for path in folders), default=0)
 
 
 def begun_at(run: Path) -> int:
-    """Tell after which update a run was begun, or gone on with, for the last time."""
+    """Find the update after which a run was last started or continued."""
     events = read_journal(run / "journal.jsonl")
     return [int(event["update"]) for event in events if event["event"] in ("start", "resume")][-1]
 

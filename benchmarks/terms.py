@@ -6,18 +6,18 @@
     python benchmarks/terms.py unusual MODEL PAIRS.tsv --sample 200
     python benchmarks/terms.py capitals MODEL PAIRS.tsv
 
-`protection` translates the pairs whose source has a placeholder, a number or an address, and
+`protection` translates the pairs whose source has a placeholder, a number or an address, but
 neither tags nor escapes, with and without protection, and counts the terms that survive, however
-often each stands there. `tags` does so with those that have tags or escaped line breaks, and counts
+often each occurs. `tags` does the same with those that have tags or escaped line breaks, and counts
 these, too.
 
-`glossary` makes a glossary of the training pairs: words of the source that go with one word of the
-target in at least `LEAST_PAIRS` pairs and in more than half of those that have either (Dice). It
-then translates the test pairs that have such a word and its translation, with and without the
-glossary, and counts the terms that the translation has, too, as often as the source has them.
+`glossary` makes a glossary from the training pairs: words of the source that go with one word of
+the target in at least `LEAST_PAIRS` pairs and in more than half of those that have either (Dice).
+It then translates the test pairs that have such a word and its translation, with and without the
+glossary, and counts the terms that the translation also has, as often as the source has them.
 
-`unusual` does the same with `UNUSUAL`, words that no model would say by itself, on the first pairs
-that have one in the source; the references do not have them, so BLEU is lost.
+`unusual` does the same with `UNUSUAL`, words that no model would produce by itself, on the first
+pairs that have one in the source; the references do not have them, so BLEU is lost.
 
 `capitals` writes the sources in capitals and compares with the references in capitals, with and
 without protection, and beside them the translations of the sources as they are.
@@ -226,7 +226,7 @@ def find_terms(pairs: Iterable[Pair]) -> dict[str, str]:
 
 
 def translate(translator: Translator, pairs: Sequence[Pair]) -> tuple[list[str], float]:
-    """Translate the sources, and take the time."""
+    """Translate the sources, and measure the time."""
     start = time.perf_counter()
     translations = translator([pair.source for pair in pairs])
     return translations, time.perf_counter() - start

@@ -1,4 +1,4 @@
-"""Other toolkits, told to train the model of `training_speed.py` on its batches.
+"""Other toolkits, made to train the model of `training_speed.py` on its batches.
 
 Each is an optional install, beside Dragoman in the same environment:
 
@@ -8,9 +8,9 @@ Each is an optional install, beside Dragoman in the same environment:
     eole            pip install --no-deps eole==0.6.4, then what it imports: pyonmttok, pydantic
 
 They run their own forward pass, loss and optimizer, as their own training loops call them, with
-the settings that their manuals recommend for this size. All have AdamW with PyTorch's defaults but
-for the learning rate, and clip gradients to a norm of 1. They get our batches, whose padding is
-less than that of their own, so that the speed of the models is compared and not that of batching.
+the settings that their manuals recommend for this size. All use AdamW with PyTorch's defaults
+except for the learning rate, and clip gradients to a norm of 1. They get our batches, which have
+less padding than their own, so that the speed of the models is compared, not that of batching.
 """
 
 from collections.abc import Callable
@@ -42,7 +42,7 @@ JOEYNMT_SPECIAL = SimpleNamespace(
     sep_id=None,
     lang_tags=[],
 )
-"""Its unknown token has the id 0 and its padding 1; ours are exchanged."""
+"""Its unknown token has the id 0 and its padding 1; ours are the other way round."""
 
 
 class MissingError(Exception):
@@ -51,7 +51,7 @@ class MissingError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """What all subjects are told to train."""
+    """What all subjects train."""
 
     model: TransformerConfig
     vocab_size: int
@@ -78,7 +78,7 @@ class Subject(Protocol):
         """How it computes, for the table."""
 
     def update(self, batch: Update) -> float:
-        """Change the weights once and return the loss of a token."""
+        """Update the weights once and return the loss per token."""
 
 
 class HuggingFace:
@@ -154,7 +154,7 @@ class HuggingFace:
 
 
 class JoeyNMT:
-    """JoeyNMT's model and loss in fp32, which is all that it has on a CPU."""
+    """JoeyNMT's model and loss in fp32, all that it has on a CPU."""
 
     name = "joeynmt"
     dtype = torch.float32
@@ -227,7 +227,7 @@ class Eole:
             TrainingConfig(
                 dropout=[work.model.dropout],
                 attention_dropout=[0.0],
-                compute_dtype="fp32",  # of the weights: its autocast leaves them so
+                compute_dtype="fp32",  # of the weights: its autocast leaves them like that
                 param_init_method="xavier_uniform",
             ),
         ).train()
@@ -235,7 +235,7 @@ class Eole:
         self.loss = nn.CrossEntropyLoss(
             ignore_index=work.pad_id, reduction="sum", label_smoothing=work.label_smoothing
         )
-        self.optimizer = torch.optim.AdamW(  # it offers no fused one
+        self.optimizer = torch.optim.AdamW(  # it has no fused one
             self.model.parameters(), lr=work.learning_rate, foreach=False
         )
 
@@ -264,7 +264,7 @@ PEERS: dict[str, Callable[[Work, Precision], Subject]] = {
 
 
 def _named(dtype: torch.dtype) -> str:
-    """Say in which number format a peer computes, and how."""
+    """Say which number format a peer computes in, and how."""
     return "float32" if dtype == torch.float32 else "bf16 by autocast"
 
 
@@ -274,7 +274,7 @@ def _update(
     batch: Update,
     loss_of: Callable[[Batch], Tensor],
 ) -> float:
-    """Accumulate gradients over the micro-batches, clip, and change the weights."""
+    """Accumulate gradients over the micro-batches, clip, and update the weights."""
     total = 0.0
     for part in batch.micro_batches:
         loss = loss_of(part)
@@ -338,5 +338,5 @@ def eole_model(sizes: TransformerConfig) -> dict[str, Any]:
 
 
 def _exchanged(ids: np.ndarray) -> Tensor:
-    """Exchange the ids 0 and 1."""
+    """Swap the ids 0 and 1."""
     return torch.from_numpy(np.where(ids < 2, 1 - ids, ids))

@@ -1,10 +1,10 @@
-"""What a training keeps in memory while it goes on for long.
+"""What a long training run keeps in memory.
 
 python benchmarks/training_soak.py --updates 5000
 
-Trains the small recipe of the fault runs, with subwords that are drawn anew for each update, and
-validates and saves every tenth of the way. Prints the memory of the process at each tenth, and the
-slope of a line through that of the second half.
+Trains the small recipe of the fault runs, with subwords sampled anew for each update, and validates
+and saves every tenth of the way. Prints the memory of the process at each tenth, and the slope of a
+line through that of the second half.
 """
 
 import argparse
@@ -24,13 +24,13 @@ SPLITS = ("train", "validation", "test")
 
 
 class Memory(Silence):
-    """Notes the memory of this process, in MiB, as training goes on."""
+    """Records the memory of this process, in MiB, during training."""
 
     def __init__(self) -> None:
         self.samples: list[tuple[int, float]] = []
 
     def progress(self, update: int, total: int, loss: float, tokens_per_second: float) -> None:
-        """Take a sample, and print one in a while."""
+        """Take a sample, and print one once in a while."""
         if update % SAMPLED_EVERY == 0:
             pages = int(Path("/proc/self/statm").read_text().split()[1])
             self.samples.append((update, pages * resource.getpagesize() / 2**20))

@@ -1,4 +1,4 @@
-"""Other toolkits, filled with our weights and told to translate.
+"""Other toolkits, filled with our weights and made to translate.
 
 Each is an optional install, beside Dragoman in the same environment:
 
@@ -7,12 +7,12 @@ Each is an optional install, beside Dragoman in the same environment:
                     subword-nmt, tensorboard, matplotlib, seaborn, importlib_metadata, pandas
 
 They run their own forward pass and their own search, in float32, and get our batches: sentences
-sorted by length, as many source tokens as `tokens_per_batch` says. Before that each has to show
-that its logits are ours.
+sorted by length, as many source tokens as `tokens_per_batch` says. First, each has to show that its
+logits are ours.
 
 `huggingface` is `M2M100ForConditionalGeneration`, the encoder-decoder of transformers that has the
 norm before each sublayer. Its sinusoids have other wavelengths, so its table of them is replaced.
-`joeynmt` has our positions; its layer norms get our epsilon in place of 1e-6, and its vocabulary
+`joeynmt` has our positions; its layer norms get our epsilon instead of 1e-6, and its vocabulary
 has the special tokens in an order of its own. Neither change makes a computation longer or shorter.
 """
 
@@ -43,13 +43,13 @@ COMMON_GROUND = {
     "tied_embeddings": "all",
     "projection_bias": False,
 }
-"""What both peers can be: our presets."""
+"""What both peers support: our presets."""
 
 SEARCH = SearchConfig()
 """The length limit and the exponent of the length penalty."""
 
 Translate = Callable[[Sequence[Sequence[int]], int], list[tuple[int, ...]]]
-"""(sentences, width of the beam) -> translations."""
+"""(sentences, beam size) -> translations."""
 
 
 class PeerError(DragomanError):
@@ -73,7 +73,7 @@ def prepare(name: str, loaded: LoadedModel) -> Translate:
     """Fill a peer with a model and show that it is the same.
 
     Raises:
-        PeerError: it is not installed, cannot be this model, or computes something else.
+        PeerError: it is not installed, cannot represent this model, or computes something else.
     """
     config = loaded.transformer.config
     for setting, value in COMMON_GROUND.items():
@@ -105,10 +105,10 @@ def prove(peer: Peer, loaded: LoadedModel) -> None:
 def translate(
     peer: Peer, special: SpecialIds, sources: Sequence[Sequence[int]], beam_size: int
 ) -> list[tuple[int, ...]]:
-    """Translate in batches of sentences that are about equally long."""
+    """Translate in batches of sentences of similar length."""
     found: list[tuple[int, ...]] = [()] * len(sources)
     for batch in group_by_length(list(map(len, sources)), peer.tokens_per_batch // beam_size):
-        limit = SEARCH.max_length(len(sources[batch[0]]))  # the longest stands first
+        limit = SEARCH.max_length(len(sources[batch[0]]))  # the longest comes first
         if limit >= FEWEST_POSITIONS:
             raise PeerError(f"a translation may need {limit} positions, more than are prepared")
         padded = pad([[*sources[i], special.eos] for i in batch], special)
@@ -118,7 +118,7 @@ def translate(
 
 
 def pad(rows: Sequence[Sequence[int]], special: SpecialIds) -> Tensor:
-    """Make the rows equally long."""
+    """Pad the rows to equal length."""
     return pad_sequence(list(map(torch.tensor, rows)), True, special.pad)
 
 
@@ -202,7 +202,7 @@ class JoeyNMT:
         ours = description.special_ids
         first = [ours.unk, ours.pad, ours.bos, ours.eos]
         others = set(range(description.tokenizer.source_vocab_size)) - set(first)
-        self._ours = torch.tensor(first + sorted(others))  # our id of each of its ids
+        self._ours = torch.tensor(first + sorted(others))  # our id for each of its ids
         self._theirs = self._ours.argsort()
         words = Vocabulary([f"piece {i}" for i in sorted(others)], JOEYNMT_SPECIAL)
         self._model = build_model(joeynmt_model(description.model), words, words).eval()

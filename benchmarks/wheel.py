@@ -2,11 +2,11 @@
 
     python benchmarks/wheel.py
 
-The wheel is built with the build backend that is installed, and goes into a new environment that
-sees the other packages of this one, but not this source. There `dragoman` says its version, makes
-the demonstration with two updates and few sentences, translates a line with what came of it, and
-serves its page with all that the page names. Where `unshare` may be used, all of it runs in a
-network of its own, in which there is no other machine. The exit code is 1 if a step fails.
+The wheel is built with the installed build backend, and goes into a new environment that sees the
+other packages of this one, but not this source. There `dragoman` prints its version, runs the demo
+with two updates and few sentences, translates a line with the resulting model, and serves its page
+with everything that the page refers to. If `unshare` may be used, all of this runs in a network of
+its own without any other machine. The exit code is 1 if a step fails.
 """
 
 import argparse
@@ -35,14 +35,14 @@ SET_FLAGS, IS_UP = 0x8914, 0x1
 """SIOCSIFFLAGS and IFF_UP of Linux."""
 
 SIZES = {"train": 20_000, "validation": 8, "test": 8}
-"""Pairs; a model that has learnt nothing writes without end, so that it is asked for little."""
+"""Pairs; a model that has learnt nothing writes endlessly, so it is asked for little."""
 
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
 
 @dataclass(frozen=True)
 class Installation:
-    """A new environment, and the folder that it stands in."""
+    """A new environment, and the folder that it is in."""
 
     place: Path
 
@@ -58,7 +58,7 @@ class Installation:
         return Path(sysconfig.get_path("purelib", "venv", names))
 
     def call(self, *words: str | Path, text: str = "") -> str:
-        """Run a program, and return what it prints; one that fails says why and ends it all."""
+        """Run a program, and return its output; one that fails says why and ends everything."""
         done = subprocess.run(
             words,
             check=False,
@@ -73,12 +73,12 @@ class Installation:
         return done.stdout
 
     def dragoman(self, *words: str, text: str = "") -> str:
-        """Run the command that the wheel brings."""
+        """Run the command that the wheel installs."""
         return self.call(self.python.with_name("dragoman"), *words, text=text)
 
 
 def main() -> int:
-    """Make each step and print what it cost."""
+    """Run each step and print what it cost."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--alone", action="store_true", help="this network is its own: begin")
     alone = parser.parse_args().alone
@@ -122,7 +122,7 @@ def version(to: Installation) -> str:
 
 
 def demo(to: Installation) -> str:
-    """Make the demonstration, with two updates; it takes the text that it finds."""
+    """Run the demo with two updates; it uses the text that it finds."""
     text = to.place / "runs" / "demo" / "text"
     text.mkdir(parents=True)
     for split, pairs in SIZES.items():
@@ -137,7 +137,7 @@ def demo(to: Installation) -> str:
 
 
 def translate(to: Installation) -> str:
-    """Translate a line, however little was learnt."""
+    """Translate a line, however little the model has learnt."""
     lines = to.dragoman("translate", "runs/demo", text="The cat is on the table.\n").count("\n")
     if lines != 1:
         sys.exit(f"{lines} lines came out for one")
@@ -145,7 +145,7 @@ def translate(to: Installation) -> str:
 
 
 def serve(to: Installation) -> str:
-    """Serve the page, and fetch it and all that it names."""
+    """Serve the page, and fetch it and everything that it refers to."""
     command = [str(to.python.with_name("dragoman")), "serve", "runs/demo", "--port", "0"]
     with subprocess.Popen(
         command, cwd=to.place, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True
@@ -187,7 +187,7 @@ def _fetch(address: str) -> bytes:
 
 
 def _begin_loopback() -> None:
-    """Make 127.0.0.1 work in a network that has just begun to be."""
+    """Make 127.0.0.1 work in a newly created network."""
     with socket.socket() as any_socket:
         fcntl.ioctl(any_socket, SET_FLAGS, struct.pack("16sH22x", b"lo", IS_UP))
 
