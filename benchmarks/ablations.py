@@ -1,4 +1,4 @@
-"""Train a recipe as the paper of 2017 did, with one departure at a time, and with all of them.
+"""Train a recipe as the paper of 2017 would, with one departure at a time, and with all of them.
 
     python benchmarks/ablations.py recipes/multi30k_en_de_tiny.toml --folder FOLDER [--at-once 2]
 

@@ -25,7 +25,7 @@ class Attempt:
     """How a block has been tried so far."""
 
     run: str
-    """In which run of the command; if all of it was killed, nobody knows why."""
+    """The run of the command that made it; if all of that was killed, nobody knows why."""
 
     begun: int = 0
     """How often it was started; every time but the last, the process died."""

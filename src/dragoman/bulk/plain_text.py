@@ -11,7 +11,7 @@ from dragoman.bulk.form import WRITERS, Form, Outcome
 from dragoman.corpora.text_file import MAX_LINE_BYTES, CorpusError, decode_line
 
 READ_AT_ONCE = 2**20
-"""Most bytes read at once. A pipe returns what it has, so a slow writer is answered soon."""
+"""Maximum bytes read at once. A pipe returns what it has, so a slow writer is answered soon."""
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,7 @@ _MASKS = {
     ),
     "target_mask": ("tmask", "dmask", "combinedmask", "nopeakmask"),
 }
-"""Spellings that `_SIDES` cannot tell apart."""
+"""Spellings whose side `_SIDES` cannot tell."""
 
 _SIDES = {
     "source_mask": ("src", "source", "mem", "cross", "enc", "pad", "context", "ctx"),

@@ -72,7 +72,7 @@ class Examiner:
     Args:
         cells: The program.
         wishes: What the user has said about it.
-        tell: Called with what is being done, so that a process that dies can be explained.
+        tell: Called with what is being done, so that a process that ends there can be explained.
     """
 
     def __init__(

@@ -14,16 +14,17 @@ class BatchingConfig:
     """Target tokens (padding excluded) that one optimizer update sees, on average."""
 
     max_tokens_per_micro_batch: int = 4096
-    """Most tokens, padding included, on the longer side of a micro-batch; bounds memory. It also
-    decides which pairs share an update, so another value gives another training run. A micro-batch
-    is never larger than an update, unless a single sentence is longer by itself."""
+    """Maximum number of tokens, padding included, on the longer side of a micro-batch; bounds
+    memory. It also decides which pairs share an update, so another value gives another training
+    run. A micro-batch is never larger than an update, unless a single sentence is longer by
+    itself."""
 
     max_length: int = 256
-    """Most tokens of a sentence, on either side; longer pairs are counted and left out of the
-    store."""
+    """Maximum number of tokens of a sentence, on either side; longer pairs are counted and left out
+    of the store."""
 
     max_shapes: int = 64
-    """Most shapes of full micro-batches; fewer shapes mean more padding."""
+    """Maximum number of shapes of full micro-batches; fewer shapes mean more padding."""
 
     min_fill: float = 0.92
     """Shapes are added until this share of the cells of a batch holds tokens, not padding."""

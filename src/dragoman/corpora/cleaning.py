@@ -147,7 +147,7 @@ def is_identical(pair: Pair) -> bool:
 
 
 def has_control_characters(pair: Pair) -> bool:
-    """Say whether a side has a C0 or C1 control other than tab, U+FFFD or a lone surrogate."""
+    """Say whether a side has a C0 or C1 control (except tab), U+FFFD or a lone surrogate."""
     found = CONTROL_CHARACTER.search(pair.source) or CONTROL_CHARACTER.search(pair.target)
     return found is not None
 

@@ -108,19 +108,19 @@ class CleaningConfig:
     """
 
     max_characters: int = 1000
-    """Most characters of the longer side. Written sentences rarely have more than 600; longer ones
-    are paragraphs, or lines whose ends were lost."""
+    """Maximum number of characters of the longer side. Written sentences rarely have more than 600;
+    longer ones are paragraphs, or lines whose ends were lost."""
 
     max_words: int = 200
-    """Most words of the longer side, separated by white space."""
+    """Maximum number of words of the longer side, separated by white space."""
 
     max_length_ratio: float = 3.0
-    """Most characters of the longer side per character of the shorter; `inf` switches the rule off.
-    A Chinese, Japanese or Korean character counts as three, because it says as much. Pairs of at
-    most 20 characters are not measured: their ratios say nothing."""
+    """Maximum number of characters of the longer side per character of the shorter; `inf` switches
+    the rule off. A Chinese, Japanese or Korean character counts as three, because it says as much.
+    Pairs of at most 20 characters are not measured: their ratios say nothing."""
 
     min_script_share: float = 0.5
-    """Smallest share of a side's letters that belong to the scripts of its language; 0 switches the
+    """Minimum share of a side's letters that belong to the scripts of its language; 0 switches the
     rule off. Languages whose scripts are not known are not checked."""
 
     drop_duplicates: bool = True

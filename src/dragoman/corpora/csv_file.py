@@ -17,7 +17,7 @@ from dragoman.corpora.text_file import (
 SEPARATORS = {"\t": "tab", ";": "semicolon", ",": "comma"}
 
 FIRST_LINES = 20
-"""Most lines of the first row; there may be line breaks within quotation marks."""
+"""Maximum number of lines of the first row; there may be line breaks within quotation marks."""
 
 
 def read_csv(path: Path, refuse: Refuse) -> Iterator[tuple[str, str, int]]:

@@ -28,7 +28,7 @@ FEWEST_CHARACTERS, MOST_CHARACTERS = 25, 200
 
 LEAST_CONFIDENCE = 0.9
 """Both sentences of a pair must reach it for the pair to count. Without it, 6 % of the pairs in
-Danish and Norwegian, the most similar ones, seem to be the wrong way round; with it, 1 or 2 %."""
+Danish and Norwegian, which are most alike, seem to be the wrong way round; with it, 1 or 2 %."""
 
 FEWEST_SWAPPED, LEAST_SWAPPED, MOST_SWAPPED = 3, 0.05, 0.9
 """Number and share of swapped pairs below which nothing is said, and the share above which the
@@ -89,9 +89,9 @@ class ExpectedLanguage:
         self._passing = ""
 
     def other(self) -> OtherLanguage | None:
-        """Return the other language that most often seems to be used, if any.
+        """Return the most frequent other language that some of it seems to be in, if any.
 
-        It is None if the frequent words of the expected language are not known.
+        It is also None if the frequent words of the expected language are not known.
         """
         if base_language(self.language) not in LISTED_LANGUAGES:
             return None

@@ -61,7 +61,7 @@ class StoreDescription:
     fingerprint: str
     """Checksum of all that determines the contents: corpora, cleaning, tokenizers, `max_length`."""
     max_length: int
-    """Most tokens on either side of a pair."""
+    """Maximum number of tokens on either side of a pair."""
     pairs: int
     corpora: tuple[StoredCorpus, ...]
     files: tuple[StoredFile, ...]

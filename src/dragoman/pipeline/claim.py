@@ -31,7 +31,7 @@ MARK = "# The recipe of the run in this directory, written by dragoman train.\n"
 """The first line of `recipe.toml`, which tells it from one that a person wrote."""
 
 MOST_NAMED = 5
-"""Most changed settings that are named; there are twenty when sizes of one's own replace a plan."""
+"""How many changed settings are named; there are twenty when sizes of one's own replace a plan."""
 
 WRITTEN = (
     "data",

@@ -26,10 +26,10 @@ RECORDED = {"updates", "target_tokens", "minutes", "recipe", "corpora", "scores"
 """What a training run writes into `model.toml`, and an import does not."""
 
 MOST_STAGES = 8
-"""Most validations whose translations are shown."""
+"""Maximum number of validations whose translations are shown."""
 
 MOST_TOKENS = 30
-"""Most tokens of a sentence whose attention is shown."""
+"""Maximum number of tokens of a sentence whose attention is shown."""
 
 STYLE = """
 .stages { margin: 0 0 1.25rem; }

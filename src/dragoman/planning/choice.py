@@ -34,7 +34,7 @@ POSITIONS = "rotary"
 """A model with them needs fewer updates than one with sinusoids (the same log)."""
 
 MOST_REPETITIONS = 60
-"""Most times that a training run sees its text."""
+"""How many times a training run sees its text at most."""
 
 UPDATES = 6000
 """Updates that a training run should have room for, unless batches get too small."""

@@ -70,8 +70,9 @@ class TextMeasure:
     `target_tokens`."""
 
     max_length: int
-    """Most tokens of the longer side in all but one pair in a thousand; with few pairs, a quarter
-    more or several times as many; or `LONGEST` if that is less. Pairs with more are left out."""
+    """The tokens of the longer side that all but one pair in a thousand do not exceed; with few
+    pairs, a quarter more or several times as many; or `LONGEST` if that is less. Pairs with more
+    are left out."""
 
     share_too_long: float
     """Share of the pairs kept by cleaning that have more tokens."""

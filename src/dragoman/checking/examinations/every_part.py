@@ -66,7 +66,7 @@ BATCH = Check(
 
 VAR_KEYWORD = inspect.Parameter.VAR_KEYWORD
 MOST_SHOWN = 4
-"""Most names of weights in one sentence."""
+"""Maximum number of names of weights in one sentence."""
 
 
 def evaluation_is_not_random(workshop: Workshop, part: str) -> Iterator[Verdict]:

@@ -53,8 +53,8 @@ def get(
 
     The directory gets its name only when it is complete. Until then, everything is in a directory
     with ".part" after the name, and another call resumes from there. If an empty directory exists
-    already, that one is inside it, because a shell may be in it, or a disk mounted on it; the
-    directory is a corpus once it has its record.
+    already, the one with ".part" is inside it, because a shell may be in it, or a disk mounted on
+    it; it is a corpus once it has its record.
 
     Args:
         address: `opus:NAME` or `opus:NAME/VERSION`.
