@@ -99,7 +99,20 @@ def test_quotation_marks_that_csv_leaves_are_text(tmp_path: Path) -> None:
     assert measured(tmp_path / "a.csv", quoted).warnings == ()
 
 
-@pytest.mark.parametrize("names", ["English\tItalian", "it\ten", " source \tTarget"])
+@pytest.mark.parametrize(
+    "names",
+    [
+        *(
+            "English\tItalian",
+            "it\ten",
+            "English\tItaliano",
+            "EN-US\tIT-IT",
+            "English (UK) \tit_IT",
+        ),
+        *(" source \tTarget", "Source text\tTarget text", "Source (en)\tTarget (it)"),
+        "source_en\ttarget_it",
+    ],
+)
 def test_a_heading_may_have_names_or_roles(tmp_path: Path, names: str) -> None:
     (warning,) = measured(tmp_path / "a.tsv", f"{names}\nA cat.\tUn gatto.\n").warnings
 
@@ -110,6 +123,11 @@ def test_quotation_marks_and_words_of_a_text_are_not_warned_of(tmp_path: Path) -
     rows = ["A cat\tUn gatto", '"Yes," he said, "it is."\t"Sì"', "en\tit", '"a ""b"""\tc']
 
     assert measured(tmp_path / "a.tsv", "\n".join(rows)).warnings == ()
+
+
+@pytest.mark.parametrize("pair", ["English\tinglese", "Italian\titaliano", "it\til", "Source\tit"])
+def test_a_language_on_one_side_is_no_heading(tmp_path: Path, pair: str) -> None:
+    assert measured(tmp_path / "a.tsv", f"{pair}\nA cat.\tUn gatto.\n").warnings == ()
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Signs that a file comes from a spreadsheet: quoted cells and column headings."""
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -7,12 +8,15 @@ from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.file_names import CSV, ending
 from dragoman.corpora.parallel_text import Pair, has_named_sides
 from dragoman.corpora.text_file import expand
-from dragoman.languages.codes import language_name
+from dragoman.languages.codes import base_language, names_language
 
 ROLES = (
     *(("source", "target"), ("source", "translation"), ("src", "trg"), ("src", "tgt")),
-    *(("term", "translation"), ("source term", "target term")),
+    *(("term", "translation"), ("source term", "target term"), ("source text", "target text")),
 )
+
+_IN_BRACKETS = re.compile(r"\([^)]*\)$")
+"""A region or a language, as in `English (UK)` or `Source (en)`."""
 
 NEARLY_ALL, FEWEST_CELLS = 0.9, 3
 """What share of the texts with quotation marks, and how many, must look like quoted cells."""
@@ -100,12 +104,8 @@ class SpreadsheetSigns:
 
 def is_heading(pair: Pair, languages: tuple[str, str]) -> bool:
     """Tell whether a pair is the first line of its file and names the columns."""
-    names = pair.source.strip().lower(), pair.target.strip().lower()
-    spelled = [{code.lower(), language_name(code).lower()} for code in languages]
+    names = [_IN_BRACKETS.sub("", text.strip()).strip() for text in pair[:2]]
     return pair.line == 1 and (
-        names in ROLES
-        or any(
-            names[0] in first and names[1] in second
-            for first, second in (spelled, reversed(spelled))
-        )
+        tuple(map(base_language, names)) in ROLES
+        or any(all(map(names_language, names, order)) for order in (languages, languages[::-1]))
     )

@@ -6,24 +6,40 @@ LANGUAGE = "[A-Za-z]{2,8}"
 """What a code begins with, as a regular expression."""
 
 _NAMES = """
-af Afrikaans, am Amharic, ar Arabic, az Azerbaijani, be Belarusian, bg Bulgarian, bn Bengali,
-bs Bosnian, ca Catalan, cs Czech, cy Welsh, da Danish, de German, el Greek, en English,
-eo Esperanto, es Spanish, et Estonian, eu Basque, fa Persian, fi Finnish, fr French, ga Irish,
-gd Scottish Gaelic, gl Galician, gu Gujarati, ha Hausa, he Hebrew, hi Hindi, hr Croatian,
-hu Hungarian, hy Armenian, id Indonesian, ig Igbo, is Icelandic, it Italian, ja Japanese,
-jv Javanese, ka Georgian, kk Kazakh, km Khmer, kn Kannada, ko Korean, ku Kurdish, ky Kyrgyz,
-la Latin, lb Luxembourgish, lo Lao, lt Lithuanian, lv Latvian, mg Malagasy, mk Macedonian,
-ml Malayalam, mn Mongolian, mr Marathi, ms Malay, mt Maltese, my Burmese, nb Norwegian Bokmål,
-ne Nepali, nl Dutch, nn Norwegian Nynorsk, no Norwegian, oc Occitan, pa Punjabi, pl Polish,
-ps Pashto, pt Portuguese, ro Romanian, ru Russian, sd Sindhi, si Sinhala, sk Slovak,
-sl Slovenian, so Somali, sq Albanian, sr Serbian, sv Swedish, sw Swahili, ta Tamil, te Telugu,
-tg Tajik, th Thai, tk Turkmen, tl Tagalog, tr Turkish, ug Uyghur, uk Ukrainian, ur Urdu,
-uz Uzbek, vi Vietnamese, xh Xhosa, yi Yiddish, yo Yoruba, zh Chinese, zu Zulu
+af Afrikaans, am Amharic = አማርኛ, ar Arabic = العربية, az Azerbaijani = azərbaycanca,
+be Belarusian = беларуская, bg Bulgarian = български, bn Bengali = বাংলা, bs Bosnian = bosanski,
+ca Catalan = català, cs Czech = čeština, cy Welsh = Cymraeg, da Danish = dansk,
+de German = Deutsch, el Greek = ελληνικά, en English, eo Esperanto, es Spanish = español,
+et Estonian = eesti, eu Basque = euskara, fa Persian = فارسی, fi Finnish = suomi,
+fr French = français, ga Irish = Gaeilge, gd Scottish Gaelic = Gàidhlig, gl Galician = galego,
+gu Gujarati = ગુજરાતી, ha Hausa, he Hebrew = עברית, hi Hindi = हिन्दी, hr Croatian = hrvatski,
+hu Hungarian = magyar, hy Armenian = հայերեն, id Indonesian = Bahasa Indonesia, ig Igbo,
+is Icelandic = íslenska, it Italian = italiano, ja Japanese = 日本語, jv Javanese = Basa Jawa,
+ka Georgian = ქართული, kk Kazakh = қазақша, km Khmer = ខ្មែរ, kn Kannada = ಕನ್ನಡ, ko Korean = 한국어,
+ku Kurdish = kurdî, ky Kyrgyz = кыргызча, la Latin = Latina, lb Luxembourgish = Lëtzebuergesch,
+lo Lao = ລາວ, lt Lithuanian = lietuvių, lv Latvian = latviešu, mg Malagasy,
+mk Macedonian = македонски, ml Malayalam = മലയാളം, mn Mongolian = монгол, mr Marathi = मराठी,
+ms Malay = Bahasa Melayu, mt Maltese = Malti, my Burmese = မြန်မာ,
+nb Norwegian Bokmål = norsk bokmål, ne Nepali = नेपाली, nl Dutch = Nederlands,
+nn Norwegian Nynorsk = norsk nynorsk, no Norwegian = norsk, oc Occitan, pa Punjabi = ਪੰਜਾਬੀ,
+pl Polish = polski, ps Pashto = پښتو, pt Portuguese = português, ro Romanian = română,
+ru Russian = русский, sd Sindhi = سنڌي, si Sinhala = සිංහල, sk Slovak = slovenčina,
+sl Slovenian = slovenščina, so Somali = Soomaali, sq Albanian = shqip, sr Serbian = српски,
+sv Swedish = svenska, sw Swahili = Kiswahili, ta Tamil = தமிழ், te Telugu = తెలుగు,
+tg Tajik = тоҷикӣ, th Thai = ไทย, tk Turkmen = türkmençe, tl Tagalog, tr Turkish = Türkçe,
+ug Uyghur = ئۇيغۇرچە, uk Ukrainian = українська, ur Urdu = اردو, uz Uzbek = oʻzbekcha,
+vi Vietnamese = Tiếng Việt, xh Xhosa = isiXhosa, yi Yiddish = ייִדיש, yo Yoruba = Yorùbá,
+zh Chinese = 中文, zu Zulu = isiZulu
 """
+"""In English, and in the language itself where it has another name there."""
+
 CODE_OF_THREE = 3
 """Number of letters in codes of ISO 639-3."""
 
-_NAME_OF = dict(entry.strip().split(" ", 1) for entry in _NAMES.split(","))
+_NAMES_OF = {
+    code: names.split(" = ")
+    for code, names in (entry.strip().split(" ", 1) for entry in _NAMES.split(","))
+}
 
 
 def language_name(code: str) -> str:
@@ -33,7 +49,7 @@ def language_name(code: str) -> str:
     ('Italian', 'Portuguese (BR)', 'tlh')
     """
     base, _, region = code.replace("_", "-").partition("-")
-    name = _NAME_OF.get(base.lower(), base)
+    name, *_ = _NAMES_OF.get(base.lower(), [base])
     return f"{name} ({region})" if region else name
 
 
@@ -56,7 +72,22 @@ def language_code(name: str) -> str | None:
     """
     if len(name) == CODE_OF_THREE:
         return None  # Lao has the code lao, too
-    return next((code for code, known in _NAME_OF.items() if known.lower() == name.lower()), None)
+    return next(
+        (code for code, known in _NAMES_OF.items() if known[0].lower() == name.lower()), None
+    )
+
+
+def names_language(text: str, code: str) -> bool:
+    """Tell whether a text is a code or a name of a language, whatever region is given with either.
+
+    >>> names_language("EN-US", "en"), names_language("English", "en_GB")
+    (True, True)
+    >>> names_language("Italiano", "it"), names_language("Italienisch", "it")
+    (True, False)
+    """
+    base = base_language(code)
+    names = map(str.lower, _NAMES_OF.get(base, []))
+    return base_language(text) in (base, *names)
 
 
 def same_language(one: str, other: str) -> bool:
