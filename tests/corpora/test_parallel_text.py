@@ -199,6 +199,18 @@ def test_only_a_line_feed_ends_a_line(tmp_path: Path, separator: str) -> None:
         ),
         ("a.jsonl", b'{"en": x}', "(expecting value at character 8); write one a line, as {"),
         ("a.tsv", b"cat;gatto\ndog;cane\n", "if a semicolon stands between them, name the file"),
+        (
+            "a.tsv",
+            b"cat,gatto\ndog,cane\n",
+            "if a comma stands between them, name the file .csv; of",
+        ),
+        ("a.tsv", b"A cat, a dog\nA cow\n", "after it; of two plain files a recipe reads"),
+        ("a.tsv", b'cat\t"gatto\nrosso"\n', "a.tsv:2: 1 column where 2 are expected (source TAB"),
+        (
+            "a.tsv",
+            b'cat\t"gatto\nrosso"\n',
+            "; if a spreadsheet has written it, name the file .csv",
+        ),
         ("a.tsv", b"cat ||| gatto\ndog ||| cane\n", "after it; put a tab for |||"),
         ("a.tsv", b"PK\x03\x04\n", "as with unzip, or save it as text"),
         ("a.jsonl", b'["a", "b"]\n', "a.jsonl:1: a list stands where a record is expected"),

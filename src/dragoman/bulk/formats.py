@@ -1,5 +1,6 @@
 """Which format given files have."""
 
+import os
 from pathlib import Path
 from shlex import quote
 
@@ -9,7 +10,7 @@ from dragoman.bulk.json_lines import JsonLines
 from dragoman.bulk.parquet import ParquetTable
 from dragoman.bulk.plain_text import PlainText
 from dragoman.corpora.file_names import JSON_LINES, OTHER_FORMATS, ending
-from dragoman.errors import UsageError
+from dragoman.errors import DragomanError, UsageError
 
 PARQUET = ".parquet"
 PAIRS = ".tsv"
@@ -49,6 +50,7 @@ def check_lines(paths: tuple[Path, ...]) -> None:
 
     Raises:
         UsageError: there is one.
+        DragomanError: a name is no file's, and looks like a sentence.
     """
     for path in paths:
         if ending(path) in (*JSON_LINES, PARQUET):
@@ -65,4 +67,9 @@ def check_lines(paths: tuple[Path, ...]) -> None:
             raise UsageError(
                 f"{path}: {ending(path)} files are not translated; save the text in it, a line "
                 "each, or as JSON lines (.jsonl)"
+            )
+        if " " in str(path) and not os.path.exists(path):  # noqa: PTH110 - whatever its length
+            raise DragomanError(
+                f"{path}: there is no such file; a sentence is read from standard input, as in "
+                'echo "A cat." | dragoman translate MODEL'
             )

@@ -218,7 +218,10 @@ def _read_test_set(
 
     given = [path is not None for path in (pairs, test_set.source, test_set.reference)]
     if given not in ([True, False, False], [False, True, True]):
-        raise UsageError("give a test set: either PAIRS.tsv, or both --source and --reference")
+        raise UsageError(
+            "give a model, or a file of translations, and then a test set: either PAIRS.tsv, or "
+            "both --source and --reference"
+        )
     corpus = CorpusConfig(
         path=str(pairs) if pairs else None,
         source=str(test_set.source) if test_set.source else None,

@@ -121,12 +121,12 @@ def translate(
     bulk
         Long files and records.
     """
-    written = [path for path in (output.output, output.alignments) if path is not None]
-    check_outputs(written, model=model, read=[*files, *filter(None, [translation.glossary])])
     from dragoman.bulk.formats import check_lines, choose_format
 
     if bulk.field is None:
         check_lines(files)
+    written = [path for path in (output.output, output.alignments) if path is not None]
+    check_outputs(written, model=model, read=[*files, *filter(None, [translation.glossary])])
     if (place := bulk_output(files, output.output, output.alignments, bulk)) is not None:
         from dragoman.bulk.files import rejections_path
         from dragoman.bulk.job import Job

@@ -115,7 +115,7 @@ def _read_tsv(path: Path, refuse: Refuse) -> Iterator[Pair]:
         if len(columns) == 2:  # noqa: PLR2004
             yield Pair(columns[0], columns[1], line)
         else:
-            refuse(CorpusError(_wrong_columns(f"{path}:{line}", len(columns))))
+            refuse(CorpusError(_wrong_columns(f"{path}:{line}", columns)))
     _refuse_empty(path, rows)
 
 
@@ -134,20 +134,28 @@ def _other_separator(first: Sequence[str]) -> str:
         return "if a semicolon stands between them, name the file .csv"
     if separator := next((s for s in (" ||| ", " @@@ ") if all(s in t for t in first if t)), None):
         return f"put a tab for {separator.strip()}"
+    may_be_csv = all("," in text for text in first if text)
     return (
+        f"{'if a comma stands between them, name the file .csv; ' if may_be_csv else ''}"
         'of two plain files a recipe reads both (source = "b.en", target = "b.it"), corpus check '
         "takes --source b.en --target b.it, and paste b.en b.it > pairs.tsv joins them"
     )
 
 
-def _wrong_columns(place: str, columns: int) -> str:
+def _wrong_columns(place: str, columns: Sequence[str]) -> str:
     """Say what to do with a line that does not have two columns."""
-    if columns == 1:
-        return f"{place}: 1 column where 2 are expected (source TAB target); add the translation"
-    return (
-        f"{place}: {columns} columns where 2 are expected (source TAB target); "
-        "remove the extra columns or tabs"
+    if len(columns) > 1:
+        return (
+            f"{place}: {len(columns)} columns where 2 are expected (source TAB target); "
+            "remove the extra columns or tabs"
+        )
+    is_half_a_cell = columns[0].count('"') % 2 == 1
+    advice = (
+        "if a spreadsheet has written it, name the file .csv, as a quoted cell goes on here"
+        if is_half_a_cell
+        else "add the translation"
     )
+    return f"{place}: 1 column where 2 are expected (source TAB target); {advice}"
 
 
 def _read_json_lines(path: Path, languages: tuple[str, str], refuse: Refuse) -> Iterator[Pair]:
