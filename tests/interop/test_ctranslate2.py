@@ -23,8 +23,8 @@ from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.errors import UsageError
 from dragoman.interop import ctranslate2 as exporting
 from dragoman.interop.ctranslate2 import FEWEST_POSITIONS, export_ctranslate2
-from dragoman.interop.export import ExportError, compare_rounded
-from dragoman.interop.proof import LoadedModel, Pair
+from dragoman.interop.export import ExportError, Proof, compare_rounded
+from dragoman.interop.proof import Agreement, LoadedModel, Pair
 from dragoman.interop.staging import OutputError
 from dragoman.model.positional_encoding import sinusoids
 from dragoman.model_directory import ModelDirectory, ModelError, update_description
@@ -383,6 +383,25 @@ def test_a_directory_of_something_else_is_not_replaced(save: Save, tmp_path: Pat
         export_ctranslate2(directory.path, tmp_path / "precious")
 
     assert (tmp_path / "precious" / "file").exists()
+
+
+@pytest.mark.parametrize("output", [[], ["-o", "elsewhere"]])
+def test_what_rounding_does_to_random_texts_alarms_nobody(
+    output: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    exact = Agreement(num_sentences=20, num_equal=20, largest_difference=1e-6)
+    proof = Proof(in_single_precision=exact, num_equal=8)
+    monkeypatch.setattr(exporting, "export_ctranslate2", lambda *_, **settings: proof)
+
+    main(["export", "m", "--to", "ctranslate2", *output])
+
+    told, alarmed = capsys.readouterr()
+    assert "with int8: 8 of 20 random texts are translated the same\n" in told
+    assert alarmed == ""
+    comparison = (
+        "dragoman evaluate m PAIRS with --engine ctranslate2, and then with --engine pytorch"
+    )
+    assert (comparison in told) == (not output)  # only the copy in the model is used by it
 
 
 def test_after_the_export_nothing_needs_pytorch(
