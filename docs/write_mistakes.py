@@ -11,6 +11,7 @@ import io
 import pkgutil
 import sys
 import textwrap
+from itertools import groupby, islice
 from pathlib import Path
 
 from docs.measure_mistakes import MEASURED
@@ -207,9 +208,16 @@ def _difference(mutation: Mutation) -> str:
     """Show the lines that are wrong beside the right ones."""
     right = together("", "", mutation.learner).source().splitlines()
     lines = difflib.unified_diff(right, mutation.source().splitlines(), n=0, lineterm="")
-    changed = [line for line in lines if line[:3] not in ("---", "+++") and line[:2] != "@@"]
+    after_names = islice(lines, 2, None)
+    hunks = [list(hunk) for is_place, hunk in groupby(after_names, _is_place) if not is_place]
+    changed = [line for hunk, _ in groupby(hunks) for line in hunk]  # what is alike, once
     margin = min((len(line[1:]) - len(line[1:].lstrip()) for line in changed), default=0)
     return "\n".join(line[0] + " " + line[1 + margin :] for line in changed)
+
+
+def _is_place(line: str) -> bool:
+    """Tell whether a line of a difference says where the next ones stand."""
+    return line.startswith("@@")
 
 
 if __name__ == "__main__":

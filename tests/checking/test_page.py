@@ -1,5 +1,7 @@
 """The page of mistakes says what is measured."""
 
+import re
+
 import pytest
 from docs.measure_mistakes import MEASURED, MISTAKES, measure
 from docs.write_mistakes import PAGE, checks, page
@@ -15,6 +17,15 @@ def test_every_check_has_its_heading() -> None:
     text = PAGE.read_text(encoding="utf-8")
 
     assert [name for name in checks() if f"\n### {name}\n" not in text] == []
+
+
+def test_a_change_to_several_classes_is_shown_once() -> None:
+    diffs = re.findall(r"^```diff\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.M | re.S)
+
+    assert diffs
+    for lines in map(str.splitlines, diffs):
+        changed = [line for line in lines if line.strip("+- ")]
+        assert len(set(changed)) == len(changed), changed
 
 
 @pytest.mark.slow
