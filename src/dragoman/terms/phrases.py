@@ -35,8 +35,8 @@ class Speller:
 
         It neither continues a word or number nor is continued by one, unless it is so in the
         source; and right beside it stands nothing that would make something longer of it, as a full
-        stop before a number. A sentence does not end before a word of a glossary, which would then
-        be appended.
+        stop before a number. Where a word of a glossary stands before the first end of a sentence
+        in the source, no sentence ends before it in the translation: it would then be appended.
 
         Args:
             term: What is to be written.
