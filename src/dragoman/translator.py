@@ -32,7 +32,7 @@ CHUNK = 2048
 
 
 class SentenceError(DragomanError):
-    """A text is too long to be treated as one sentence."""
+    """A text is too long to be treated as one sentence, or the model cannot write a prefix."""
 
 
 class MarkedUpError(DragomanError):
@@ -81,8 +81,8 @@ class Translator:
     Args:
         path: A model directory.
         engine: "pytorch", or "ctranslate2" if `dragoman export` has made a copy for it. "auto"
-            takes the copy if there is one, unless the search samples, a shortlist, a device or a
-            precision is requested, or PyTorch has a GPU.
+            takes the copy if there is one, unless the search samples, a shortlist, a precision or a
+            device other than the CPU is requested, or `device` is "auto" and PyTorch has a GPU.
         device: A name that PyTorch knows, such as cuda:1; "auto" takes a GPU if there is one.
         search: How to search, if not as the model's description says.
         split_sentences: Whether to split a text into sentences; a model that has learnt from
@@ -244,6 +244,9 @@ class Translator:
             text: One sentence; it is not split.
             prefix: How the translation begins. Its last word may be continued, as white space at
                 its end does not count; `ways_to_continue` starts a new word.
+
+        Raises:
+            SentenceError: one is too long, or the model cannot write the prefix.
         """
         sentence, begun = self._prepare_beginning(text, prefix)
         if begun.stays:

@@ -224,7 +224,7 @@ class PyTorchEngine:
         )
 
     def _pad(self, sequences: Sequence[Sequence[int]]) -> Int[Tensor, "batch length"]:
-        """Pad sequences to the longest, and to at least `PLACES`."""
+        """Pad sequences to a multiple of `ROWS_AT_ONCE` tokens, and to at least `PLACES`."""
         rows = list(map(torch.tensor, sequences))
         padded = pad_sequence(rows, batch_first=True, padding_value=self._special_ids.pad)
         length = padded.size(1)

@@ -43,8 +43,9 @@ def build_engine(
 ) -> Engine:
     """Load a model into the requested engine, or the one that suits it.
 
-    "auto" takes the copy for CTranslate2 if there is one, unless PyTorch has a GPU, the search
-    samples, or a shortlist or a precision is requested.
+    "auto" takes the copy for CTranslate2 if there is one, unless the search samples, a shortlist, a
+    precision or a device other than the CPU is requested, or the device is "auto" and PyTorch has a
+    GPU.
 
     Raises:
         UsageError: the named engine cannot do what else is requested.

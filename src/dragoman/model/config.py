@@ -101,7 +101,7 @@ class TransformerConfig:
 
     @property
     def fewest_parameters(self) -> int:
-        """A lower bound on the parameters of the blocks; biases, norms, embeddings come on top."""
+        """A lower bound on the parameters: the self-attention and feed-forward matrices alone."""
         layers = self.num_encoder_layers + self.num_decoder_layers
         return layers * (4 * self.d_model**2 + 2 * self.d_model * self.d_ff)
 

@@ -109,7 +109,9 @@ class PositionalEncoding(nn.Module):
 
 
 class RotaryEncoding(nn.Module):
-    """Add nothing, and rotate queries and keys by the angles whose sines `PositionalEncoding` adds.
+    """Add nothing, and rotate queries and keys by angles.
+
+    They are those whose sines `PositionalEncoding` adds, with d_k in the place of d_model.
 
     Raises:
         ValueError: d_k is odd.

@@ -29,7 +29,8 @@ class TokenizerConfig:
 
     from_model: str | None = None
     """Use the vocabulary of this model directory as it is, instead of learning one. Set `kind`,
-    `joint` and `lowercase` as in that model's recipe. `~` and `$VARIABLE` are expanded."""
+    `joint` and `lowercase` as in that model's recipe; the vocabulary alone decides about upper
+    case, and `lowercase` is not compared with it. `~` and `$VARIABLE` are expanded."""
 
     byte_fallback: bool = True
     """Spell characters that the vocabulary lacks as UTF-8 bytes, so that nothing is unknown."""

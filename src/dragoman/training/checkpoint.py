@@ -1,9 +1,9 @@
 """Complete training states on disk: written completely or not at all, and verified before use.
 
 A checkpoint is a directory `update-00001000` of safetensors files and one JSON file. It is
-written as `update-00001000.tmp`: each file is flushed to the disk, then a manifest with the size
-and the SHA-256 of each, and only then does the directory get its name. A crash at any moment
-leaves earlier checkpoints as they were. Nothing in a checkpoint is a pickle.
+written as `update-00001000.tmp`: first its files, then a manifest with the size and the SHA-256 of
+each. All are flushed to the disk, and only then does the directory get its name. A crash at any
+moment leaves earlier checkpoints as they were. Nothing in a checkpoint is a pickle.
 """
 
 import json
@@ -198,7 +198,7 @@ def misfit(
 def _write_files(
     directory: Path, tensors: Mapping[str, Mapping[str, Tensor]], values: Mapping[str, Any]
 ) -> None:
-    """Write and flush all the files of a checkpoint, the manifest last."""
+    """Write all the files of a checkpoint, the manifest last, and flush them."""
     for group, named in tensors.items():
         contiguous = {name: tensor.contiguous() for name, tensor in named.items()}
         save_file(contiguous, directory / f"{group}.safetensors")

@@ -89,7 +89,7 @@ def projected_loss(
         states: What is projected, in the number format of the products unless autocast sets one.
         projection: To the vocabulary; its gradients are in its own number format.
         labels: One for each position.
-        counts: For each position 1, or 0 if its loss does not count.
+        counts: For each position the weight of its loss; 0 if it does not count.
         smoothing: The share of the labels that is spread over the vocabulary.
         of_chunk: The loss without the mean logit. It may overwrite the logits. If there is an even
             number of positions, it is given an even number of them each time.

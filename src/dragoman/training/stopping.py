@@ -60,7 +60,7 @@ def left_when_stopped(module: nn.Module, received: Sequence[int]) -> Iterator[No
 def stop_on_signals() -> Iterator[Sequence[int]]:
     """Collect signals instead of dying from them; the second SIGINT ends the process at once.
 
-    The first SIGINT is answered: an update or a block of a validation may take a while to end.
+    The first SIGINT is answered: an update, or a batch of a validation, may take a while to end.
 
     SIGHUP comes when the terminal is closed; under `nohup` it is ignored, and stays so.
     """
