@@ -5,12 +5,19 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import torch
 
-from dragoman.device import choose_device, compute_in_one_thread, device_name, num_cpus
+from dragoman.device import (
+    choose_device,
+    compute_in_one_thread,
+    device_name,
+    has_fast_bf16,
+    num_cpus,
+)
 from dragoman.errors import DragomanError
 
 
@@ -30,10 +37,47 @@ def test_a_device_that_holds_no_numbers_is_none_to_compute_on() -> None:
         choose_device("meta")
 
 
-def test_attention_plans_for_no_shape_on_a_gpu() -> None:
+@pytest.fixture
+def usual_attention() -> Iterator[None]:
     torch.backends.cuda.enable_cudnn_sdp(True)
-    choose_device()
+    yield
+    torch.backends.cuda.enable_cudnn_sdp(True)
+
+
+@pytest.mark.usefixtures("usual_attention")
+@pytest.mark.parametrize("name", ["auto", "cuda", "cuda:1"])
+def test_attention_plans_for_no_shape_on_a_gpu(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.zeros", lambda *_, device: torch.ones(1))
+    choose_device(name)
     assert not torch.backends.cuda.cudnn_sdp_enabled()
+
+
+@pytest.mark.usefixtures("usual_attention")
+def test_a_cpu_changes_nothing_for_other_models_on_a_gpu() -> None:
+    choose_device("cpu")
+    assert torch.backends.cuda.cudnn_sdp_enabled()
+
+
+@pytest.mark.parametrize("fast", [0, 1])
+def test_it_is_the_gpu_that_computes_which_is_asked_for_bf16(
+    fast: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two GPUs, one has it."""
+    current = [0]
+
+    @contextmanager
+    def select(device: torch.device) -> Iterator[None]:
+        current.append(device.index)
+        yield
+        current.pop()
+
+    monkeypatch.setattr("torch.cuda.device", select)
+    monkeypatch.setattr("torch.cuda.is_bf16_supported", lambda **_: current[-1] == fast)
+
+    found = [has_fast_bf16(torch.device("cuda", number)) for number in (0, 1)]
+
+    assert found == [fast == 0, fast == 1]
 
 
 def test_a_gpu_that_is_there_and_fails_says_why(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,8 +31,9 @@ def num_cpus() -> int:
 def choose_device(name: str = "auto") -> "torch.device":
     """Resolve the name of a device; `auto` takes a GPU, or the CPU without one.
 
-    From then on, cuDNN does not compute attention on a GPU: PyTorch 2.13 prefers it where there is
-    a mask, and it makes a new plan for each shape, of which a search has hundreds.
+    If it is a GPU, cuDNN computes no attention in this process from then on: PyTorch 2.13 prefers
+    it where there is a mask, and it makes a new plan for each shape, of which a search has
+    hundreds.
 
     Raises:
         UsageError: the name is not that of a device.
@@ -40,7 +41,16 @@ def choose_device(name: str = "auto") -> "torch.device":
     """
     import torch
 
-    torch.backends.cuda.enable_cudnn_sdp(False)
+    device = _find_device(name)
+    if device.type == "cuda":
+        torch.backends.cuda.enable_cudnn_sdp(False)
+    return device
+
+
+def _find_device(name: str) -> "torch.device":
+    """Try whether a device can be used."""
+    import torch
+
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
@@ -71,7 +81,8 @@ def has_fast_bf16(device: "torch.device") -> bool:
     import torch
 
     if device.type == "cuda":
-        return torch.cuda.is_bf16_supported(including_emulation=False)
+        with torch.cuda.device(device):  # it asks about the current one
+            return torch.cuda.is_bf16_supported(including_emulation=False)
     capabilities = torch.cpu.get_capabilities()
     return bool(capabilities.get("amx_bf16") or capabilities.get("avx512_bf16"))
 

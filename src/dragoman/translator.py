@@ -83,7 +83,8 @@ class Translator:
         engine: "pytorch", or "ctranslate2" if `dragoman export` has made a copy for it. "auto"
             takes the copy if there is one, unless the search samples, a shortlist, a precision or a
             device other than the CPU is requested, or `device` is "auto" and PyTorch has a GPU.
-        device: A name that PyTorch knows, such as cuda:1; "auto" takes a GPU if there is one.
+        device: A name that PyTorch knows, such as cuda:1; "auto" takes a GPU if there is one. On a
+            GPU, PyTorch's attention by cuDNN is switched off for the whole process.
         search: How to search, if not as the model's description says.
         split_sentences: Whether to split a text into sentences; a model that has learnt from
             paragraphs may do better with the whole text.
