@@ -10,12 +10,14 @@ import pytest
 import torch
 from torch.distributed import TCPStore  # type: ignore[attr-defined]
 
+from dragoman.errors import DragomanError
 from dragoman.training import distributed
 from dragoman.training.distributed import (
     PORT_KEY,
     ProcessLostError,
     _is_of_connection,
     _new_store,
+    device_of_process,
     process_group,
 )
 
@@ -89,6 +91,47 @@ def test_a_first_process_that_does_not_come_is_told_of(monkeypatch: pytest.Monke
 )
 def test_only_what_is_about_another_process_is_told_so(said: str, is_of_connection: bool) -> None:
     assert _is_of_connection(RuntimeError(said)) == is_of_connection
+
+
+@pytest.fixture
+def two_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make them up."""
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 2)
+    monkeypatch.setattr(distributed, "choose_device", torch.device)
+
+
+def start_processes(monkeypatch: pytest.MonkeyPatch, *, local_rank: int, count: int) -> None:
+    """Be one of those that torchrun starts on a machine."""
+    monkeypatch.setenv("LOCAL_RANK", str(local_rank))
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", str(count))
+
+
+@pytest.mark.usefixtures("two_gpus")
+@pytest.mark.parametrize("name", ["auto", "cuda"])
+def test_each_process_has_a_gpu_of_its_own(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    start_processes(monkeypatch, local_rank=1, count=2)
+    assert device_of_process(name) == torch.device("cuda:1")
+
+
+@pytest.mark.usefixtures("two_gpus")
+@pytest.mark.parametrize("name", ["auto", "cuda"])
+def test_more_processes_than_gpus_are_told_how_many_fit(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start_processes(monkeypatch, local_rank=2, count=4)
+    with pytest.raises(DragomanError, match=r'process 2 of this .* is 2; .*"--nproc-per-node 2"'):
+        device_of_process(name)
+
+
+@pytest.mark.usefixtures("two_gpus")
+def test_processes_do_not_share_a_numbered_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    start_processes(monkeypatch, local_rank=0, count=1)
+    assert device_of_process("cuda:1") == torch.device("cuda:1")
+
+    start_processes(monkeypatch, local_rank=0, count=2)
+    with pytest.raises(DragomanError, match="'cuda:1': it is for one process of a machine"):
+        device_of_process("cuda:1")
 
 
 PROGRAM = """

@@ -57,9 +57,19 @@ def device_of_process(name: str) -> torch.device:
     """Resolve the name of a device; `auto` and `cuda` give each process a GPU of its own.
 
     Raises:
-        DragomanError: there is no such device on this machine.
+        DragomanError: there is no such device on this machine, or not one for each process.
     """
+    if name.startswith("cuda:") and int(os.environ.get("LOCAL_WORLD_SIZE", "1")) > 1:
+        raise DragomanError(
+            f"device {name!r}: it is for one process of a machine, and there are several; write "
+            "auto or cuda, which give each a GPU of its own"
+        )
     if name == "cuda" or (name == "auto" and torch.cuda.is_available()):
+        if 0 < (count := torch.cuda.device_count()) <= local_rank():
+            raise DragomanError(
+                f"process {local_rank()} of this machine has no GPU of its own: the number of GPUs "
+                f'is {count}; start torchrun with "--nproc-per-node {count}"'
+            )
         name = f"cuda:{local_rank()}"
     return choose_device(name)
 
