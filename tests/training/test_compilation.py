@@ -4,10 +4,16 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+
+from dragoman.errors import DragomanError
+from dragoman.training.compilation import require_compiler
+from dragoman.training.config import TrainingConfig
 
 TOLERANCE = {"float32": 1e-6, "bfloat16": 1e-2}
 """Relative, of a loss. Compiled blocks turn queries and keys by the equation, which rounds in other
@@ -71,3 +77,33 @@ def test_a_missing_compiler_is_missed_before_the_text_is_looked_at(tmp_path: Pat
     assert done.returncode == 1
     assert "training.compile = true needs a C++ compiler" in done.stderr
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("there", "named", "is_found"),
+    [
+        (["gcc"], None, True),
+        (["clang"], None, True),
+        (["g++"], None, False),
+        (["my-cc"], "my-cc", True),
+        (["gcc"], "my-cc", False),
+    ],
+)
+def test_blocks_on_a_gpu_need_a_c_compiler(
+    there: list[str],
+    named: str | None,
+    is_found: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in there:
+        (tmp_path / name).touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CC", raising=False)
+    if named is not None:
+        monkeypatch.setenv("CC", named)
+    refused = pytest.raises(DragomanError, match=r"needs a C compiler, .* gcc, .* variable CC")
+
+    with nullcontext() if is_found else refused:
+        require_compiler(TrainingConfig(compile=True), torch.device("cuda"))
+    require_compiler(TrainingConfig(), torch.device("cuda"))

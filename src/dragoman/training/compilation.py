@@ -6,6 +6,8 @@ not the model: all blocks of a kind share the compiled code, and embeddings, the
 stay as they are.
 """
 
+import os
+import shutil
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
@@ -22,23 +24,43 @@ has code of its own; after the eight that PyTorch allows, blocks would run uncom
 
 
 def require_compiler(config: TrainingConfig, device: torch.device) -> None:
-    """Check for the C++ compiler that blocks on a CPU need, before any long work.
+    """Check for the compiler that `torch.compile` calls, before any long work.
+
+    Blocks on a CPU become C++; for those on a GPU, Triton compiles what starts its kernels as C.
 
     Raises:
         DragomanError: blocks are to be compiled, and there is none.
     """
-    if not config.compile or device.type != "cpu":
+    if not config.compile:
         return
+    if device.type == "cpu" and not _has_cpp_compiler():
+        raise _missing("C++ compiler", install="g++", variable="CXX")
+    if device.type == "cuda" and not _has_c_compiler():
+        raise _missing("C compiler", install="gcc", variable="CC")
+
+
+def _has_cpp_compiler() -> bool:
     from torch._inductor.cpp_builder import get_cpp_compiler
     from torch._inductor.exc import InvalidCxxCompiler
 
     try:
         get_cpp_compiler()
     except InvalidCxxCompiler:
-        raise DragomanError(
-            "training.compile = true needs a C++ compiler, and there is none; install g++, name "
-            "another in the variable CXX, or leave the setting out"
-        ) from None
+        return False
+    return True
+
+
+def _has_c_compiler() -> bool:
+    """Look where Triton looks."""
+    named = os.environ.get("CC")
+    return any(map(shutil.which, [named] if named else ["gcc", "clang"]))
+
+
+def _missing(compiler: str, *, install: str, variable: str) -> DragomanError:
+    return DragomanError(
+        f"training.compile = true needs a {compiler}, and there is none; install {install}, name "
+        f"another in the variable {variable}, or leave the setting out"
+    )
 
 
 def compile_blocks(

@@ -116,14 +116,15 @@ class TrainingConfig:
     where the hardware has it. Weights stay in fp32."""
 
     compile: bool = False
-    """Compile the blocks with `torch.compile`, for GPUs; it takes a minute and a C++ compiler."""
+    """Compile the blocks with `torch.compile`, for GPUs; it takes a minute and a C compiler (on a
+    CPU, one for C++)."""
 
     parallelism: Parallelism = "ddp"
     """What each of several processes holds: all of the model, or a part of every layer, for models
     that do not fit otherwise; see `training/parallelism.py`. A single process holds all of it."""
 
     device: str = "auto"
-    """`auto`, `cpu`, `cuda` or `cuda:N`."""
+    """`auto`, `cpu`, `cuda` or, with one process on a machine, `cuda:N`."""
 
     @property
     def begins_with(self) -> str | None:
