@@ -26,6 +26,7 @@ from torch import Tensor, nn
 from dragoman.corpora.batch import Batch
 from dragoman.corpora.batching import Update
 from dragoman.device import Precision, choose_precision
+from dragoman.errors import DragomanError
 from dragoman.model.config import TransformerConfig
 
 IGNORED = -100  # the label that PyTorch's loss leaves out
@@ -45,8 +46,8 @@ JOEYNMT_SPECIAL = SimpleNamespace(
 """Its unknown token has the id 0 and its padding 1; ours are the other way round."""
 
 
-class MissingError(Exception):
-    """The peer is not installed."""
+class MissingError(DragomanError):
+    """The peer is not installed, or cannot do this work."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,9 +4,9 @@
     python benchmarks/training_speed.py --device cuda --compile --size base --tokens 25000
 
 All subjects train the same architecture on the same batches, one after the other, each in a process
-of its own that also measures what the machine can do at best. Only real target tokens count, not
-padding. A peer takes part if its package can be imported, see `training_peers.py`; the others are
-named as missing.
+of its own that also measures what the machine can do at best. Its result goes to standard error at
+once, as a line of JSON. Only real target tokens count, not padding. A peer takes part if its
+package can be imported, see `training_peers.py`; the table says why a subject is left out.
 
     share of the matrix rate = 6 * parameters * target tokens a second / rate of matrix products
 
@@ -22,20 +22,20 @@ import json
 import math
 import os
 import platform
-import subprocess
 import sys
 import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
+from apart import Result, measure_apart, tell
 from circumstances import circumstances
 from torch import nn
-from training_peers import PEERS, MissingError, Subject, Work
+from training_peers import PEERS, Subject, Work
 
 from dragoman.corpora.batching import Batches, Update
 from dragoman.corpora.batching_config import BatchingConfig
@@ -49,7 +49,7 @@ from dragoman.model.config import PRESETS
 from dragoman.model.transformer import Transformer
 from dragoman.planning.machine import matrix_rate
 from dragoman.recipe import Recipe, recipe_from_table
-from dragoman.training.compilation import compile_blocks
+from dragoman.training.compilation import compile_blocks, require_compiler
 from dragoman.training.config import TrainingConfig
 from dragoman.training.objective import Loss, Objective
 from dragoman.training.optimizer import build_optimizers
@@ -97,6 +97,9 @@ class Dragoman:
     version = "this checkout"
 
     def __init__(self, work: Work, precision: Precision) -> None:
+        config = TrainingConfig(compile=work.compile)
+        self.device = choose_device(str(work.device))  # which a peer does not call
+        require_compiler(config, self.device)
         keep_freed_memory()
         model = Transformer(
             work.model,
@@ -104,14 +107,13 @@ class Dragoman:
             target_vocab_size=work.vocab_size,
             padding_id=work.pad_id,
         ).train()
-        self.device = work.device
         self.is_compiled = work.compile
         self.dtype = choose_precision(precision, self.device)
         self.objective = Objective(Loss(model, label_smoothing=LABEL_SMOOTHING), dtype=self.dtype)
         self.objective.to(self.device)
         if self.is_compiled:
             compile_blocks(model)
-        self.optimizers = build_optimizers(model, TrainingConfig())
+        self.optimizers = build_optimizers(model, config)
         self.model: nn.Module = model
         self.reports: deque[UpdateReport] = deque()
         self.loss = math.nan
@@ -236,12 +238,12 @@ def write_primer(path: Path) -> None:
     path.write_text("".join(f"{p.source}\t{p.target}\n" for p in pairs), encoding="utf-8")
 
 
-def run_one(name: str, pairs: Path, directory: Path, options: argparse.Namespace) -> None:
-    """Measure one subject in this process, and write JSON."""
+def run_one(options: argparse.Namespace) -> Measurement:
+    """Measure one subject in this process."""
     torch.set_num_threads(options.threads)
     torch.manual_seed(1)
-    recipe = build_recipe(pairs, options.size, options.tokens)
-    text = prepare(recipe, directory)
+    recipe = build_recipe(options.pairs, options.size, options.tokens)
+    text = prepare(recipe, options.data)
     special = text.tokenizers.target.special_ids
     work = Work(
         model=recipe.model,
@@ -251,20 +253,15 @@ def run_one(name: str, pairs: Path, directory: Path, options: argparse.Namespace
         eos_id=special.eos,
         label_smoothing=LABEL_SMOOTHING,
         learning_rate=LEARNING_RATE,
-        device=choose_device(options.device),
+        device=torch.device(options.device),
         compile=options.compile,
     )
-    try:
-        subject = SUBJECTS[name](work, options.precision)
-    except MissingError as error:
-        print(json.dumps({"subject": name, "missing": str(error)}))
-        return
-    batches = batches_of(text, recipe.batching)
-    print(json.dumps(asdict(measure(subject, batches, options.seconds))))
+    subject = SUBJECTS[options.subject](work, options.precision)
+    return measure(subject, batches_of(text, recipe.batching), options.seconds)
 
 
-def run_in_process(name: str, pairs: Path, data: Path, options: argparse.Namespace) -> Any:
-    """Measure a subject in a process of its own; one that fails says how it ended."""
+def run_in_process(name: str, pairs: Path, data: Path, options: argparse.Namespace) -> list[Result]:
+    """Measure a subject in a process of its own."""
     command = [sys.executable, __file__, "--subject", name, "--pairs", str(pairs)]
     command += ["--data", str(data), "--size", options.size, "--tokens", str(options.tokens)]
     command += ["--seconds", str(options.seconds), "--threads", str(options.threads)]
@@ -273,29 +270,27 @@ def run_in_process(name: str, pairs: Path, data: Path, options: argparse.Namespa
     environment = {**os.environ, "OMP_NUM_THREADS": str(options.threads)}
     if name == Dragoman.name:  # as `dragoman train` asks for it
         environment = {"GOMP_SPINCOUNT": ROUNDS_BEFORE_SLEEP, **environment}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    sys.stderr.write(done.stderr)
-    if done.returncode == 0:
-        return json.loads(done.stdout.splitlines()[-1])
-    last_line = (done.stderr.splitlines() or [f"exit status {done.returncode}"])[-1]
-    return {"subject": name, "failed": last_line}
+    return measure_apart(name, command, environment)
 
 
 def run_all(options: argparse.Namespace) -> dict[str, Any]:
     """Measure one subject after the other."""
+    found = circumstances(options.device)
     with tempfile.TemporaryDirectory() as scratch:
         pairs, data = options.pairs, Path(scratch, "data")
         if pairs is None:
             pairs = Path(scratch, "primer.tsv")
             write_primer(pairs)
         prepare(build_recipe(pairs, options.size, options.tokens), data)
-        results = [run_in_process(name, pairs, data, options) for name in options.subjects]
+        results: list[Result] = []
+        for name in options.subjects:
+            results += run_in_process(name, pairs, data, options)
     return {
         "text": "embedded corpus" if options.pairs is None else options.pairs.name,
         "size": options.size,
         "dropout": DROPOUT,
         "tokens_per_update": options.tokens,
-        **circumstances(options.device),
+        **found,
         "torch": torch.__version__,
         "threads": options.threads,
         "python": platform.python_version(),
@@ -305,7 +300,7 @@ def run_all(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def hours_of_the_paper(results: Sequence[dict[str, Any]], size: str) -> float | None:
+def hours_of_the_paper(results: Sequence[Result], size: str) -> float | None:
     """Extrapolate our rate to the whole schedule of the paper's base model."""
     rates = [
         found["target_tokens_per_second"]
@@ -328,9 +323,8 @@ def show(report: dict[str, Any]) -> None:
     print("| subject | target tokens/s | share of the matrix rate | peak MiB | fill | loss |")
     print("|---|---|---|---|---|---|")
     for found in report["subjects"]:
-        if "target_tokens_per_second" not in found:
-            why = found.get("missing") or f"failed: {found['failed']}"
-            print(f"| {found['subject']} | {why} | - | - | - | - |")
+        if "left_out" in found:
+            print(f"| {found['subject']} | left out: {found['left_out']} | - | - | - | - |")
             continue
         print(
             f"| {found['subject']} {found['version']} ({found['configuration']}) "
@@ -355,7 +349,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=40.0, help="for each subject")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--tokens", type=int, default=TOKENS_PER_UPDATE, help="of each update")
-    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--device", default="cpu", help="as cuda")
     parser.add_argument("--compile", action="store_true", help="our blocks, for GPUs")
     parser.add_argument("--precision", choices=["auto", "fp32", "bf16"], default="auto")
     parser.add_argument("--json", action="store_true", help="write JSON, for programs")
@@ -363,8 +357,9 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.subject:
-        run_one(options.subject, options.pairs, options.data, options)
+        tell(options.subject, lambda: [run_one(options)])
         return
+    options.device = str(choose_device(options.device))
     report = run_all(options)
     if options.json:
         print(json.dumps(report, indent=2))

@@ -30,7 +30,6 @@ from training_peers import JOEYNMT_SPECIAL, joeynmt_model
 from dragoman.decoding.config import SearchConfig
 from dragoman.engines.grouping import group_by_length
 from dragoman.errors import DragomanError
-from dragoman.interop.ctranslate2 import FEWEST_POSITIONS
 from dragoman.interop.proof import TOLERANCE, LoadedModel, draw_sentences
 from dragoman.model.positional_encoding import sinusoids
 from dragoman.tokenizers.tokenizer import SpecialIds
@@ -44,6 +43,9 @@ COMMON_GROUND = {
     "projection_bias": False,
 }
 """What both peers support: our presets."""
+
+NUM_POSITIONS = 2048
+"""For how many positions a peer with a table of them has encodings."""
 
 SEARCH = SearchConfig()
 """The length limit and the exponent of the length penalty."""
@@ -109,7 +111,7 @@ def translate(
     found: list[tuple[int, ...]] = [()] * len(sources)
     for batch in group_by_length(list(map(len, sources)), peer.tokens_per_batch // beam_size):
         limit = SEARCH.max_length(len(sources[batch[0]]))  # the longest comes first
-        if limit >= FEWEST_POSITIONS:
+        if limit >= NUM_POSITIONS:
             raise PeerError(f"a translation may need {limit} positions, more than are prepared")
         padded = pad([[*sources[i], special.eos] for i in batch], special)
         for i, ids in zip(batch, peer.search(padded, beam_size, limit), strict=True):
@@ -147,7 +149,7 @@ class HuggingFace:
                 decoder_ffn_dim=sizes.d_ff,
                 activation_function="relu",
                 scale_embedding=True,
-                max_position_embeddings=FEWEST_POSITIONS + special.pad,
+                max_position_embeddings=NUM_POSITIONS + special.pad,
                 pad_token_id=special.pad,
                 bos_token_id=special.bos,
                 eos_token_id=special.eos,

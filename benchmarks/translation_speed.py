@@ -2,22 +2,25 @@ r"""Measure how fast a model translates, by each engine and by other toolkits, i
 
     python benchmarks/translation_speed.py MODEL PAIRS.tsv [--beam-sizes 1 4] [--json]
     python benchmarks/translation_speed.py MODEL PAIRS.tsv --device cuda \
-        --subjects pytorch "pytorch bfloat16" "ctranslate2 alone float32"
+        --subjects pytorch "pytorch bfloat16" "ctranslate2 alone float16"
 
 All subjects translate the same sentences with the same weights, one after the other, each in a
-process of its own. The time counts from token ids to token ids; what comes before is stated apart:
-start-up is from the start of the process until it can translate, and tokenisation is the time to
-cut all sentences. Latency is that of one sentence at a time, the median of the first 100.
+process of its own. Each result goes to standard error at once, as a line of JSON. The time counts
+from token ids to token ids; what comes before is stated apart: start-up is from the start of the
+process until it can translate, and tokenisation is the time to cut all sentences. Latency is that
+of one sentence at a time, the median of the first 100.
 
 `ctranslate2` is our engine with the copy that `dragoman export` writes. `ctranslate2 alone` calls
 the library as its manual recommends for files, without Dragoman's rules for when a search is over.
-`huggingface` and `joeynmt` are optional installs, see `translation_peers.py`; one that is missing,
-or cannot hold the model, is left out, and a line says why. They show that they are the model before
-they translate, which their start and their memory include. A shortlist is the one made by
-`dragoman shortlist MODEL PAIRS`.
+`huggingface` and `joeynmt` are optional installs, see `translation_peers.py`. They show that they
+are the model before they translate, which their start and their memory include. A shortlist is the
+one made by `dragoman shortlist MODEL PAIRS`. A subject that is missing, cannot hold the model or
+fails is left out, and a line says why.
 
 With `--device cuda` PyTorch computes on the GPU, and so does `ctranslate2 alone` where its
-libraries are; the others are left out. Memory is that of the process; on a GPU, what PyTorch took.
+libraries are; the others are left out. Before the time counts, all sentences are translated once,
+as a GPU loads kernels and asks for memory when they are first needed; `ctranslate2 alone` finds the
+better of two batch sizes meanwhile. Memory is that of the process; on a GPU, what PyTorch took.
 """
 
 import argparse
@@ -25,27 +28,24 @@ import json
 import os
 import platform
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
-import ctranslate2
+from apart import Result, left_out, measure_apart, tell
 from circumstances import circumstances
 
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.parallel_text import read_pairs
 from dragoman.decoding.config import SearchConfig
-from dragoman.device import Precision
-from dragoman.engines.ctranslate2 import COPY_NAME, TOKENS_PER_BATCH, CTranslate2Engine
+from dragoman.device import Precision, choose_device
 from dragoman.engines.protocol import Engine
-from dragoman.errors import DragomanError
 from dragoman.evaluation.config import EvaluationConfig
 from dragoman.evaluation.metrics import score
 from dragoman.memory import peak_mib
@@ -55,15 +55,26 @@ from dragoman.tokenizers.pair import TokenizerPair
 LATENCY_SENTENCES = 100
 PACKAGES = ("torch", "ctranslate2", "transformers", "joeynmt")
 
-ALSO_ON_GPU = ("pytorch", "ctranslate2 alone")
-"""What computes on a GPU, too."""
+BATCHES_ON_GPU = (2**14, 2**16)
+"""Source tokens that CTranslate2 gets at once, the beam's copies included; the larger is ours."""
 
 Ids = Sequence[Sequence[int]]
 Translate = Callable[[Ids, SearchConfig], list[tuple[int, ...]]]
 """(sentences, how to search) -> translations."""
 
-Prepare = Callable[[Path, Path, TokenizerPair, str], Translate]
-"""(model, its copy, its tokenizers, device) -> what translates."""
+Prepare = Callable[[Path, Path | None, TokenizerPair, str], Translate]
+"""(model, the copy that was asked for, tokenizers, device) -> what translates."""
+
+
+class Subject(NamedTuple):
+    """What is measured."""
+
+    prepare: Prepare
+    copy: Literal["int8", "float32"] | None = None
+    """The weights of the copy that it needs, if it needs one."""
+
+    on: tuple[str, ...] = ("cpu",)
+    """The kinds of devices that it computes on."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +96,9 @@ class Measurement:
 def use_pytorch(precision: Precision, *, shortlist: bool = False) -> Prepare:
     """Translate as `Translator` does with PyTorch."""
 
-    def prepare(model: Path, copy: Path, tokenizers: TokenizerPair, device: str) -> Translate:
+    def prepare(
+        model: Path, copy: Path | None, tokenizers: TokenizerPair, device: str
+    ) -> Translate:
         del copy, tokenizers
         from dragoman.engines.selection import EngineSettings, build_pytorch_engine
 
@@ -95,9 +108,13 @@ def use_pytorch(precision: Precision, *, shortlist: bool = False) -> Prepare:
     return prepare
 
 
-def use_ctranslate2(model: Path, copy: Path, tokenizers: TokenizerPair, device: str) -> Translate:
+def use_ctranslate2(
+    model: Path, copy: Path | None, tokenizers: TokenizerPair, device: str
+) -> Translate:
     """Translate as `Translator` does with CTranslate2."""
     del device  # the processor
+    from dragoman.engines.ctranslate2 import CTranslate2Engine
+
     return by_search(CTranslate2Engine(ModelDirectory(model), tokenizers, copy=copy))
 
 
@@ -106,33 +123,70 @@ def by_search(engine: Engine) -> Translate:
     return lambda sources, config: [found[0].ids for found in engine.search(sources, config)]
 
 
-def use_ctranslate2_alone(
-    model: Path, copy: Path, tokenizers: TokenizerPair, device: str
-) -> Translate:
+def use_ctranslate2_alone(compute_type: str = "default") -> Prepare:
     """Translate as CTranslate2's manual says: as many workers as cores, each with one thread."""
-    workers = int(os.environ["OMP_NUM_THREADS"]) if device == "cpu" else 1
-    translator = ctranslate2.Translator(
-        str(copy), device=device, inter_threads=workers, intra_threads=1
-    )
-    target = tokenizers.target
-    ids = {piece: i for i, piece in enumerate(target.pieces(range(target.vocab_size)))}
 
-    def translate(sources: Ids, config: SearchConfig) -> list[tuple[int, ...]]:
-        results = translator.translate_batch(
-            [tokenizers.source.pieces(source) for source in sources],
-            beam_size=config.beam_size,
-            max_batch_size=TOKENS_PER_BATCH,
-            batch_type="tokens",
+    def prepare(
+        model: Path, copy: Path | None, tokenizers: TokenizerPair, device: str
+    ) -> Translate:
+        del model
+        import ctranslate2
+
+        from dragoman.engines.ctranslate2 import TOKENS_PER_BATCH
+
+        kind, _, number = device.partition(":")
+        translator = ctranslate2.Translator(
+            str(copy),
+            device=kind,
+            device_index=int(number or 0),
+            compute_type=compute_type,
+            inter_threads=int(os.environ["OMP_NUM_THREADS"]) if kind == "cpu" else 1,
+            intra_threads=1,
         )
-        return [tuple(ids[piece] for piece in result.hypotheses[0]) for result in results]
+        target = tokenizers.target
+        ids = {piece: i for i, piece in enumerate(target.pieces(range(target.vocab_size)))}
 
-    return translate
+        def translate(sources: Ids, config: SearchConfig, size: int) -> list[tuple[int, ...]]:
+            results = translator.translate_batch(
+                [tokenizers.source.pieces(source) for source in sources],
+                beam_size=config.beam_size,
+                max_batch_size=size,
+                batch_type="tokens",
+            )
+            return [tuple(ids[piece] for piece in result.hypotheses[0]) for result in results]
+
+        if kind == "cpu":
+            return lambda sources, config: translate(sources, config, TOKENS_PER_BATCH)
+        return with_the_best_size(translate)
+
+    return prepare
+
+
+def with_the_best_size(
+    translate: Callable[[Ids, SearchConfig, int], list[tuple[int, ...]]],
+) -> Translate:
+    """Find the best size of batches for each width of the beam, when it is first searched with."""
+    best: dict[int, int] = {}
+
+    def translate_at_best(sources: Ids, config: SearchConfig) -> list[tuple[int, ...]]:
+        if config.beam_size not in best:
+            seconds = {}
+            for tokens in (*BATCHES_ON_GPU, *BATCHES_ON_GPU):  # the second time counts
+                before = time.perf_counter()
+                translate(sources, config, tokens // config.beam_size)
+                seconds[tokens] = time.perf_counter() - before
+            best[config.beam_size] = min(seconds, key=seconds.__getitem__) // config.beam_size
+        return translate(sources, config, best[config.beam_size])
+
+    return translate_at_best
 
 
 def use_peer(name: str) -> Prepare:
     """Translate as another toolkit does."""
 
-    def prepare_peer(model: Path, copy: Path, tokenizers: TokenizerPair, device: str) -> Translate:
+    def prepare_peer(
+        model: Path, copy: Path | None, tokenizers: TokenizerPair, device: str
+    ) -> Translate:
         del copy, tokenizers, device  # the processor
         from translation_peers import prepare
 
@@ -144,46 +198,45 @@ def use_peer(name: str) -> Prepare:
     return prepare_peer
 
 
-SUBJECTS: dict[str, tuple[Prepare, str]] = {
-    "pytorch": (use_pytorch("fp32"), "float32"),
-    "pytorch bfloat16": (use_pytorch("bf16"), "float32"),
-    "pytorch shortlist": (use_pytorch("fp32", shortlist=True), "float32"),
-    "pytorch bfloat16 shortlist": (use_pytorch("bf16", shortlist=True), "float32"),
-    "ctranslate2 int8": (use_ctranslate2, "int8"),
-    "ctranslate2 float32": (use_ctranslate2, "float32"),
-    "ctranslate2 alone int8": (use_ctranslate2_alone, "int8"),
-    "ctranslate2 alone float32": (use_ctranslate2_alone, "float32"),
-    "huggingface": (use_peer("huggingface"), "float32"),
-    "joeynmt": (use_peer("joeynmt"), "float32"),
+ANYWHERE = ("cpu", "cuda")
+
+SUBJECTS = {
+    "pytorch": Subject(use_pytorch("fp32"), on=ANYWHERE),
+    "pytorch bfloat16": Subject(use_pytorch("bf16"), on=ANYWHERE),
+    "pytorch shortlist": Subject(use_pytorch("fp32", shortlist=True), on=ANYWHERE),
+    "pytorch bfloat16 shortlist": Subject(use_pytorch("bf16", shortlist=True), on=ANYWHERE),
+    "ctranslate2 int8": Subject(use_ctranslate2, copy="int8"),
+    "ctranslate2 float32": Subject(use_ctranslate2, copy="float32"),
+    "ctranslate2 alone int8": Subject(use_ctranslate2_alone(), copy="int8", on=ANYWHERE),
+    "ctranslate2 alone float32": Subject(use_ctranslate2_alone(), copy="float32", on=ANYWHERE),
+    "ctranslate2 alone float16": Subject(
+        use_ctranslate2_alone("float16"), copy="float32", on=("cuda",)
+    ),
+    "huggingface": Subject(use_peer("huggingface")),
+    "joeynmt": Subject(use_peer("joeynmt")),
 }
-"""How each is prepared, and the weights of the copy that it gets."""
 
 
-def run_one(options: argparse.Namespace) -> None:
-    """Measure one subject in this process, and write JSON."""
-    directory = ModelDirectory(options.model)
-    tokenizers = directory.load_tokenizers()
-    prepare, _ = SUBJECTS[options.subject]
-    try:
-        translate = prepare(options.model, options.copy, tokenizers, options.device)
-    except (DragomanError, RuntimeError, ValueError) as error:  # of CTranslate2, the last two
-        print(json.dumps({"left_out": str(error)}))
-        return
+def run_one(options: argparse.Namespace) -> Iterator[Measurement]:
+    """Measure one subject in this process, with one width of the beam after the other."""
+    tokenizers = ModelDirectory(options.model).load_tokenizers()
+    prepare = SUBJECTS[options.subject].prepare
+    translate = prepare(options.model, options.copy, tokenizers, options.device)
     seconds_to_start = time.time() - options.began
     pairs = list(read_pairs(CorpusConfig(path=str(options.pairs)), languages=("source", "target")))
     pairs = [pair for pair in pairs if pair.source.strip()][: options.sentences]
     before = time.perf_counter()
     sources = tokenizers.source.encode_batch([pair.source for pair in pairs])
     seconds_to_tokenise = time.perf_counter() - before
-    found = []
+    first = sources[:LATENCY_SENTENCES]
     for beam_size in options.beam_sizes:
         config = SearchConfig(beam_size=beam_size, patience=options.patience)
-        translate(sources[:LATENCY_SENTENCES], config)  # warms up
+        translate(first if options.device == "cpu" else sources, config)  # warms up
         before = time.perf_counter()
         translations = translate(sources, config)
         seconds = time.perf_counter() - before
         latencies = []
-        for source in sources[:LATENCY_SENTENCES]:
+        for source in first:
             before = time.perf_counter()
             translate([source], config)
             latencies.append(time.perf_counter() - before)
@@ -192,7 +245,7 @@ def run_one(options: argparse.Namespace) -> None:
             [pair.target for pair in pairs],
             EvaluationConfig(metrics=("BLEU",), lowercase=options.lowercase, bootstrap_samples=0),
         )[0]
-        measurement = Measurement(
+        yield Measurement(
             subject=options.subject,
             beam_size=beam_size,
             target_tokens_per_second=round(sum(map(len, translations)) / seconds, 1),
@@ -203,8 +256,6 @@ def run_one(options: argparse.Namespace) -> None:
             seconds_to_tokenise=round(seconds_to_tokenise, 2),
             peak_memory_mib=peak_memory(options),
         )
-        found.append(asdict(measurement))
-    print(json.dumps({"measured": found}))
 
 
 def peak_memory(options: argparse.Namespace) -> float | None:
@@ -215,7 +266,7 @@ def peak_memory(options: argparse.Namespace) -> float | None:
         return None
     import torch
 
-    return round(torch.cuda.max_memory_allocated() / 2**20, 1)
+    return round(torch.cuda.max_memory_allocated(options.device) / 2**20, 1)
 
 
 def installed_versions() -> dict[str, str]:
@@ -227,43 +278,52 @@ def installed_versions() -> dict[str, str]:
     return found
 
 
+def make_copy(name: str, options: argparse.Namespace, scratch: Path) -> Path | None:
+    """Write the copy of the model that a subject needs, unless it is there."""
+    quantization = SUBJECTS[name].copy
+    if quantization is None:
+        return None
+    copy = scratch / quantization
+    if not copy.exists():
+        from dragoman.interop.ctranslate2 import export_ctranslate2
+
+        export_ctranslate2(options.model, copy, quantization=quantization)
+    return copy
+
+
+def run_in_process(name: str, options: argparse.Namespace, scratch: Path) -> list[Result]:
+    """Measure a subject in a process of its own."""
+    if options.device.partition(":")[0] not in SUBJECTS[name].on:
+        return [{"subject": name, "left_out": f"it does not compute on {options.device} here"}]
+    try:
+        copy = make_copy(name, options, scratch)
+    except Exception as error:
+        return [left_out(name, error)]
+    command = [sys.executable, __file__, str(options.model), str(options.pairs)]
+    command += ["--subject", name, "--began", str(time.time())]
+    command += [] if copy is None else ["--copy", str(copy)]
+    command += ["--sentences", str(options.sentences), "--beam-sizes"]
+    command += map(str, options.beam_sizes)
+    command += ["--patience", str(options.patience), "--device", options.device]
+    command += ["--lowercase"] if options.lowercase else []
+    return measure_apart(name, command, {**os.environ, "OMP_NUM_THREADS": str(options.threads)})
+
+
 def run_all(options: argparse.Namespace) -> dict[str, Any]:
-    """Measure each subject in a process of its own."""
+    """Measure one subject after the other."""
     import torch
 
-    from dragoman.interop.ctranslate2 import export_ctranslate2
     from dragoman.planning.machine import matrix_rate
 
     def rate(dtype: torch.dtype) -> float:
         return round(matrix_rate(dtype, device=options.device) / 1e9, 1)
 
     torch.set_num_threads(options.threads)
-    results: list[dict[str, Any]] = []
-    left_out: dict[str, str] = {}
+    found = circumstances(options.device)
+    results: list[Result] = []
     with tempfile.TemporaryDirectory() as scratch:
-        for quantization in ("int8", "float32"):
-            copy = Path(scratch) / quantization / COPY_NAME
-            copy.parent.mkdir()
-            export_ctranslate2(options.model, copy, quantization=quantization)
         for name in options.subjects:
-            if options.device != "cpu" and not name.startswith(ALSO_ON_GPU):
-                left_out[name] = "it computes on the processor here"
-                continue
-            copy = Path(scratch) / SUBJECTS[name][1] / COPY_NAME
-            command = [sys.executable, __file__, str(options.model), str(options.pairs)]
-            command += ["--subject", name, "--copy", str(copy), "--began", str(time.time())]
-            command += ["--sentences", str(options.sentences), "--beam-sizes"]
-            command += map(str, options.beam_sizes)
-            command += ["--patience", str(options.patience), "--device", options.device]
-            command += ["--lowercase"] if options.lowercase else []
-            environment = {**os.environ, "OMP_NUM_THREADS": str(options.threads)}
-            done = subprocess.run(
-                command, stdout=subprocess.PIPE, text=True, check=True, env=environment
-            )
-            found = json.loads(done.stdout.splitlines()[-1])
-            results += found.get("measured", [])
-            if "left_out" in found:
-                left_out[name] = found["left_out"]
+            results += run_in_process(name, options, Path(scratch))
     return {
         "model": options.model.name,
         "text": options.pairs.name,
@@ -271,11 +331,13 @@ def run_all(options: argparse.Namespace) -> dict[str, Any]:
         "patience": options.patience,
         "python": platform.python_version(),
         "versions": installed_versions(),
-        **circumstances(options.device),
+        **found,
         "matrix_rate_gflops": rate(torch.float32),
         "matrix_rate_gflops_bf16": rate(torch.bfloat16),
-        "subjects": results,
-        "left_out": left_out,
+        "subjects": [result for result in results if "left_out" not in result],
+        "left_out": {
+            result["subject"]: result["left_out"] for result in results if "left_out" in result
+        },
     }
 
 
@@ -329,8 +391,9 @@ def main() -> None:
     parser.add_argument("--began", type=float, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.subject:
-        run_one(options)
+        tell(options.subject, lambda: run_one(options))
         return
+    options.device = str(choose_device(options.device))
     report = run_all(options)
     if options.json:
         print(json.dumps(report, indent=2))
