@@ -18,7 +18,7 @@ from dragoman.errors import OUT_OF_MEMORY, DragomanError, UsageError
 from dragoman.exit_codes import FAILED, INTERRUPTED, READER_GONE, WRONG_USE
 
 STANDARD_INPUT = "-"
-"""What it is called in many a program, and would be an option here."""
+"""What many programs call standard input; cyclopts would take it for an option."""
 
 REASONS: dict[type[OSError], str] = {
     FileNotFoundError: "there is no such file",
@@ -26,10 +26,10 @@ REASONS: dict[type[OSError], str] = {
     NotADirectoryError: "a file stands where a directory is expected",
     FileExistsError: "a file stands where a directory is expected",
 }
-"""What users can mend, in their words."""
+"""Errors that users can fix, in their words."""
 
 SIGNS_OF_LITTLE_MEMORY = ("tried to allocate", "out of memory", "_alloc_failed")
-"""In an error of PyTorch; the last one is what cuBLAS and cuDNN say."""
+"""Found in PyTorch's error messages; the last one comes from cuBLAS and cuDNN."""
 
 SMALLER_BEAM = "a smaller --beam-size needs less"
 SMALLER_MICRO_BATCH = (
@@ -43,7 +43,7 @@ TO_NEED_LESS_MEMORY = {
     "finetune": SMALLER_MICRO_BATCH,
     "distill": SMALLER_MICRO_BATCH,
 }
-"""What helps the commands that have a setting for it."""
+"""What helps, for the commands that have a setting for it."""
 
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -65,7 +65,7 @@ EXTRAS = {
     "pyarrow": "parquet",
     "ray": "ray",
 }
-"""For each package that a command may lack, the extra whose installation brings it."""
+"""For each package that a command may lack, the extra that installs it."""
 
 
 def build_app() -> App:
@@ -135,11 +135,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return WRONG_USE
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:  # as under `| head`
+    except BrokenPipeError:  # as with `| head`
         _leave_output()
         return READER_GONE
     except SystemExit as error:
-        if isinstance(error.__context__, BrokenPipeError):  # which the printer of help has met
+        if isinstance(error.__context__, BrokenPipeError):  # which the help printer ran into
             return READER_GONE
         raise
     except Exception as error:
@@ -151,7 +151,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _replace_closed_outputs() -> None:
-    """Let what is written to an output that is closed, as by `>&-`, go nowhere."""
+    """Discard what is written to a closed output, as after `>&-`."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             nowhere = io.FileIO(os.devnull, "w")
@@ -159,13 +159,13 @@ def _replace_closed_outputs() -> None:
 
 
 def _let_any_name_be_printed() -> None:
-    """Print names that are not UTF-8 as standard error does, with escapes that JSON has, too."""
+    """Print names that are not UTF-8 with escapes, as standard error does; JSON has them too."""
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _wrong_use(error: CycloptsError, tokens: Sequence[str]) -> str:
-    """Say in a sentence what is wrong with a command line, and where its words are explained."""
+    """Say in a sentence what is wrong with a command line, and which --help explains it."""
     if isinstance(error, UnknownOptionError) and STANDARD_INPUT in tokens:
         return (
             "- is no name here: to read standard input leave the file out, where a command allows "
@@ -190,7 +190,7 @@ def _wrong_use(error: CycloptsError, tokens: Sequence[str]) -> str:
 
 
 def _one_sentence(error: Exception, command: Sequence[str]) -> str:
-    """Say what went wrong, and how to mend it; or, if no user can, that the mistake is ours."""
+    """Say what went wrong and how to fix it; or, if no user can, that the bug is ours."""
     if isinstance(error, OSError) and (name := _name_of_output(error) or error.filename):
         return f"{name}: {REASONS.get(type(error), error.strerror)}"
     if isinstance(error, DragomanError | OSError):
@@ -207,7 +207,7 @@ def _one_sentence(error: Exception, command: Sequence[str]) -> str:
 
 
 def _keep_traceback() -> str:
-    """Write down where a mistake of ours happened, which may take hours to happen again."""
+    """Save the traceback of a bug of ours, which may take hours to happen again."""
     with (
         contextlib.suppress(OSError),
         tempfile.NamedTemporaryFile(
@@ -220,9 +220,10 @@ def _keep_traceback() -> str:
 
 
 def _name_of_output(error: OSError) -> str | None:
-    """Name standard output if it cannot be written: it is given once more what it did not take.
+    """Name standard output if it is what could not be written: flush it again and see.
 
-    What it does not keep to be written later has failed before. So may have a file without a name.
+    What it does not buffer has failed already and is not tried again. If the disk is full and the
+    error names no file, the cause may be standard output or a temporary file.
     """
     try:
         sys.stdout.flush()
@@ -235,12 +236,12 @@ def _name_of_output(error: OSError) -> str | None:
 
 
 def _leave_output() -> None:
-    """Let what is still to be written at exit go nowhere, where it cannot complain again."""
+    """Discard what would still be written at exit, so that it cannot fail again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _is_out_of_memory(error: Exception) -> bool:
-    """Recognise the errors of Python and of PyTorch, which need not be there to be asked."""
+    """Recognise the errors of Python and of PyTorch, without importing PyTorch."""
     text = str(error).lower()
     return isinstance(error, MemoryError) or (
         isinstance(error, RuntimeError) and any(sign in text for sign in SIGNS_OF_LITTLE_MEMORY)

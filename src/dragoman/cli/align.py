@@ -22,17 +22,17 @@ def align(
 ) -> None:
     """Find the layer and head whose attention to the source aligns words best.
 
-    The choice is written into the model's description, and `dragoman translate --alignments` goes
-    by it. The model computes translations that are given, and each head is judged by the alignment
-    error rate (Och and Ney 2003). Where nobody has aligned the words, the mean of the heads of each
-    layer is judged by how often a source and a target word give each other their largest weight.
+    The choice is saved in the model's description, and `dragoman translate --alignments` uses it.
+    The model computes given translations, and each head is judged by its alignment error rate (Och
+    and Ney 2003). Where nobody has aligned the words, the mean of the heads of each layer is judged
+    by how often a source and a target word give each other their largest weight.
 
     A model between English and Italian is judged on 500 test sentences of the embedded corpus,
     whose alignments are known:
 
         dragoman align runs/en-it
 
-    Others need sentence pairs, some hundreds that the model has not learnt from:
+    Other models need sentence pairs, a few hundred that the model was not trained on:
 
         dragoman align runs/en-de test.tsv
 
@@ -43,8 +43,8 @@ def align(
     pairs
         Sentence pairs to judge by: TSV, CSV, JSON lines or TMX, plain or compressed.
     gold
-        The word alignments of the pairs, a line each: `0-0 1?2` for a sure link and a possible
-        one between words that white space separates, counted from 0.
+        The word alignments of the pairs, one per line: `0-0 1?2` is a sure link and a possible one,
+        between words that are separated by white space and counted from 0.
     json
         Print one JSON object, for programs.
     """
@@ -98,7 +98,7 @@ def _print_json(candidates: "Sequence[Candidate]", chosen: "AlignmentDescription
 def _print_table(
     candidates: "Sequence[Candidate]", chosen: "AlignmentDescription", text: "AlignedText"
 ) -> None:
-    """Print a line a layer, a column a head, and what was chosen."""
+    """Print a row for each layer, a column for each head, and the choice."""
     what = "agreement of both directions" if text.gold is None else "alignment error rate"
     print(f"{what} on {len(text.pairs)} pairs of {text.name}\n")
     num_heads = max(each.head or 0 for each in candidates)

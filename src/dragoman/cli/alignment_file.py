@@ -29,7 +29,7 @@ def _without_links(translations: Iterator["Translation"]) -> Iterator["Translate
 
 @contextmanager
 def _writing(model: Path, path: Path) -> Iterator["Align"]:
-    """Load the model once more, to align whatever engine translates."""
+    """Load the model once more, to align whichever engine translates."""
     from dragoman.alignment.aligner import Aligner
     from dragoman.alignment.links import write_pharaoh
     from dragoman.bulk.form import Translated

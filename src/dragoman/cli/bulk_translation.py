@@ -1,4 +1,4 @@
-"""What `dragoman translate` does with long files: the options, and what it tells meanwhile."""
+"""How `dragoman translate` handles long files: its options, and its progress reports."""
 
 import sys
 import time
@@ -24,7 +24,7 @@ class BulkOptions:
     """Long files and records."""
 
     jobs: Annotated[WholeNumber | None, Parameter(name=["--jobs", "-j"])] = None
-    """Translate with so many processes, which share the processors; on a cluster, actors."""
+    """Translate with this many processes, which share the processors; on a cluster, actors."""
 
     cluster: Annotated[bool | str, Parameter(negative=())] = False
     """Translate on a Ray cluster: the one at this address, or one that is started here."""
@@ -39,11 +39,11 @@ class BulkOptions:
 def bulk_output(
     files: tuple[Path, ...], output: Path | None, alignments: Path | None, options: BulkOptions
 ) -> Path | None:
-    """Give the output if files are translated to a file, so that what is finished can be kept.
+    """Return the output if files are translated to a file, so that finished work can be kept.
 
     Raises:
-        UsageError: an option needs that, and something else was named, or it has no effect.
-        DragomanError: the folder of an output is not there.
+        UsageError: an option needs that, but something else was named, or it has no effect.
+        DragomanError: the folder of an output does not exist.
     """
     if options.field is None and options.into != BulkOptions.into:
         raise UsageError(
@@ -64,7 +64,7 @@ def bulk_output(
 
 
 def _check(options: BulkOptions) -> None:
-    """Refuse options that mean nothing."""
+    """Refuse options that make no sense."""
     if options.jobs is not None and options.jobs < 1:
         raise UsageError(f"--jobs {options.jobs}: it takes at least one process")
     if (
@@ -79,7 +79,7 @@ def _check(options: BulkOptions) -> None:
 
 
 def translate_in_bulk(job: "Job", options: BulkOptions) -> int:
-    """Translate files, tell how far it is, and return the exit code."""
+    """Translate files, report progress, and return the exit code."""
     from dragoman.bulk.files import rejections_path, translate_files
 
     distributing = distribute(options)
@@ -105,7 +105,7 @@ def distribute(options: BulkOptions) -> "Distribute":
     """Choose who translates.
 
     Raises:
-        UsageError: an option means nothing.
+        UsageError: an option makes no sense.
     """
     _check(options)
     if options.cluster:
@@ -123,17 +123,17 @@ def distribute(options: BulkOptions) -> "Distribute":
 
 
 SECONDS_BETWEEN_LINES = {True: 5, False: 60}
-"""Where somebody watches, and in a file."""
+"""On a terminal, and otherwise."""
 
 
 class Report:
-    """Prints warnings as they come, and how far it is.
+    """Prints warnings as they come, and progress.
 
-    A person who waits is told every few seconds, a file once a minute. Each line is ended and left
-    where it is, as the next one may be anybody's: the last words of a worker, say.
+    On a terminal it reports every few seconds, to a file once a minute. Each line is ended and left
+    in place, as the next one may come from elsewhere, such as a worker's last words.
 
     Args:
-        warn: Print the warnings; else somebody counts what they are about.
+        warn: Print the warnings; if not, the caller counts what they are about.
     """
 
     def __init__(self, *, warn: bool = True) -> None:

@@ -1,4 +1,4 @@
-"""`dragoman check`: find the mistakes in somebody's own Transformer."""
+"""`dragoman check`: find the mistakes in a Transformer that somebody wrote."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -25,14 +25,14 @@ def check(
     memory: Annotated[WholeNumber, Parameter(validator=validators.Number(gte=64))] = 4096,
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> int:
-    """Run your own implementation of the Transformer, and say which mistakes it has.
+    """Run your own implementation of the Transformer, and report its mistakes.
 
     Classes are recognised by their usual names, built with small sizes and examined: what they
-    compute, what depends on what, what learns. Half a model is welcome. The exit code is 1 if
-    there are mistakes, and 0 if there are none; docs/mistakes.md explains each.
+    compute, what depends on what, and what learns. Half a model is welcome. The exit code is 1 if
+    there are mistakes, and 0 if there are none; docs/mistakes.md explains each mistake.
 
-    The file is run in a process of its own with limits of time and memory, without standard input,
-    in an empty directory. That is no security sandbox: do not run what you would not run yourself.
+    The file runs in a process of its own with limits on time and memory, without standard input, in
+    an empty directory. This is no security sandbox: do not check what you would not run yourself.
 
     For example:
 
@@ -43,13 +43,13 @@ def check(
     Parameters
     ----------
     file
-        A script, a notebook (.ipynb), or a page (.md, .txt) with blocks of Python.
+        A script, a notebook (.ipynb), or a page (.md, .txt) with Python code blocks.
     class_
-        `PART=NAME`: which class, or function, is which part, where the name does not tell.
+        `PART=NAME`: which class or function is which part, if the name does not tell.
     argument
-        `NAME=MEANING`: what an argument of a constructor stands for, where the name does not tell.
+        `NAME=MEANING`: what an argument of a constructor means, if the name does not tell.
     seconds
-        How long the program may take, once PyTorch is loaded.
+        How long the program may run, once PyTorch is loaded.
     memory
         How many MiB the program may use beyond PyTorch itself.
     json
@@ -78,7 +78,7 @@ def _print_json(report: "Report") -> None:
 
 
 def _print(report: "Report") -> None:
-    """Print an overview, then what is wrong, what is peculiar, and what was not looked at."""
+    """Print an overview, then the mistakes, the notes, and what was not checked."""
     from rich.console import Console
 
     console = Console(highlight=False, markup=False)
@@ -103,7 +103,7 @@ def _print(report: "Report") -> None:
 
 
 def _left_out(report: "Report") -> list[str]:
-    """Say what was not checked, and which parts are not there."""
+    """Say what was not checked, and which parts were not found."""
     there = [part for part in report.parts if part.found_as or part.part == "the file"]
     lines = [
         f"not checked in {part.found_as or part.part}: {reason}"
@@ -116,7 +116,7 @@ def _left_out(report: "Report") -> list[str]:
 
 
 def _overview(report: "Report") -> "Table":
-    """Make one line of each part that was found."""
+    """Make a table with a row for each part that was found."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)

@@ -33,9 +33,9 @@ def check(
     languages: Languages = "en-it",
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> int:
-    """Say what parallel text is like: sizes, lengths, suspicious pairs, and what files share.
+    """Describe parallel text: sizes, lengths, suspicious pairs, and what files share.
 
-    Lines that hold no pair are counted, and the first ones named; the exit code is 1 then, as
+    Lines that hold no pair are counted, and the first ones are listed; the exit code is then 1, as
     training refuses such a file.
 
     For example:
@@ -48,15 +48,15 @@ def check(
     Parameters
     ----------
     files
-        What a recipe reads: TSV, CSV, JSON lines or a translation memory (TMX), plain or
+        Anything that a recipe reads: TSV, CSV, JSON lines or a translation memory (TMX), plain or
         compressed; the directory of a downloaded corpus; a Hugging Face data set.
     source
-        A plain text file, a sentence a line, for a corpus in two files.
+        A plain text file, one sentence per line, for a corpus in two files.
     target
         The translation of each line of the source.
     languages
-        The codes of the source and of the target. They decide which script a sentence should
-        have, and under which codes JSON lines and translation memories hold it.
+        The language codes of source and target. They decide which script a sentence should have,
+        and under which codes it is read from JSON lines and translation memories.
     json
         Print one JSON object, for programs.
     """
@@ -95,9 +95,9 @@ def get(
     output: OutputIfAny = None,
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:
-    """Download a public corpus, verify it, and say its licence.
+    """Download a public corpus, verify it, and show its licence.
 
-    An interrupted download goes on where it stopped when the command runs again.
+    If a download is interrupted, the same command continues where it stopped.
 
     For example:
 
@@ -109,11 +109,11 @@ def get(
     corpus
         `opus:NAME` for the latest version, or `opus:NAME/VERSION`.
     languages
-        Two language codes, as in `en-it`.
+        Two language codes, such as `en-it`.
     output
-        The directory to make; `NAME.LANGUAGES` where it is left out.
+        The directory to create; `NAME.LANGUAGES` if left out.
     json
-        Print one JSON object, for programs: what stands in the corpus' own `corpus.toml`, too.
+        Print one JSON object, for programs, with the contents of the corpus's `corpus.toml` too.
     """
     from dragoman.corpora.languages import parse_languages
     from dragoman.corpora.opus.corpus import get as get_corpus
@@ -157,17 +157,17 @@ def primer(
     Parameters
     ----------
     pairs
-        How many pairs.
+        How many pairs to write.
     output
         The TSV file to write.
     seed
         Another seed gives other sentences.
     split
-        The sentences of one split are in no other.
+        The splits have no sentences in common.
     alignments
-        A file for the word alignments, one line a pair: `0-0 1-2` says that the first words
+        A file for the word alignments, one line per pair: `0-0 1-2` says that the first words
         translate each other, and that the second English word is the third Italian one. A
-        punctuation mark is a word, and so is what stands before an Italian apostrophe. The line
+        punctuation mark counts as a word, and so does what precedes an Italian apostrophe. The line
         of a sentence from the phrasebook, with which the training split begins, is empty.
     """
     from dragoman.corpora.primer.corpus import generate
@@ -184,7 +184,7 @@ def primer(
 
 
 def _corpora(files: list[str], source: str | None, target: str | None) -> "list[CorpusConfig]":
-    """List what to check: each of the files, and the one that is in two files."""
+    """List what to check: each of the files, and the corpus in two files."""
     from dragoman.corpora.config import CorpusConfig
     from dragoman.errors import UsageError
 
@@ -211,7 +211,7 @@ def _print_json(measured: list["CorpusStatistics"], shared: list[tuple[str, str,
 
 
 def _print_statistics(statistics: "CorpusStatistics") -> None:
-    """Print what a person wants to know of a corpus."""
+    """Print what a person wants to know about a corpus."""
     languages = "-".join(side.language for side in statistics.sides)
     print(
         f"{statistics.corpus}: {statistics.pairs:,} pairs, languages {languages} "
@@ -243,5 +243,5 @@ def _print_statistics(statistics: "CorpusStatistics") -> None:
 
 
 def _printable(text: str) -> str:
-    """Take out what a terminal would obey."""
+    """Remove what a terminal would obey."""
     return "".join(c for c in text if c.isprintable() or c in "\n\t").strip()

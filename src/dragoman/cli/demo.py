@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from dragoman.corpora.primer.splits import Split
 
 SIZES: dict["Split", int] = {"train": 100_000, "validation": 1000, "test": 1000}
-"""Pairs of each part of the text."""
+"""Sentence pairs in each split."""
 
 SHOWN = 8
 
@@ -30,12 +30,12 @@ def demo(*, output: Output = Path("runs/demo")) -> int:
     """Train an English-Italian translator on the embedded corpus, and see how good it is.
 
     The test sentences combine words in ways that the training text never shows. It takes a few
-    minutes on two CPU cores; interrupt it and run it again, and it goes on.
+    minutes on two CPU cores; if you interrupt it, the same command continues from there.
 
     Parameters
     ----------
     output
-        The model directory.
+        The model directory to write.
     """
     sleep_while_waiting()
     from dragoman.corpora.text_file import as_setting
@@ -76,7 +76,7 @@ def _write_text(paths: dict["Split", Path]) -> None:
 
 
 def _show(model: Path, test: Path) -> None:
-    """Score the test sentences and print some of them, chosen by their place."""
+    """Score the test sentences and print some of them, evenly spaced."""
     from dragoman import Translator
     from dragoman.evaluation.config import EvaluationConfig
     from dragoman.evaluation.metrics import exact_match, score

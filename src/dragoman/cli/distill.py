@@ -28,17 +28,18 @@ def distill(
     set_: Annotated[tuple[str, ...], Parameter(name="--set", negative=())] = (),
     jobs: Annotated[WholeNumber | None, Parameter(name=["--jobs", "-j"])] = None,
 ) -> int:
-    """Train a fast model on the translations of a good one, or go on with that.
+    """Train a fast model on the translations of a good one, or resume such a run.
 
-    The model translates the source side of the pairs, and a student with a deep encoder and a
-    shallow decoder learns from these translations, with the vocabulary of its teacher. They are
-    more alike than those of people, so that they are easier to learn. The student's recipe is the
-    teacher's but for the model and the training text; it is judged by the same references, and
-    stands in the output, for `dragoman train`. As wide as its teacher, it begins with its layers.
+    The model, the teacher, translates the source side of the pairs, and a student with a deep
+    encoder and a shallow decoder learns from these translations, with its teacher's vocabulary.
+    They are more uniform than those of people, and so easier to learn. The student has its
+    teacher's recipe, except for the model and the training text, and is judged by the same
+    references; the recipe is saved in the output, for `dragoman train`. A student as wide as its
+    teacher starts from its teacher's layers.
 
-    Translations that are empty, run in circles or have another fault are left out, and counted.
+    Translations that are empty, repeat themselves or have another fault are left out and counted.
 
-    Interrupt it at any time: the same command goes on, with the translation or with the training.
+    You can interrupt it at any time: the same command continues translating or training.
 
     For example:
 
@@ -50,19 +51,19 @@ def distill(
     model
         A model directory: the teacher.
     pairs
-        Sentence pairs, in every form that a recipe's `corpora.train` takes as path.
+        Sentence pairs, in any form that a recipe's `corpora.train` accepts as a path.
     student
-        What the student's `model` section starts from: tiny-6-1, small-6-1, base-12-1 (layers of
-        encoder and decoder), or another preset of a recipe.
+        The preset for the student's `model` section: tiny-6-1, small-6-1, base-12-1 (layers of
+        encoder and decoder), or any other preset that recipes have.
     output
-        The directory of the student's run; where it is left out, beside the teacher's under the
-        names of both, as `runs/en-it-small-6-1`.
+        The directory of the student's run; if left out, beside the teacher's and named after both,
+        such as `runs/en-it-small-6-1`.
     n_best
-        Translations of each sentence that the student learns from.
+        How many translations of each sentence the student learns from.
     set_
         Change a setting of the student's recipe, as section.key=value; may be given several times.
     jobs
-        Translate with so many processes, which share the processors.
+        Translate with this many processes, which share the processors.
     """
     sleep_while_waiting()
     from dragoman.corpora.config import CorpusConfig

@@ -18,28 +18,28 @@ if TYPE_CHECKING:
     from dragoman.translator import Translator
 
 TRANSLATED_AT_ONCE = 512
-"""Sentences; enough for full batches, and few enough to tell often how far it is."""
+"""Sentences; enough for full batches, and few enough to report progress often."""
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class ScoringOptions:
-    """What differs from the evaluation in the model's recipe, or from what is usual."""
+    """Changes to the evaluation settings of the model's recipe, or to the usual ones."""
 
     lowercase: bool | None = None
-    """Compare without regard to case."""
+    """Ignore case."""
 
     tokenize: str | None = None
-    """How BLEU splits words: 13a, intl, zh, ja-mecab, char, or none for text that is split."""
+    """How BLEU splits text: 13a, intl, zh, ja-mecab, char, or none for text that is split."""
 
     bootstrap_samples: WholeNumber | None = None
-    """Resampled test sets for intervals, which need 40 or more, and p-values; 0 leaves them out."""
+    """Resampled test sets for intervals, which need at least 40, and p-values; 0 omits both."""
 
     def settings(self, model: Path, languages: tuple[str, str]) -> "EvaluationConfig":
-        """Complete the options with what the model's recipe says, and with what a language needs.
+        """Complete the options from the model's recipe, or by what the language needs.
 
         Raises:
-            UsageError: a value is not known.
+            UsageError: a value is unknown.
         """
         from dragoman.config import from_table, to_table
         from dragoman.evaluation.config import EvaluationConfig, usual_tokenization
@@ -57,14 +57,13 @@ class TestSet:
     """What is translated, if not PAIRS."""
 
     source: Path | None = None
-    """The source side of a test set in two plain text files, a sentence a line."""
+    """The source side of a test set in two plain text files, one sentence per line."""
 
     reference: Path | None = None
-    """The reference translations, the other side."""
+    """The other side: the reference translations."""
 
     languages: Languages | None = None
-    """The fields of JSON lines, or the codes of TMX, with source and reference, as en-it; left out,
-    the model's."""
+    """JSON fields or TMX codes of source and reference, such as en-it; by default the model's."""
 
 
 class System(NamedTuple):
@@ -87,27 +86,27 @@ def evaluate(
     json: Annotated[bool, Parameter(negative=())] = False,
     scoring: ScoringOptions = ScoringOptions(),
 ) -> None:
-    """Translate a test set and score it: BLEU, chrF and TER with signature and 95 % interval.
+    """Translate a test set and score it: BLEU, chrF and TER with signatures and 95 % intervals.
 
-    With --compare, a second model or a file with its translations, one a line, is scored on the
+    With --compare, a second model or a file with its translations, one per line, is scored on the
     same sentences, and the difference is tested by paired bootstrap.
 
     Parameters
     ----------
     model
-        A model directory, or a file with translations, one a line.
+        A model directory, or a file with translations, one per line.
     pairs
         The test set as TSV, CSV, JSON lines or TMX; or give --source and --reference.
     test_set
         What is translated, if not PAIRS.
     compare
-        The other model directory or file of translations.
+        A second model directory or file of translations.
     translation
         What translates, where, and what it keeps.
     json
-        Write JSON, for programs.
+        Print one JSON object, for programs.
     scoring
-        What differs from the evaluation in the model's recipe, or from what is usual.
+        Changes to the evaluation settings of the model's recipe, or to the usual ones.
     """
     from json import dumps
 
@@ -146,7 +145,7 @@ def evaluate(
 
 
 def _recorded_settings(model: Path) -> "EvaluationConfig | None":
-    """Read how the recipe of a model scores it; a file and an import have no recipe."""
+    """Read the evaluation settings of a model's recipe; a file and an import have no recipe."""
     from dragoman.config import from_table
     from dragoman.errors import DragomanError, UsageError
     from dragoman.evaluation.config import EvaluationConfig
@@ -168,10 +167,10 @@ def _recorded_settings(model: Path) -> "EvaluationConfig | None":
 
 
 def _check_systems(paths: list[Path], translation: TranslationOptions) -> None:
-    """Refuse options that nothing takes up, and models that nobody can compare.
+    """Refuse options that have no effect, and models that cannot be compared.
 
     Raises:
-        UsageError: translations are all there and are to be made, or languages differ.
+        UsageError: options say how to translate, but only files are scored; or languages differ.
     """
     from dragoman.errors import UsageError
 
@@ -191,14 +190,14 @@ def _check_systems(paths: list[Path], translation: TranslationOptions) -> None:
 
 
 def _languages_of(model: Path) -> tuple[str, str]:
-    """Read between which languages a model translates."""
+    """Read which languages a model translates between."""
     from dragoman.model_directory import ModelDirectory
 
     return ModelDirectory(model).description.languages
 
 
 def _languages(test_set: TestSet, compared: list[Path]) -> tuple[str, str]:
-    """Tell the languages of a test set: those that are given, or those of the first model."""
+    """Choose the languages of a test set: those that are given, or those of the first model."""
     from dragoman.corpora.languages import parse_languages
 
     if test_set.languages is not None:
@@ -242,7 +241,7 @@ def _read_test_set(
 
 
 def _warn_of_blanks(pairs: "list[Pair]") -> None:
-    """Say which pairs lack a side: they are scored, and what they are worth is not quality."""
+    """Warn of pairs that lack a side: they are scored, but their scores do not measure quality."""
     from dragoman.corpora.cleaning import MAX_EXAMPLES, is_empty
 
     if blank := [str(pair.line) for pair in pairs if is_empty(pair)]:
@@ -255,7 +254,7 @@ def _warn_of_blanks(pairs: "list[Pair]") -> None:
 
 
 def _warn_of_other_letters(texts: list[str], what: str) -> None:
-    """Say where the scores are not those that sacreBLEU gives for the same files."""
+    """Warn where the scores are not those that sacreBLEU gives for the same files."""
     from dragoman.tokenizers.normalisation import normalise
 
     changed = [text for text in texts if normalise(text) != " ".join(text.split())]
@@ -269,7 +268,7 @@ def _warn_of_other_letters(texts: list[str], what: str) -> None:
 
 
 def _warn_of_unspaced(references: list[str], settings: "EvaluationConfig") -> None:
-    """Say where BLEU would take sentences for words."""
+    """Warn where BLEU would take sentences for words."""
     from dragoman.languages.scripts import is_unspaced
 
     splits_at_spaces = settings.tokenize in ("13a", "intl") and "BLEU" in settings.metrics
@@ -283,7 +282,7 @@ def _warn_of_unspaced(references: list[str], settings: "EvaluationConfig") -> No
 
 
 def _warn_of_few(references: list[str]) -> None:
-    """Say where a difference may be chance, whatever its p-value."""
+    """Warn where a difference may be chance, whatever its p-value."""
     from dragoman.evaluation.significance import few_sentences
 
     if reservation := few_sentences(len(references)):
@@ -291,9 +290,9 @@ def _warn_of_few(references: list[str]) -> None:
 
 
 def _system(path: Path, sources: list[str], translation: TranslationOptions) -> System:
-    """Prepare to translate with a model directory, or to give the translations of a file.
+    """Prepare to translate with a model directory, or to return the translations of a file.
 
-    What can be wrong with it is found here, before any system has begun its long work.
+    Whatever is wrong with it is found here, before any system begins its long work.
     """
     if path.is_dir():
         translator = translation.load(path)
@@ -315,7 +314,7 @@ def _system(path: Path, sources: list[str], translation: TranslationOptions) -> 
 
 
 def _translate(translator: "Translator", sources: list[str]) -> list[str]:
-    """Translate, and tell a person who waits how far it is."""
+    """Translate, and report progress to whoever waits."""
     from dragoman.bulk.files import Progress
 
     report = Report()

@@ -26,7 +26,7 @@ def explain(
     """Show how a sentence is translated: every head, every sublayer, every candidate.
 
     Writes one page that walks through the model in the order of "Attention Is All You Need", with
-    the numbers of this model and this sentence. It needs no network and no script.
+    the numbers of this model and this sentence. The page needs no network and no script.
 
     For example:
 
@@ -37,12 +37,12 @@ def explain(
     model
         A model directory.
     sentence
-        What to translate. The model reads what `dragoman translate` shows it of one sentence.
-        One that begins with a dash stands last, behind --.
+        The sentence to translate; the model reads it as `dragoman translate` would show it. If it
+        begins with a dash, put it last, after --.
     output
-        The page to write.
+        The HTML page to write.
     beam_size
-        Unfinished translations that are followed at once, if not as many as the model's own.
+        Partial translations that are followed at once; the model's own beam size if left out.
     json
         Print everything as one JSON object, for programs.
     """
@@ -73,7 +73,7 @@ def explain(
 
 
 def _configure(directory: "ModelDirectory", beam_size: int | None) -> "SearchConfig":
-    """Take the model's search, with another beam if one was asked for."""
+    """Take the model's search settings, with another beam size if one was given."""
     search = directory.search
     if beam_size is None:
         return search

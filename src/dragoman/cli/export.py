@@ -38,19 +38,19 @@ def export(
 ) -> None:
     """Write a model in another format, after showing that it translates the same there.
 
-    ctranslate2 is a copy that mostly translates faster, and without PyTorch. The model directory
-    keeps it, `dragoman translate` takes it from then on, and so can other programs that know
-    CTranslate2.
+    ctranslate2 is a copy that usually translates faster, and without PyTorch. It is kept in the
+    model directory, `dragoman translate` uses it from then on, and so can other programs that
+    support CTranslate2.
 
-    marian is what Hugging Face's MarianMTModel and MarianTokenizer load. It holds only models that
-    were trained with model.norm = "after": the presets, and most models since 2018, have the norm
-    before each sublayer, for which Marian has no place.
+    marian is what Hugging Face's MarianMTModel and MarianTokenizer load. It only supports models
+    that were trained with model.norm = "after": the presets, and most models since 2018, have the
+    norm before each sublayer, which Marian cannot express.
 
-    onnx is for onnxruntime, so for browsers, phones and other languages: a graph that reads the
-    source, and one that writes the target token by token.
+    onnx is for onnxruntime, and thus for browsers, phones and other programming languages: one
+    graph reads the source, and one writes the target token by token.
 
-    Before anything is written, it must give the same translations and log-probabilities in single
-    precision; then, if asked for, its weights are rounded.
+    Before anything is written, the export must give the same translations and log-probabilities in
+    single precision; only then are its weights rounded, if int8 is chosen.
 
     For example:
 
@@ -64,10 +64,10 @@ def export(
     to
         The format.
     output
-        Where to write it; left out, into the model directory, in a folder named as the format.
+        The directory to write; if left out, a folder of the model directory named after the format.
     quantization
-        Of the weights: int8 makes matrices a quarter as large, and the whole a quarter to two
-        fifths (ctranslate2) or about a third (onnx); float32 changes nothing. Left out, it is int8
+        How weights are stored: int8 makes matrices a quarter as large, and the whole a quarter to
+        two fifths (ctranslate2) or about a third (onnx); float32 changes nothing. If left out, int8
         for ctranslate2 and float32 for the others; marian has no int8.
     json
         Print one JSON object, for programs.
@@ -102,7 +102,7 @@ def export(
 
 
 def _export(model: Path, to: Format, output: Path | None, rounding: Quantization) -> "Proof":
-    """Call the export that is meant."""
+    """Call the export for a format."""
     if to == "ctranslate2":
         from dragoman.interop.ctranslate2 import export_ctranslate2
 

@@ -1,4 +1,4 @@
-"""`dragoman finetune`: a finished model learns from text of one's own."""
+"""`dragoman finetune`: a finished model learns from text of your own."""
 
 import math
 from pathlib import Path
@@ -21,14 +21,14 @@ def finetune(
     epochs: float = EPOCHS,
     set_: Annotated[tuple[str, ...], Parameter(name="--set", negative=())] = (),
 ) -> int:
-    """Train a finished model further on text of your own, or go on with that.
+    """Train a finished model further on text of your own, or resume such a run.
 
-    The model may be one that was trained here, or an import. It keeps its sizes and its
-    vocabulary. Some of the pairs are held out; at the end the model as it was and as it is now
-    translate them, and the test text of the model where it is at hand, and the difference is told:
-    what it has learnt, and what it has forgotten. The model that you name is left as it is.
+    The model may have been trained here or imported. It keeps its sizes and its vocabulary. Some of
+    the pairs are held out; at the end the old and the new model translate them, and the model's
+    test text if it is at hand, and the difference is reported: what the model has learnt, and what
+    it has forgotten. The model that you name is not changed.
 
-    Interrupt it at any time: it saves, and the same command goes on from there.
+    You can interrupt it at any time: it saves, and the same command continues from there.
 
     For example:
 
@@ -40,12 +40,12 @@ def finetune(
     model
         A model directory.
     pairs
-        Sentence pairs, in every form that a recipe's `corpora.train` takes as path.
+        Sentence pairs, in any form that a recipe's `corpora.train` accepts as a path.
     output
-        The directory of the new model; where it is left out, beside the other with `-finetuned`
-        added to its name.
+        The directory of the new model; if left out, beside the old one, with `-finetuned` added to
+        its name.
     epochs
-        How many times the model sees the pairs, of which cleaning may leave some out.
+        How many times the model sees the pairs; cleaning may leave some of them out.
     set_
         Change a setting of the recipe, as section.key=value; may be given several times.
     """

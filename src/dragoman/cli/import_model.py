@@ -22,9 +22,9 @@ def marian(
     language_token: str | None = None,
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:
-    """Import a Marian model of Hugging Face, such as those of OPUS-MT.
+    """Import a Marian model in Hugging Face's format, such as those of OPUS-MT.
 
-    If transformers is installed, both sides then translate sentences, which must come out equal.
+    If transformers is installed, both then translate sentences, and the results must be equal.
 
     For example:
 
@@ -34,14 +34,14 @@ def marian(
     Parameters
     ----------
     directory
-        With config.json, model.safetensors, source.spm, target.spm and vocab.json.
+        A directory with config.json, model.safetensors, source.spm, target.spm and vocab.json.
     output
-        The model directory to write, which is not there yet; `models/` and the name of the
-        imported one where it is left out.
+        The model directory to write, which must not exist yet; `models/` and the name of the
+        imported directory if left out.
     languages
-        The codes of source and target, such as en-it; left out, tokenizer_config.json says them.
+        The codes of source and target, such as en-it; if left out, tokenizer_config.json decides.
     language_token
-        Which language a model with several writes, as its vocabulary calls it; "" is none.
+        The target language of a model with several, as its vocabulary writes it; "" is none.
     json
         Print one JSON object, for programs.
     """

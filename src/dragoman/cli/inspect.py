@@ -11,14 +11,14 @@ PARTS = ("source_embeddings", "target_embeddings", "encoder", "decoder", "projec
 
 
 def inspect(model: Path, /, *, json: Annotated[bool, Parameter(negative=())] = False) -> None:
-    """Show a model: parameters by part, text, scores, fingerprints.
+    """Show a model: parameters by part, training text, scores, fingerprints.
 
     Parameters
     ----------
     model
         A model directory.
     json
-        Write JSON, for programs.
+        Print one JSON object, for programs.
     """
     from json import dumps
 
@@ -43,7 +43,7 @@ def _print_sections(table: dict[str, Any], parameters: dict[str, int]) -> None:
         if count := parameters.get(part):
             print(f"  {part:<20} {count:>12,}")
     for section in ("model", "tokenizer", "search", "alignment", "shortlist", "software"):
-        if section not in table:  # nothing to align by, or no shortlist, was learnt
+        if section not in table:  # no alignment was chosen, or no shortlist learnt
             continue
         print(f"\n{section}")
         for key, value in table[section].items():
@@ -70,5 +70,5 @@ def _print_training(training: dict[str, Any]) -> None:
 
 
 def _plain(line: str) -> str:
-    """Take out what would steer the terminal: the text comes from whoever made the model."""
+    """Remove what would control the terminal: the text comes from whoever made the model."""
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in line)

@@ -32,34 +32,34 @@ def judge(
     device: str = "auto",
     precision: Precision = "auto",
 ) -> int:
-    """Tell how sure a model is of translations that are given, and of each of their words.
+    """Tell how sure a model is of given translations, and of each of their words.
 
-    They may be a person's, another program's or the model's own: to find those that should be
-    looked at, the pairs of a corpus that are no translations, or the better one of two.
+    They may come from a person, another program or the model itself. Use it to find translations
+    that need a review, pairs of a corpus that are not translations, or the better one of two.
 
     For each pair a line is written: the confidence, from 0 to 1, a tab, and the log-probability.
     The confidence is the geometric mean of the probabilities that the model gives the tokens, the
-    end included; so it does not depend on the length. With --json each pair gives one object with
-    `pair` (its line, from 1), `source`, `translation`, `confidence`, `words`, each with its `text`
-    and its `confidence`, `log_probability` and `num_tokens`. Words are spelt as the model sees
-    them: in small letters if it knows no others, and a word that it does not know as its mark; but
-    in capitals where the model is shown small letters for them.
+    end included, so it does not depend on the length. With --json, each pair gives one object with
+    `pair` (its line, from 1), `source`, `translation`, `confidence`, `words` (each with its `text`
+    and `confidence`), `log_probability` and `num_tokens`. Words are spelt as the model sees them:
+    in lower case if it knows nothing else, and an unknown word as the model's mark for such words;
+    but in capitals where the model is shown them in lower case.
 
-    The model reads the source as `dragoman translate` shows it: without the mark of a list or the
-    emoji around it, and in small letters, names and nouns, too, if it is in capitals. It reads the
-    translation so where that has them, too; one that lacks them loses nothing by it. Tags are read
-    as text. Of what stays as it is, as a number or an empty text does, the model is not asked: the
-    confidence of a pair of the same is 1, of 0 tokens.
+    The model reads the source as `dragoman translate` shows it: without a list marker or emoji
+    around it, and in lower case, names and nouns included, if it is in capitals. It reads the
+    translation the same way where that has these too; one that lacks them is not penalised. Tags
+    are read as text. The model is not asked about text that stays as it is, such as a number or an
+    empty text: the confidence of a pair with the same text on both sides is then 1, for 0 tokens.
 
-    Each pair is taken for one sentence. One of more tokens than the model has seen is not judged,
-    which a warning says; it gets a confidence of 0, with --json no words, and `rejected` says why.
-    The exit code is 3 then.
+    Each pair is treated as one sentence. A pair with more tokens than the model has seen is not
+    judged, and a warning says so; it gets a confidence of 0 and, with --json, no words, and
+    `rejected` says why. The exit code is then 3.
 
     For example:
 
         dragoman judge runs/en-it pairs.tsv -o judged.tsv
 
-    The words that the model is not sure of, as a program reads them:
+    To list the words that the model is not sure of:
 
         dragoman judge runs/en-it pairs.tsv --json | jq '.words[] | select(.confidence < 0.1)'
 
@@ -70,15 +70,15 @@ def judge(
     pairs
         Sentences and their translations: TSV, CSV, JSON lines or TMX, plain or compressed.
     output
-        Write to this file, which appears when it is complete, instead of standard output.
+        Write to this file instead of standard output; it appears only when it is complete.
     json
         Write a JSON object for each pair.
     engine
-        ctranslate2 needs the copy that `dragoman export` makes; auto takes it if it is there.
+        ctranslate2 needs the copy that `dragoman export` makes; auto uses it if there is one.
     device
-        A name that PyTorch knows, such as cpu or cuda:1; auto takes a GPU if there is one.
+        A device that PyTorch knows, such as cpu or cuda:1; auto uses a GPU if there is one.
     precision
-        Of PyTorch's matrix products; auto is bf16 where the hardware has it, and else fp32.
+        Precision of PyTorch's matrix products; auto is bf16 if the hardware has it, else fp32.
     """
     from dragoman.corpora.config import CorpusConfig
     from dragoman.corpora.parallel_text import read_pairs
@@ -99,7 +99,7 @@ def judge(
     exit_code = 0
     with open_output(output) as stream:
         for pair, judgement in zip(written, judged, strict=True):
-            # A record may hold what no UTF-8 can, as a lone surrogate; JSON has an escape for it.
+            # A record may hold what UTF-8 cannot, such as a lone surrogate; JSON can escape it.
             stream.write(write(pair, judgement).encode(errors="backslashreplace"))
             if judgement is None:
                 exit_code = SOME_REJECTED

@@ -1,4 +1,4 @@
-"""Options that several commands have."""
+"""Options shared by several commands."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -11,14 +11,14 @@ from cyclopts import Parameter, Token, validators
 from dragoman.errors import UsageError
 
 NAMES = {"sampling_temperature": "--sample"}
-"""Of the options that are not called as the setting is."""
+"""Names of options that differ from those of their settings."""
 
 
 def read_whole_number(_: type, tokens: Sequence[Token]) -> int:
-    """Read what stands behind an option; cyclopts by itself would round 2.5 to a whole number.
+    """Read the value of an option; cyclopts by itself would round 2.5 to a whole number.
 
     Raises:
-        ValueError: it is no whole number.
+        ValueError: it is not a whole number.
     """
     (token,) = tokens
     try:
@@ -29,10 +29,10 @@ def read_whole_number(_: type, tokens: Sequence[Token]) -> int:
 
 @contextmanager
 def settings_are_options(names: Collection[str]) -> Iterator[None]:
-    """Write settings as options in an error, as `--beam-size 0` for `beam_size=0`.
+    """Write settings as options in an error, such as `--beam-size 0` for `beam_size=0`.
 
     Raises:
-        UsageError: a setting has a value that it cannot have.
+        UsageError: a setting has an invalid value.
     """
     try:
         yield

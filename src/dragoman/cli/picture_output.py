@@ -1,4 +1,4 @@
-"""Where pictures go: the ending of a file's name says what is written."""
+"""Where pictures go: the ending of a file's name decides the format."""
 
 import sys
 from collections.abc import Callable
@@ -29,13 +29,13 @@ def ending_of(path: Path, known: tuple[str, ...]) -> str:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a page, or a drawing of our own."""
+    """Write a page or a drawing of our own."""
     write_atomically(path, text)
     print(f"wrote {path}")
 
 
 def warn_of_size(page: str, path: Path, remedy: str) -> None:
-    """Say that a page is large, and what makes a smaller one."""
+    """Warn that a page is large, and say what makes a smaller one."""
     if (size := len(page.encode())) > LARGE_PAGE:
         print(
             f"warning: {path} has {size / 1e6:.0f} MB, which a browser takes long to show; "
@@ -45,7 +45,7 @@ def warn_of_size(page: str, path: Path, remedy: str) -> None:
 
 
 def write_figure_file(path: Path, ending: str, draw: Callable[[], "Figure"]) -> None:
-    """Write what matplotlib draws, which is imported only now."""
+    """Write a figure of matplotlib, which is imported only now."""
     from dragoman.visualisation.picture_file import write_figure
 
     with open_whole(path) as stream:
@@ -54,7 +54,7 @@ def write_figure_file(path: Path, ending: str, draw: Callable[[], "Figure"]) -> 
 
 
 def warn_of_boxes(ending: str, texts: list[str]) -> None:
-    """Say which characters a picture lacks; the viewer of an SVG brings fonts of its own."""
+    """Warn of characters that no font here has; the viewer of an SVG uses fonts of its own."""
     from dragoman.visualisation.picture_file import undrawable
 
     if ending != "svg" and (missing := undrawable(texts)):

@@ -13,9 +13,9 @@ from dragoman.durable import check_apart, open_whole
 
 
 def end_by_exit() -> None:
-    """Let a signal to end take what has been begun along, as an interrupt does."""
+    """Let termination signals clean up what was begun, as an interrupt does."""
     for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` has it
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as under `nohup`
             signal.signal(number, lambda number, frame: sys.exit(128 + number))
 
 
@@ -26,11 +26,11 @@ def plan(
     output: OutputIfAny = None,
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:
-    """Choose vocabulary, model, batches and schedule for a text, and predict what they take.
+    """Choose vocabulary, model, batches and schedule for a text, and predict time and memory.
 
-    The text is read, and a model that suits it and the time is trained for some seconds, so that
-    the prediction rests on a measurement. The recipe says why it is so, as a whole and behind each
-    setting.
+    The text is read, and a model that suits it and the time is trained for a few seconds, so that
+    the prediction rests on a measurement. The recipe explains its choices, as a whole and next to
+    each setting.
 
     For example:
 
@@ -40,16 +40,16 @@ def plan(
     Parameters
     ----------
     pairs
-        The training text, in every form that a recipe's `corpora.train` takes as path.
+        The training text, in any form that a recipe's `corpora.train` accepts as a path.
     languages
-        The codes of the source and of the target.
+        The language codes of source and target.
     minutes
         How long the whole training may take on this machine.
     output
-        The recipe to write; standard output where it is left out. A file that is there is replaced
-        if it is as `dragoman plan` has written it.
+        The recipe to write; standard output if left out. An existing file is replaced if it is
+        unchanged since `dragoman plan` wrote it.
     json
-        Write JSON, for programs.
+        Print one JSON object, for programs.
     """
     from dragoman.corpora.languages import parse_languages
     from dragoman.errors import UsageError
@@ -67,8 +67,8 @@ def plan(
             )
     source, target = parse_languages(languages)
     given = {"source_language": source, "target_language": target, "corpora": {"train": train}}
-    recipe_from_table(given)  # refuses now what a training would refuse later
-    # A place that cannot be written, or a signal that ends us, must not wait for the end.
+    recipe_from_table(given)  # refuses now what training would refuse later
+    # An output that cannot be written must fail now, not at the end; and signals clean up.
     end_by_exit()
     with contextlib.nullcontext() if output is None else open_whole(output) as file:
         made = make_plan(given, minutes, lambda message: print(message, file=sys.stderr))

@@ -39,8 +39,8 @@ def attention(
 ) -> None:
     """Draw what attends to what while a sentence is translated: every kind, layer and head.
 
-    An .html page lets you choose by buttons and shows each weight; .svg, .png and .pdf have all
-    that was asked for in one picture.
+    An .html page has buttons to choose a map and shows each weight; an .svg, .png or .pdf has
+    everything that was asked for in one picture.
 
     For example:
 
@@ -52,19 +52,19 @@ def attention(
     model
         A model directory.
     sentence
-        What is translated. The model reads what `dragoman translate` shows it of one sentence.
-        One that begins with a dash stands last, behind --.
+        The sentence to translate; the model reads it as `dragoman translate` would show it. If it
+        begins with a dash, put it last, after --.
     output
-        Where to write it; the ending chooses the format.
+        The file to write; its ending decides the format.
     translation
-        Read the attention while the model computes this one; left out, its own. The model reads
-        both as they are written.
+        The translation to compute; if left out, the model's own. If you give one, the model reads
+        both texts exactly as they are written.
     kind
-        Of the encoder to itself, of the decoder to itself, or across to the source.
+        Attention of the encoder to itself, of the decoder to itself, or across to the source.
     layer
-        From 1; left out, all.
+        Number of a layer, from 1; all layers if left out.
     head
-        From 1; left out, all.
+        Number of a head, from 1; all heads if left out.
     """
     ending = ending_of(output, (*PRINTED, "html"))
     from dragoman.model_directory import ModelDirectory
@@ -107,7 +107,7 @@ def positions(
     d_model: WholeNumber | None = None,
     convention: Literal["interleaved", "marian", "tensor2tensor"] | None = None,
 ) -> None:
-    """Draw the sinusoids that tell positions apart: values, likeness, wavelengths.
+    """Draw the sinusoids that encode positions: values, similarity, wavelengths.
 
     For example:
 
@@ -120,13 +120,13 @@ def positions(
         A model directory, which decides width and convention; if its positions are rotary, the
         sines and cosines of their angles are drawn.
     output
-        Where to write it; the ending, .svg, .png or .pdf, chooses the format.
+        The file to write; its ending, .svg, .png or .pdf, decides the format.
     length
-        Positions.
+        Number of positions.
     d_model
-        Width of the encodings, where there is no model; that of the paper if left out.
+        Width of the encodings if no model is given; if left out, that of the paper.
     convention
-        Which dimensions are sines and which cosines, where there is no model.
+        Which dimensions are sines and which are cosines, if no model is given.
     """
     ending = ending_of(output, PRINTED)
     from dragoman.model.config import TransformerConfig
@@ -155,12 +155,12 @@ def positions(
 
 @app.command
 def masks(*, output: Output) -> None:
-    """Draw where attention may look in an example batch: padding, causal, and both.
+    """Draw where attention may look in an example batch: padding mask, causal mask, and both.
 
     Parameters
     ----------
     output
-        Where to write it; the ending, .svg, .png, .pdf or .html, chooses the format.
+        The file to write; its ending, .svg, .png, .pdf or .html, decides the format.
     """
     ending = ending_of(output, (*PRINTED, "html"))
     from dragoman.visualisation.mask_examples import mask_examples
@@ -185,10 +185,10 @@ def training(runs: Annotated[list[Path], Parameter(negative=())], /, *, output: 
     Parameters
     ----------
     runs
-        Directories that `dragoman train` writes, finished or not; six at most, as there are no more
+        Directories written by `dragoman train`, finished or not; at most six, as there are only six
         colours.
     output
-        Where to write it; the ending, .svg, .png, .pdf or .html, chooses the format.
+        The file to write; its ending, .svg, .png, .pdf or .html, decides the format.
     """
     ending = ending_of(output, (*PRINTED, "html"))
     from dragoman.training.journal import JOURNAL, read_journal
@@ -215,7 +215,7 @@ def training(runs: Annotated[list[Path], Parameter(negative=())], /, *, output: 
 def architecture(
     recipe_or_model: Path, /, *, output: Output, vocab_size: Count | None = None
 ) -> None:
-    """Draw the paper's figure 1 as a recipe or a model has it: shapes, and parameters by part.
+    """Draw the paper's figure 1 for a recipe or a model, with shapes and parameters by part.
 
     For example:
 
@@ -227,9 +227,9 @@ def architecture(
     recipe_or_model
         A recipe, or a model directory.
     output
-        Where to write it; the ending, .svg or .html, chooses the format.
+        The file to write; its ending, .svg or .html, decides the format.
     vocab_size
-        Of a recipe that leaves it to the text.
+        Size of the vocabulary, for a recipe that leaves it to the text.
     """
     ending = ending_of(output, ("svg", "html"))
     from dragoman.visualisation.architecture import architecture_of
@@ -277,12 +277,12 @@ def _sizes(recipe_or_model: Path, vocab_size: int | None) -> tuple["TransformerC
 
 @app.command
 def report(model: Path, /) -> None:
-    """Write report.html into a model directory again, as the end of its training did.
+    """Write the report.html of a model directory again, as at the end of its training.
 
     Parameters
     ----------
     model
-        A directory that `dragoman train` has written.
+        A directory written by `dragoman train`.
     """
     from dragoman.pipeline.report import write_report
 

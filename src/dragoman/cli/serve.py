@@ -25,10 +25,10 @@ def serve(
 ) -> None:
     """Serve translations over HTTP, with one or more models.
 
-    On one port there are a page for people, the protocols of LibreTranslate, of DeepL (version
-    2) and of Apertium, so that programs that know these can be pointed here, and an interface that
-    tells scores and alternatives. Nothing is sent anywhere and no text is logged; files that
-    were translated wait in memory to be fetched, for half an hour at most.
+    One port has a page for people; the protocols of LibreTranslate, DeepL (version 2) and Apertium,
+    so that programs that know these can be pointed here; and an interface of its own, with scores
+    and alternatives. Nothing is sent anywhere and no text is logged; translated files wait in
+    memory to be fetched, for half an hour at most.
 
     A page and all protocols: dragoman serve runs/en-it runs/it-en
 
@@ -37,16 +37,16 @@ def serve(
     Parameters
     ----------
     models
-        Model directories, each for another pair of languages.
+        Model directories, each for a different pair of languages.
     host
-        Address to listen on; the default is this machine alone, 0.0.0.0 is everybody.
+        Address to listen on; by default only this machine has access, with 0.0.0.0 everybody.
     port
-        Port to listen on; 0 is any that is free.
+        Port to listen on; 0 picks a free one.
     api_key
         Answer only requests that carry this key; may be given several times. In the environment
         variable, keys are separated by spaces, and other users of the machine do not see them.
     max_characters
-        Most that is translated for one request, or of one file.
+        Most characters that are translated for one request, or in one file.
     translation
         What translates, where, and what it keeps.
     """
@@ -61,7 +61,7 @@ def serve(
     _check_glossary(models, translation.glossary)
     with open_socket(host, port) as listener:
         whole = replace(translation, whole_lines=True)  # the server cuts them itself
-        with ThreadPoolExecutor(1, initializer=give_way) as loading:  # engines start threads then
+        with ThreadPoolExecutor(1, initializer=give_way) as loading:  # engines start threads here
             served = Models(
                 loading.map(
                     lambda path: prepare_model(
@@ -75,10 +75,10 @@ def serve(
 
 
 def _check_glossary(models: tuple[Path, ...], glossary: Path | None) -> None:
-    """Refuse terms that do not say of which languages they are, for models of several pairs.
+    """Refuse terms that do not name their languages, for models of several pairs.
 
     Raises:
-        UsageError: a model would take the one side for the other.
+        UsageError: a model would take one side for the other.
     """
     from dragoman.corpora.config import CorpusConfig
     from dragoman.corpora.parallel_text import has_named_sides

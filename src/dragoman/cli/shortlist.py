@@ -1,4 +1,4 @@
-"""`dragoman shortlist`: learn which target tokens a source sentence can need."""
+"""`dragoman shortlist`: learn which target tokens a source sentence may need."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -24,13 +24,13 @@ def shortlist(
 ) -> None:
     """Learn a lexical shortlist from sentence pairs, and keep it in the model's directory.
 
-    `dragoman translate --shortlist` then considers few tokens for each sentence, not the whole
-    vocabulary: the most frequent ones, the best translations of each token of the source (IBM Model
-    1; Brown et al. 1993), and the tokens of the source themselves, so that names and numbers can be
-    copied. Give it the text that the model was trained with.
+    `dragoman translate --shortlist` then considers only a few tokens for each sentence, not the
+    whole vocabulary: the most frequent ones, the best translations of each source token (IBM Model
+    1; Brown et al. 1993), and the source tokens themselves, so that names and numbers can be
+    copied. Give it the text that the model was trained on.
 
-    Of the pairs 5 %, but at most 1,000, are held out. Printed is how much of their translations the
-    lists contain, and how long the lists are.
+    5 % of the pairs, but at most 1,000, are held out. The command prints how much of their
+    translations the lists contain, and how long the lists are.
 
     For example:
 
@@ -43,7 +43,7 @@ def shortlist(
     pairs
         Sentence pairs: TSV, CSV, JSON lines or TMX, plain or compressed.
     more_pairs
-        More of them.
+        More files of sentence pairs.
     frequent
         How many of the most frequent target tokens are on every list.
     translations

@@ -1,4 +1,4 @@
-"""Where commands write text: standard output, or a file that is nothing they read."""
+"""Where commands write text: standard output, or a file that is not one of their inputs."""
 
 import contextlib
 import sys
@@ -12,14 +12,14 @@ _OF_MODEL = (
     *("model.*", "*.model", "tokenizer*", "shortlist.*", "ctranslate2/*"),
     *("recipe.toml", "journal.jsonl"),
 )
-"""What makes a directory a model, or a run that can go on; text may lie beside it."""
+"""The files of a model, or of a run that can be resumed; text may lie beside them."""
 
 
 def check_outputs(written: Sequence[Path], *, model: Path, read: Sequence[Path]) -> None:
-    """Make sure that nothing is written over the model or over what is read, or written twice.
+    """Make sure that no output overwrites the model, an input or another output.
 
     Raises:
-        UsageError: two names are of one file, perhaps through a link.
+        UsageError: two names refer to one file, perhaps through a link.
     """
     of_model = [path for pattern in _OF_MODEL for path in model.glob(pattern)]
     check_apart(written, read=[*read, *of_model])
@@ -27,7 +27,7 @@ def check_outputs(written: Sequence[Path], *, model: Path, read: Sequence[Path])
 
 @contextlib.contextmanager
 def open_output(path: Path | None) -> Iterator[BinaryIO]:
-    """Open standard output, or a file that takes its name only when it is complete."""
+    """Open standard output, or a file that gets its name only when it is complete."""
     if path is None:
         with naming("standard output"):
             yield sys.stdout.buffer

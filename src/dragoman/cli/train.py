@@ -19,12 +19,12 @@ def train(
     set_: Annotated[tuple[str, ...], Parameter(name="--set", negative=())] = (),
     minutes: Minutes | None = None,
 ) -> int:
-    """Train a model, or go on with an unfinished run of the same recipe.
+    """Train a model, or resume an unfinished run of the same recipe.
 
-    Interrupt it at any time: it saves, and the same command goes on from there.
+    You can interrupt it at any time: it saves, and the same command continues from there.
 
     A recipe without the sections tokenizer, cleaning, batching, model and training gets what
-    `dragoman plan` would choose; several processes (torchrun) need one that has them.
+    `dragoman plan` would choose; several processes (torchrun) need a recipe that has them.
 
     For example:
 
@@ -37,12 +37,12 @@ def train(
     recipe
         A TOML file: languages, corpora, and what differs from the defaults.
     output
-        The model directory; `runs/` and the name of the recipe where it is left out.
+        The model directory; `runs/` and the name of the recipe if left out.
     set_
         Change a setting of the recipe, as section.key=value; may be given several times.
     minutes
-        How long the training may take, where sizes and schedule are planned, which itself takes
-        some minutes; 60 if nothing is said.
+        How long training may take, if sizes and schedule are planned; planning itself takes a few
+        minutes. The default is 60.
     """
     sleep_while_waiting()
     from dragoman.errors import UsageError

@@ -23,31 +23,31 @@ if TYPE_CHECKING:
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class SearchOptions:
-    """What differs from the settings that the model brings along."""
+    """Changes to the search settings that come with the model."""
 
     beam_size: WholeNumber | None = None
-    """Unfinished translations of a sentence that are followed at once; 1 is greedy search."""
+    """Partial translations of a sentence that are followed at once; 1 is greedy search."""
 
     length_penalty: float | None = None
     """Exponent of the length penalty; 0 ranks by log-probability alone."""
 
     n_best: WholeNumber | None = None
-    """Translations of each line."""
+    """How many translations of each line are written."""
 
     patience: WholeNumber | None = None
-    """End a search when so many times the beam have ended; 1 is faster and a little worse."""
+    """Finished translations, per place in the beam, that end a search; 1 is faster, a bit worse."""
 
     sampling_temperature: Annotated[float | None, Parameter(name="--sample")] = None
-    """Draw at this temperature, 1 as the model says, instead of searching; 0 searches."""
+    """Sample at this temperature, not search; 1 is the model's own distribution, 0 searches."""
 
     top_k: WholeNumber | None = None
-    """Draw from so many of the most probable tokens; 0 is all of them."""
+    """Sample only from this many of the most probable tokens; 0 is all of them."""
 
     top_p: float | None = None
-    """Draw from the fewest tokens that are at least so probable together."""
+    """Sample only from the fewest tokens whose probabilities add up to at least this."""
 
     seed: WholeNumber | None = None
-    """Another seed draws other samples."""
+    """Another seed gives other samples."""
 
 
 @Parameter(name="*")
@@ -56,7 +56,7 @@ class OutputOptions:
     """What is written, and where."""
 
     output: OutputIfAny = None
-    """Write to this file, which appears when it is complete, instead of standard output."""
+    """Write to this file instead of standard output; it appears only when it is complete."""
 
     scores: Annotated[bool, Parameter(negative=())] = False
     """Write a tab and the score after each translation."""
@@ -80,23 +80,23 @@ def translate(
     """Translate text, line by line, with the model in a directory.
 
     As many lines come out as went in, in the same order; a blank line stays blank. With --n-best
-    above 1 the translations of a line are written one a line as `number ||| text ||| score`,
-    where the number is that of the input line, from 0. With --json each input line gives one
-    object with `line` (from 1), `source`, `text`, `score`, `confidence` (0 to 1, the geometric mean
-    of the tokens' probabilities), `finished`, `faults`, `parts` and `alternatives`.
+    above 1, each translation is written on a line of its own, as `number ||| text ||| score`, where
+    the number is that of the input line, from 0. With --json, each input line gives one object with
+    `line` (from 1), `source`, `text`, `score`, `confidence` (0 to 1, the geometric mean of the
+    tokens' probabilities), `finished`, `faults`, `parts` and `alternatives`.
 
-    With --alignments the words of each line and of its best translation are aligned, a line each:
-    `0-0 1-2` says that the second word of the source is the third one of the translation. Words are
-    what white space separates. With --json each object has them as `alignment`, too.
+    With --alignments, the words of each line and of its best translation are aligned, one line for
+    each: `0-0 1-2` says that the second word of the source is the third word of the translation.
+    Words are whatever white space separates. With --json, each object has them as `alignment` too.
 
-    The sentences of a line are translated each for itself, and the white space between them is
-    kept. A sentence that is too long for the model is cut between clauses if it can be, which a
-    warning says. Placeholders, numbers and addresses stay as they are; where a translation would
-    lose one, another is searched that has it, or, with --sample, a warning says so.
+    Each sentence of a line is translated on its own, and the white space between sentences is kept.
+    A sentence that is too long for the model is cut, between clauses if possible, and a warning
+    says so. Placeholders, numbers and addresses stay as they are; if a translation would lose one,
+    another one that keeps it is searched for, or, with --sample, a warning says so.
 
-    From files to a file, what is finished is kept beside the output, as `news.it.part`. After an
-    interruption the same command goes on. A line that cannot be translated is set aside in
-    `news.it.rejected.jsonl` and left empty; the exit code is 3 then.
+    When files are translated to a file, finished work is kept beside the output, as `news.it.part`;
+    after an interruption, the same command continues from there. A line that cannot be translated
+    is set aside in `news.it.rejected.jsonl` and left empty; the exit code is then 3.
 
     A file: dragoman translate runs/en-it news.en -o news.it
 
@@ -115,7 +115,7 @@ def translate(
     translation
         What translates, where, and what it keeps.
     search
-        What differs from the settings that the model brings along.
+        Changes to the search settings that come with the model.
     output
         What is written, and where.
     bulk
@@ -162,7 +162,7 @@ def _form(output: OutputOptions, search: "SearchConfig") -> "Form":
     """Choose what is written for a line.
 
     Raises:
-        UsageError: --scores says nothing beside another option.
+        UsageError: another option makes --scores superfluous.
     """
     if output.scores and output.json:
         raise UsageError("--json writes the scores by itself; leave out --scores")
@@ -179,7 +179,7 @@ def _form(output: OutputOptions, search: "SearchConfig") -> "Form":
 
 
 def _configure(model: Path, options: SearchOptions) -> "SearchConfig":
-    """Change the settings of the model's search that were given."""
+    """Apply the options that were given to the model's search settings."""
     from dragoman.model_directory import ModelDirectory
 
     of_model = ModelDirectory(model).search

@@ -23,33 +23,33 @@ class TranslationOptions:
     """What translates, where, and what it keeps."""
 
     engine: EngineKind = "auto"
-    """ctranslate2 needs the copy that `dragoman export` makes; auto takes it if it is there."""
+    """ctranslate2 needs the copy that `dragoman export` makes; auto uses it if there is one."""
 
     device: str = "auto"
-    """A name that PyTorch knows, such as cpu or cuda:1; auto takes a GPU if there is one."""
+    """A device that PyTorch knows, such as cpu or cuda:1; auto uses a GPU if there is one."""
 
     whole_lines: Annotated[bool, Parameter(negative=())] = False
-    """Translate each line at once, for a model that has learnt from paragraphs."""
+    """Translate each line as a whole, for a model that was trained on paragraphs."""
 
     glossary: Path | None = None
-    """A file of terms whose translation is prescribed, one a line: source TAB target."""
+    """A file of terms with prescribed translations, one per line: source TAB target."""
 
     protect: bool = True
     """Keep placeholders (%s, {name}), numbers, addresses, emoji, tags and escapes (\\n) as they
-    are, and show a sentence in capitals to the model in small letters."""
+    are, and show a sentence in capitals to the model in lower case."""
 
     shortlist: Annotated[bool, Parameter(negative=())] = False
-    """Search among the tokens that `dragoman shortlist` finds for each sentence."""
+    """Search only among the tokens that `dragoman shortlist` allows for each sentence."""
 
     precision: Precision = "auto"
-    """Of PyTorch's matrix products; auto is bf16 where the hardware has it, and else fp32."""
+    """Precision of PyTorch's matrix products; auto is bf16 if the hardware has it, else fp32."""
 
     def load(self, model: Path, search: "SearchConfig | None" = None) -> "Translator":
         """Load a model."""
         return self.settings(model, search).load()
 
     def settings(self, model: Path, search: "SearchConfig | None" = None) -> "TranslatorSettings":
-        """Say how to load a model, here or in another process; warn of what nobody would see."""
+        """Say how to load a model, here or in another process; warn of a copy that is not used."""
         from dragoman.bulk.job import TranslatorSettings
         from dragoman.engines.selection import has_unused_copy
         from dragoman.model_directory import ModelDirectory
@@ -65,6 +65,6 @@ class TranslationOptions:
 
 
 def announce(translator: "Translator") -> None:
-    """Tell a person who waits what computes; a program that reads standard error is not told."""
+    """Tell a waiting person which engine is used, but not a program that reads standard error."""
     if sys.stderr.isatty():
         print(f"translating with {translator.engine}", file=sys.stderr)
