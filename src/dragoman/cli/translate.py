@@ -38,7 +38,7 @@ class SearchOptions:
     """Finished translations, per place in the beam, that end a search; 1 is faster, a bit worse."""
 
     sampling_temperature: Annotated[float | None, Parameter(name="--sample")] = None
-    """Sample at this temperature, not search; 1 is the model's own distribution, 0 searches."""
+    """Sample at this temperature; 1 is the model's own distribution, 0 searches instead."""
 
     top_k: WholeNumber | None = None
     """Sample only from this many of the most probable tokens; 0 is all of them."""

@@ -12,7 +12,7 @@ from dragoman.serving.refusal import RefusalError
 def check_key(request: Request, keys: Sequence[str], *, api_key: str | None = None) -> None:
     """Look for one of the keys: in a field, or in the header `Authorization`.
 
-    The header is `DeepL-Auth-Key KEY` or `Bearer KEY`; either is good for all protocols.
+    The header is `DeepL-Auth-Key KEY` or `Bearer KEY`; either works with every protocol.
 
     Raises:
         RefusalError: there are keys, and the request has none of them.
@@ -24,7 +24,7 @@ def check_key(request: Request, keys: Sequence[str], *, api_key: str | None = No
         value = ""
     # Starlette reads the bytes of a header as Latin-1.
     given = _digest((api_key.encode() if api_key else value.encode("latin-1")).strip())
-    # All are compared, and all are of one length, so that the time tells nothing.
+    # All are compared, and all have one length, so that the time reveals nothing.
     if not sum(hmac.compare_digest(given, _digest(key.encode())) for key in keys):
         raise RefusalError(403, "the API key is missing or wrong")
 

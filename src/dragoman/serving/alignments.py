@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 router = APIRouter(tags=["Dragoman"])
 
 MOST_ALIGNED_CHARACTERS = 20_000
-"""Of the texts of a request whose words are aligned."""
+"""Characters in the texts of a request whose words are aligned."""
 
 
 class Alignment(BaseModel):
@@ -66,7 +66,7 @@ def check_can_be_aligned(texts: Sequence[str]) -> None:
 async def align_answers(
     service: TranslationService, answers: Sequence[Answer]
 ) -> list[Alignment | None]:
-    """Align each text with its best translation; what is in the target language is left out.
+    """Align each text with its best translation; texts in the target language are left out.
 
     Raises:
         RefusalError: a model cannot align.

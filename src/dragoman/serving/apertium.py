@@ -1,4 +1,4 @@
-"""The protocol of Apertium's web service, by which OmegaT reaches a server without a plugin."""
+"""The protocol of Apertium's web service, which OmegaT can use without a plugin."""
 
 from typing import Annotated, Any
 
@@ -22,7 +22,7 @@ async def translate(
     langpair: Annotated[str, Query(description="Two language codes, as en|it.")],
     key: str | None = None,
 ) -> dict[str, Any]:
-    """Translate a text; `markUnknown` changes nothing."""
+    """Translate a text; `markUnknown` has no effect."""
     check_key(request, service.settings.api_keys, api_key=key)
     source, bar, target = langpair.partition("|")
     if not (source and bar and target):

@@ -90,7 +90,7 @@ def build_application(models: Models, settings: Settings) -> FastAPI:
 
 
 def _answer_errors(app: FastAPI) -> None:
-    """Answer whatever goes wrong in a sentence, in the form of the protocol; details are logged."""
+    """Answer every error with a sentence, in the form of the protocol; details are logged."""
 
     @app.exception_handler(RefusalError)
     async def refuse(request: Request, error: RefusalError) -> JSONResponse:

@@ -22,23 +22,23 @@ from dragoman.translation import Translation
 from dragoman.translator import Translator
 
 TEXTS_AT_ONCE = 4
-"""Of a request that is told of each text: it waits for the first ones, not for the last."""
+"""For a request that is told of each text: it waits for the first ones, not for the last."""
 
 CHARACTERS_PER_BATCH = 2000
 """About 500 tokens. More is hardly faster, and lets a newcomer wait for longer."""
 
 CHARACTERS_PER_TURN = 100
-"""About a sentence: what each of those who wait has translated at least when it is their turn."""
+"""About a sentence: the least that each waiting request gets translated in its turn."""
 
 MOST_WEIGHT = 0.2
-"""Of a full batch that took longer, in the estimate of how long a character takes."""
+"""Weight of a full batch that was slower, in the moving average of seconds per character."""
 
 MOST_TIMES = 4.0
-"""One batch counts as at most so many times slower than estimated: one hard text does not speak
-for all."""
+"""A batch counts as at most this many times slower than expected, lest one hard text spoil the
+average."""
 
 WEIGHT_OF_FASTER = 0.5
-"""Of a batch that took less time: a full one would have taken no more for each character."""
+"""Weight of a batch that was faster: a full one would have taken no longer per character."""
 
 MOST_ASKING = 8
 """Questions about single sentences that may wait for a thread."""
@@ -46,14 +46,14 @@ MOST_ASKING = 8
 Result = TypeVar("Result")
 
 Heard = Callable[[int, Translation], None]
-"""Is told of a translation, by the place of its text, as soon as it is there."""
+"""Called with the index of a text and its translation, as soon as that is ready."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(eq=False)
 class _Job:
-    """The texts of one request, and what has come of them."""
+    """The texts of one request, and their translations so far."""
 
     texts: Sequence[str]
     search: SearchConfig
@@ -62,18 +62,18 @@ class _Job:
     num_started: int = 0
     found: dict[int, Translation] = field(default_factory=dict)
     waiting_characters: int = field(init=False)
-    """Of the texts that were not started."""
+    """Characters of the texts that were not started."""
 
     def __post_init__(self) -> None:
         self.waiting_characters = sum(map(len, self.texts))
 
     @property
     def waits(self) -> bool:
-        """Whether there is something to start, and somebody to whom it matters."""
+        """Whether there is something to start, and somebody who still wants it."""
         return self.num_started < len(self.texts) and not self.answer.done()
 
     def start_next(self) -> int:
-        """Take the next text, and give its place."""
+        """Take the next text, and return its index."""
         place = self.num_started
         self.num_started += 1
         self.waiting_characters -= len(self.texts[place])
@@ -83,10 +83,10 @@ class _Job:
 class Batcher:
     """Translates texts of many requests with one model, in threads of its own.
 
-    Whoever waits gets a turn: batch after batch, one text of each request is taken until the batch
-    is full, so a single sentence is ready after a batch or two, whatever stands before it. A
-    text's translation does not depend on the others of its batch, as `Translator` promises. Where
-    a batch fails, its requests are tried one by one, so that only the one to blame fails.
+    Waiting requests take turns: for every batch, one text of each request is taken until the batch
+    is full, so a single sentence is ready after a batch or two, whatever is queued before it. A
+    text's translation does not depend on the others in its batch, as `Translator` promises. If a
+    batch fails, its requests are tried one by one, so that only the one to blame fails.
     """
 
     def __init__(self, translator: Translator, settings: Settings, *, num_threads: int) -> None:
@@ -111,16 +111,16 @@ class Batcher:
 
     @property
     def num_requests(self) -> int:
-        """How many have a place here: they are being made ready, wait, or are translated."""
+        """How many requests have a place here: being prepared, waiting, or being translated."""
         return len(self._arriving) + self._num_kept
 
     def _waiting(self) -> list[int]:
-        """Count the characters that wait, of each request."""
+        """Count the waiting characters of each request."""
         return [*self._arriving, *(job.waiting_characters for job in self._jobs if job.waits)]
 
     @contextmanager
     def room_for(self, num_characters: int) -> Iterator[None]:
-        """Keep room for texts that are being made ready for `translate`.
+        """Reserve room for texts that are being prepared for `translate`.
 
         Raises:
             RefusalError: there is none.
@@ -135,12 +135,12 @@ class Batcher:
     def check_room(self, num_characters: int, *, num_others: int = 0) -> None:
         """Refuse a text that is too much to keep, or whose turn would not come soon.
 
-        As all have turns, a request waits for no more of each other one than it has itself; so a
-        book waits for other books, and a sentence does not.
+        As requests take turns, each waits for no more of another one than it has itself; so a book
+        waits for other books, and a sentence does not.
 
         Args:
-            num_characters: Of the text.
-            num_others: Requests that came before and have no place yet; a sentence each.
+            num_characters: Length of the text.
+            num_others: Requests that came before and have no place yet; each counts as a sentence.
 
         Raises:
             RefusalError: too many texts wait already.
@@ -162,12 +162,12 @@ class Batcher:
     async def translate(
         self, texts: Sequence[str], search: SearchConfig, heard: Heard | None = None
     ) -> list[Translation]:
-        """Translate texts when it is their turn. Cancelled, it gives its place up.
+        """Translate texts when it is their turn. If cancelled, give up their place.
 
         Args:
             texts: Any number.
             search: How to search.
-            heard: Is told of each text as soon as it is translated, in any order.
+            heard: Called for each text as soon as it is translated, in any order.
 
         Raises:
             DragomanError: the search cannot be done.
@@ -179,7 +179,7 @@ class Batcher:
         self._filled.set()
         self._num_kept += 1
         try:
-            found = await job.answer  # a job whose answer nobody awaits is passed over
+            found = await job.answer  # a job whose answer nobody awaits is skipped
             await self._way_out.go_through()
         finally:
             self._num_kept -= 1
@@ -194,7 +194,7 @@ class Batcher:
         if not self._free_to_ask.acquire(blocking=False):
             raise RefusalError(429, "too many are asking; come back later", retry_after=1)
         answer = self._threads.submit(question, self._translator)
-        # Not when whoever asked goes away: the thread goes on until it has the answer.
+        # Not when the client goes away: the thread continues until it has the answer.
         answer.add_done_callback(lambda _: self._free_to_ask.release())
         return await asyncio.wrap_future(answer)
 
@@ -215,7 +215,7 @@ class Batcher:
                 self._filled.clear()
 
     def _next_batch(self) -> list[tuple[_Job, int]]:
-        """Take a text of each request in turn, as many as fit; all are searched for alike."""
+        """Take a text of each request in turn, as many as fit; all have the same search options."""
         batch: list[tuple[_Job, int]] = []
         others: list[_Job] = []
         room = CHARACTERS_PER_BATCH
@@ -254,10 +254,10 @@ class Batcher:
                 job.answer.set_result([job.found[i] for i in range(len(job.texts))])
 
     def _learn_speed(self, seconds: float, num_characters: int) -> None:
-        """Note how long a batch took.
+        """Update the moving average of seconds per character.
 
-        A small batch takes longer for each character than a full one: that it was slow tells little
-        of how long a crowd takes, that it was fast tells much.
+        A small batch takes longer per character than a full one: if it was slow, that says little
+        about how long a crowd takes; if it was fast, it says much.
         """
         known = self._seconds_per_character
         found = min(seconds / max(1, num_characters) / self._num_threads, MOST_TIMES * known)
@@ -270,7 +270,7 @@ class Batcher:
         return list(self._translator.translate(texts, search))
 
     async def _blame(self, batch: list[tuple[_Job, int]], error: Exception) -> None:
-        """Find the requests of a batch that failed that make it fail, and tell them."""
+        """Find which requests of a failed batch make it fail, and tell them."""
         jobs = list(dict.fromkeys(job for job, _ in batch))
         if len(jobs) > 1:
             for job in jobs:
@@ -283,5 +283,5 @@ class Batcher:
 
 
 def _has_enough(job: _Job, batch: list[tuple[_Job, int]]) -> bool:
-    """Tell whether a request that listens has as much in a batch as it may wait for at once."""
+    """Tell whether a request that listens has all in a batch that it may wait for at once."""
     return job.heard is not None and sum(other is job for other, _ in batch) >= TEXTS_AT_ONCE

@@ -23,11 +23,11 @@ _TOO_MANY = (
 class Connection(HttpToolsProtocol):
     """A connection that nobody can keep open by doing nothing, or little at a time.
 
-    uvicorn ends a connection on which nothing comes after an answer. Here is a deadline for the
-    rest of what a client may be slow with: to send the head of a request (as in the attack
-    "slowloris"), to finish a request that was refused before its end, and to take its answer
-    ("slow read"). For the body of a request `Guard` has one, as it can say so. And what the door
-    refuses is answered here, without the application.
+    uvicorn closes a connection on which nothing arrives after an answer. This class adds deadlines
+    for everything else that a client may do slowly: sending the head of a request (the "slowloris"
+    attack), finishing a request that was refused before its end, and reading its answer ("slow
+    read"). The deadline for the body of a request is in `Guard`, which can tell the client. And
+    what the door refuses is answered here, without the application.
     """
 
     def __init__(
@@ -44,19 +44,19 @@ class Connection(HttpToolsProtocol):
         self._settings = settings
         self._door = door
         self._bytes_of_head = 0
-        """Of a request whose head is not complete."""
+        """Received so far of a head that is not complete."""
         self._reads_body = False
         self._skips = False
-        """Whether what comes is the body of a request that the door has refused."""
+        """Whether what arrives is the body of a request that the door has refused."""
         self._asks_model = False
         """Whether the request that is being read is for a translation."""
         self._coming: list[RequestResponseCycle] = []
-        """Requests for translations that have come whole and were not answered."""
+        """Requests for translations that have arrived completely and were not answered."""
         self._to_send = _Deadline(self.loop, settings.head_timeout)
         self._to_read = _Deadline(self.loop, settings.read_timeout)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for a request, unless too many are waited for."""
+        """Start to wait for a request, unless there are too many connections."""
         super().connection_made(transport)
         # Whatever the network does not take at once is a matter for `pause_writing`.
         transport.set_write_buffer_limits(high=0)
@@ -66,11 +66,11 @@ class Connection(HttpToolsProtocol):
         self._watch_sender()
 
     def data_received(self, data: bytes) -> None:
-        """Read on, unless this is a head without an end."""
+        """Read on, unless this is a head that never ends."""
         self._bytes_of_head += len(data)
         if not self._reads_body:
             data = _without_upgrade(data)
-        super().data_received(data)  # which begins to count anew with each head that is complete
+        super().data_received(data)  # which restarts the count with each complete head
         if self._bytes_of_head > MOST_BYTES_OF_HEAD and not self.transport.is_closing():
             self.send_400_response("The head of the request is too long.")
         self._watch_sender()
@@ -82,7 +82,7 @@ class Connection(HttpToolsProtocol):
         others_wait = self.cycle is not None and not self.cycle.response_complete
         refusal = None
         method = self.parser.get_method()
-        if not others_wait:  # else it has to wait for them, and the door would answer at once
+        if not others_wait:  # else it must wait for them, but the door would answer at once
             refusal = self._door.refuse(method, self.url)
         if refusal is None:
             self._asks_model = self._door.is_for_translation(method, self.url)
@@ -90,7 +90,7 @@ class Connection(HttpToolsProtocol):
             return
         self._skips = True
         self.transport.write(refusal)
-        self._to_send.stop()  # and start anew, as after any answer
+        self._to_send.stop()  # and restart, as after any answer
 
     def on_body(self, body: bytes) -> None:
         """Take a part of a body, which is not part of a head."""
@@ -129,19 +129,19 @@ class Connection(HttpToolsProtocol):
         self._to_read.stop()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait for nothing any more."""
+        """Stop all waiting."""
         self._forget(self._coming)
         super().connection_lost(exc)
         self._to_send.stop()
         self._to_read.stop()
 
     def _forget(self, cycles: Sequence[RequestResponseCycle]) -> None:
-        """Count requests no more that were answered, or whose client is gone."""
+        """Stop counting requests that were answered, or whose client is gone."""
         self._door.num_coming -= len(cycles)
         self._coming = [cycle for cycle in self._coming if cycle not in cycles]
 
     def _watch_sender(self) -> None:
-        """Let the time run while there is no request to be answered; a few bytes do not stop it."""
+        """Run the timer while there is no request to answer; a few bytes do not stop it."""
         if self.cycle is not None and not self.cycle.response_complete:
             self._to_send.stop()
         elif not self.transport.is_closing():
@@ -149,9 +149,9 @@ class Connection(HttpToolsProtocol):
 
 
 def _without_upgrade(data: bytes) -> bytes:
-    """Make the offer of another protocol, as HTTP/2, one that nobody reads.
+    """Hide an offer to switch to another protocol, such as HTTP/2, from the parser.
 
-    A server may pass it over (RFC 9110, 7.8). The parser would take what follows for that protocol,
+    A server may ignore it (RFC 9110, 7.8). The parser would take what follows for that protocol,
     and lose the body.
     """
     head, end, rest = data.partition(b"\r\n\r\n")
@@ -162,7 +162,7 @@ _UPGRADE = re.compile(rb"(?<![^\n])upgrade(?=[ \t]*:)", re.IGNORECASE)
 
 
 class _Deadline:
-    """A time after which something is done, unless it is stopped before."""
+    """A timer after which something is done, unless it is stopped before."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, seconds: float) -> None:
         self._loop = loop
@@ -170,12 +170,12 @@ class _Deadline:
         self._timer: asyncio.TimerHandle | None = None
 
     def start(self, action: Callable[[], None]) -> None:
-        """Let the time run; if it runs already, it goes on."""
+        """Start the timer; if it runs already, it goes on."""
         if self._timer is None:
             self._timer = self._loop.call_later(self._seconds, action)
 
     def stop(self) -> None:
-        """Let the time run no more."""
+        """Stop the timer."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -29,14 +29,14 @@ _PATIENCE = 2.0
 """Seconds that the answer may wait for a file to be ready; the clients ask again after five."""
 
 _VARIANTS = {"en": ("EN-GB", "EN-US"), "pt": ("PT-PT", "PT-BR")}
-"""Targets of which the clients want to know the region."""
+"""Target languages whose region the clients want to know."""
 
 router = APIRouter(prefix="/v2", tags=["DeepL"])
 _refuses = partial(refuses, body=Message)
 
 
 def _listed(value: Any) -> Any:
-    """Read names that are a list, or one text with commas, which is all that a form can have."""
+    """Read names given as a list, or as one text with commas, which is all that a form can have."""
     names = [value] if isinstance(value, str) else value
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         return value
@@ -52,7 +52,7 @@ Formality = Literal["default", "prefer_more", "prefer_less", "more", "less"]
 
 
 class Question(BaseModel):
-    """What is to be translated. Other fields of DeepL's change nothing and may be there."""
+    """What to translate. Other fields of DeepL's are allowed and have no effect."""
 
     text: Annotated[list[str], BeforeValidator(_repeated)] = Field(min_length=1)
     target_lang: str
@@ -86,11 +86,11 @@ class DocumentForm:
     translation_memory_id: Annotated[str | None, Form()] = None
     output_format: Annotated[str | None, Form()] = None
     filename: Annotated[str | None, Form()] = None
-    """Its name, where it is not that of the part that has the file."""
+    """The name of the file, if it is not that of the form part with the file."""
 
 
 class DocumentKey(BaseModel):
-    """By what the owner of a document is known."""
+    """What identifies the owner of a document."""
 
     document_key: str
 
@@ -129,7 +129,7 @@ async def translate(request: Request, service: Service) -> dict[str, Any]:
 
 
 def _refuse_what_is_missing(formality: Formality, **unknown: object) -> None:
-    """Refuse what would change the translation, and cannot be done."""
+    """Refuse options that would change the translation and are not supported."""
     if formality in ("more", "less"):
         raise RefusalError(400, "formality is not supported for these languages; write prefer_more")
     for name, value in unknown.items():
@@ -138,7 +138,7 @@ def _refuse_what_is_missing(formality: Formality, **unknown: object) -> None:
 
 
 def _reader(question: Question) -> Reader:
-    """Read texts as the client wants it."""
+    """Choose how texts are read, as the client wants it."""
     splits = question.split_sentences or ("nonewlines" if question.tag_handling else "1")
 
     def take_apart(text: str, model: ServedModel) -> Passage:
@@ -213,7 +213,7 @@ async def upload_document(
     file: UploadFile,
     wanted: Annotated[DocumentForm, Depends()],
 ) -> dict[str, str]:
-    """Begin to translate a file of text or HTML."""
+    """Start to translate a text or HTML file."""
     check_key(request, service.settings.api_keys)
     await refuse_repeated_fields(request)
     name = wanted.filename or file.filename

@@ -1,4 +1,4 @@
-"""What the routes of all protocols are given by the application that they are part of."""
+"""What the application gives to the routes of all protocols."""
 
 from typing import Annotated
 

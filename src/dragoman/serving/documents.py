@@ -22,25 +22,25 @@ _LONGEST_STEM = 100
 
 @dataclass(kw_only=True, eq=False)
 class Document:
-    """A file, its translation, and the words by which its owner gets it."""
+    """A file, its translation, and the identifiers with which its owner fetches it."""
 
     name: str
-    """As its translation should be called: that of the file, with the language."""
+    """The name for its translation: that of the file, with the language."""
 
     num_characters: int
     translation: "asyncio.Task[str]"
     needs_key: bool
-    """Whether its identifier alone does not open it."""
+    """Whether its identifier alone is not enough to open it."""
 
     is_fetched: bool = False
-    """Whether its owner has it; it gives way to others then."""
+    """Whether its owner has it; it then gives way to others."""
 
     id: str = field(default_factory=lambda: secrets.token_hex(16).upper())
     key: str = field(default_factory=lambda: secrets.token_hex(32).upper())
     made: float = field(default_factory=time.monotonic)
 
     def is_opened_by(self, key: str | None) -> bool:
-        """Compare a key in a time that says nothing of where it differs."""
+        """Compare a key in a time that does not reveal where it differs."""
         if not self.needs_key:
             return key is None
         return key is not None and secrets.compare_digest(key.encode(), self.key.encode())
@@ -66,16 +66,17 @@ class Documents:
         self._documents: dict[str, Document] = {}
 
     def start(self, name: str | None, content: bytes, order: Order, *, needs_key: bool) -> Document:
-        """Begin to translate a file.
+        """Start to translate a file.
 
         Args:
-            name: Its end says of what kind the file is.
+            name: Its ending tells the kind of file.
             content: UTF-8.
             order: The languages; texts and reader are filled in.
-            needs_key: Whether whoever fetches it must have its key, besides its identifier.
+            needs_key: Whether fetching it takes its key, besides its identifier.
 
         Raises:
-            RefusalError: the file is of another kind, a language is not served, or a limit is met.
+            RefusalError: the file is of another kind, a language is not served, or a limit is
+                exceeded.
         """
         suffix = PureWindowsPath(name or "").suffix.lower()
         if suffix not in READERS:
@@ -100,7 +101,7 @@ class Documents:
         """Find a file, if its owner asks for it.
 
         Raises:
-            RefusalError: there is none, or no longer, or it needs another key, or one at all.
+            RefusalError: it does not exist, or no longer, or the key is wrong or missing.
         """
         self._forget_the_old()
         document = self._documents.get(identifier)
@@ -109,12 +110,12 @@ class Documents:
         return document
 
     def forget(self, document: Document) -> None:
-        """Give up a file, and its translation if it is not ready."""
+        """Drop a file, and cancel its translation if it is not ready."""
         document.translation.cancel()
         self._documents.pop(document.id, None)
 
     def close(self) -> None:
-        """Give up all files."""
+        """Drop all files."""
         for document in list(self._documents.values()):
             self.forget(document)
 

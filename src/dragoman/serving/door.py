@@ -1,4 +1,4 @@
-"""Send away at the door what comes while no model can take even a sentence more."""
+"""Refuse requests at the door while no model can take even one more sentence."""
 
 import time
 from http import HTTPStatus
@@ -10,29 +10,29 @@ from dragoman.serving.metrics import Metrics
 from dragoman.serving.refusal import RefusalError, as_response
 
 SECONDS_BEFORE_LOOKING_AGAIN = 0.01
-"""To look is to count all that wait, which costs more than to refuse."""
+"""Looking means counting all that wait, which costs more than refusing."""
 
 _TRANSLATES = b"/translate"
-"""It is in the paths of all protocols that a crowd would ask for."""
+"""Part of the paths that a crowd would ask for, in all protocols."""
 
 
 class Door:
-    """Refuses requests from their address alone, before they are read and without the application.
+    """Refuses requests by their address alone, before they are read and without the application.
 
-    Through the application a refusal costs more than a millisecond, so that with twenty times as
-    many requests as can be translated no time would be left to translate any.
+    Through the application a refusal costs more than a millisecond: with twenty times as many
+    requests as can be translated, no time would be left to translate any.
     """
 
     def __init__(self, app: FastAPI, metrics: Metrics) -> None:
         self._state = app.state
         self._metrics = metrics
         self.num_coming = 0
-        """Requests for translations that have come whole and were not answered; those that have no
-        place in a queue yet may want one."""
+        """Requests for translations that have arrived completely and were not answered; those
+        without a place in a queue may want one."""
 
         self._closed_until = 0.0
         self._answer_of: dict[bool, bytes] = {}
-        """What is said to all, by whether they speak DeepL's protocol."""
+        """The answer to all, by whether they speak DeepL's protocol."""
 
     @staticmethod
     def is_for_translation(method: bytes, address: bytes) -> bool:
@@ -43,7 +43,7 @@ class Door:
         """Write the answer, head and body, to a request that cannot be served now; else None.
 
         Args:
-            method: Of HTTP.
+            method: The HTTP method.
             address: Path and query.
         """
         if not self.is_for_translation(method, address):

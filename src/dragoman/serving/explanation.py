@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 router = APIRouter(tags=["Dragoman"])
 
 NUM_RIVALS = 5
-"""Of the most probable tokens at a position."""
+"""How many of the most probable tokens are given at a position."""
 
 DECIMALS = 4
-"""Of an attention weight."""
+"""Digits of an attention weight."""
 
 MOST_CHARACTERS = 2000
 
 Maps = list[list[list[list[float]]]]
-"""By layer, head, token that looks and token that is looked at."""
+"""Weights by layer, head, token that looks and token that is looked at."""
 
 
 class Sentence(OwnFields):
-    """What is to be explained."""
+    """The sentence to explain."""
 
     text: str = Field(
         max_length=MOST_CHARACTERS,
@@ -58,7 +58,7 @@ class ChosenToken(Token):
 
 
 class Attention(BaseModel):
-    """Weights by layer, head, row and column; a row is who looks, and sums to 1."""
+    """Weights by layer, head, row and column; a row is a token that looks, and sums to 1."""
 
     encoder: Maps = Field(description="Rows and columns are `source_pieces`.")
     decoder: Maps = Field(description="Rows are `tokens`, columns `read_pieces`.")
@@ -66,7 +66,7 @@ class Attention(BaseModel):
 
 
 class Extension(BaseModel):
-    """A prefix of a translation that the search looked at, one token longer than its parent."""
+    """A partial translation that the search considered, one token longer than its parent."""
 
     piece: str = Field(description="Its last token.")
     parent: int | None = Field(
@@ -115,10 +115,10 @@ class Explanation(BaseModel):
     openapi_extra=accepts(Sentence),
 )
 async def explanation(request: Request, service: Service) -> Response:
-    """Show how a sentence is translated: pieces, attention, probabilities, and the search.
+    """Show how a sentence is translated: tokens, attention, probabilities, and the search.
 
-    These are the numbers of `dragoman explain`. The model computes in full precision what may
-    have been translated with 8-bit weights, and searches once.
+    These are the numbers of `dragoman explain`. The model computes in full precision, even where
+    translations are made with 8-bit weights, and searches once.
     """
     check_key(request, service.settings.api_keys)
     wanted = await read_fields(request, Sentence)
@@ -131,7 +131,7 @@ async def explanation(request: Request, service: Service) -> Response:
 
 
 def _explain(insight: Insight, text: str) -> str:
-    """Write an explanation, in the thread that has made it: it may be long."""
+    """Write an explanation, in the thread that made it, as it may be long."""
     shown = insight.show(text)
     return _write(insight.trace(shown.text), shown.notes).model_dump_json()
 

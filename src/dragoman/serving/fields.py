@@ -17,11 +17,11 @@ Fields = TypeVar("Fields", bound=BaseModel)
 _FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 MOST_FIELDS = 1_000
 MOST_ITEMS = 10_000
-"""Of a list, such as one of texts."""
+"""Items of a list, such as one of texts."""
 
 
 class OwnFields(BaseModel):
-    """Fields of our own interface, where one that is not known is a mistake.
+    """Fields of our own interface, where an unknown one is an error.
 
     The interfaces of other programs have some that mean nothing here.
     """
@@ -32,7 +32,7 @@ class OwnFields(BaseModel):
 async def read_fields(request: Request, model: type[Fields]) -> Fields:
     """Read the fields of a request, from its query and, with precedence, from its body.
 
-    One that need not be there may as well be null or empty, as some clients write it.
+    An optional one may also be null or empty, as some clients write it.
 
     Raises:
         RefusalError: the body cannot be read, or a field is missing or has a wrong value.
@@ -49,7 +49,7 @@ async def read_fields(request: Request, model: type[Fields]) -> Fields:
 
 
 async def _read_body(request: Request) -> dict[str, Any]:
-    """Read a form if the body says that it is one, else JSON; nothing is no field."""
+    """Read a form if the body is declared as one, else JSON; an empty body has no fields."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     body = (await request.body()).strip()
     if kind in _FORMS and not body.startswith(b"{"):  # curl -d '{…}' says that it is a form
@@ -57,11 +57,11 @@ async def _read_body(request: Request) -> dict[str, Any]:
     if not body:
         return {}
     try:
-        text = body.decode("utf-8-sig")  # of bytes the parser would guess the encoding
+        text = body.decode("utf-8-sig")  # given bytes, the parser would guess the encoding
         table = json.loads(text, object_pairs_hook=_once_each, parse_constant=_no_number)
     except RefusalError:
         raise
-    except (ValueError, RecursionError):  # not UTF-8, not JSON, or nested without end
+    except (ValueError, RecursionError):  # not UTF-8, not JSON, or nested too deeply
         raise RefusalError(400, "the body is neither JSON nor a form") from None
     if not isinstance(table, dict):
         raise RefusalError(400, "the body should be a JSON object")
@@ -69,7 +69,7 @@ async def _read_body(request: Request) -> dict[str, Any]:
 
 
 def _parse(quoted: bytes) -> list[tuple[str, str]]:
-    """Read a query, or a form that is written like one, whose letters need not be quoted.
+    """Read a query, or a form that is encoded like one, in which letters need not be quoted.
 
     Programs that follow the standard quote all but ASCII; curl -d sends what it is given.
     """
@@ -84,7 +84,7 @@ def _parse(quoted: bytes) -> list[tuple[str, str]]:
 
 
 def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse a name that is there twice, of which programs take now this value and now that."""
+    """Refuse a name that is there twice, as programs differ in which value they take."""
     table = dict(pairs)
     if len(table) < len(pairs):
         raise RefusalError(400, "the body has a field twice")
@@ -96,7 +96,7 @@ def _no_number(name: str) -> Any:
 
 
 def _check_size(table: dict[str, Any]) -> None:
-    """Refuse what would keep the checks of each value, and so all others, waiting for seconds."""
+    """Refuse what would take seconds to check value by value, while all others wait."""
     if len(table) > MOST_FIELDS:
         raise RefusalError(400, f"there are more than {MOST_FIELDS} fields")
     for name, value in table.items():
@@ -105,7 +105,7 @@ def _check_size(table: dict[str, Any]) -> None:
 
 
 def _refuse_truth_as_number(table: dict[str, Any], model: type[BaseModel]) -> None:
-    """Refuse `true` where a number is asked for; Python would take it for 1."""
+    """Refuse `true` where a number is expected; Python would take it for 1."""
     for name, value in table.items():
         field = model.model_fields.get(name)
         if isinstance(value, bool) and field is not None and field.annotation in (int, float):
@@ -128,7 +128,7 @@ async def _read_form(request: Request) -> dict[str, Any]:
 
 
 def is_utf8(quoted: bytes) -> bool:
-    """Tell whether a query is text throughout."""
+    """Tell whether a query is valid UTF-8 throughout."""
     try:
         unquote_to_bytes(quoted).decode("utf-8")
     except UnicodeDecodeError:
@@ -137,7 +137,7 @@ def is_utf8(quoted: bytes) -> bool:
 
 
 async def refuse_repeated_fields(request: Request) -> None:
-    """Refuse a form with a field twice, of which programs take now this value and now that.
+    """Refuse a form with a field twice, as programs differ in which value they take.
 
     Raises:
         RefusalError: there is one.
@@ -148,7 +148,7 @@ async def refuse_repeated_fields(request: Request) -> None:
 
 
 def _collect(items: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Put fields into a table; one that is repeated becomes a list."""
+    """Put fields into a table; a repeated one becomes a list."""
     table: dict[str, Any] = {}
     for field, value in items:
         name = field.removesuffix("[]")  # as some write a list
@@ -162,7 +162,7 @@ def _collect(items: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _clean(value: Any) -> Any:
-    """Replace the code points that no text interchange allows, as translators do."""
+    """Replace the code points that are not allowed in text interchange, as translators do."""
     if isinstance(value, str):
         return encodable(value)
     if isinstance(value, list):

@@ -1,6 +1,6 @@
-"""Glossaries in the protocol of DeepL, version 2: they can be read, and chosen, but not written.
+"""Glossaries in the protocol of DeepL, version 2: they can be read and chosen, but not written.
 
-There is one for each model that was loaded with prescribed terms. It holds for all that this model
+There is one for each model that was loaded with prescribed terms. It applies to all that this model
 translates, whether a client chooses it or not.
 """
 
@@ -28,7 +28,7 @@ _refuses = partial(refuses, body=Message)
 
 @router.get("/glossary-language-pairs", responses=_refuses(403))
 async def language_pairs(request: Request, service: Service) -> dict[str, list[dict[str, str]]]:
-    """List the languages of which there are glossaries."""
+    """List the pairs of languages that have glossaries."""
     check_key(request, service.settings.api_keys)
     return {"supported_languages": [_languages(model) for model, _ in _all(service.models)]}
 
@@ -61,13 +61,13 @@ async def entries(name: str, request: Request, service: Service) -> Response:
 
 
 def check_glossary(models: Models, name: str, source: str | None, target: str) -> None:
-    """Refuse a glossary that does not hold for a translation.
+    """Refuse a glossary that does not apply to a translation.
 
     Args:
-        models: Those that are served.
+        models: The served models.
         name: The glossary that the client has chosen.
         source: The language that the client translates from, if it is named.
-        target: And the one that it translates to.
+        target: The language that it translates to.
 
     Raises:
         RefusalError: there is no such glossary, or it is for other languages.

@@ -24,13 +24,13 @@ HEADERS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
     "X-Content-Type-Options": "nosniff",
 }
-"""What a browser must keep to with what is not a page of ours, such as a translated file."""
+"""Restrictions for browsers on what is not a page of ours, such as a translated file."""
 
 
 class Guard:
     """Hands requests to an application one by one, complete, and takes them back.
 
-    A request has a time in which it must arrive, and a size. When its client goes away, the work
+    A request has limits on its size and on its time to arrive. When its client goes away, the work
     for it is cancelled, which frees its place in the queue. Requests are counted.
     """
 
@@ -45,7 +45,7 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        if scope["method"] == "HEAD":  # the answer of GET, of which the server sends the head only
+        if scope["method"] == "HEAD":  # the answer of GET, of which the server sends only the head
             scope = {**scope, "method": "GET"}
         answer = _Answer(scope, send, self._metrics)
         try:
@@ -94,7 +94,7 @@ class Guard:
 
 
 class _Answer:
-    """Sends the answer to a request, and sees to it that the request is counted once."""
+    """Sends the answer to a request, and makes sure that the request is counted once."""
 
     def __init__(self, scope: Scope, send: Send, metrics: Metrics) -> None:
         self._scope = scope
@@ -118,7 +118,7 @@ class _Answer:
             for name, value in HEADERS.items():
                 headers.setdefault(name, value)
         elif not message.get("more_body", False):
-            self.count()  # before whoever gets the answer can look at the numbers
+            self.count()  # before the client that gets the answer can look at the numbers
         await self._send(message)
 
     def count(self) -> None:
@@ -132,10 +132,10 @@ class _Answer:
 
 
 def _refuse_by_its_head(scope: Scope) -> None:
-    """Refuse what needs no reading, as quickly as it can be.
+    """Refuse what can be refused without reading the body, as quickly as possible.
 
     Raises:
-        RefusalError: the head is too long, the query no text, or the body compressed.
+        RefusalError: the head is too long, the query is not text, or the body is compressed.
     """
     fields = [scope["raw_path"], scope["query_string"], *chain.from_iterable(scope["headers"])]
     if sum(map(len, fields)) > MOST_BYTES_OF_HEAD:
@@ -167,7 +167,7 @@ async def _wait_until_gone(receive: Receive) -> None:
 
 
 def _replay(body: bytes) -> Receive:
-    """Give a body that was read already; after it there is nothing more."""
+    """Replay a body that was read already; nothing comes after it."""
     messages = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive() -> Message:

@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from dragoman.visualisation.trace import Trace
 
 MOST_TOKENS = 64
-"""Of a sentence that is explained: its attention has this squared, times layers and heads."""
+"""Of a sentence to explain: attention takes the square of this, times layers and heads."""
 
 
 class Insight:
-    """Looks into a model with what `dragoman explain` and `dragoman align` are made of.
+    """Looks into a model with the code of `dragoman explain` and `dragoman align`.
 
-    That takes PyTorch and the weights, whatever engine translates. Both are loaded when they are
-    first needed, and stay. All questions must come from the same thread.
+    That takes PyTorch and the weights, whichever engine translates. Both are loaded when they are
+    first needed, and stay loaded. All questions must come from the same thread.
     """
 
     def __init__(self, path: Path) -> None:
-        """Look into a model directory later on."""
+        """Prepare to look into a model directory; nothing is loaded yet."""
         self._directory = _KeptDirectory(path)
 
     @property
@@ -57,7 +57,7 @@ class Insight:
         return shown_sentence(self._directory, text)
 
     def trace(self, sentence: str) -> "Trace":
-        """Translate a sentence as the model's description says, and keep all that is computed.
+        """Translate a sentence as the model's description says, and keep everything computed.
 
         Raises:
             RefusalError: the model cannot be looked into, or the sentence is blank or too long.
@@ -72,7 +72,7 @@ class Insight:
             raise RefusalError(400, str(error)) from None
 
     def align(self, text: str, translation: str) -> "Links":
-        """Align the words of a sentence with those of its translation, whoever has made it.
+        """Align the words of a sentence with those of its translation, whoever made it.
 
         Raises:
             RefusalError: the model cannot align, or one of them is too long for it.

@@ -21,13 +21,13 @@ from dragoman.serving.settings import MOST_ALTERNATIVES
 from dragoman.translation import Translation
 
 AUTO = "auto"
-"""The source language of one who does not know it."""
+"""The source language of a client that does not know it."""
 
 router = APIRouter(tags=["LibreTranslate"])
 
 
 class Question(BaseModel):
-    """What is to be translated."""
+    """What to translate."""
 
     q: str | list[str]
     source: str = Field(default=AUTO, description="A language code, or auto.")
@@ -38,7 +38,7 @@ class Question(BaseModel):
 
 
 class Unknown(BaseModel):
-    """What is to be recognised."""
+    """The text whose language is wanted."""
 
     q: str
     api_key: str | None = None
@@ -62,7 +62,7 @@ async def translate(request: Request, service: Service) -> dict[str, Any]:
 
 
 def _write(question: Question, answers: list[Answer]) -> dict[str, Any]:
-    """Write answers; a text has values where a list has lists of them."""
+    """Write answers: single values for a text, lists of values for a list."""
     columns: dict[str, list[Any]] = {"translatedText": [a.translation.text for a in answers]}
     if question.source == AUTO:
         columns["detectedLanguage"] = [_detected(a.detection) for a in answers if a.detection]
@@ -84,7 +84,7 @@ def _others(translation: Translation) -> list[str]:
 
 @router.post("/detect", responses=refuses(400, 403), openapi_extra=accepts(Unknown))
 async def detect(request: Request, service: Service) -> list[dict[str, Any]]:
-    """Say in which of the languages that are served a text is written, the likeliest first."""
+    """Say in which of the served languages a text is written, the likeliest first."""
     question = await read_fields(request, Unknown)
     check_key(request, service.settings.api_keys, api_key=question.api_key)
     service.check_length([question.q])
@@ -110,7 +110,7 @@ async def translate_file(
     target: Annotated[str, Form()],
     api_key: Annotated[str | None, Form()] = None,
 ) -> dict[str, str]:
-    """Translate a file of text or HTML, and say where the translation is for half an hour."""
+    """Translate a text or HTML file, and say where the translation is kept for half an hour."""
     check_key(request, service.settings.api_keys, api_key=api_key)
     order = Order(texts=[], source=None if source == AUTO else source, target=target)
     await refuse_repeated_fields(request)
@@ -126,7 +126,7 @@ async def translate_file(
 
 @router.get("/download_file/{name}", response_class=Response, responses=FILE | refuses(404, 503))
 async def download_file(name: str, store: Store) -> Response:
-    """Fetch a translated file; its address is known to its owner alone."""
+    """Fetch a translated file; only its owner knows its address."""
     document = store.find(name)
     if not document.translation.done():
         raise RefusalError(503, "the translation is not ready", retry_after=1)
@@ -141,7 +141,7 @@ async def download_file(name: str, store: Store) -> Response:
 
 @router.get("/health", responses=refuses(503))
 async def health(request: Request) -> dict[str, str]:
-    """Say that the server is up, and is not about to stop."""
+    """Say that the server is up and not about to stop."""
     if request.app.state.stops:
         raise RefusalError(503, "the server is about to stop")
     return {"status": "ok"}

@@ -44,7 +44,7 @@ class Metrics:
             registry=self._registry,
         )
         self.num_characters = 0
-        """That were translated since the start, by all models."""
+        """Characters translated since the start, by all models."""
 
     def begin_request(self) -> None:
         """Note that a request has begun to arrive."""
@@ -57,7 +57,7 @@ class Metrics:
         self._seconds.labels(path=path).observe(seconds)
 
     def count_refusal(self) -> None:
-        """Count a request that was refused with 429 before the application knew of it."""
+        """Count a request that was refused with 429 before it reached the application."""
         self._refusals.inc()
 
     def count_characters(self, model: str, number: int) -> None:
@@ -66,7 +66,7 @@ class Metrics:
         self.num_characters += number
 
     def watch_waiting(self, model: str, count: Callable[[], int]) -> None:
-        """Ask for the number of characters that wait for a model whenever all is written."""
+        """Ask how many characters wait for a model whenever the numbers are written."""
         self._waiting.labels(model=model).set_function(count)
 
     def write(self) -> bytes:

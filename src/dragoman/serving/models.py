@@ -20,7 +20,7 @@ class ServedModel:
     """A model that is ready to translate."""
 
     name: str
-    """That of its directory."""
+    """The name of its directory."""
 
     source: str
     """The code of its source language, as the model writes it."""
@@ -28,13 +28,13 @@ class ServedModel:
     target: str
 
     translator: Translator
-    """It gets one sentence at a time, and does not cut it again."""
+    """It gets single sentences, and does not cut them again."""
 
     num_threads: int
-    """In how many threads it may translate at once."""
+    """How many threads may translate at once."""
 
     whole_lines: bool
-    """Whether it has learnt from paragraphs, so that lines are not cut into sentences."""
+    """Whether it was trained on paragraphs, so that lines are not cut into sentences."""
 
     max_length: int
     """Tokens of the longest sentence that it has seen."""
@@ -46,7 +46,7 @@ class ServedModel:
     """Where it comes from, and its scores; empty for an imported one."""
 
     loaded: datetime
-    """When it was read, and its glossary, too."""
+    """When it and its glossary were read."""
 
     @property
     def explains(self) -> bool:
@@ -69,8 +69,8 @@ def prepare_model(path: Path, translator: Translator, *, whole_lines: bool) -> S
 
     Args:
         path: Its directory.
-        translator: What translates with it; it must not cut what it is given into sentences.
-        whole_lines: Whether it has learnt from paragraphs.
+        translator: What translates with it; it must not cut its input into sentences.
+        whole_lines: Whether it was trained on paragraphs.
 
     Raises:
         DragomanError: there is no model.
@@ -124,7 +124,7 @@ class Models:
         return [model.source for model in self.all if model.target == target]
 
     def find_language(self, wanted: str) -> str:
-        """Find the language that a client means; of a region that is not here, the language.
+        """Find the language that a client means; for a region that is not here, the language.
 
         Raises:
             RefusalError: it is not served.
@@ -140,7 +140,7 @@ class Models:
         )
 
     def find(self, source: str, target: str) -> ServedModel:
-        """Find the model between two languages, which are written as `find_language` does.
+        """Find the model between two languages, written as `find_language` writes them.
 
         Raises:
             RefusalError: there is none.

@@ -1,4 +1,4 @@
-"""Work that takes its time, done beside the translating."""
+"""Slow work, done beside the translating."""
 
 import asyncio
 import threading
@@ -9,20 +9,20 @@ from typing import TypeVar
 from dragoman.serving.refusal import RefusalError
 
 MOST_WAITING = 8
-"""Pieces of work that may wait or be under way."""
+"""Jobs that may wait or be under way."""
 
 Result = TypeVar("Result")
 
 
 class OneByOne:
-    """Does one piece of work after the other in a thread of its own, and refuses too many."""
+    """Does one job after the other in a thread of its own, and refuses too many."""
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="beside")
         self._places = threading.BoundedSemaphore(MOST_WAITING)
 
     async def do(self, work: Callable[[], Result]) -> Result:
-        """Do some work when it is its turn. Cancelled before that, it is not done.
+        """Do some work when it is its turn. If cancelled before that, it is not done.
 
         Raises:
             RefusalError: too much waits already.
@@ -30,7 +30,7 @@ class OneByOne:
         if not self._places.acquire(blocking=False):
             raise RefusalError(429, "too many are looking inside; come back later", retry_after=2)
         doing = self._thread.submit(work)
-        # Not when whoever asked goes away: what is under way goes on to its end.
+        # Not when the client goes away: what is under way is finished.
         doing.add_done_callback(lambda _: self._places.release())
         return await asyncio.wrap_future(doing)
 

@@ -1,4 +1,4 @@
-"""What the description of the interface says beyond the types of Python."""
+"""What the description of the interface says beyond the Python types."""
 
 from typing import Any
 
@@ -18,12 +18,12 @@ _ERRORS = {
 }
 
 _AT_THE_DOOR = (408, 413, 415, 429, 431)
-"""What any request may be told before anybody looks at it."""
+"""Statuses that any request may get before anybody looks at it."""
 
 FILE: dict[int | str, dict[str, Any]] = {
     200: {"description": "The file.", "content": {"text/plain": {}, "text/html": {}}}
 }
-"""What a route answers that sends a translated file."""
+"""The answer of a route that sends a translated file."""
 
 
 class Problem(BaseModel):
@@ -33,7 +33,7 @@ class Problem(BaseModel):
 
 
 class Message(BaseModel):
-    """Why a request was not answered, as DeepL says it."""
+    """Why a request was not answered, in DeepL's form."""
 
     message: str
 

@@ -1,4 +1,4 @@
-"""Dragoman's own interface: all that is known about a translation."""
+"""Dragoman's own interface: everything that is known about a translation."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ router = APIRouter(tags=["Dragoman"])
 
 
 class Texts(OwnFields):
-    """What is to be translated."""
+    """What to translate."""
 
     text: str | list[str]
     target: str = Field(description="A language code.")
@@ -95,7 +95,7 @@ class ModelCard(BaseModel):
     openapi_extra=accepts(Texts),
 )
 async def translate(request: Request, service: Service) -> Translations:
-    """Translate texts, and say all that is known about the translations."""
+    """Translate texts, and say everything that is known about the translations."""
     check_key(request, service.settings.api_keys)
     wanted = await read_fields(request, Texts)
     texts = [wanted.text] if isinstance(wanted.text, str) else wanted.text

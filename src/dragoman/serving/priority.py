@@ -1,19 +1,19 @@
-"""Which threads the processors serve first."""
+"""Which threads the processors run first."""
 
 import os
 import sys
 import threading
 
 NICENESS = 3
-"""How much nicer than the others the threads that translate are. With 10 instead of 3 refusals are
-no quicker, and eight clients get a fifth less translated."""
+"""How much nicer the translating threads are than the others. With 10 instead of 3, refusals are no
+quicker, and eight clients get a fifth less translated."""
 
 
 def give_way() -> None:
-    """Let this thread, and those that it starts, come after the others where they have to share.
+    """Let this thread, and those that it starts, run after the others where they have to share.
 
-    A client waits for a millisecond of the thread that sees to the network, and a batch, which
-    takes most of a second, hardly misses it. Only Linux has priorities of threads.
+    A client waits for a millisecond of the network thread, and a batch, which takes most of a
+    second, hardly misses it. Only Linux has thread priorities.
     """
     if sys.platform == "linux":
         thread = threading.get_native_id()

@@ -1,4 +1,4 @@
-"""A translation that is told of while it is made."""
+"""A translation that is reported while it is made."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -7,15 +7,15 @@ from dragoman.tokenizers.sentences import join_translations
 
 
 class Piece(NamedTuple):
-    """A part of a text, and what goes behind the translation of the parts before it."""
+    """A part of a text, and what to append to the translation of the parts before it."""
 
     source: str
     text: str
-    """The white space before the part is in it, and that behind it is not."""
+    """It includes the white space before the part, but not that after it."""
 
 
 class Progress:
-    """Tells of the pieces of a text in order, each as soon as it and all before it are translated.
+    """Reports the pieces of a text in order, each as soon as it and all before it are translated.
 
     >>> told = []
     >>> progress = Progress(["One. ", "Two."], "it", told.append)
@@ -29,9 +29,9 @@ class Progress:
         """Begin with nothing translated.
 
         Args:
-            pieces: Those of a text, with the white space between them.
+            pieces: The pieces of a text, with the white space between them.
             target: The language of the translation.
-            tell: Is told of each piece.
+            tell: Called with each piece.
         """
         self._pieces = pieces
         self._target = target
@@ -40,7 +40,7 @@ class Progress:
         self._waiting: dict[int, str] = {}
 
     def note(self, place: int, translation: str) -> None:
-        """Take a translation, and tell of it if it is its turn, and of those that waited for it."""
+        """Take a translation; if it is its turn, report it and those that waited for it."""
         self._waiting[place] = translation.strip()
         while self._num_told in self._waiting:
             self._tell(self._next())
@@ -50,7 +50,7 @@ class Progress:
         self._num_told += 1
         piece, translation = self._pieces[place], self._waiting.pop(place)
         around, translations = [piece], [translation]
-        if place:  # white space behind the piece before is white space before this one
+        if place:  # white space after the previous piece is white space before this one
             around, translations = [self._pieces[place - 1].lstrip(), piece], ["", translation]
         text = join_translations(around, translations, self._target).rstrip()
         return Piece(piece.strip(), text)

@@ -1,4 +1,4 @@
-"""How the kinds of text are taken apart that clients send."""
+"""How the kinds of text that clients send are taken apart."""
 
 from collections.abc import Callable
 from functools import partial
@@ -13,14 +13,14 @@ class Reader(NamedTuple):
     """How a kind of text is read."""
 
     take_apart: Callable[[str, ServedModel], Passage]
-    """Takes a text apart that a model is to translate."""
+    """Takes apart a text that a model is to translate."""
 
     visible: Callable[[str], str] = str
-    """Gives what people read of it, which tells its language."""
+    """Returns what people read of it, from which its language is detected."""
 
 
 def _take_lines_apart(text: str, model: ServedModel) -> Passage:
-    """Take lines of text apart, into sentences if the model wants them."""
+    """Take apart lines of text, into sentences if the model wants them."""
     return PlainText(text, model.source, model.target, sentences=not model.whole_lines)
 
 

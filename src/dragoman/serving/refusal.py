@@ -11,7 +11,7 @@ class RefusalError(DragomanError):
     """A request that is not answered as it was meant; the message is for the client.
 
     Attributes:
-        status: The HTTP status that says whose turn it is: 4xx the client's, 5xx the server's.
+        status: The HTTP status, which says who is to act: 4xx the client, 5xx the server.
         retry_after: Seconds after which the same request may succeed, if it may.
     """
 
@@ -22,7 +22,7 @@ class RefusalError(DragomanError):
 
 
 def as_response(error: RefusalError, path: str) -> JSONResponse:
-    """Write a refusal in the words of the protocol to which a path belongs."""
+    """Write a refusal in the form of the protocol to which a path belongs."""
     field = "message" if re.match(r"/v\d+/", path) else "error"  # DeepL's, in any version
     headers = {} if error.retry_after is None else {"Retry-After": str(max(1, error.retry_after))}
     return JSONResponse({field: str(error)}, status_code=error.status, headers=headers)

@@ -17,17 +17,17 @@ from dragoman.serving.connection import Connection
 from dragoman.serving.settings import Settings
 
 ACCEPTED_AT_ONCE = 16
-"""Connections. libuv accepts one from each listener in a round of its loop, and with threads that
-translate a round takes a millisecond or more; a crowd would wait for seconds to be let in."""
+"""Connections. libuv accepts one from each listener in a round of its loop, and while threads
+translate, a round takes a millisecond or more; a crowd would wait for seconds to be let in."""
 
 _LAST_PORT = 65535
 
 
 def open_socket(host: str, port: int) -> socket.socket:
-    """Take a port; 0 is any that is free.
+    """Open a port; 0 is any that is free.
 
     Raises:
-        UsageError: it is no port.
+        UsageError: it is not a port.
         DragomanError: it is taken, or the host is not an address of this machine.
     """
     if not 0 <= port <= _LAST_PORT:
@@ -36,10 +36,10 @@ def open_socket(host: str, port: int) -> socket.socket:
         family, _, _, _, address = socket.getaddrinfo(
             host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        # Who comes before the models are loaded waits.
+        # Clients that connect before the models are loaded wait.
         listener = socket.create_server((address[0], port), family=family)
         # Connections inherit it. Without it, an answer in two packets waits 40 ms for the client to
-        # acknowledge the first; asyncio sees to it only for sockets that it has opened itself.
+        # acknowledge the first; asyncio sets it only for sockets that it has opened itself.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return listener
     except socket.gaierror:
@@ -50,7 +50,7 @@ def open_socket(host: str, port: int) -> socket.socket:
 
 
 class Server(uvicorn.Server):
-    """uvicorn, which says from the first moment that it is about to go."""
+    """uvicorn, which says at once when it is about to stop."""
 
     def __init__(self, app: FastAPI, settings: Settings) -> None:
         connection = partial(Connection, settings=settings, door=app.state.door)
@@ -80,12 +80,12 @@ def run(app: FastAPI, listener: socket.socket, settings: Settings) -> None:
     Then new connections are refused, and requests that were accepted are answered, within the time
     that they may take.
     """
-    # uvicorn finishes its work on a signal, and then raises it again: these are the ways out, also
-    # where a shell had SIGINT ignored, as it does for what it starts in the background.
+    # uvicorn finishes its work on a signal, and then raises it again. These handlers end the
+    # process, even where a shell had SIGINT ignored, as it does for background jobs.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    # Whoever waits for a thread that translates waits this long, for each event on the network; the
-    # usual 5 ms would let it take 200 connections a second.
+    # At each event on the network, this is how long one waits for a thread that translates; with
+    # the usual 5 ms, only 200 connections a second could be taken.
     sys.setswitchinterval(5e-4)
     _keep_from_looking_for_garbage()
     # uvicorn closes them all on a signal; one that stayed open would go on to take connections.
@@ -94,10 +94,10 @@ def run(app: FastAPI, listener: socket.socket, settings: Settings) -> None:
 
 
 def _keep_from_looking_for_garbage() -> None:
-    """Leave out what is loaded, as it stays, and look through all the rest a tenth as often.
+    """Exempt what is loaded from garbage collection, as it stays, and collect a tenth as often.
 
-    To look through what 450 requests that wait are made of takes 0.3 seconds, in which nothing else
-    is done, every five seconds under load; and it finds a few dozen objects.
+    Looking through the objects of 450 waiting requests takes 0.3 seconds, in which nothing else is
+    done, every five seconds under load; and it finds a few dozen objects.
     """
     gc.collect()
     gc.freeze()

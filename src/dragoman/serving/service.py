@@ -23,11 +23,11 @@ from dragoman.translation import Alternative, Translation, join_alternatives
 from dragoman.translator import Translator
 
 _SURE_OF_TARGET = 0.95
-"""How probably a text must be in the target language to be left as it is: who asks
+"""How probable it must be that a text is in the target language to leave it as it is: whoever asks
 for a translation usually needs one."""
 
 _CHARACTERS_READ_AT_ONCE = 300
-"""A sentence takes a millisecond, as changing threads does; a book takes seconds, in which
+"""A sentence takes a millisecond, as long as switching threads; a book takes seconds, in which
 others are answered."""
 
 Result = TypeVar("Result")
@@ -41,12 +41,12 @@ class Order:
     target: str
     """A language, in any spelling."""
     source: str | None = None
-    """A language; None if the server shall find out."""
+    """A language; None if the server is to detect it."""
     num_alternatives: int = 1
     """Translations of each text, the best included."""
     reader: Reader = PLAIN_TEXT
     heard: Callable[[Piece], None] | None = None
-    """Is told of each piece of the translation of a single text, in order, while it is made."""
+    """Called with each piece of the translation of a single text, in order, while it is made."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +57,7 @@ class Answer:
     target: str
     source: str
     detection: Detection | None
-    """How the source language was found out, if the client did not name it."""
+    """How the source language was detected, if the client did not name it."""
 
 
 class _Group(NamedTuple):
@@ -66,14 +66,14 @@ class _Group(NamedTuple):
     source: str
     model: ServedModel | None
     places: list[tuple[int, Detection | None]]
-    """Of each, its place in the order, and how its language was found out."""
+    """Of each, its place in the order, and how its language was detected."""
     texts: list[str]
     passages: list[Passage]
     """The texts, taken apart; none if they are not to be translated."""
 
 
 class TranslationService:
-    """Translates for all protocols. It is made inside a running event loop, and closed there."""
+    """Translates for all protocols. Create and close it inside a running event loop."""
 
     def __init__(self, models: Models, settings: Settings, metrics: Metrics) -> None:
         self.models = models
@@ -97,8 +97,8 @@ class TranslationService:
         """Translate texts; one answer for each, in order.
 
         Raises:
-            RefusalError: a language is not served or not recognised, or a limit is met.
-            DragomanError: the engine cannot search so.
+            RefusalError: a language is not served or not recognised, or a limit is exceeded.
+            DragomanError: the engine cannot search like this.
         """
         self.check_length(order.texts)
         target = self.models.find_language(order.target)
@@ -122,20 +122,20 @@ class TranslationService:
         return [answer for _, answer in sorted(answers, key=itemgetter(0))]
 
     def check_room(self, order: Order) -> None:
-        """Refuse at once what `translate` would.
+        """Refuse at once what `translate` would refuse.
 
         Raises:
-            RefusalError: a language is not served, or a limit is met.
+            RefusalError: a language is not served, or a limit is exceeded.
         """
         self.check_length(order.texts)
         with self._room_for(order, self.models.find_language(order.target)):
             pass
 
     def check_crowd(self, num_requests: int) -> None:
-        """Refuse whatever comes while no model can take even a sentence more.
+        """Refuse every request while no model can take even one more sentence.
 
         Args:
-            num_requests: That are being served; those without a place in a queue want one.
+            num_requests: Requests being served; those without a place in a queue want one.
 
         Raises:
             RefusalError: all queues are full, or will be.
@@ -151,7 +151,7 @@ class TranslationService:
         raise refusal
 
     def _room_for(self, order: Order, target: str) -> ExitStack:
-        """Keep room for texts with every model that may be asked to translate them."""
+        """Reserve room for texts with every model that may be asked to translate them."""
         if order.source is None:
             sources = self.models.sources(target)
             if not sources:
@@ -167,7 +167,7 @@ class TranslationService:
             return rooms.pop_all()
 
     def _read(self, order: Order, target: str) -> list[_Group]:
-        """Find out the languages of texts, and take the texts apart."""
+        """Detect the languages of texts, and take the texts apart."""
         places: dict[str, list[tuple[int, Detection | None]]] = {}
         for i, text in enumerate(order.texts):
             source, detection = self._source_of(text, target, order)
@@ -191,7 +191,7 @@ class TranslationService:
         """Ask the translator between two languages, in any spelling, something about one sentence.
 
         Raises:
-            RefusalError: a language is not served, a limit is met, or too many are asking.
+            RefusalError: a language is not served, a limit is exceeded, or too many are asking.
             SentenceError: the sentence is longer than any that the model has seen.
         """
         self.check_length(texts)
@@ -211,8 +211,8 @@ class TranslationService:
         """Look into the model between two languages, in any spelling, beside the translating.
 
         Raises:
-            RefusalError: a language is not served, a limit is met, too many are looking, or there
-                is nothing to be seen.
+            RefusalError: a language is not served, a limit is exceeded, too many are looking, or
+                there is nothing to see.
         """
         self.check_length(texts)
         insight = self._find(languages).insight
@@ -243,7 +243,7 @@ class TranslationService:
             )
 
     def _source_of(self, text: str, target: str, order: Order) -> tuple[str, Detection | None]:
-        """Resolve the language of a text; what nothing is known about comes from a source."""
+        """Find the language of a text: the target only if that is nearly sure, else a source."""
         if order.source is not None:
             return self.models.find_language(order.source), None
         text, sources = order.reader.visible(text), self.models.sources(target)
@@ -269,13 +269,13 @@ class TranslationService:
 
 
 async def _leave(rooms: ExitStack) -> list[Translation]:
-    """Give room up; whoever started before this has a place in the queue by now."""
+    """Give up the reserved room; whoever started before this is in the queue by now."""
     rooms.close()
     return []
 
 
 def _listen(passage: Passage, target: str, order: Order) -> Heard | None:
-    """Tell whoever gave an order of the pieces of its text, if they want to hear."""
+    """Report the pieces of a text to whoever ordered it, if they want to hear."""
     if order.heard is None:
         return None
     progress = Progress(passage.pieces, target, order.heard)

@@ -17,10 +17,10 @@ class Settings:
     """Any one of these opens the server; without any, it is open."""
 
     max_characters: int = 200_000
-    """Of all the texts of a request, or of a file. An empty text counts as one."""
+    """In all the texts of a request, or in a file. An empty text counts as one."""
 
     max_waiting_characters: int = 1_000_000
-    """Of the requests for one model that wait; with more, new ones are asked to come later."""
+    """In the waiting requests for one model; with more, new ones are asked to come later."""
 
     max_wait: float = 3.0
     """Seconds that a request may wait for its turn; if it would be longer, and longer than its own
@@ -39,7 +39,7 @@ class Settings:
     """Seconds in which the rest of a request must have arrived."""
 
     read_timeout: float = 60.0
-    """Seconds in which a client must take what it is sent."""
+    """Seconds in which a client must read what it is sent."""
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():

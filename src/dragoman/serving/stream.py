@@ -26,7 +26,7 @@ JSON_LINES = "application/x-ndjson"
 
 
 class Text(OwnFields):
-    """What is to be translated."""
+    """What to translate."""
 
     text: str
     target: str = Field(description="A language code.")
@@ -37,7 +37,7 @@ class Text(OwnFields):
 
 
 class Line(BaseModel):
-    """One of the lines: a piece, or at last the translation or what went wrong."""
+    """One of the lines: a piece, or at the end the translation or what went wrong."""
 
     source: str | None = Field(default=None, description="A sentence, or a part of a long one.")
     text: str | None = Field(
@@ -59,11 +59,11 @@ _LINES: dict[int | str, dict[str, Any]] = {
     openapi_extra=accepts(Text),
 )
 async def translate_as_it_is_made(request: Request, service: Service) -> StreamingResponse:
-    """Translate a text, sentence by sentence, and send each as soon as it is there.
+    """Translate a text, sentence by sentence, and send each as soon as it is ready.
 
     The answer is a line of JSON for each sentence, in order, with the fields `source` and `text`,
     and a last line with `translation`, which has what /api/v1/translate gives, or with `error`.
-    Whoever goes away ends the work.
+    When the client goes away, the work ends.
     """
     check_key(request, service.settings.api_keys)
     wanted = await read_fields(request, Text)
@@ -78,12 +78,12 @@ async def translate_as_it_is_made(request: Request, service: Service) -> Streami
     return StreamingResponse(
         _write(first, events),
         media_type=JSON_LINES,
-        headers={"X-Accel-Buffering": "no"},  # nginx would keep the lines until the last one
+        headers={"X-Accel-Buffering": "no"},  # nginx would hold back the lines until the last one
     )
 
 
 async def _translate(service: TranslationService, order: Order) -> AsyncIterator[Piece | Answer]:
-    """Give the pieces of a translation as they are made, and the whole at the end."""
+    """Yield the pieces of a translation as they are made, and the whole at the end."""
     heard: asyncio.Queue[Piece | None] = asyncio.Queue()
     working = asyncio.create_task(service.translate(replace(order, heard=heard.put_nowait)))
     working.add_done_callback(lambda _: heard.put_nowait(None))

@@ -1,4 +1,4 @@
-"""Let a crowd through a few at a time, so that the event loop sees to the network in between."""
+"""Let a crowd through a few at a time, so that the event loop serves the network in between."""
 
 import asyncio
 from collections import deque
@@ -8,18 +8,18 @@ THROUGH_AT_ONCE = 2
 
 
 class Turnstile:
-    """Where many may come at once, and pass in the order in which they came.
+    """A gate where many may come at once, and pass in the order in which they came.
 
-    What is ready to run in a round of the event loop is run to its end before the network is looked
-    at. When a batch is translated, its answers are ready all at once, and their clients come back
-    with as many new requests; without this, whoever is only to be refused would wait for all that.
+    Whatever is ready in a round of the event loop runs before the network is looked at. When a
+    batch is translated, all its answers are ready at once, and their clients come back with as many
+    new requests; without this, a request that is only to be refused would wait for all of that.
     """
 
     def __init__(self) -> None:
         self._waiting: deque[asyncio.Future[None]] = deque()
 
     async def go_through(self) -> None:
-        """Wait for one's turn."""
+        """Wait for your turn."""
         loop = asyncio.get_running_loop()
         turn = loop.create_future()
         self._waiting.append(turn)

@@ -11,7 +11,7 @@ from dragoman.serving.openapi import accepts, refuses
 router = APIRouter(tags=["Dragoman"])
 
 MOST_WAYS = 16
-"""Tokens that are tried as the next one; each costs a translation."""
+"""Tokens that are tried as the next one; each takes a translation."""
 
 
 class Begun(OwnFields):
@@ -34,13 +34,13 @@ class WayOn(BaseModel):
 
 
 class WaysOn(BaseModel):
-    """The most probable word first; fewer than asked for, where several tokens begin one word."""
+    """The most probable word first; fewer than asked for, if several tokens begin the same word."""
 
     ways: list[WayOn]
 
 
 class Translated(OwnFields):
-    """A sentence and its translation, whoever has made it."""
+    """A sentence and its translation, whoever made it."""
 
     text: str = Field(description="One sentence; it is not cut.")
     source: str = Field(description="A language code.")
@@ -49,7 +49,7 @@ class Translated(OwnFields):
 
 
 class JudgedWord(BaseModel):
-    """A word as white space sets it apart."""
+    """A word, delimited by white space."""
 
     text: str
     confidence: float = Field(description="Its probability after the words before it.")
