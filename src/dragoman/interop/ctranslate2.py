@@ -32,7 +32,7 @@ from dragoman.tokenizers.pair import TokenizerPair
 Quantization = Literal["int8", "float32"]
 
 FEWEST_POSITIONS = 2048
-"""For how many positions a copy has encodings at least: CTranslate2 cannot compute further ones."""
+"""A copy has encodings for at least this many positions: CTranslate2 cannot compute more."""
 
 _ACTIVATIONS = {"relu": Activation.RELU, "gelu": Activation.GELU, "silu": Activation.SWISH}
 
@@ -46,7 +46,7 @@ def export_ctranslate2(
         path: A model directory.
         output: The directory to write; if not given, the model's own `ctranslate2` folder, where
             the translator finds it. An earlier copy is replaced.
-        quantization: Of the weights: int8 is a quarter of the size.
+        quantization: How weights are stored: int8 takes a quarter of the size.
 
     Raises:
         ExportError: the model cannot be expressed, or the copy computes something else.
@@ -69,7 +69,7 @@ class CTranslate2Copy:
         self._engine = CTranslate2Engine(model.directory, model.tokenizers, copy=path)
 
     def translate(self, sources: Sequence[Sequence[int]]) -> list[list[int]]:
-        """Search as users do."""
+        """Search as users would."""
         return [list(found[0].ids) for found in self._engine.search(sources, GREEDY)]
 
     def score(self, pairs: Sequence[Pair]) -> list[list[float]]:
@@ -79,7 +79,7 @@ class CTranslate2Copy:
 
 
 def _write(copy: Path, model: LoadedModel, quantization: str | None) -> None:
-    """Write a copy that nobody has compared yet."""
+    """Write a copy that has not been compared yet."""
     positions = max(FEWEST_POSITIONS, count_positions(model.directory))
     spec = build_spec(
         model.directory.description, model.transformer, model.tokenizers, positions=positions
@@ -122,7 +122,7 @@ def build_spec(
 
 
 def _build_stacks(config: TransformerConfig, positions: int) -> TransformerSpec:
-    """Describe both stacks, and how they tell positions."""
+    """Describe both stacks, and how they encode positions."""
     shape: dict[str, Any] = {
         "num_heads": config.num_heads,
         "pre_norm": config.norm == "before",
@@ -197,11 +197,11 @@ def _fill_norm(spec: Any, norm: nn.Module) -> None:
 
 
 def _fill_last_norm(spec: Any, norm: nn.Module) -> None:
-    """Fill the norm at the end of a stack, which is there if it stands before the sublayers."""
+    """Fill the norm at the end of a stack, which exists if norms stand before the sublayers."""
     if isinstance(norm, LayerNormalization):
         _fill_norm(spec.layer_norm, norm)
 
 
 def _copied(*parts: Tensor) -> Any:
-    """Join matrices, in memory of their own: CTranslate2 rounds in place what it is given."""
+    """Join matrices in new memory, as CTranslate2 rounds in place what it is given."""
     return torch.cat(parts).detach().numpy().copy()

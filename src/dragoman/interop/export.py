@@ -24,10 +24,10 @@ class ExportError(DragomanError):
 
 @dataclass(frozen=True, kw_only=True)
 class Proof:
-    """How an export was shown to be right."""
+    """How an export was shown to be correct."""
 
     in_single_precision: Agreement
-    """Before any weights were rounded."""
+    """The comparison before any weights were rounded."""
 
     num_equal: int
     """Sentences that the finished export translates to the same tokens."""
@@ -53,7 +53,7 @@ def compare_rounded(model: LoadedModel, copy: Copy) -> Agreement:
     """Compare an export with rounded weights, which may choose other tokens, but must choose some.
 
     Raises:
-        ExportError: it gives what are no numbers.
+        ExportError: it gives values that are not numbers.
     """
     agreement = compare(model, copy)
     if not math.isfinite(agreement.largest_difference):
@@ -65,15 +65,15 @@ def compare_rounded(model: LoadedModel, copy: Copy) -> Agreement:
 
 
 def count_positions(directory: ModelDirectory) -> int:
-    """Count the positions that a model's own search can ask for, and those of the proof.
+    """Count the positions that a model's own search and the proof may need.
 
-    A translation that has met the length limit is judged with an end, too.
+    A translation that has reached the length limit is judged with its end, too.
     """
     longest = directory.description.max_length
-    of_proof = LENGTH_LIMIT + 1  # with what a translation begins with
+    of_proof = LENGTH_LIMIT + 1  # plus the token that a translation begins with
     return max(longest + 1, directory.search.max_length(longest) + 1, of_proof)
 
 
 def write_json(path: Path, table: dict[str, Any]) -> None:
-    """Write a file that people may look into."""
+    """Write a file that people can read."""
     path.write_text(json.dumps(table, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Models of Hugging Face's Marian, such as the OPUS-MT ones, turned into ours.
+"""Models in Hugging Face's Marian format, such as OPUS-MT, turned into ours.
 
 A Marian model is the paper's Transformer with the norm after each sublayer, a bias on the logits
 and sinusoids in Marian's convention, so nothing is approximated: the logits are the same.
@@ -64,7 +64,7 @@ def load_marian(directory: Path, *, language_token: str | None = None) -> Marian
             target_vocab_size=tokenizers.target.vocab_size,
             padding_id=tokenizers.target.special_ids.pad,
         )
-    except ValueError as error:  # as where vocabularies of different sizes share their embeddings
+    except ValueError as error:  # such as vocabularies of different sizes with shared embeddings
         raise MarianError(f"{directory}: {error}") from error
     _fill(transformer, renamed, directory)
     return MarianModel(config, transformer.eval(), tokenizers)
@@ -83,11 +83,11 @@ def import_marian(
         directory: What `load_marian` reads.
         output: The model directory to write.
         languages: The codes of source and target; if not given, tokenizer_config.json says them.
-        language_token: What `load_marian` takes, or nothing but quotes for none of several.
+        language_token: What `load_marian` takes, or an empty string for none of several.
 
     Raises:
-        MarianError: the model cannot be imported, or nothing says which languages it is for, or
-            one of several has to be chosen.
+        MarianError: the model cannot be imported, or its languages are unknown, or one of several
+            has to be chosen.
     """
     if not (directory / "config.json").is_file():
         what = "it has no config.json" if directory.is_dir() else "there is no such directory"
@@ -147,7 +147,7 @@ def load_tokenizers(
 def rename(
     weights: Mapping[str, Tensor], config: TransformerConfig, directory: Path
 ) -> dict[str, Tensor]:
-    """Give Marian's weights our names; tables that are tied appear under each of theirs.
+    """Give Marian's weights our names; a tied table appears under each of its names.
 
     Raises:
         MarianError: a weight is missing, one of a block is not read, or tables that should be one
@@ -215,7 +215,7 @@ def _special_ids(
 
 
 def _id(table: Mapping[str, Any], name: str, directory: Path) -> int:
-    """Return the id of a special token, which JSON may have as anything."""
+    """Return the id of a special token, which may be anything in the JSON."""
     value = table[name]
     if type(value) is not int or value < 0:
         raise MarianError(f"{directory}: {name} is {value!r}, not a number from 0 on")
@@ -242,12 +242,12 @@ def _read_tokenizer_config(directory: Path) -> dict[str, Any]:
 
 
 def _is_separate(directory: Path) -> bool:
-    """Tell whether the languages have a vocabulary each, as transformers decides it."""
+    """Tell whether each language has its own vocabulary, as transformers decides it."""
     return bool(_read_tokenizer_config(directory).get("separate_vocabs", False))
 
 
 def _max_length(directory: Path) -> int:
-    """Tell how many tokens a text may have besides its end, as far as the files say it."""
+    """Tell how many tokens a text may have besides its end, as far as the files say."""
     said = (
         _read_tokenizer_config(directory).get("model_max_length"),
         _read_json(directory / "config.json").get("max_position_embeddings"),

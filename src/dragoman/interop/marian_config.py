@@ -1,4 +1,4 @@
-"""What the configuration of a Marian model means here, and which ones have no meaning here."""
+"""What the configuration of a Marian model means here, and which settings are unsupported."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -40,7 +40,7 @@ TWINS = (
     ("encoder_ffn_dim", "decoder_ffn_dim"),
     ("encoder_attention_heads", "decoder_attention_heads"),
 )
-"""Settings that encoder and decoder have in common here."""
+"""Settings that encoder and decoder share here."""
 
 
 class MarianError(DragomanError):
@@ -53,7 +53,7 @@ def read_config(
     """Translate a Marian `config.json`.
 
     Raises:
-        MarianError: it asks for something that is not in our model; the message lists it all.
+        MarianError: it asks for things that our model does not have; the message lists them all.
     """
     if obstacles := _obstacles(table):
         raise MarianError(f"{directory}: cannot be imported: {'; '.join(obstacles)}")
@@ -87,7 +87,7 @@ def read_config(
 
 
 def _obstacles(table: Mapping[str, Any]) -> list[str]:
-    """List what a configuration asks for and cannot get."""
+    """List what a configuration asks for and our model does not have."""
     found = []
     for key, only in FIXED.items():
         value = table.get(key, DEFAULTS.get(key, only))

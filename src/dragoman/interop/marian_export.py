@@ -1,7 +1,7 @@
-"""Models as Hugging Face's Marian reads them: `MarianMTModel` and `MarianTokenizer`.
+"""Models as Hugging Face's Marian classes read them: `MarianMTModel` and `MarianTokenizer`.
 
-The weights are ours under other names. Where our positional encoding is interleaved, the
-dimensions of the residual stream are put into Marian's order, which changes nothing but rounding.
+The weights are ours under other names. If our positional encoding is interleaved, the dimensions of
+the residual stream are put into Marian's order, which changes nothing but rounding.
 """
 
 import stat
@@ -35,7 +35,7 @@ _ACTIVATION_NAMES = {ours: theirs for theirs, ours in ACTIVATIONS.items()}
 def export_marian(path: Path, output: Path | None = None) -> Proof:
     """Write a model for Hugging Face's transformers, after showing that it computes the same.
 
-    Transformers loads what was written, translates with it, and cuts texts with its tokenizer.
+    Transformers loads the export, translates with it, and cuts texts with its tokenizer.
     Then the weights are imported again.
 
     Args:
@@ -88,11 +88,11 @@ def _obstacles(description: ModelDescription) -> list[str]:
 
 
 def _write(directory: Path, model: LoadedModel) -> None:
-    """Write an export that nobody has compared yet."""
+    """Write an export that has not been compared yet."""
     write_json(directory / CONFIG_NAME, _config(model))
     write_json(directory / "generation_config.json", _generation_config(model))
     write_json(directory / "tokenizer_config.json", _tokenizer_config(model))
-    # Other readers ask for the format, which says who wrote the tensors.
+    # Some readers require the format, which says who wrote the tensors.
     try:
         save_file(_weights(model), directory / WEIGHTS_NAME, metadata={"format": "pt"})
     except SafetensorError as error:  # a full disk
@@ -108,7 +108,7 @@ def _write(directory: Path, model: LoadedModel) -> None:
 
 
 def _config(model: LoadedModel) -> dict[str, Any]:
-    """Write our configuration as transformers does."""
+    """Write our configuration in the form of transformers."""
     description = model.directory.description
     config, special = description.model, description.special_ids
     return {
@@ -141,9 +141,9 @@ def _config(model: LoadedModel) -> dict[str, Any]:
 
 
 def _generation_config(model: LoadedModel) -> dict[str, Any]:
-    """Write the settings of the search as far as transformers has the same ones.
+    """Write the search settings as far as transformers has the same ones.
 
-    Its length penalty is another formula; the same exponent is the nearest.
+    Its length penalty has another formula; the same exponent comes closest.
     """
     description, search = model.directory.description, model.directory.search
     special = description.special_ids
@@ -160,7 +160,7 @@ def _generation_config(model: LoadedModel) -> dict[str, Any]:
 
 
 def _tokenizer_config(model: LoadedModel) -> dict[str, Any]:
-    """Say which tokens are no text."""
+    """Say which tokens are not text."""
     description, target = model.directory.description, model.tokenizers.target
     special = description.special_ids
     pad, unk, bos, eos = target.pieces([special.pad, special.unk, special.bos, special.eos])
@@ -172,7 +172,7 @@ def _tokenizer_config(model: LoadedModel) -> dict[str, Any]:
         "unk_token": unk,
         "bos_token": bos,
         "eos_token": eos,
-        "model_max_length": description.max_length + 1,  # transformers counts the end
+        "model_max_length": description.max_length + 1,  # transformers counts the end too
         "separate_vocabs": _has_separate_vocabularies(model),
         "clean_up_tokenization_spaces": False,
     }
@@ -197,7 +197,7 @@ def _weights(model: LoadedModel) -> dict[str, Tensor]:
 
 
 def _find_changes(directory: Path, model: LoadedModel) -> list[str]:
-    """Import an export again, and list the special ids and weights that are not the model's."""
+    """Import an export again, and list the special ids and weights that have changed."""
     imported = load_marian(directory)
     config, special = model.transformer.config, model.directory.description.special_ids
     found: dict[str, Tensor] = imported.transformer.state_dict()
@@ -220,7 +220,7 @@ def _has_separate_vocabularies(model: LoadedModel) -> bool:
 
 
 def _vocabulary(tokenizer: Tokenizer) -> dict[str, int]:
-    """Give each piece its id."""
+    """Map each piece to its id."""
     return {piece: i for i, piece in enumerate(tokenizer.pieces(range(tokenizer.vocab_size)))}
 
 

@@ -25,10 +25,10 @@ from dragoman.tokenizers.pair import TokenizerPair
 
 
 def prove_import(marian: Path, imported: Path) -> Agreement | None:
-    """Compare the translations of sentences, which are made of random pieces.
+    """Compare the translations of sentences made of random pieces.
 
     Returns:
-        What came out, or None if transformers is not installed.
+        The result, or None if transformers is not installed.
 
     Raises:
         MarianError: they differ.
@@ -45,10 +45,10 @@ def prove_import(marian: Path, imported: Path) -> Agreement | None:
 
 
 def compare_with_transformers(marian: Path, imported: Path) -> Agreement | None:
-    """Translate sentences with both, and let both judge translations.
+    """Translate sentences with both, and let both score translations.
 
     Returns:
-        What came out, or None if transformers is not installed.
+        The result, or None if transformers is not installed.
     """
     model = LoadedModel.load(imported)
     try:
@@ -84,7 +84,7 @@ class HuggingFaceCopy:
                 f"translations of {LENGTH_LIMIT} tokens; raise max_position_embeddings in its "
                 "config.json"
             )
-        # Of how they like to search, such as never to repeat three tokens, nothing is left.
+        # Their own search settings, such as never repeating three tokens, are all dropped.
         self._greedy = transformers.GenerationConfig(
             decoder_start_token_id=model.pad_token_id if start is None else start,
             eos_token_id=model.eos_token_id,
@@ -112,7 +112,7 @@ class HuggingFaceCopy:
         ]
 
     def score(self, pairs: Sequence[Pair]) -> list[list[float]]:
-        """Ask for one pair after the other, so that nothing is padded."""
+        """Score one pair at a time, so that nothing is padded."""
         config, start = self._model.config, self._greedy.decoder_start_token_id
         scores = []
         for source, target in pairs:
@@ -128,7 +128,7 @@ class HuggingFaceCopy:
 
 @contextmanager
 def _reasons_named(directory: Path) -> Iterator[None]:
-    """Say of what transformers cannot load where it is: its errors are of many kinds."""
+    """Name the directory that transformers cannot load: its errors are of many kinds."""
     try:
         yield
     except ModuleNotFoundError:
@@ -152,10 +152,10 @@ def load_marian_tokenizer(directory: Path) -> Any:
 
 
 def find_other_tokens(directory: Path, tokenizers: TokenizerPair) -> list[str]:
-    """List the texts, of random pieces, that `MarianTokenizer` encodes or decodes otherwise.
+    """List the texts, of random pieces, that `MarianTokenizer` encodes or decodes differently.
 
-    Texts that spell a special token, or look like a language token, are left out: to transformers
-    they are such tokens, to us they are text.
+    Texts that spell a special token, or look like a language token, are left out: for transformers
+    they are such tokens, for us they are text.
     """
     theirs = load_marian_tokenizer(directory)
     source, target = tokenizers.source, tokenizers.target
@@ -173,7 +173,7 @@ def find_other_tokens(directory: Path, tokenizers: TokenizerPair) -> list[str]:
         ids = target.encode(text)
         if theirs(text_target=text)["input_ids"] != ids + end:
             return False
-        # What is unknown is written in two ways, and no translation has it.
+        # The two write unknown tokens differently, but no translation has them.
         return theirs.unk_token_id in ids or theirs.decode(
             ids, clean_up_tokenization_spaces=False
         ) == target.decode(ids)

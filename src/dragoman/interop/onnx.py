@@ -28,7 +28,7 @@ def export_onnx(
         path: A model directory.
         output: The directory to write; if not given, the folder `onnx` in the model's own. An
             earlier export is replaced.
-        quantization: Of the weights: int8 is about a third of the size.
+        quantization: How weights are stored: int8 takes about a third of the size.
 
     Raises:
         ExportError: onnxruntime computes something else.
@@ -51,10 +51,10 @@ def export_onnx(
 
 
 def _round(graph: Path) -> None:
-    """Round the weights of a graph to 8 bits; what they are multiplied with is rounded as it comes.
+    """Round the weights of a graph to 8 bits; what they are multiplied by is rounded at run time.
 
-    The exporter has folded constants and inferred shapes, which is the preparation that is asked
-    for. To fold more would write a table twice that embeddings and projection share.
+    The exporter has folded constants and inferred shapes, which is the required preparation.
+    Folding more would write a table twice that embeddings and projection share.
     """
     prepared = onnx.load(graph)
     add_pre_process_metadata(prepared)

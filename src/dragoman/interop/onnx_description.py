@@ -1,4 +1,4 @@
-"""What stands beside the ONNX graphs: all that is needed to run them, and how it is done."""
+"""The files beside the ONNX graphs: all that is needed to run them, and how to do it."""
 
 from dataclasses import asdict
 from typing import Any
@@ -121,7 +121,7 @@ def describe(model: LoadedModel, *, num_positions: int, quantization: str) -> di
 
 
 def explain(model: LoadedModel) -> str:
-    """Write the README; its example runs as it is, in the directory."""
+    """Write the README; its example runs as it stands, in the directory."""
     description = model.directory.description
     if isinstance(model.tokenizers.source, SentencePieceTokenizer):
         joint = model.tokenizers.joint
@@ -142,7 +142,7 @@ def explain(model: LoadedModel) -> str:
 
 
 def _types(tensors: Axes) -> dict[str, str]:
-    """Write types and axes as people do."""
+    """Write types and axes for people to read."""
     return {
         name: f"{'int64' if name in TOKENS else 'float32'}[{', '.join(axes)}]"
         for name, axes in tensors.items()

@@ -1,7 +1,7 @@
 """A Transformer as two ONNX graphs: one reads the source, one writes the target.
 
-Batch and lengths are free in both. What the decoder has seen goes in and comes out as a value, so
-whoever runs it keeps the state: a step costs as much as its one new token.
+Batch size and lengths are free in both. The decoder's past goes in and comes out as a value, so
+the caller keeps the state, and a step costs only as much as its one new token.
 """
 
 import copy
@@ -48,21 +48,21 @@ DECODER_OUTPUTS: Axes = {
     "values": ("layer", "batch", "head", "past + target", "d_k"),
 }
 TOKENS = ("source", "tokens")
-"""The inputs that are token ids; all else are floats."""
+"""The inputs that are token ids; all others are floats."""
 
 TRACED_SIZES = {"batch": 2, "target": 4, "source": 5, "past": 3}
-"""Of the axes that are free. A size that the graph should depend on cannot hide: all differ."""
+"""Sizes of the free axes. All differ, so that the graph cannot confuse one with another."""
 
 
 class EncoderGraph(nn.Module):
-    """Read the source, and project it to what each decoder block looks at."""
+    """Read the source, and project it to what each decoder block attends to."""
 
     def __init__(self, transformer: Transformer) -> None:
         super().__init__()
         self.transformer = transformer
 
     def forward(self, source: Int[Tensor, "batch source"]) -> tuple[Cache, Cache]:
-        """Give keys and values; the source ends with EOS and is padded on the right."""
+        """Return keys and values; the source ends with EOS and is padded on the right."""
         mask = padding_mask(source, self.transformer.padding_id)
         memory = self.transformer.encode(source, mask)
         projected = []
@@ -88,7 +88,7 @@ class DecoderGraph(nn.Module):
         past_keys: Cache,
         past_values: Cache,
     ) -> tuple[Float[Tensor, "batch target vocab"], Cache, Cache]:
-        """Give the log-probabilities of what follows each token, and the longer past."""
+        """Return the log-probabilities of what follows each token, and the longer past."""
         model, num_past = self.transformer, past_keys.size(3)
         x = model.positions(model.target_embeddings(tokens), first_position=num_past)
         positions = torch.arange(num_past + tokens.size(1))
@@ -109,14 +109,14 @@ class DecoderGraph(nn.Module):
 
 
 class FixedTable(SinusoidTable):
-    """A table that does not grow: to run past its end is an error of whoever runs the graph."""
+    """A table that does not grow: running past its end is an error of whoever runs the graph."""
 
     def __init__(self, num_positions: int, like: SinusoidTable) -> None:
         super().__init__(like.width, like.convention)
         self.table = sinusoids(num_positions, like.width, like.convention)
 
     def forward(self, length: int, *, first_position: int = 0) -> Float[Tensor, "length width"]:
-        """Look each position up, which the graph checks, where a slice would be cut."""
+        """Look up each position, which the graph checks; a slice would silently be shorter."""
         return self.table[torch.arange(length) + first_position]
 
 
@@ -154,8 +154,8 @@ def _trace(
 ) -> None:
     """Turn a module into a file.
 
-    The two steps are taken one by one: the exporter, left alone with a module, fixes the sizes
-    that it cannot leave free, and says nothing.
+    The two steps are taken separately: given a module, the exporter would silently fix the sizes
+    that it cannot leave free.
     """
     free = {axis: torch.export.Dim(axis) for axis in TRACED_SIZES}
     shapes = {
@@ -176,7 +176,7 @@ def _trace(
 
 
 def _axis_names(program: torch.onnx.ONNXProgram, inputs: Axes) -> dict[Any, str]:
-    """Find out how the exporter calls the axes that are free."""
+    """Find out what the exporter calls the free axes."""
     names = {}
     for traced, axes in zip(program.model.graph.inputs, inputs.values(), strict=True):
         assert traced.shape is not None
@@ -187,7 +187,7 @@ def _axis_names(program: torch.onnx.ONNXProgram, inputs: Axes) -> dict[Any, str]
 
 
 def _stack(blocks: Sequence[KeysAndValues]) -> tuple[Cache, Cache]:
-    """Put keys and values of all blocks into one tensor each."""
+    """Put the keys of all blocks into one tensor, and the values into another."""
     return (
         torch.stack([block.keys for block in blocks]),
         torch.stack([block.values for block in blocks]),
@@ -196,7 +196,7 @@ def _stack(blocks: Sequence[KeysAndValues]) -> tuple[Cache, Cache]:
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Keep back what the exporter says of packages that nothing here needs, and of its own code."""
+    """Suppress the exporter's messages about packages that are not needed, and its own code."""
     registration = logging.getLogger("torch.onnx._internal.exporter._registration")
     level = registration.level
     registration.setLevel(logging.ERROR)  # torchvision is not installed

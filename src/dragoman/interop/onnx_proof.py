@@ -18,7 +18,7 @@ Array = np.ndarray[Any, Any]
 
 
 class OnnxCopy:
-    """A `Copy` that onnxruntime runs, with nothing but what stands in its directory."""
+    """A `Copy` that onnxruntime runs, with nothing but what is in its directory."""
 
     def __init__(self, directory: Path) -> None:
         config = json.loads((directory / CONFIG_NAME).read_bytes())
@@ -31,7 +31,7 @@ class OnnxCopy:
         )
 
     def translate(self, sources: Sequence[Sequence[int]]) -> list[list[int]]:
-        """Decode a batch of all, token by token."""
+        """Decode all in one batch, token by token."""
         source = self._pad([[*source, self._special["eos"]] for source in sources])
         memory = self._encoder.run(None, {"source": source})
         past = self._nothing(len(sources))
@@ -47,7 +47,7 @@ class OnnxCopy:
         ]
 
     def score(self, pairs: Sequence[Pair]) -> list[list[float]]:
-        """Ask for one pair after the other, all of a translation at once."""
+        """Score one pair after the other, each translation in one step."""
         scores = []
         for sentence, target in pairs:
             source = np.array([[*sentence, self._special["eos"]]])
@@ -60,7 +60,7 @@ class OnnxCopy:
     def _step(
         self, tokens: Array, source: Array, memory: Sequence[Array], past: Sequence[Array]
     ) -> list[Array]:
-        """Give log-probabilities, keys and values."""
+        """Return log-probabilities, keys and values."""
         outputs: list[Array] = self._decoder.run(
             None,
             {
@@ -73,7 +73,7 @@ class OnnxCopy:
         return outputs
 
     def _nothing(self, batch: int) -> list[Array]:
-        """Make the past of a translation that has not begun."""
+        """Make the empty past of a translation that has not begun."""
         num_layers, num_heads, d_k = self._cache_shape
         return 2 * [np.zeros((num_layers, batch, num_heads, 0, d_k), np.float32)]
 
@@ -83,7 +83,7 @@ class OnnxCopy:
 
 
 def _options() -> Any:
-    """Take no more threads than there are processors for us."""
+    """Use no more threads than there are processors for us."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = num_cpus()
     return options

@@ -21,7 +21,7 @@ GREEDY = SearchConfig(beam_size=1, max_length_ratio=0.0, max_length_extra=LENGTH
 NUM_SENTENCES = 20
 MOST_PIECES = 12
 TOLERANCE = 1e-3
-"""On a log-probability: rounding is a hundred times smaller in single precision, mistakes are
+"""For a log-probability: rounding is a hundred times smaller in single precision, mistakes are
 larger."""
 
 Pair = tuple[Sequence[int], Sequence[int]]
@@ -30,7 +30,7 @@ Pair = tuple[Sequence[int], Sequence[int]]
 
 @dataclass(frozen=True)
 class LoadedModel:
-    """A model directory, with what it holds in memory."""
+    """A model directory, with its contents in memory."""
 
     directory: ModelDirectory
     transformer: Transformer
@@ -75,14 +75,14 @@ class Copy(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Agreement:
-    """What came out of a comparison."""
+    """The result of a comparison."""
 
     num_sentences: int
     num_equal: int
     """Sentences whose greedy translation is the same, token by token."""
 
     largest_difference: float
-    """Between two log-probabilities of a token."""
+    """Between the two log-probabilities of a token."""
 
     @property
     def holds(self) -> bool:
@@ -91,9 +91,9 @@ class Agreement:
 
 
 def compare(model: LoadedModel, copy: Copy) -> Agreement:
-    """Translate sentences of random pieces with both, and let both judge translations.
+    """Translate sentences of random pieces with both, and let both score translations.
 
-    They judge what the model has found, and random texts, whose tokens it would not choose.
+    They score what the model has found, and random texts, whose tokens it would not choose.
     """
     sources = list(draw_sentences(model.tokenizers.source))
     expected, actual = model.translate(sources), copy.translate(sources)
@@ -104,7 +104,7 @@ def compare(model: LoadedModel, copy: Copy) -> Agreement:
     return Agreement(
         num_sentences=len(sources),
         num_equal=sum(map(eq, actual, expected)),
-        largest_difference=float(np.max(differences)),  # not a number if one is none
+        largest_difference=float(np.max(differences)),  # NaN if one of them is
     )
 
 

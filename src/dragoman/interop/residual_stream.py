@@ -1,7 +1,7 @@
-"""The order of the dimensions of the residual stream, which a model may have in any.
+"""The order of the dimensions of the residual stream, which is arbitrary.
 
 All that a block reads and writes is d_model wide, and nothing but the positional encoding says
-which dimension is which. So a model of one convention is one of another, in another order.
+which dimension is which. So a model of one convention is, reordered, a model of another.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ _BY_ROW = (
 
 
 def sines_first(d_model: int) -> Int[Tensor, " d_model"]:
-    """Give the order that turns the interleaved positional encoding into Marian's.
+    """Return the order that turns the interleaved positional encoding into Marian's.
 
     >>> sines_first(6)
     tensor([0, 2, 4, 1, 3, 5])
@@ -45,7 +45,7 @@ def reorder(weights: Mapping[str, Tensor], order: Int[Tensor, " d_model"]) -> di
 
     Args:
         weights: All those of a `Transformer` with a layer norm of the kind `per_feature`.
-        order: For each new place, the old one.
+        order: For each new position, the old one.
     """
     return {
         name: weight[..., order]

@@ -1,4 +1,4 @@
-"""What is converted is written beside its place, proved, and only then put in it."""
+"""Conversions are written beside their place, proved, and only then moved there."""
 
 import fcntl
 import json
@@ -17,27 +17,27 @@ CONFIG_NAME = "config.json"
 
 
 class OutputError(DragomanError):
-    """There is no room for a conversion where it should go."""
+    """A conversion cannot be put where it should go."""
 
 
 @contextmanager
 def staging(
     output: Path, *, weights_name: str | None = None, is_edited: bool = True
 ) -> Iterator[Path]:
-    """Give an empty directory to write into, which becomes `output` when the block ends well.
+    """Yield an empty directory to write into, which becomes `output` when the block succeeds.
 
     Args:
-        output: If it is there, it is empty or an earlier export of the same format, which is
+        output: If it exists, it must be empty or an earlier export of the same format, which is
             replaced; until then, and if anything fails, it stays as it is.
-        weights_name: The file by which such an export is known, beside a `config.json` that says
+        weights_name: The file that identifies such an export, beside a `config.json` that says
             which weights it was made from and which files it has; without it nothing is replaced.
-        is_edited: Whether people change exports of this format, whose changes are not to be lost.
-            Otherwise one with other contents is damaged.
+        is_edited: Whether people edit exports of this format, and their changes must not be lost.
+            Otherwise an export with other contents is damaged.
 
     Raises:
         OutputError: the output holds something else, or cannot be replaced as a whole, or another
             process is writing it.
-        DragomanError: its symbolic links lead in a circle.
+        DragomanError: its symbolic links form a loop.
     """
     output = follow_links(output)
     if not output.name:
@@ -62,13 +62,13 @@ def staging(
                 shutil.rmtree(unfinished, ignore_errors=True)
                 raise
     finally:
-        with suppress(OSError):  # not empty: there is the output, or what somebody else put there
+        with suppress(OSError):  # not empty: it has the output, or what somebody else put there
             for folder in new_parents:
                 folder.rmdir()
 
 
 def _replace(output: Path, unfinished: Path, earlier: Path) -> None:
-    """Put a directory in the place of an earlier one, which stays if that fails."""
+    """Replace an earlier directory, which stays if that fails."""
     try:
         if output.exists():
             output.rename(earlier)
@@ -81,7 +81,7 @@ def _replace(output: Path, unfinished: Path, earlier: Path) -> None:
 
 @contextmanager
 def _only_one(unfinished: Path, output: Path) -> Iterator[None]:
-    """Make an empty directory that no other process writes into meanwhile.
+    """Make an empty directory that no other process writes into at the same time.
 
     Raises:
         OutputError: another process does, or the directory cannot be made.
@@ -95,7 +95,7 @@ def _only_one(unfinished: Path, output: Path) -> Iterator[None]:
         if not _is_locked(descriptor, unfinished):
             raise OutputError(f"{output}: another process is writing it; wait until it is done")
         with naming(output):
-            for left in unfinished.iterdir():  # by an interruption
+            for left in unfinished.iterdir():  # after an interruption
                 is_folder = left.is_dir() and not left.is_symlink()
                 shutil.rmtree(left) if is_folder else left.unlink()
         yield
@@ -104,7 +104,7 @@ def _only_one(unfinished: Path, output: Path) -> Iterator[None]:
 
 
 def _is_locked(descriptor: int, unfinished: Path) -> bool:
-    """Lock a directory that is open; not if another process has it, or has just renamed it."""
+    """Lock an open directory, unless another process has it or has just renamed it."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return os.path.samestat(os.fstat(descriptor), unfinished.stat(follow_symlinks=False))
@@ -113,23 +113,23 @@ def _is_locked(descriptor: int, unfinished: Path) -> bool:
 
 
 def _write_checksums(export: Path) -> None:
-    """Say in an export's `config.json` which other files it has, and their SHA-256."""
+    """Write into an export's `config.json` which other files it has, and their SHA-256."""
     config = json.loads((export / CONFIG_NAME).read_bytes())
     write_json(export / CONFIG_NAME, config | {CHECKSUMS: _checksums(export)})
 
 
 def _checksums(export: Path) -> dict[str, str]:
-    """Compute the SHA-256 of each file but `config.json`.
+    """Compute the SHA-256 of each file except `config.json`.
 
     Raises:
-        OSError: something is no file, or cannot be read.
+        OSError: something is not a file, or cannot be read.
     """
     others = sorted(path for path in export.iterdir() if path.name != CONFIG_NAME)
     return {path.name: checksum(path) for path in others}
 
 
 def _check_replaceable(output: Path, weights_name: str | None, *, is_edited: bool) -> None:
-    """Raise an error if there is something that is not to be lost, or not to be renamed."""
+    """Raise an error if there is something that must not be lost, or cannot be renamed."""
     is_empty = output.is_dir() and not any(output.iterdir())
     if not is_empty and not (
         weights_name and _is_earlier_export(output, weights_name, is_edited=is_edited)
@@ -145,7 +145,7 @@ def _check_replaceable(output: Path, weights_name: str | None, *, is_edited: boo
 
 
 def _is_earlier_export(output: Path, weights_name: str, *, is_edited: bool) -> bool:
-    """Tell whether nothing is there but what an export has written, settings apart."""
+    """Tell whether nothing is there but what an export has written, settings aside."""
     try:
         config = json.loads((output / CONFIG_NAME).read_bytes())
         found = {path.name for path in output.iterdir()} - {CONFIG_NAME}

@@ -1,4 +1,4 @@
-"""How the weights of a Transformer are called here and in Hugging Face's Marian."""
+"""What the weights of a Transformer are called here and in Hugging Face's Marian."""
 
 from dragoman.model.config import TransformerConfig
 
@@ -38,7 +38,7 @@ def marian_block_names(config: TransformerConfig) -> dict[str, str]:
 
 
 def marian_table_names(config: TransformerConfig) -> dict[str, tuple[str, ...]]:
-    """Map our three tables to the names that Marian files may give each.
+    """Map each of our three tables to the names that Marian files may give it.
 
     Tied tables are one tensor. A file holds it once or several times, under any of its names.
     """
@@ -57,7 +57,7 @@ def marian_table_names(config: TransformerConfig) -> dict[str, tuple[str, ...]]:
 
 
 def _names_in_block(*, crosses: bool) -> dict[str, str]:
-    """Pair the names inside one block, with those of cross-attention or without."""
+    """Pair the names inside one block, with or without those of cross-attention."""
     linears = FEED_FORWARD | {
         f"{ours}.{our_matrix}": f"{theirs}.{their_matrix}"
         for ours, theirs in ATTENTIONS.items()

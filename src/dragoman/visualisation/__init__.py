@@ -1,1 +1,1 @@
-"""Models and journals to figures."""
+"""Figures of models and of training journals."""

@@ -21,12 +21,12 @@ class Architecture:
     target_vocab_size: int
 
     parameters: dict[str, int]
-    """Of each part, as `encoder.feed_forward`, of all blocks together. A shared table counts once,
-    where it first occurs; a part that has nothing of its own is left out."""
+    """By part, such as `encoder.feed_forward`, for all blocks together. A shared table counts once,
+    where it first occurs; a part that has none of its own is left out."""
 
     @property
     def total(self) -> int:
-        """All parameters."""
+        """The number of all parameters."""
         return sum(self.parameters.values())
 
     def of_stack(self, name: str) -> int:
@@ -44,10 +44,10 @@ class Architecture:
 def architecture_of(
     config: TransformerConfig, *, source_vocab_size: int, target_vocab_size: int
 ) -> Architecture:
-    """Build the model without its weights, and count.
+    """Build the model without its weights, and count its parameters.
 
     Raises:
-        UsageError: the sizes do not go together.
+        UsageError: the sizes do not fit together.
     """
     try:
         with without_initialization():

@@ -12,7 +12,7 @@ from dragoman.visualisation.svg import Anchor, drawing, polyline, rectangle, tex
 
 TITLE, DETAIL = 13, 11  # pixels, of letters
 BOLD = 1.1  # times as wide
-THIN, THICK, GAP = 24, 42, 16  # pixels: boxes of one line and of two, and what is between
+THIN, THICK, GAP = 24, 42, 16  # pixels: boxes of one line and of two, and the space between
 PADDING, SIDE, MARGIN = 12, 30, 16  # pixels: in boxes, beside them for arrows, around all
 LABEL, BETWEEN, LINE = 40, 48, 18  # pixels: for N ×, between the stacks, of a line of text
 HEAD = 4  # pixels, of an arrow
@@ -43,7 +43,7 @@ def architecture_page(model: Architecture) -> str:
 
 
 def draw_architecture(model: Architecture) -> str:
-    """Draw both stacks with shapes and parameters, and the sums below."""
+    """Draw both stacks with shapes and parameter counts, and the sums below."""
     encoder, decoder = stacks(model)
     width = max(_width_of_box(box) for stack in (encoder, decoder) for box in _boxes(stack))
     depth = max(_depth(encoder), _depth(decoder)) + MARGIN + LINE  # of the figure without sums
@@ -81,7 +81,7 @@ def _height_of_box(box: Box) -> float:
 
 
 def _depth(stack: Stack) -> float:
-    """Measure a stack, with what stands below and above its boxes."""
+    """Measure a stack, with what is drawn below and above its boxes."""
     boxes = sum(_height_of_box(box) + GAP for box in _boxes(stack))
     return boxes + 3 * GAP + LINE  # two gaps are double, for the frame, and one is at the top
 
@@ -109,7 +109,7 @@ class _Column:
     width: float
     floor: float
     residual_side: Literal[-1, 1]
-    """Where the residual connections pass: left or right of the boxes."""
+    """Where the residual connections run: left or right of the boxes."""
 
     @property
     def right(self) -> float:
@@ -120,7 +120,7 @@ class _Column:
         return self.left + self.width / 2
 
     def place(self) -> list[_Placed]:
-        """Put the boxes one above the other, with room for the frame around the block."""
+        """Stack the boxes, with room for the frame around the block."""
         inside = sum(len(boxes) for boxes in self.stack.sublayers)
         edges = (len(self.stack.first), len(self.stack.first) + inside)
         top, placed = self.floor, []
@@ -171,7 +171,7 @@ class _Column:
         return _arrow([(self.middle, start), (aside, start), (aside, end), (edge, end)])
 
     def _frame(self, bottom: float, top: float) -> list[str]:
-        """Draw what surrounds a block, and say how many there are."""
+        """Draw the frame around a block, and say how many blocks there are."""
         wide = self.width + PADDING + SIDE
         left = self.left - (SIDE if self.residual_side < 0 else PADDING)
         label_at = left - 8 if self.residual_side < 0 else left + wide + 8
@@ -185,7 +185,7 @@ class _Column:
 
 
 def _memory(encoder: _Column, decoder: _Column) -> str:
-    """Lead what the encoder has made of the source to the decoder's cross-attention."""
+    """Draw the arrow from the encoder's output to the decoder's cross-attention."""
     top = encoder.place()[-1].top
     cross = decoder.place()[len(decoder.stack.first) + len(decoder.stack.sublayers[0]) :]
     attention = next(each for each in cross if each.box.kind == "attention")

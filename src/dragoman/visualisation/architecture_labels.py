@@ -25,7 +25,7 @@ class Stack:
     entry: str
     first: tuple[Box, ...]
     sublayers: tuple[tuple[Box, ...], ...]
-    """Those of one block. What comes into the first box of a sublayer is also added by the last."""
+    """Those of one block. What enters the first box of a sublayer is also added by the last."""
 
     copies: int
     last: tuple[Box, ...]
@@ -106,7 +106,7 @@ def _final_norm(model: Architecture, stack: str) -> tuple[Box, ...]:
 
 
 def summary(model: Architecture) -> list[str]:
-    """Add the parameters up, a line for each part that has some."""
+    """Sum up the parameters, one line for each part that has any."""
     config = model.config
     lines = []
     for part in ("source_embeddings", "target_embeddings"):

@@ -19,13 +19,13 @@ KINDS: tuple[AttentionKind, ...] = get_args(AttentionKind)
 
 @dataclass(frozen=True, kw_only=True)
 class AttendedSentence:
-    """A sentence, its translation, and what attended to what in between."""
+    """A sentence, its translation, and what attended to what on the way."""
 
     source: tuple[str, ...]
     """The tokens of the source as the vocabulary writes them, the end included."""
 
     read: tuple[str, ...]
-    """The tokens that the decoder has before it, beginning with BOS."""
+    """The tokens that the decoder reads, beginning with BOS."""
 
     chosen: tuple[str, ...]
     """The token that follows each of these: the translation, which ends with EOS if it ended."""
@@ -39,13 +39,13 @@ class HeadMap:
 
     kind: AttentionKind
     layer: int
-    """From 1, from the bottom of the stack."""
+    """Counted from 1, from the bottom of the stack."""
 
     head: int
-    """From 1."""
+    """Counted from 1."""
 
     rows: tuple[str, ...]
-    """Who looks: the source token, or the target token that is being chosen."""
+    """What looks: the source token, or the target token that is being chosen."""
 
     columns: tuple[str, ...]
     """What is looked at."""
@@ -80,7 +80,7 @@ def attend(
 
 
 def _encode(ids: list[int], name: str, directory: ModelDirectory) -> list[int]:
-    """Refuse what the model cannot have before it at once."""
+    """Refuse what the model cannot read at once."""
     limit = directory.description.max_length
     if not ids:
         raise DragomanError(f"the {name} is blank; give some words")
@@ -93,7 +93,7 @@ def _encode(ids: list[int], name: str, directory: ModelDirectory) -> list[int]:
 
 
 def _translate(directory: ModelDirectory, transformer: Transformer, source: list[int]) -> list[int]:
-    """Give the tokens of the best translation, and EOS if it ended by itself."""
+    """Return the tokens of the best translation, and EOS if it ended by itself."""
     special = directory.description.special_ids
     forbidden = directory.description.forbidden_ids
     engine = PyTorchEngine(transformer, special, forbidden_ids=forbidden)
@@ -109,7 +109,7 @@ def head_maps(
     layer: int | None = None,
     head: int | None = None,
 ) -> list[HeadMap]:
-    """List the maps of heads, those of a layer side by side; all of them, or a choice.
+    """List the maps of all heads or of a selection, those of a layer next to each other.
 
     Raises:
         UsageError: there is no such layer or head.

@@ -1,4 +1,4 @@
-"""Attention as one picture for print: a line of heads for each layer."""
+"""Attention as one picture for print: a row of heads for each layer."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -17,14 +17,14 @@ CELL, GAP, MARGIN = 0.15, 0.25, 0.2  # inches
 TITLE = 0.45  # inches above the labels
 LABEL_SIZE, TITLE_SIZE = 7, 9  # points
 POINTS_PER_INCH = 72
-BOX = 1.15  # of a full-width character: what stands for one without a font takes so much
+BOX = 1.15  # of a full-width character: the width of the box for one without a font
 
 
 def attention_figure(maps: Sequence[HeadMap]) -> Figure:
     """Draw the maps of a sentence; the tokens of rows look at those of columns.
 
     Args:
-        maps: At least one; the heads of a layer follow each other.
+        maps: At least one; the heads of a layer are consecutive.
     """
     layers = [list(heads) for _, heads in groupby(maps, lambda m: (m.kind, m.layer))]
     left = MARGIN + max(_room(each.rows) for each in maps)
@@ -74,7 +74,7 @@ def _draw_layer(
         name_at = -(_room(each.columns) + 0.05) / CELL
         axes.text(0, name_at, f"head {each.head}", size=LABEL_SIZE + 1, color="#5a6572")
         style: dict[str, Any] = {"size": LABEL_SIZE, "family": fonts, "parse_math": False}
-        # As texts: ticks would take twice as long. A $ is a $.
+        # As texts, as ticks would take twice as long. A $ is a $.
         for j, column in enumerate(each.columns):
             label = visible(shorten(column))
             axes.text(j + 0.5, -0.3, label, rotation=90, ha="center", va="bottom", **style)

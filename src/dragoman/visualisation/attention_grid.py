@@ -1,4 +1,4 @@
-"""Attention weights of one head as a grid, in few bytes: a page shows a hundred of them."""
+"""Attention weights of one head as a compact grid: a page shows a hundred of them."""
 
 from collections.abc import Sequence
 
@@ -11,16 +11,16 @@ from dragoman.visualisation.svg import drawing, text
 
 CELL = 18  # pixels
 LEVELS = 20
-"""Shades, so that all cells of one shade are one path."""
+"""Shades; all cells of one shade are one path."""
 
 LEAST_WRITTEN = 10
-"""Per cent from which a weight is written into its cell."""
+"""Percentage from which a weight is written into its cell."""
 
 DARK_FROM = 0.55
-"""Weight from which what is written in a cell has the colour of the ground."""
+"""Weight from which the text in a cell has the background colour."""
 
 NUM_NAMED = 3
-"""Of the largest weights of a row, which show when it is pointed at."""
+"""How many of the largest weights of a row show on hover."""
 
 STYLE = """
 .grid-of-weights { font-variant-numeric: tabular-nums; }
@@ -39,15 +39,15 @@ STYLE = """
 def attention_grid(
     weights: Array, rows: Sequence[str], columns: Sequence[str], description: str
 ) -> str:
-    """Draw a cell for each weight, with its per cent where they are not few.
+    """Draw a cell for each weight, with its percentage if that is not small.
 
-    A row that is pointed at says its largest weights.
+    Hovering over a row shows its largest weights.
 
     Args:
         weights: Of shape (rows, columns), from 0 to 1.
         rows: The tokens that look.
         columns: The tokens that are looked at.
-        description: What is to be seen.
+        description: What the picture shows.
     """
     left, top = margins(rows, columns)
     width, height = CELL * len(columns), CELL * len(rows)
@@ -73,7 +73,7 @@ def attention_grid(
 
 
 def shaded_cells(values: Array) -> str:
-    """Draw unit squares, those of a shade as one path; the least shade is the ground itself.
+    """Draw unit squares, those of a shade as one path; the lightest shade is the background.
 
     Args:
         values: Of shape (rows, columns), from 0 to 1.
@@ -88,7 +88,7 @@ def shaded_cells(values: Array) -> str:
 
 
 def _numbers(weights: Array, left: float, top: float) -> list[str]:
-    """Write the per cent of the cells that have many."""
+    """Write the percentage into the cells where it is large enough."""
     per_cent = np.rint(weights * 100).astype(int)
     return [
         text(

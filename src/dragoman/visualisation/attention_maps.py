@@ -38,7 +38,7 @@ class AttentionMaps:
 def read_attention(
     transformer: Transformer, source: Sequence[int], target: Sequence[int]
 ) -> AttentionMaps:
-    """Read every attention weight while a model computes a translation that is given.
+    """Read every attention weight while a model computes a given translation.
 
     The model is left as it is: its modules are watched by hooks, which are gone afterwards.
 

@@ -68,7 +68,7 @@ def attention_page(
 
 
 def attention_chooser(maps: Sequence[HeadMap]) -> str:
-    """Write the maps with buttons for kind, layer and head, of which at first the last one shows.
+    """Write the maps with buttons for kind, layer and head; at first the last map shows.
 
     Browsers that do not know `:has` show all maps, one below the other.
     """
@@ -86,7 +86,7 @@ def attention_chooser(maps: Sequence[HeadMap]) -> str:
 
 
 def _choice(name: str, values: list[tuple[str, str]], checked: str) -> str:
-    """Write a group of radio buttons, out of sight if there is nothing to choose.
+    """Write a group of radio buttons, hidden if there is nothing to choose.
 
     The arrow keys go from one to the next.
     """
@@ -121,7 +121,7 @@ def _rules(kinds: Sequence[str], layers: Sequence[int], heads: Sequence[int]) ->
 
 
 def _kind(kind: AttentionKind, maps: list[HeadMap], layers: Sequence[int]) -> str:
-    """Write the layers of a kind; of the stack that has fewer, say so."""
+    """Write the layers of a kind; if the stack has fewer than the other, say so."""
     explanation = element("p", {"class": "note"}, EXPLANATIONS[kind])
     drawn = [
         _layer(layer, [each for each in maps if each.layer == layer])

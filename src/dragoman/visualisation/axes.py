@@ -1,4 +1,4 @@
-"""Labels at the left of a grid of cells, and above it, in SVG."""
+"""Labels to the left of a grid of cells and above it, in SVG."""
 
 from collections.abc import Sequence
 
@@ -10,12 +10,12 @@ LONGEST_LABEL = 18  # characters
 
 
 def shorten(label: str, longest: int = LONGEST_LABEL) -> str:
-    """Cut a label that would take too much of the picture."""
+    """Shorten a label that would take up too much of the picture."""
     return label if len(label) <= longest else label[: longest - 1] + "…"
 
 
 def margins(rows: Sequence[str], columns: Sequence[str]) -> tuple[float, float]:
-    """Give the pixels that the labels take at the left and above."""
+    """Return the pixels that the labels take on the left and above."""
     left, top = (max(width_of(shorten(label), FONT) for label in each) for each in (rows, columns))
     return left + GAP, top + GAP
 
@@ -26,7 +26,7 @@ def axis_labels(
     """Write the labels of a grid whose first cell begins at `left` and `top`.
 
     Args:
-        rows: Written at the left.
+        rows: Written on the left.
         columns: Written above, upwards.
         cell: Width and height of a cell in pixels.
         left: Pixels from the left edge of the drawing.

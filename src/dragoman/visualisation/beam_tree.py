@@ -47,8 +47,8 @@ def beam_tree(search: SearchTrace, vocabulary: tuple[str, ...]) -> str:
     """Draw the candidates of every step, the most probable on top, joined to what they extend.
 
     Args:
-        search: At least one step.
-        vocabulary: How each id is written.
+        search: Has at least one step.
+        vocabulary: The text of each id.
     """
     best = _line_of_the_best(search)
     edges, nodes = [], []
@@ -74,7 +74,7 @@ def beam_tree(search: SearchTrace, vocabulary: tuple[str, ...]) -> str:
 
 
 def _line_of_the_best(search: SearchTrace) -> dict[int, int]:
-    """Find where the prefixes of the returned translation stand: step to place."""
+    """Find the prefixes of the returned translation: map each step to a rank."""
     best = search.hypotheses[0].ids
     line = {}
     for number, step in enumerate(search.steps):
@@ -100,7 +100,7 @@ def _y(rank: int) -> float:
 
 
 def _edge(step: int, rank: int, parent: int | None, on_line: bool) -> str:
-    """Join a candidate to the one that it extends, by a curve that leaves and arrives level."""
+    """Join a candidate to the one that it extends, by a curve that is level at both ends."""
     middle = NODE_HEIGHT / 2
     x, y = _x(step), _y(rank) + middle
     start = x - STEP + NODE_WIDTH if step else x - 12
@@ -116,7 +116,7 @@ def _edge(step: int, rank: int, parent: int | None, on_line: bool) -> str:
 def _node(
     step: int, rank: int, candidate: Candidate, vocabulary: tuple[str, ...], on_line: bool
 ) -> str:
-    """Write the last token and the log-probability; pointing at it tells the rest."""
+    """Write the last token and the log-probability; the rest shows on hover."""
     x, y = _x(step), _y(rank)
     classes = CLASSES[candidate.fate] + (" best" if on_line else "")
     title = (

@@ -3,13 +3,13 @@
 import numpy as np
 
 LEAST, MOST = "#eff3f7", "#08306b"
-"""The ends of a scale from nothing to all, as pages have them on a light ground."""
+"""The ends of a scale from nothing to all, as on pages with a light background."""
 
 NEGATIVE, ZERO, POSITIVE = "#9a3d00", "#f7f7f7", "#08306b"
-"""The ends of a scale around nothing: orange and blue, which the colour-blind tell apart."""
+"""A scale around zero: orange and blue, which colour-blind people can tell apart."""
 
 SERIES = ("#0072b2", "#d55e00", "#00805c", "#b3528a", "#9a6b00", "#4b5563")
-"""Of lines, as pages have them on a light ground."""
+"""Colours of lines, as on pages with a light background."""
 
 _LMS_OF_RGB = np.array(
     [
@@ -28,12 +28,12 @@ _LAB_OF_LMS = np.array(
 
 
 def ramp(first: str, last: str, steps: int) -> np.ndarray:
-    """Go from a colour to another by equal steps in Oklab (Ottosson 2020).
+    """Go from one colour to another in equal steps in Oklab (Ottosson 2020).
 
     Args:
         first: As `#rrggbb`.
         last: As `#rrggbb`.
-        steps: Colours, both ends included.
+        steps: Number of colours, both ends included.
 
     Returns:
         Of shape (steps, 3): red, green and blue from 0 to 1.

@@ -12,11 +12,11 @@ from dragoman.visualisation.svg import drawing
 from dragoman.visualisation.trace import Trace
 
 MOST_DIMENSIONS = 64
-"""Of the sines that are drawn."""
+"""Dimensions of the sines that are drawn."""
 
 
 def embeddings_section(trace: Trace) -> str:
-    """Write how long the vectors are that enter both stacks, and draw the positions."""
+    """Write the lengths of the vectors that enter both stacks, and draw the positions."""
     d_model = trace.model.d_model
     is_rotary = trace.model.positional_encoding == "rotary"
     words = (
@@ -52,14 +52,14 @@ _TURNED = (
 
 
 def _embedding_lengths(stack: StackTrace, pieces: Sequence[str]) -> str:
-    """Write how long the vectors are to which nothing is added."""
+    """Write the lengths of the vectors to which nothing is added."""
     lengths = (f"{value:.2f}" for value in norms(stack.embedded))
     rows = list(map(list, zip(pieces, lengths, strict=True)))
     return table(["piece", "length of the embedding"], rows, numbers=frozenset({1}))
 
 
 def _sum_lengths(stack: StackTrace, pieces: Sequence[str]) -> str:
-    """Write how long the vectors are, and how embedding and position lie to each other."""
+    """Write the lengths of the vectors, and the cosine between embedding and position."""
     rows = [
         [piece, *(f"{value:.2f}" for value in values)]
         for piece, *values in zip(

@@ -36,7 +36,7 @@ blockquote b { color: var(--muted); font-weight: 600; margin-right: .6rem; font-
 
 
 def explain_page(trace: Trace, notes: Sequence[str] = ()) -> str:
-    """Write the page of a translation, and why it may be another than that of the text."""
+    """Write the page of a translation, and why it may differ from that of the text."""
     stacks = (trace.streams.encoder, trace.streams.decoder)
     apart = num_cells(stacks) <= MOST_CELLS
     sections = [
@@ -168,7 +168,7 @@ def _decoder(trace: Trace, apart: bool) -> str:
 
 
 def _projection(trace: Trace) -> str:
-    """Write how probable each token was, and what else was."""
+    """Write how probable each token was, and which others were."""
     best, choices = trace.search.hypotheses[0], trace.choices(NUM_ALTERNATIVES)
     total = sum(choice.chosen.log_probability for choice in choices)
     words = (

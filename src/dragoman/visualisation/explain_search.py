@@ -8,7 +8,7 @@ from dragoman.visualisation.page import table
 from dragoman.visualisation.search_trace import Candidate, Fate, SearchTrace
 
 LAST_SHOWN = 3
-"""Tokens of the prefix that a candidate extends."""
+"""Last tokens that are shown of the prefix that a candidate extends."""
 
 REASONS: dict[Fate, str] = {
     "lives on": "lives on: among the first {beam} that do not end",
@@ -20,11 +20,11 @@ REASONS: dict[Fate, str] = {
 
 
 def search_section(search: SearchTrace, vocabulary: tuple[str, ...], ended: Sequence[str]) -> str:
-    """Write what was looked at, what was kept, and why the search was over.
+    """Write what was considered, what was kept, and why the search ended.
 
     Args:
         search: What was recorded.
-        vocabulary: How each id is written.
+        vocabulary: The text of each id.
         ended: The text of each translation that ended.
     """
     config = search.config
@@ -59,7 +59,7 @@ def search_section(search: SearchTrace, vocabulary: tuple[str, ...], ended: Sequ
 
 
 def _legend(beam: int) -> str:
-    """Say which box means what."""
+    """Say what each kind of box means."""
     entries = {CLASSES[fate]: reason.format(beam=beam) for fate, reason in REASONS.items()}
     entries["dropped"] = "dropped: not probable enough"
     entries["best"] = "on the way to the translation"
@@ -97,7 +97,7 @@ def describe_ending(search: SearchTrace) -> str:
 
 
 def _ended(search: SearchTrace, texts: Sequence[str]) -> str:
-    """Rank what ended."""
+    """Rank the translations that ended."""
     rows = [
         [
             str(rank),
@@ -140,7 +140,7 @@ def _step(number: int, search: SearchTrace, vocabulary: tuple[str, ...]) -> str:
 def _extended(
     candidate: Candidate, before: tuple[Candidate, ...], vocabulary: tuple[str, ...]
 ) -> str:
-    """Name the prefix that a candidate extends by its place and its last tokens."""
+    """Name the prefix that a candidate extends by its rank and its last tokens."""
     if candidate.parent is None:
         return "the beginning"
     ids = before[candidate.parent].ids

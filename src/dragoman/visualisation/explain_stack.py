@@ -16,7 +16,7 @@ from dragoman.visualisation.stream_trace import (
 )
 
 MOST_CELLS = 90_000
-"""Of all grids of a page together; beyond it, each layer shows the mean of its heads."""
+"""In all grids of a page together; with more, each layer shows the mean of its heads."""
 
 NAMES: dict[SublayerKind, str] = {
     "self_attention": "self-attention",
@@ -55,7 +55,7 @@ def stack_layers(
     heads_apart: bool,
     name: str,
 ) -> str:
-    """Write a section to unfold for each layer; the first is unfolded.
+    """Write a collapsible section for each layer; the first is open.
 
     Args:
         stack: What was computed.
@@ -152,7 +152,7 @@ def habit(weights: Array, kind: SublayerKind) -> str:
 
 
 def _contributions(layer: Sequence[SublayerTrace], tokens: Sequence[str]) -> str:
-    """Write, for each token, the stream's length and how long and in which direction it grows."""
+    """Write, for each token, the stream's length and the size and direction of each addition."""
     groups = [
         element("th", {"class": "group", "colspan": 3}, escape(NAMES[each.kind])) for each in layer
     ]
@@ -185,11 +185,11 @@ def _contributions(layer: Sequence[SublayerTrace], tokens: Sequence[str]) -> str
 
 
 def number_cell(content: str) -> str:
-    """Write a number that stands right."""
+    """Write a right-aligned number."""
     return element("td", {"class": "number"}, escape(content))
 
 
 def bar_cell(content: str, share: float) -> str:
-    """Write a number on a bar, which is full from 1 on."""
+    """Write a number on a bar, which is full at 1 and above."""
     style = f"--w:{min(max(share, 0.0), 1.0):.3f}"
     return element("td", {"class": "number bar", "style": style}, escape(content))

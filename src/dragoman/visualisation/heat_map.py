@@ -17,7 +17,7 @@ STYLE = f"""
 }}
 .map rect:hover {{ stroke: var(--accent); stroke-width: 2; }}
 """
-"""A cell says its value as `--w`. Oklab makes equal steps look equal, in light and in dark."""
+"""Each cell sets its value as `--w`. Oklab makes equal steps look equal, in light and in dark."""
 
 
 def heat_map(
@@ -27,9 +27,9 @@ def heat_map(
 
     Args:
         weights: Of shape (rows, columns), from 0 to 1; there is no cell where it is NaN.
-        rows: Their labels, at the left.
+        rows: Their labels, on the left.
         columns: Their labels, above.
-        description: What is to be seen.
+        description: What the picture shows.
     """
     left, top = margins(rows, columns)
     width, height = left + CELL * len(columns) + 1, top + CELL * len(rows) + 1

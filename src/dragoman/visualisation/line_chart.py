@@ -1,4 +1,4 @@
-"""Curves of training in SVG, small enough to be read on a telephone."""
+"""Training curves in SVG, small enough to be read on a phone."""
 
 import math
 from collections.abc import Sequence
@@ -47,14 +47,14 @@ STYLE = (
 
 @dataclass(frozen=True)
 class _Frame:
-    """Where the numbers of a chart stand on the drawing."""
+    """Where the numbers of a chart are on the drawing."""
 
     low: float
     high: float
     end: float
 
     def place(self, across: float, up: float) -> tuple[float, float]:
-        """Give the pixels of a point."""
+        """Return the pixels of a point."""
         share = (up - self.low) / (self.high - self.low)
         return (
             LEFT + (WIDTH - LEFT - RIGHT) * across / self.end,
@@ -63,7 +63,7 @@ class _Frame:
 
 
 def line_chart(panel: Panel, across: Across) -> str:
-    """Draw a panel against updates or minutes; measured points say their value on hover."""
+    """Draw a panel against updates or minutes; measured points show their value on hover."""
     ups = [float(value) for line in panel.lines for value in line.curve.values]
     end = max(float(line.curve.along(across)[-1]) for line in panel.lines)
     up_ticks = ticks(0.0 if panel.from_zero else min(ups), max(ups))
@@ -114,7 +114,7 @@ def _sayings(curve: Curve) -> list[str]:
 
 
 def ticks(low: float, high: float) -> list[float]:
-    """Choose round numbers, in steps of 1, 2 or 5, that reach around a range.
+    """Choose round numbers, in steps of 1, 2 or 5, that enclose a range.
 
     >>> ticks(1.9, 9.6), ticks(0, 0.0015)
     ([0.0, 2.0, 4.0, 6.0, 8.0, 10.0], [0.0, 0.0005, 0.001, 0.0015])

@@ -1,11 +1,11 @@
-"""Elements of HTML and SVG, written so that no text can break out of its place."""
+"""Elements of HTML and SVG, written so that no text can break out of them."""
 
 import html
 import re
 from collections.abc import Mapping
 
 VOID = frozenset({"br", "circle", "col", "hr", "input", "line", "meta", "path", "polyline", "rect"})
-"""What is written without an end, unless it has a title inside."""
+"""What is written without an end tag, unless it has a title inside."""
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _FIRST_PICTURE = 0x2400
@@ -13,9 +13,9 @@ _PICTURE_OF_DELETE, _REPLACEMENT = "\u2421", "\ufffd"
 
 
 def visible(text: str) -> str:
-    r"""Exchange characters that cannot be written in a page for the pictures of them.
+    r"""Replace characters that cannot be written in a page by pictures of them.
 
-    XML knows no control characters, and a line break in a label would be lost.
+    XML has no control characters, and a line break in a label would be lost.
 
     >>> visible("a\tb\x00")
     'a␉b␀'
@@ -42,7 +42,7 @@ def escape(text: str) -> str:
 def element(name: str, attributes: Mapping[str, object], *children: str) -> str:
     """Write an element; its children are markup, its attributes are escaped here.
 
-    Numbers are written with at most two decimals, which is less than one sees.
+    Numbers are written with at most two decimals; the rest is too small to see.
 
     >>> element("text", {"x": 1.5, "class": "a"}, escape("<s>"))
     '<text x="1.5" class="a">&lt;s&gt;</text>'

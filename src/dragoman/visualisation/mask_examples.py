@@ -14,7 +14,7 @@ SENTENCES = (
     ("<s>", "che", "ore", "sono", PADDING, PADDING),
     ("<s>", "ciao", PADDING, PADDING, PADDING, PADDING),
 )
-"""What a decoder has before it, filled up to the longest."""
+"""What a decoder reads, padded to the longest."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +25,7 @@ class MaskExample:
     padding: np.ndarray
     causal: np.ndarray
     both: np.ndarray
-    """What the decoder's self-attention has: a position sees itself and what is before it, and no
+    """The decoder's self-attention mask: a position sees itself and what is before it, but no
     padding."""
 
 

@@ -42,7 +42,7 @@ def _on_page(example: MaskExample, name: str) -> str:
 
 
 def mask_figure(examples: Sequence[MaskExample]) -> "Figure":
-    """Draw a line of masks for each sentence."""
+    """Draw a row of masks for each sentence."""
     from matplotlib.figure import Figure
 
     from dragoman.visualisation.picture_file import SEQUENTIAL

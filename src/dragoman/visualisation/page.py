@@ -1,4 +1,4 @@
-"""The frame of a self-contained HTML page: no script, no network, light and dark, good to print."""
+"""The frame of a self-contained HTML page: no script, no network, light and dark, printable."""
 
 from collections.abc import Sequence
 
@@ -21,7 +21,7 @@ COLOURS = """
   }
 }
 """
-"""The palette, as custom properties; the series are told apart by the colour-blind, too.
+"""The palette, as custom properties; colour-blind people can tell the series apart, too.
 
 `--least` and `--most` are the ends of a scale from 0 to 1.
 """
@@ -82,7 +82,7 @@ def write_page(title: str, body: str, *, style: str = "") -> str:
     Args:
         title: Plain text, for the window; a heading is part of the body.
         body: Markup.
-        style: CSS that this page needs besides.
+        style: Further CSS that this page needs.
     """
     head = "\n".join(
         [
@@ -106,9 +106,9 @@ def table(
     """Write a table of plain texts, in a frame that scrolls where the screen is narrow.
 
     Args:
-        head: The name of each column; nothing, where the columns need none.
+        head: The name of each column; empty, if the columns need none.
         rows: A text for each cell.
-        numbers: The columns that are set right, from 0.
+        numbers: The columns that are right-aligned, from 0.
     """
     lines = [_row("th", head, numbers)] if head else []
     lines += [_row("td", row, numbers) for row in rows]
@@ -116,7 +116,7 @@ def table(
 
 
 def _row(kind: str, cells: Sequence[str], numbers: frozenset[int]) -> str:
-    # A cell may quote a text, of any direction.
+    # A cell may quote text of any direction.
     role = {"scope": "col"} if kind == "th" else {"dir": "auto"}
     written = [
         element(kind, role | ({"class": "number"} if i in numbers else {}), escape(cell))
@@ -126,5 +126,5 @@ def _row(kind: str, cells: Sequence[str], numbers: frozenset[int]) -> str:
 
 
 def preformatted(text: str) -> str:
-    """Write plain text whose line feeds stay."""
+    """Write plain text that keeps its line feeds."""
     return element("pre", {}, "\n".join(escape(line) for line in text.split("\n")))

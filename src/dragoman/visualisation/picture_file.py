@@ -1,4 +1,4 @@
-"""Files of pictures that matplotlib draws: SVG, PNG and PDF."""
+"""Picture files that matplotlib draws: SVG, PNG and PDF."""
 
 import warnings
 from collections.abc import Iterable
@@ -18,10 +18,10 @@ SHADES = 256
 PIXELS_PER_INCH = 150
 
 UNUSABLE = ("Color", "Last Resort")
-"""In the names of fonts that matplotlib cannot draw, or that have boxes for all characters."""
+"""Found in names of fonts that matplotlib cannot draw, or that have a box for each character."""
 
 FONT = "DejaVu Sans"
-"""Comes with matplotlib, and knows the letters of most alphabets."""
+"""Comes with matplotlib, and has the letters of most alphabets."""
 
 SEQUENTIAL = ListedColormap(ramp(LEAST, MOST, SHADES), "sequential")
 DIVERGING = ListedColormap(
@@ -33,11 +33,11 @@ DIVERGING = ListedColormap(
 def write_figure(figure: Figure, stream: BinaryIO, ending: str) -> None:
     """Write a figure as an SVG, PNG or PDF.
 
-    An SVG keeps its text as text, so that it can be searched, and the viewer's fonts draw what
-    ours do not have.
+    An SVG keeps its text as text, so that it can be searched, and the viewer's fonts draw what ours
+    lack.
     """
     with matplotlib.rc_context({"svg.fonttype": "none"}), warnings.catch_warnings():
-        # `undrawable` tells them all at once, and before.
+        # `undrawable` lists them all at once, beforehand.
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
         figure.savefig(stream, format=ending, dpi=PIXELS_PER_INCH)
 
@@ -57,7 +57,7 @@ def axes_at(figure: Figure, left: float, top: float, width: float, height: float
 
 
 def fonts_for(texts: Iterable[str]) -> list[str]:
-    """Name fonts of this machine that together have all the characters, as far as any has."""
+    """Name fonts of this machine that together have all characters that any of them has."""
     return [FONT, *_further_fonts(texts)[0]]
 
 
@@ -67,7 +67,7 @@ def undrawable(texts: Iterable[str]) -> str:
 
 
 def _further_fonts(texts: Iterable[str]) -> tuple[list[str], set[str]]:
-    """Look for fonts that have what the usual one lacks; tell what is lacking still."""
+    """Look for fonts that have what the usual one lacks; return them and what is still missing."""
     usual = Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"
     missing = set("".join(texts)) - _characters(usual)
     found = []

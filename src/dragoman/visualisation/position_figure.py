@@ -1,4 +1,4 @@
-"""The encodings of positions in three pictures: their values, their likeness, their waves."""
+"""The encodings of positions in three pictures: values, similarity and wavelengths."""
 
 import numpy as np
 from matplotlib.axes import Axes

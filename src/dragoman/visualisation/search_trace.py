@@ -1,4 +1,4 @@
-"""What a beam search looked at, and what became of it, recorded while it searches."""
+"""What a beam search considered, and what became of it, recorded while it searches."""
 
 import math
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ class Candidate:
     """Which candidate of the step before it extends, from 0; None extends BOS."""
 
     token_log_probability: float
-    """Of its last token after the others."""
+    """Of its last token, given the others."""
 
     log_probability: float
     """Of all its tokens: what candidates are ordered by."""
@@ -65,14 +65,14 @@ class SearchTrace:
     """Tokens that a translation may have, its end included."""
 
     steps: tuple[SearchStep, ...]
-    """None if the search was greedy."""
+    """Empty if the search was greedy."""
 
     hypotheses: tuple[Hypothesis, ...]
     """What the search returned, the best first."""
 
     @property
     def ended(self) -> list[Candidate]:
-        """What ended, the best first, and after it what was cut off if it was returned."""
+        """What ended, the best first, followed by what was returned although it was cut off."""
         ended = [c for step in self.steps for c in step.candidates if c.fate == "ended"]
         ended.sort(key=lambda candidate: -candidate.score)
         returned = {hypothesis.ids for hypothesis in self.hypotheses if not hypothesis.finished}
@@ -81,7 +81,7 @@ class SearchTrace:
 
 
 def trace_search(problem: SearchProblem[State], config: SearchConfig) -> SearchTrace:
-    """Search the translation of one sentence, and keep what is seen on the way.
+    """Search for the translation of one sentence, and record what is seen on the way.
 
     Greedy search, with a beam of one, has no candidates to show.
     """
@@ -103,7 +103,7 @@ def trace_search(problem: SearchProblem[State], config: SearchConfig) -> SearchT
 
 @dataclass(kw_only=True)
 class _Recorder:
-    """Turns what a beam search tells into steps."""
+    """Turns what a beam search reports into steps."""
 
     config: SearchConfig
     eos: int
@@ -111,10 +111,10 @@ class _Recorder:
     steps: list[SearchStep] = field(default_factory=list)
     found: list[Hypothesis] = field(default_factory=list)
     live: list[int] = field(default_factory=list)
-    """Where the live prefixes stand among the candidates of the last step."""
+    """Ranks of the live prefixes among the candidates of the last step."""
 
     def observe(self, candidates: Beams, parents: Tensor, live: Beams) -> None:
-        """Record a step of a search in one sentence."""
+        """Record a step of the search for one sentence."""
         ids = [tuple(row[1:]) for row in candidates.tokens[0].tolist()]
         sums = candidates.log_probabilities[0].tolist()
         of_tokens = candidates.token_log_probabilities[0].tolist()
@@ -153,7 +153,7 @@ class _Recorder:
         return "over" if is_over else "lives on"
 
     def _ending(self, seen: Sequence[Candidate]) -> Ending | None:
-        """Ask the search why it is over; nothing if every prefix has ended."""
+        """Ask the search why it is over; None if every prefix has ended."""
         best = max((c.log_probability for c in seen if c.fate == "over"), default=-math.inf)
         found = sorted(self.found, key=lambda kept: -kept.score)
         return why_over(found, best, len(seen[0].ids), self.limit, self.config)

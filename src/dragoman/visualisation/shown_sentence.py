@@ -1,4 +1,4 @@
-"""A sentence as `dragoman translate` shows it to a model, and where one search is not all."""
+"""A sentence as `dragoman translate` shows it to a model, and where it does more than that."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -15,17 +15,17 @@ WITHIN_TAGS = (
 
 
 class ShownSentence(NamedTuple):
-    """What can be explained of a text."""
+    """The part of a text that can be explained."""
 
     text: str
-    """What the model is shown of it, or all, where that is not one sentence."""
+    """What the model is shown of the text, or all of it if that is not one sentence."""
 
     notes: list[str]
-    """Why its translation may not be that of the text, in a sentence each."""
+    """Why its translation may differ from that of the text, in a sentence each."""
 
 
 def shown_sentence(directory: ModelDirectory, text: str) -> ShownSentence:
-    """Ask what cuts the texts of `dragoman translate` for what a model is shown of one.
+    """Find what `dragoman translate` would show a model of a text.
 
     Raises:
         DragomanError: the model cannot be used.
@@ -47,7 +47,7 @@ def shown_sentence(directory: ModelDirectory, text: str) -> ShownSentence:
 
 
 def _compare(text: str, sentences: Sequence[str], terms: TermFinder) -> Iterator[str]:
-    """Say what else is done to a text of which a model is shown some sentences."""
+    """Say what else `dragoman translate` does with a text of these sentences."""
     if not sentences:
         yield (
             "dragoman translate shows the model nothing of this and leaves it as it is; here the "
@@ -80,7 +80,7 @@ def _quote(text: str) -> str:
 
 
 def write_notes(notes: Sequence[str]) -> str:
-    """Write for a page that the translation on it may be another one, and why, if there is why."""
+    """Write for a page why the translation on it may be another one, if there are reasons."""
     if not notes:
         return ""
     head = element("p", {}, "This may not be what dragoman translate gives:")

@@ -22,7 +22,7 @@ Calls = dict[nn.Module, list[tuple[Tensor, Any]]]
 
 @dataclass(frozen=True, kw_only=True)
 class SublayerTrace:
-    """One box of figure 1 with the line that goes around it."""
+    """One box of figure 1 with the residual connection around it."""
 
     kind: SublayerKind
 
@@ -37,12 +37,12 @@ class SublayerTrace:
 
     @property
     def shares(self) -> Array:
-        """The length of what is added, divided by that of the stream; one a position."""
+        """The length of what is added, divided by that of the stream, for each position."""
         return norms(self.added) / norms(self.stream)
 
     @property
     def cosines(self) -> Array:
-        """The cosine between what is added and the stream; one a position."""
+        """The cosine between what is added and the stream, for each position."""
         return cosines(self.added, self.stream)
 
 
@@ -64,7 +64,7 @@ class StackTrace:
 
 @dataclass(frozen=True, kw_only=True)
 class StreamTrace:
-    """Everything that a model computes of a translation that is given."""
+    """Everything that a model computes for a given translation."""
 
     encoder: StackTrace
     decoder: StackTrace
@@ -79,7 +79,7 @@ def norms(vectors: Array) -> Array:
 
 
 def cosines(one: Array, other: Array) -> Array:
-    """Compute the cosine of the angle between two rows; 0 where one of them is nothing."""
+    """Compute the cosine of the angle between two rows; 0 where one of them is zero."""
     lengths = norms(one) * norms(other)
     return (one * other).sum(axis=-1) / np.where(lengths > 0, lengths, 1)
 
@@ -87,7 +87,7 @@ def cosines(one: Array, other: Array) -> Array:
 def trace_streams(
     transformer: Transformer, source: Sequence[int], target: Sequence[int]
 ) -> StreamTrace:
-    """Watch a model while it computes a translation that is given.
+    """Watch a model while it computes a given translation.
 
     The model is left as it is: its modules are watched by hooks, which are gone afterwards.
 
@@ -128,7 +128,7 @@ def trace_streams(
 
 @contextmanager
 def _watching(transformer: Transformer) -> Iterator[Calls]:
-    """Keep what goes into each module and what comes out."""
+    """Record what goes into each module and what comes out."""
     calls: Calls = {module: [] for module in transformer.modules()}
 
     def keep(module: nn.Module, arguments: tuple[Any, ...], output: Any) -> None:
@@ -145,7 +145,7 @@ def _watching(transformer: Transformer) -> Iterator[Calls]:
 def _layers(
     blocks: nn.ModuleList, attentions: Mapping[SublayerKind, tuple[Map, ...]], calls: Calls
 ) -> tuple[tuple[SublayerTrace, ...], ...]:
-    """Read the layers of a stack off the calls of its modules."""
+    """Read the layers of a stack from the calls of its modules."""
     return tuple(
         (
             *(_sublayer(block, kind, calls, maps[layer]) for kind, maps in attentions.items()),
@@ -158,7 +158,7 @@ def _layers(
 def _sublayer(
     block: nn.Module, kind: SublayerKind, calls: Calls, weights: Map | None
 ) -> SublayerTrace:
-    """Read one sublayer; dropout, which does nothing here, is what sees its result alone."""
+    """Read one sublayer; its output alone is what dropout, which does nothing here, is given."""
     around = block.get_submodule(f"around_{kind}")
     ((stream, _),) = calls[around]
     ((added, _),) = calls[around.get_submodule("dropout")]
@@ -171,6 +171,6 @@ def _sublayer(
 
 
 def _array(tensor: Tensor) -> Array:
-    """Take the only row of a batch to the host."""
+    """Move the only row of a batch to the host."""
     array: Array = tensor[0].cpu().numpy()
     return array

@@ -1,4 +1,4 @@
-"""The few shapes that drawings are made of, as SVG that stands in a page or alone."""
+"""The few shapes that drawings are made of, as SVG within a page or on its own."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ def drawing(width: float, height: float, description: str, *children: str) -> st
     Args:
         width: In pixels, as is all that follows.
         height: In pixels.
-        description: What is to be seen, for those who do not see it.
+        description: What the drawing shows, for those who cannot see it.
         children: Shapes.
     """
     attributes = {
@@ -39,7 +39,7 @@ def drawing(width: float, height: float, description: str, *children: str) -> st
 
 
 def standalone(drawn: str, *, style: str = "") -> str:
-    """Make a file of a drawing: it brings its colours along."""
+    """Turn a drawing into a file of its own, with its colours."""
     end = drawn.index(">") + 1
     ground = "svg { background: var(--background); }"
     return f"{drawn[:end]}<style>{COLOURS}{DRAWING_STYLE}{style}{ground}</style>{drawn[end:]}\n"
@@ -54,7 +54,7 @@ def text(
     classes: str = "",
     turned: float = 0.0,
 ) -> str:
-    """Write one line of plain text whose baseline is at y, turned by degrees around its place."""
+    """Write one line of plain text with its baseline at y, rotated by degrees around its place."""
     attributes: dict[str, object] = {"x": x, "y": y}
     if anchor != "start":
         attributes["text-anchor"] = anchor
@@ -76,13 +76,13 @@ def rectangle(
 
 
 def polyline(points: Sequence[tuple[float, float]], *, classes: str) -> str:
-    """Join points by straight lines."""
+    """Connect points by straight lines."""
     written = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
     return element("polyline", {"points": written, "class": classes})
 
 
 def width_of(content: str, size: float) -> float:
-    """Tell how many pixels a line of text takes at most, at a font size in pixels.
+    """Estimate how many pixels a line of text takes at most, at a font size in pixels.
 
     >>> round(width_of("il", 10), 1), width_of("漢字", 10)
     (9.2, 20.0)

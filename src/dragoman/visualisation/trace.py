@@ -28,7 +28,7 @@ class Tokens:
     text: str
     ids: tuple[int, ...]
     pieces: tuple[str, ...]
-    """The ids as the vocabulary writes them."""
+    """The tokens as the vocabulary writes them."""
 
 
 class Prediction(NamedTuple):
@@ -41,14 +41,14 @@ class Prediction(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """What stood to choice at a position of the translation."""
+    """What could be chosen at a position of the translation."""
 
     chosen: Prediction
     place: int
-    """Of the chosen token among all, by probability, from 1."""
+    """Rank of the chosen token among all, by probability, from 1."""
 
     others: tuple[Prediction, ...]
-    """The most probable ones besides it, the best first."""
+    """The most probable others, the best first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +65,7 @@ class Trace:
     """What the decoder was given: BOS and the translation, without its end."""
 
     predicted: Tokens
-    """What it was to predict at each of these positions: the translation, and its end if it has
+    """What it had to predict at each of these positions: the translation, and its end if it has
     one."""
 
     streams: StreamTrace
@@ -79,14 +79,14 @@ class Trace:
 
     @property
     def log_probabilities(self) -> Array:
-        """Of every token after each target position, of shape (positions, vocabulary)."""
+        """For every token after each target position, of shape (positions, vocabulary)."""
         logits = self.streams.logits.astype(np.float64)
         shifted = logits - logits.max(axis=-1, keepdims=True)
         normalised: Array = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
         return normalised
 
     def choices(self, count: int) -> list[Choice]:
-        """List what was chosen at each position, and what else is among the first `count`."""
+        """List what was chosen at each position, and which others are among the first `count`."""
         return [
             self._choice(token, row, count)
             for token, row in zip(self.predicted.ids, self.log_probabilities, strict=True)
@@ -106,14 +106,14 @@ class Trace:
 
 
 def trace_translation(directory: ModelDirectory, sentence: str, config: SearchConfig) -> Trace:
-    """Translate a sentence, and watch.
+    """Translate a sentence, and record how.
 
-    The search is watched first. Then the model computes the best translation once more, all
-    positions at once as in training, and its modules are watched.
+    First the search is recorded. Then the model computes the best translation once more, all
+    positions at once as in training, while its modules are watched.
 
     Raises:
         ExplainError: there is nothing to translate, or more than the model has seen, or the
-            search draws tokens.
+            search samples tokens.
     """
     if config.samples:
         raise ExplainError("the search of this model draws tokens; only a beam can be shown")
@@ -152,7 +152,7 @@ def trace_translation(directory: ModelDirectory, sentence: str, config: SearchCo
 
 
 def _encode(sentence: str, tokenizer: Tokenizer, max_length: int) -> list[int]:
-    """Cut a sentence into tokens that the model can take in."""
+    """Cut a sentence into tokens, and refuse more than the model can read."""
     ids = tokenizer.encode(sentence)
     if not ids:
         raise ExplainError("there is nothing to translate; give a sentence")

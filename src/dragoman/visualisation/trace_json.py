@@ -9,7 +9,7 @@ import numpy as np
 from dragoman.visualisation.trace import Trace
 
 DECIMALS = 6
-"""About what single precision has of a number around one."""
+"""About the precision of a single-precision number around one."""
 
 
 def trace_json(trace: Trace) -> str:
@@ -22,5 +22,5 @@ def trace_json(trace: Trace) -> str:
 
 
 def _plain(array: Any) -> Any:
-    """Write an array with no more digits than it has."""
+    """Write an array with no more digits than are significant."""
     return np.round(np.asarray(array, np.float64), DECIMALS).tolist()

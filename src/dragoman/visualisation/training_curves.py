@@ -1,4 +1,4 @@
-"""What a journal says of a run, as curves."""
+"""The journal of a run, as curves."""
 
 import math
 from collections.abc import Sequence
@@ -13,23 +13,23 @@ from dragoman.visualisation.colours import SERIES
 Across = Literal["updates", "minutes"]
 
 MOST_POINTS = 300
-"""Of a curve that is drawn; more cannot be told apart."""
+"""Of a curve that is drawn; more could not be told apart."""
 
 NOT_SCORES = ("event", "time", "update", "best", "samples")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Curve:
-    """A quantity as it changed; three arrays of one length."""
+    """A quantity as it changed: three arrays of equal length."""
 
     updates: np.ndarray
     minutes: np.ndarray
-    """Of training, without validations and interruptions."""
+    """Minutes of training, without validations and interruptions."""
 
     values: np.ndarray
 
     def along(self, across: Across) -> np.ndarray:
-        """Say where each value was reached."""
+        """Return where each value was reached."""
         return self.updates if across == "updates" else self.minutes
 
 
@@ -39,21 +39,21 @@ class TrainingCurves:
 
     name: str
     loss: Curve
-    """Mean of a target token in nats, as it was trained: with dropout and smoothed labels."""
+    """Mean per target token in nats, as in training: with dropout and label smoothing."""
 
     learning_rate: Curve
     speed: Curve
-    """Target tokens a second."""
+    """Target tokens per second."""
 
     validation: dict[str, Curve]
-    """Whatever finite validations wrote: `loss` in nats without smoothing, and scores."""
+    """The finite values of validations: `loss` in nats without smoothing, and scores."""
 
 
 def training_curves(name: str, events: Sequence[dict[str, Any]]) -> TrainingCurves:
     """Read the events of a journal.
 
-    Seconds follow from tokens and tokens a second, which journals of every release have; what
-    happened between updates is not counted.
+    Seconds follow from tokens and tokens per second, which journals of every release have; time
+    between updates is not counted.
 
     Raises:
         DragomanError: there is no update yet.
@@ -108,11 +108,11 @@ class Line:
     """A curve of one run in a panel."""
 
     run: int
-    """From 0; decides the colour."""
+    """Number of the run, from 0; decides the colour."""
 
     curve: Curve
     marked: bool
-    """Whether each point was measured on its own, as validations are."""
+    """Whether each point was measured on its own, as in validations."""
 
     @property
     def has_dots(self) -> bool:

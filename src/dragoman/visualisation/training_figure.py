@@ -1,4 +1,4 @@
-"""Curves of training for print: a line of axes for each quantity, against updates and minutes."""
+"""Training curves for print: a row of axes for each quantity, against updates and minutes."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ def training_figure(panels: Sequence[Panel], names: Sequence[str]) -> Figure:
 
     Args:
         panels: At least one.
-        names: Of the runs.
+        names: The names of the runs.
     """
     figure = Figure(figsize=(10.0, 0.5 + 2.6 * len(panels)), layout="constrained")
     grid = figure.subplots(len(panels), len(ACROSSES), squeeze=False, sharey="row")
