@@ -24,13 +24,13 @@ TOKENS_PER_BATCH = 2048
 
 
 class Aligner:
-    """Aligns the words of translations by the attention that a model pays while it makes them.
+    """Aligns the words of translations by a model's attention while it computes them.
 
-    The model computes a translation that is given, all positions at once, whatever has made it:
-    this model with any engine, another one, or a person. PyTorch is needed.
+    The model computes a given translation, all positions at once, whoever made it: this model with
+    any engine, another model, or a person. PyTorch is needed.
 
     Args:
-        model: A model directory, or where it is.
+        model: A model directory, or its path.
 
     Raises:
         DragomanError: the model cannot be used.
@@ -48,8 +48,8 @@ class Aligner:
             pairs: Sentences and their translations.
 
         Returns:
-            For each pair, an array of shape (layers, heads, target words, source words). Of an
-            empty text it has no words.
+            For each pair, an array of shape (layers, heads, target words, source words). An empty
+            text has no words.
         """
         sources = self._tokenizers.source.encode_batch([source for source, _ in pairs])
         targets = self._tokenizers.target.encode_batch([target for _, target in pairs])
@@ -80,7 +80,7 @@ class Aligner:
         ]
 
     def align_translations(self, translations: Sequence[Translation]) -> list[Links]:
-        """Align each text with its best translation, whose sentences are aligned apart.
+        """Align each text with its best translation, one sentence at a time.
 
         Raises:
             AlignmentError: as `check`.
@@ -95,7 +95,7 @@ class Aligner:
         ]
 
     def check(self) -> tuple[int, int | None]:
-        """Tell which layer and head, counted from 0, `align` goes by.
+        """Return the layer and head, counted from 0, that `align` uses.
 
         Raises:
             AlignmentError: none was chosen yet, or the model does not have it.
@@ -117,7 +117,7 @@ class Aligner:
     def _attend(
         self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
     ) -> Iterator[Weights]:
-        """Give the weights of each pair, without its BOS, EOS and padding."""
+        """Yield the weights of each pair, without its BOS, EOS and padding."""
         special = self.directory.description.special_ids
 
         def pad(rows: list[list[int]]) -> torch.Tensor:
@@ -134,7 +134,7 @@ class Aligner:
 
 
 def _shift(translation: Translation, links_of_parts: Sequence[Links]) -> Links:
-    """Count words from the beginning of the text, not of its sentences."""
+    """Count words from the beginning of the text instead of the sentence."""
     sources = first_words(translation.source, translation.parts)
     targets = first_words(translation.text, translation.alternatives[0].parts)
     return frozenset(

@@ -14,7 +14,7 @@ PRIMER_PAIRS = 500
 
 @dataclass(frozen=True, kw_only=True)
 class AlignedText:
-    """Sentence pairs, with the alignments that people gave them if there are any."""
+    """Sentence pairs, with gold alignments if there are any."""
 
     name: str
     pairs: tuple[tuple[str, str], ...]
@@ -32,17 +32,17 @@ class Candidate:
     """None is the mean of all heads of the layer."""
 
     agreement: float
-    """Links that both directions find, as a share of those that either finds (Dice)."""
+    """Dice coefficient of the links that the two directions find."""
 
     error_rate: float | None
-    """AER, where there is gold."""
+    """AER, if there are gold alignments."""
 
 
 def primer_text(languages: tuple[str, str]) -> AlignedText:
     """Take test sentences of the embedded corpus, whose alignments are known.
 
-    Its words are finer than what white space separates; a link of two of them is one of the words
-    that they stand in. All links are sure.
+    Its words are finer than what white space separates; a link between two of them counts for the
+    words that contain them. All links are sure.
 
     Raises:
         AlignmentError: it is in other languages.
@@ -66,12 +66,12 @@ def primer_text(languages: tuple[str, str]) -> AlignedText:
 
 
 def _standing_in(text: str) -> list[int]:
-    """Tell in which word that white space separates each word of the embedded corpus stands."""
+    """Tell which word, as white space separates them, contains each word of the embedded corpus."""
     return [place for place, token in enumerate(text.split()) for _ in words(token)]
 
 
 def check_pairs(text: AlignedText) -> None:
-    """Refuse text in which every head aligns alike.
+    """Refuse text that every head aligns alike.
 
     Raises:
         AlignmentError: no pair has several words on both sides.
@@ -84,7 +84,7 @@ def check_pairs(text: AlignedText) -> None:
 
 
 def measure(attention: Sequence[Weights], text: AlignedText) -> list[Candidate]:
-    """Align a text by every head and by the mean of every layer.
+    """Align a text by every head, and by the mean of the heads of every layer.
 
     Args:
         attention: For each pair, of shape (layers, heads, target words, source words).
@@ -128,10 +128,10 @@ def _agreement(directions: Sequence[tuple[Links, Links]]) -> float:
 
 
 def choose(candidates: Sequence[Candidate], text: AlignedText) -> AlignmentDescription:
-    """Take the candidate with the fewest errors.
+    """Choose the candidate with the fewest errors.
 
-    Without gold it is the layer whose heads' mean agrees most. Single heads are left out there:
-    where the truth is known, those that agree most are further from the best, on average.
+    Without gold alignments, it is the layer whose heads' mean agrees most. Single heads are then
+    left out: where gold is known, those that agree most are further from the best, on average.
     """
 
     def badness(candidate: Candidate) -> float:

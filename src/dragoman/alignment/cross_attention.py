@@ -1,4 +1,4 @@
-"""The cross-attention of whole batches, for translations that are given."""
+"""The cross-attention of whole batches, for given translations."""
 
 from functools import partial
 from typing import Any

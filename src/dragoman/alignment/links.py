@@ -9,27 +9,26 @@ from dragoman.corpora.text_file import read_lines
 from dragoman.errors import DragomanError
 
 Links = frozenset[tuple[int, int]]
-"""A word of the source and a word of the target each, counted from 0; words are what white space
-separates."""
+"""Pairs of a source word and a target word, counted from 0; words are separated by white space."""
 
 _LINK = re.compile(r"(\d+)([-?])(\d+)")
 
 
 class AlignmentError(DragomanError):
-    """An alignment cannot be read, or not be made."""
+    """An alignment cannot be read or made."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class GoldAlignment:
-    """What annotators say of a sentence pair."""
+    """What annotators say about a sentence pair."""
 
     sure: Links
     possible: Links
-    """The sure links and those that may be there or not."""
+    """The sure links, and those that may or may not be there."""
 
 
 def write_pharaoh(links: Links) -> str:
-    """Write links as most tools read them.
+    """Write links in the format that most tools read.
 
     >>> write_pharaoh(frozenset({(1, 2), (0, 0)}))
     '0-0 1-2'
@@ -38,21 +37,21 @@ def write_pharaoh(links: Links) -> str:
 
 
 def read_gold(path: Path) -> list[GoldAlignment]:
-    """Read a line a sentence pair: `0-0 1?2` is a sure link and a possible one.
+    """Read one line per sentence pair: `0-0 1?2` is a sure link and a possible one.
 
     Raises:
         CorpusError: the file cannot be read, or is not text.
-        AlignmentError: a line has something else.
+        AlignmentError: a line contains anything else.
     """
     lines = enumerate(read_lines(path), start=1)
     return [_parse(line, f"{path}:{number}") for number, line in lines]
 
 
 def check_gold(path: Path, gold: Sequence[GoldAlignment], pairs: Sequence[tuple[str, str]]) -> None:
-    """Make sure that alignments can be those of the pairs, as many as there are.
+    """Make sure that alignments can belong to the pairs, of which there are as many.
 
     Raises:
-        AlignmentError: a link is to a word that is not there, or no link is given.
+        AlignmentError: a link is to a word that does not exist, or there are no links.
     """
     for number, (aligned, (source, target)) in enumerate(zip(gold, pairs, strict=True), start=1):
         words = len(source.split()), len(target.split())

@@ -1,4 +1,4 @@
-"""From the attention of pieces to links between words."""
+"""From the attention between tokens to links between words."""
 
 from collections.abc import Sequence
 
@@ -14,8 +14,8 @@ Weights = NDArray[np.float32]
 def words_of_tokens(text: str, tokenizer: Tokenizer) -> list[int]:
     """Tell for each token of a text which of its words it belongs to.
 
-    No tokenizer lets a piece reach over white space, so the first k words have as many tokens as
-    their text alone.
+    With no tokenizer does a token extend across white space, so the first k words have as many
+    tokens as their text alone.
     """
     words = text.split()
     starts = [" ".join(words[:count]) for count in range(1, len(words) + 1)]
@@ -30,10 +30,10 @@ def words_of_tokens(text: str, tokenizer: Tokenizer) -> list[int]:
 def word_weights(
     weights: Weights, words_of_source: Sequence[int], words_of_target: Sequence[int]
 ) -> Weights:
-    """Add up what a word's pieces are looked at, and average over the pieces that look.
+    """Sum the weights over the tokens of a source word, and average over those of a target word.
 
-    So a row says how the attention of a target word is shared out among the source words; what
-    went to the end of the sentence is missing.
+    So a row says how the attention of a target word is distributed over the source words; what went
+    to the end of the sentence is missing.
 
     Args:
         weights: Of shape (target tokens, source tokens), without BOS and EOS.
@@ -51,12 +51,12 @@ def word_weights(
 
 
 def _membership(words: Sequence[int]) -> Weights:
-    """Write a one where a token, a row, belongs to a word, a column."""
+    """Write a one where a token (row) belongs to a word (column)."""
     return np.equal.outer(words, np.arange(max(words, default=-1) + 1)).astype(np.float32)
 
 
 def both_directions(weights: Weights) -> tuple[Links, Links]:
-    """Link each target word to the source word it looks at most, and the other way round.
+    """Link each target word to the source word that it looks at most, and the other way round.
 
     Args:
         weights: Of shape (target words, source words).
@@ -72,7 +72,7 @@ def both_directions(weights: Weights) -> tuple[Links, Links]:
 
 
 def link_words(weights: Weights) -> Links:
-    """Link what either direction links: no word stays alone."""
+    """Link what either direction links, so that no word is left alone."""
     of_target, of_source = both_directions(weights)
     return of_target | of_source
 
@@ -82,7 +82,7 @@ def first_words(text: str, parts: Sequence[str]) -> list[int]:
 
     Args:
         text: Some text.
-        parts: What it consists of but for white space, in order; none begins with white space.
+        parts: All of it except white space, in order; none begins with white space.
     """
     found, end = [], 0
     for part in parts:

@@ -1,1 +1,1 @@
-"""Texts with tags and escapes in them: what is translated, and what is kept to the letter."""
+"""Texts with tags and escapes in them: what is translated, and what is kept verbatim."""

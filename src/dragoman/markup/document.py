@@ -33,31 +33,31 @@ class Rules:
     the class `notranslate`."""
 
     inline: frozenset[str] = frozenset(_INLINE.split())
-    """They stand within sentences; any other ends one."""
+    """They occur within sentences; any other element ends one."""
 
     mixed_is_inline: bool = False
-    """Whether elements that have text beside them stand within sentences, too, as in XML."""
+    """Whether elements with text beside them are also within sentences, as in XML."""
 
     block: frozenset[str] = frozenset()
-    """They do not, whatever stands beside them."""
+    """They never are, whatever is beside them."""
 
     is_xml: bool = False
-    """Whether the names of elements mean nothing but what is said here."""
+    """Whether the names of elements mean nothing except what is said here."""
 
     is_string: bool = False
-    r"""Whether it is a string of a program: `\n` is a line break, and `&` may stand for itself."""
+    r"""Whether it is a program's string: `\n` is a line break, and `&` may stand for itself."""
 
 
 class Markup:
-    """A document: sentences in the places where it has text, and all else as it was."""
+    """A document: sentences where it has text, and everything else as it was."""
 
     def __init__(self, text: str, rules: Rules, cut: Cut) -> None:
         """Take a document apart.
 
         Args:
-            text: HTML or XML, or a part of it; mistakes in it stay.
+            text: HTML or XML, or a part of it; errors in it stay.
             rules: Which elements are what.
-            cut: Takes the text of a block apart.
+            cut: Takes apart the text of a block.
         """
         read, write = _entities(text, rules)
         tokens = list(
@@ -83,7 +83,7 @@ class Markup:
         self.are_again: list[bool] = [
             again for s in self._parts if not isinstance(s, str) for again in s.are_again
         ]
-        """For each piece, whether it stands between tags in a sentence that is a piece, too."""
+        """For each piece, whether it is between tags in a sentence that is a piece, too."""
 
     def put_together(self, translations: Sequence[Alternative]) -> Alternative:
         """Write the document anew."""
@@ -101,13 +101,13 @@ class Markup:
 
 
 def _take_section_apart(section: str, cut: Cut) -> "list[str | Sentence | Markup]":
-    """Take CDATA apart: text, or more often HTML, that is written as it is."""
+    """Take apart CDATA: text, or more often HTML, that is written literally."""
     inside = section[len(CDATA) : -len(CDATA_END)]
     return [CDATA, Markup(inside, STRING, cut), CDATA_END]
 
 
 def visible_text(document: str, rules: Rules) -> str:
-    """Give the text of a document without its tags and without what is not translated."""
+    """Return the text of a document without its tags and without what is not translated."""
     read, _ = _entities(document, rules)
     tokens = read_tokens(document, is_xml=rules.is_xml, is_string=rules.is_string)
     return " ".join(read(token.raw) for token in _collapse(tokens, rules) if token.kind == "text")
@@ -116,7 +116,7 @@ def visible_text(document: str, rules: Rules) -> str:
 def _entities(text: str, rules: Rules) -> tuple[Write, Write]:
     """Choose how the text of a document is read, and how it is written.
 
-    Entities that HTML does not know are the document's own, or a program's, and stay as they are.
+    Entities unknown to HTML are the document's own, or a program's, and stay as they are.
     """
     entities = set(_ENTITY.findall(text))
     own = {entity for entity in entities if not _is_of_html(entity)}
@@ -132,7 +132,7 @@ def _entities(text: str, rules: Rules) -> tuple[Write, Write]:
         )
         return escaped.replace("\u00a0", "&nbsp;") if "&nbsp;" in entities else escaped
 
-    # A browser also reads entities without their ends, as &copy, which is why &notify; is another.
+    # A browser also reads entities without their ends, as in &copy, so &notify; is another one.
     return (read_strictly if rules.is_xml or rules.is_string else unescape), write
 
 
@@ -145,7 +145,7 @@ def _is_of_html(entity: str) -> bool:
 
 
 STRING = Rules(mixed_is_inline=True, block=frozenset((*_BLOCK.split(), ESCAPE)), is_string=True)
-"""A string of a program, as they stand in gettext and XLIFF files."""
+"""A string of a program, as in gettext and XLIFF files."""
 
 _MARKED_UP = re.compile(rf"</?[a-z][^<>]*> | <!-- | {BREAK}", re.IGNORECASE | re.VERBOSE)
 
@@ -156,9 +156,9 @@ def is_marked_up(text: str) -> bool:
 
 
 def _collapse(tokens: Sequence[Token], rules: Rules) -> Iterator[Token]:
-    """Make one token of kind "other" of each element that is not translated.
+    """Turn each element that is not translated into one token of kind "other".
 
-    One that is never closed in a string is the name of something, as in "Cannot open <object> now."
+    One that is never closed in a string is a name, as in "Cannot open <object> now."
     """
     ends = _ends(tokens)
     starts = {end: start for start, end in ends.items()}
@@ -178,13 +178,13 @@ def _collapse(tokens: Sequence[Token], rules: Rules) -> Iterator[Token]:
 def _end_of_unclosed(place: int, tokens: Sequence[Token], starts: Mapping[int, int]) -> int:
     """Find the last token of an element that is never closed.
 
-    As in a browser it is over with the element around it, and before the next of its name: so
-    items of lists, cells and paragraphs need no end tag.
+    As in a browser, it ends with the element around it, or before the next of its name, so items of
+    lists, cells and paragraphs need no end tag.
 
     Args:
-        place: Of the tag that opens it.
-        tokens: Those of the document.
-        starts: For the place of each tag that closes an element that of the one that opened it.
+        place: Index of the tag that opens it.
+        tokens: The tokens of the document.
+        starts: Maps the index of each closing tag to that of its opening tag.
     """
     for later in range(place + 1, len(tokens)):
         is_end_of_parent = starts.get(later, place) < place
@@ -197,7 +197,7 @@ def _end_of_unclosed(place: int, tokens: Sequence[Token], starts: Mapping[int, i
 
 
 def _ends(tokens: Sequence[Token]) -> dict[int, int]:
-    """Find for the place of each tag that opens an element the place of the one that closes it."""
+    """Map the index of each opening tag to that of its closing tag."""
     ends: dict[int, int] = {}
     unclosed: dict[str, list[int]] = {}
     for place, token in enumerate(tokens):
@@ -209,7 +209,7 @@ def _ends(tokens: Sequence[Token]) -> dict[int, int]:
 
 
 def _blocks(tokens: Sequence[Token], rules: Rules) -> Iterator[list[Token]]:
-    """Group tokens that stand within the same sentences; each other one is a group of its own."""
+    """Group tokens that are within the same sentences; any other is a group of its own."""
     mixed = _mixed(tokens) if rules.mixed_is_inline else set()
     block: list[Token] = []
     for i, token in enumerate(tokens):
@@ -225,7 +225,7 @@ def _blocks(tokens: Sequence[Token], rules: Rules) -> Iterator[list[Token]]:
 
 
 def _without_comments_around(block: list[Token]) -> Iterator[list[Token]]:
-    """Set the comments apart that stand before or behind all the text of a block."""
+    """Split off the comments that come before or after all the text of a block."""
     inside = [place for place, token in enumerate(block) if not token.is_comment]
     start, end = (inside[0], inside[-1] + 1) if inside else (len(block), len(block))
     yield from ([token] for token in block[:start])

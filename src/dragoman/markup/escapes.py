@@ -1,4 +1,4 @@
-r"""Line breaks and tabs that a string has as `\n`, `\r` and `\t`, or as entities."""
+r"""Line breaks and tabs that are written in a string as `\n`, `\r` and `\t`, or as entities."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -11,18 +11,18 @@ ESCAPE = "escape"
 """The name of such a token."""
 
 BREAK = r"(?: \\[nrt] | &(?: \#0*(?:9|10|13) | \#[xX]0*[9aAdD] | NewLine | Tab ); )"
-"""A pattern, with white space to be left out, for one of them; an entity is as good as an escape,
-and to read it would break the line that the string is on."""
+"""A verbose pattern for one of them; an entity counts as an escape, as reading it would break the
+line that the string is on."""
 
 _ESCAPE = re.compile(rf"{PATH} | (?P<escape> (?<!\s)\s*+ (?: {BREAK} \s*+ )+ )", re.VERBOSE)
 _BREAK = re.compile(BREAK, re.VERBOSE)
 
 
 def cut_at_escapes(tokens: Sequence[Token]) -> list[Token]:
-    r"""Cut text at line breaks that are written as escapes; put together, the tokens are the same.
+    r"""Cut text at line breaks that are written as escapes; joined, the tokens are the same.
 
-    A single one that breaks a sentence only wraps it: there is no punctuation before it, and a
-    small letter after it. Others end a sentence.
+    A single one within a sentence only wraps it: there is no punctuation before it, and a small
+    letter after it. Others end a sentence.
 
     >>> [token.kind for token in cut_at_escapes([Token("text", r"One\nmore.\nTwo")])]
     ['text', 'wrap', 'text', 'other', 'text']

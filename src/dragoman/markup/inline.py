@@ -12,14 +12,14 @@ from dragoman.markup.tags import Token
 from dragoman.translation import Alternative, join
 
 Cut = Callable[[str], PlainText]
-"""Takes a text apart that has no tags."""
+"""Takes apart a text that has no tags."""
 
 Write = Callable[[str], str]
 """Writes text as a document has it, with entities or without."""
 
 
 class Span(NamedTuple):
-    """Some text, and the tags that stand around it."""
+    """Some text, and the tags around it."""
 
     text: str
     """Without entities."""
@@ -30,7 +30,7 @@ class Span(NamedTuple):
     """What is not translated, with its tags."""
 
     wraps: bool = False
-    """Whether it is a line break between two words, which may stand between any others."""
+    """Whether it is a line break between two words, which may go between any others."""
 
     @property
     def is_bare(self) -> bool:
@@ -39,7 +39,7 @@ class Span(NamedTuple):
 
     @property
     def is_comment(self) -> bool:
-        """Whether nobody sees it, so that it may stand between any two words."""
+        """Whether nobody sees it, so that it may go between any two words."""
         return (self.fixed or "").startswith("<!--")
 
     @property
@@ -59,7 +59,7 @@ class Span(NamedTuple):
 
 
 def build_spans(tokens: Sequence[Token], read: Write) -> list[Span]:
-    """Give tags to the text that they stand around; put together, the spans are the tokens.
+    """Attach tags to the text that they surround; joined, the spans are the tokens.
 
     Args:
         tokens: Text, inline tags, wraps, comments, and elements that are not translated, of kind
@@ -85,7 +85,7 @@ def build_spans(tokens: Sequence[Token], read: Write) -> list[Span]:
 
 
 def _pop_comments(spans: list[Span]) -> list[Token]:
-    """Take the comments from the end of some spans, as far as there are others."""
+    """Remove the comments at the end of some spans, unless there is nothing else."""
     comments: list[Token] = []
     while len(spans) > 1 and spans[-1].is_comment and not (spans[-1].before or spans[-1].after):
         comments.insert(0, Token("other", spans.pop().fixed or ""))
@@ -108,7 +108,7 @@ _TAG = re.compile(r"<[^<>]*>")
 
 
 def cut_sentences(spans: Sequence[Span], cut: Cut) -> Iterator[list[Span]]:
-    """Cut a block of text behind its sentences, but not within tags that belong together."""
+    """Cut a block of text after each sentence, but not within tags that belong together."""
     ends = list(accumulate(len(piece) for piece in cut("".join(s.text for s in spans)).pieces))
     known = frozenset(ends)
     sentence: list[Span] = []
@@ -131,16 +131,16 @@ def cut_sentences(spans: Sequence[Span], cut: Cut) -> Iterator[list[Span]]:
 class Sentence:
     """A sentence with tags in it.
 
-    It is translated as a whole, without its tags, and what stands between two tags that belong
-    together is translated once more on its own. Where that is found in the translation of the
-    whole, exactly once, the tags go around it. A line break that only wraps the sentence goes
-    between two words, about as far into it as it was. If a place is not found, or the tags are more
-    tangled than that, the text between any two tags is translated for itself, which keeps all tags
-    in order and costs fluency. A comment goes between two words, too.
+    It is translated as a whole, without its tags, and the text between two tags that belong
+    together is translated once more on its own. If that is found in the translation of the whole,
+    exactly once, the tags go around it. A line break that only wraps the sentence goes between two
+    words, about as far into the sentence as it was. If a place is not found, or the tags are more
+    tangled than that, the text between any two tags is translated on its own, which keeps all tags
+    in order but costs fluency. A comment goes between two words, too.
 
     Args:
         spans: The sentence.
-        cut: Takes text apart that has no tags.
+        cut: Takes apart text that has no tags.
         write: Writes text as the document has it.
     """
 
@@ -179,14 +179,14 @@ class Sentence:
         return join([run for run in runs if run], "".join(map(self._dress, self._spans, texts)))
 
     def _dress(self, span: Span, text: str) -> str:
-        """Put its tags around the translation of a span."""
+        """Put the tags of a span around its translation."""
         inside = self._write(text) if span.fixed is None else span.fixed
         return "".join(
             [*(tag.raw for tag in span.before), inside, *(tag.raw for tag in span.after)]
         )
 
     def _place(self, whole: str, texts: list[str]) -> str | None:
-        """Find the places of all spans in the translation of the whole, and write it with them."""
+        """Find all spans in the translation of the whole, and write it with their tags."""
         places: list[tuple[int, int, Span]] = []
         for span, text in zip(self._spans, texts, strict=True):
             if not (span.is_bare or span.wraps or span.is_comment):
@@ -202,7 +202,7 @@ class Sentence:
         written, done = "", 0
         for start, end, span in places:
             if start < done:
-                return None  # in each other
+                return None  # they overlap
             written += self._write(whole[done:start]) + self._dress(span, whole[start:end])
             done = end
         return written + self._write(whole[done:])
@@ -210,7 +210,7 @@ class Sentence:
     def _place_wraps(
         self, whole: str, taken: Sequence[tuple[int, int]]
     ) -> list[tuple[int, int, Span]] | None:
-        """Find for each wrap the nearest free space in the translation, keeping their order."""
+        """Find the nearest free space in the translation for each wrap, keeping their order."""
         ends = list(accumulate(len(span.text) for span in self._spans))
         spaces = [
             found.start()
@@ -220,7 +220,7 @@ class Sentence:
         placed: list[tuple[int, int, Span]] = []
         wraps = [(span, end) for span, end in zip(self._spans, ends, strict=True) if span.wraps]
         for left, (span, end) in zip(range(len(wraps) - 1, -1, -1), wraps, strict=True):
-            free = spaces[: len(spaces) - left]  # the last ones are for the other wraps
+            free = spaces[: len(spaces) - left]  # the last ones are needed for the other wraps
             if not free:
                 return None
             wanted = end / ends[-1] * len(whole)
@@ -232,7 +232,7 @@ class Sentence:
     def _place_comments(
         self, whole: str, taken: Sequence[tuple[int, int]]
     ) -> list[tuple[int, int, Span]]:
-        """Put comments about as far into the translation as they were, in their order."""
+        """Put comments about as far into the translation as they were in the source, in order."""
         ends = list(accumulate(len(span.text) for span in self._spans))
         free = [0, *(found.end() for found in re.finditer(r"\s+", whole)), len(whole)]
         free = [place for place in free if not any(start < place < end for start, end in taken)]
@@ -241,7 +241,7 @@ class Sentence:
         for span, end in zip(self._spans, ends, strict=True):
             if span.is_comment:
                 alike = alike and source[place:end] == whole[place:end]
-                if alike:  # behind the same words it stays
+                if alike:  # it stays after the same words
                     place = end
                 else:
                     wanted = end / len(source) * len(whole)
@@ -254,16 +254,17 @@ class Sentence:
 
 
 def _find(text: str, whole: str) -> list[tuple[int, int]]:
-    """Find a translation, but for case and a full stop, where whole words stand."""
+    """Find a translation as whole words, ignoring case and a final full stop."""
     return _find_words(text.strip().rstrip("."), whole, re.IGNORECASE)
 
 
 _SURE_BY_LENGTH = 4
-"""Letters from which a word is taken for the kept one; the commonest words are shorter."""
+"""A kept word of at least this many letters is surely itself when it is found in the translation;
+the commonest words are shorter."""
 
 
 def _find_kept(text: str, whole: str) -> list[tuple[int, int]]:
-    """Find what was not translated, to the letter; a few letters may be another word by chance."""
+    """Find what was not translated, verbatim; a few letters may be another word by chance."""
     words = text.strip()
     is_short = words.isalpha() and len(words) < _SURE_BY_LENGTH
     if is_short and not (words.isupper() and len(words) > 1):
@@ -272,7 +273,7 @@ def _find_kept(text: str, whole: str) -> list[tuple[int, int]]:
 
 
 _NOT_IN_WORD = r"(?:(?<!\w)|(?!\w))"
-"""A place that no word goes on across; in %s%s there is one between the two."""
+"""A position that is not within a word; in %s%s there is one between the two."""
 
 
 def _find_words(words: str, whole: str, flags: re.RegexFlag) -> list[tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""A text taken apart: what is translated, and how it is put together again."""
+"""A text taken apart: what is translated, and how it is put back together."""
 
 import re
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ _END = r"\n\r\v\f\x85\u2028\u2029"
 _LINE = re.compile(rf"(?<=[{_END}])(?=[^\S{_END}]*\S)")
 
 _LONG = re.compile(r".{1,4000}(?:(?<=\s)|\Z)|.{4000}", re.DOTALL)
-"""As much as a text of no punctuation is cut into; models have seen less at once."""
+"""Text without punctuation is cut into pieces of this size; models have seen less at once."""
 
 
 class Passage(Protocol):
@@ -21,16 +21,16 @@ class Passage(Protocol):
 
     @property
     def pieces(self) -> list[str]:
-        """What is translated, each for itself."""
+        """What is translated, each on its own."""
 
     def put_together(self, translations: Sequence[Alternative]) -> Alternative:
-        """Write the text anew, with a translation in the place of each piece."""
+        """Write the text again, with a translation in place of each piece."""
 
 
 class PlainText:
     r"""Lines of text, which stay lines, and the sentences in them.
 
-    A placeholder is not cut, whatever is written in it.
+    A placeholder is never cut, whatever it contains.
 
     >>> PlainText("The cat. The dog.\n\n- 7 -\n", "en", "it").pieces
     ['The cat. ', 'The dog.\n\n', '- 7 -\n']
@@ -54,13 +54,13 @@ class PlainText:
         self.pieces = [piece for line in lines_of_text for piece in cut_more(line)]
 
     def put_together(self, translations: Sequence[Alternative]) -> Alternative:
-        """Write the text anew, with the white space that it had."""
+        """Write the text again, with the white space that it had."""
         texts = [translation.text.strip() for translation in translations]
         return join(translations, join_translations(self.pieces, texts, self._target))
 
 
 def _cut_sentences(text: str, language: str) -> list[str]:
-    """Cut behind sentences, but for those that are written in a placeholder."""
+    """Cut after each sentence, except within a placeholder."""
     first, *others = split_sentences(text, language)
     pieces, end = [first], len(first)
     terms = find_protected(text) if others else []
@@ -74,12 +74,12 @@ def _cut_sentences(text: str, language: str) -> list[str]:
 
 
 def _cut_long(text: str) -> list[str]:
-    """Cut behind white space what would keep everybody else waiting."""
+    """Cut after white space what would keep everybody else waiting."""
     return _LONG.findall(text) or [text]
 
 
 def _cut_lines(text: str) -> list[str]:
-    """Cut behind line breaks, and at nothing else; blank lines stay with the line before them."""
+    """Cut after line breaks, and nowhere else; blank lines stay with the line before them."""
     first, *others = _LINE.split(text)
     if others and not first.strip():
         first += others.pop(0)

@@ -1,4 +1,4 @@
-"""HTML and XML as a row of tokens that, put together, are the document."""
+"""HTML and XML as a sequence of tokens that, joined, are the document."""
 
 import re
 from contextlib import suppress
@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 Kind = Literal["text", "open", "close", "void", "wrap", "other"]
 
 _VOID = "area base br col embed hr img input link meta param source track wbr"
-"""Elements that have no end tag in HTML."""
+"""Elements without an end tag in HTML."""
 
 
 CDATA, CDATA_END = "<![CDATA[", "]]>"
@@ -30,27 +30,27 @@ class Token(NamedTuple):
 
     @property
     def is_comment(self) -> bool:
-        """Whether nobody sees it, so that it says nothing of where a sentence ends."""
+        """Whether nobody sees it, so that it says nothing about where a sentence ends."""
         return self.kind == "other" and self.raw.startswith("<!--")
 
     @property
     def is_cdata(self) -> bool:
-        """Whether it is a section of XML in which no letter has another meaning, and its end."""
+        """Whether it is an XML section in which all characters are literal, or its end."""
         return self.raw.startswith(CDATA) and self.raw.endswith(CDATA_END)
 
 
 def read_tokens(document: str, *, is_xml: bool = False, is_string: bool = False) -> list[Token]:
-    """Read a document, or a part of one, that may have mistakes; no character is lost.
+    """Read a document, or a part of one, that may have errors; no character is lost.
 
-    What follows a tag or a comment that never ends is one token of kind "other". In XML no name of
-    an element says that it has no end tag, or that what is inside is no markup; in a string of a
-    program it says the latter only if there is an end tag, and words behind "<", as in "if a <b
-    then", are text.
+    What follows a tag or a comment that never ends is one token of kind "other". In XML, no name of
+    an element implies that it has no end tag, or that its content is not markup; in a string of a
+    program a name implies the latter only if there is an end tag, and words after "<", as in "if a
+    <b then", are text.
     """
     reader = _Reader(document, is_xml=is_xml, is_string=is_string)
-    # Entities are no concern of tokens. The parser is not told that this is the end, as it would
+    # Entities do not matter to tokens. The parser is not told that this is the end, as it would
     # then look for the end of each thing that has none, which takes a minute for 100,000 letters.
-    with suppress(AssertionError):  # which is what it thinks of "<![x["
+    with suppress(AssertionError):  # which "<![x[" raises
         reader.feed(_as_shown(document, is_xml=is_xml).replace("&", "."))
     rest = document[reader.place() :]
     is_text = is_string and "=" not in rest and _WORDS.match(rest)
@@ -67,7 +67,7 @@ def read_tokens(document: str, *, is_xml: bool = False, is_string: bool = False)
 
 
 def _name(tag: str) -> str:
-    """Read the name of an element of XML, of which the parser was shown another first letter."""
+    """Read the name of an XML element, whose first letter was changed for the parser."""
     found = re.match(r"</?([^\s/>]+)", tag)
     return found[1].lower() if found else ""
 
@@ -77,7 +77,7 @@ _DOCTYPE = re.compile(
     (?: \[ (?: [^\]"']++ | "[^"]*+" | '[^']*+' )*+ \] \s*+ )? >""",
     re.VERBOSE,
 )
-"""A declaration of XML that may have others within, whose `>` are not its end."""
+"""An XML declaration that may contain others, whose `>` are not its end."""
 
 _OPAQUE = {
     False: re.compile(
@@ -88,21 +88,21 @@ _OPAQUE = {
         re.VERBOSE | re.DOTALL,
     ),
 }
-"""What may have `>` in it that is not its end, in HTML and in XML, or never ends. Comments are
-passed over: the parser knows how they end."""
+"""What may contain a `>` that is not its end, in HTML and in XML, or never ends. Comments are
+skipped: the parser knows how they end."""
 
 _WORDS = re.compile(r"<[^\W\d_]\w*\s+[^\W\d_]")
-"""The beginning of a tag that may be none: attributes mostly have values."""
+"""The beginning of what may not be a tag: attributes mostly have values."""
 
 _OTHER_LETTER = re.compile(r"(</?)(?:(?![A-Za-z])[^\W\d]|:)")
-"""Begins the name of an element of XML, which HTML would not let begin so."""
+"""A beginning of the name of an XML element that HTML would not allow."""
 
 
 def _as_shown(document: str, *, is_xml: bool) -> str:
-    """Write a document so that the parser, which is one of HTML, finds the ends of all things."""
+    """Rewrite a document so that the parser, which is for HTML, finds where everything ends."""
 
     def hide_inside(found: re.Match[str]) -> str:
-        if found.lastindex in (None, 1, 3):  # a comment, or it never ends
+        if found.lastindex in (None, 1, 3):  # a comment, or never closed
             return found[0]
         return "<" + re.sub("[<>]", " ", found[0][1:-1]) + ">"
 
@@ -116,13 +116,13 @@ def _as_shown(document: str, *, is_xml: bool) -> str:
 
 
 class _Reader(HTMLParser):
-    """Notes where each thing begins that the parser finds; it ends where the next one begins."""
+    """Notes where each thing that the parser finds begins; it ends where the next one begins."""
 
     def __init__(self, document: str, *, is_xml: bool, is_string: bool) -> None:
         super().__init__(convert_charrefs=False)
         self.marks: list[tuple[int, Token]] = [(0, Token("text", ""))]
         self._is_xml = is_xml
-        # The one letter that is longer in lower case would move the places behind it.
+        # The one letter that is longer in lower case would shift the positions after it.
         self._lower = document.replace("\u0130", ".").lower() if is_string else None
         self._line_starts = [0, *accumulate(len(line) + 1 for line in document.split("\n"))]
 
@@ -136,7 +136,7 @@ class _Reader(HTMLParser):
         return self._line_starts[line - 1] + column
 
     def set_cdata_mode(self, elem: str, **how: bool) -> None:
-        """Begin an element like a script of HTML, in which there are no tags."""
+        """Begin an element that contains no tags, such as a script in HTML."""
         is_closed = self._lower is None or self._lower.rfind(f"</{elem}") > self.place()
         if not self._is_xml and is_closed:
             super().set_cdata_mode(elem, **how)

@@ -1,12 +1,12 @@
 """What a saved model contains.
 
-    model.safetensors      the weights, and nothing but weights
-    model.toml             a `ModelDescription`: all that is needed to use them
+    model.safetensors      the weights, and nothing else
+    model.toml             a `ModelDescription`: everything needed to use them
     tokenizer.model        or tokenizer.source.model and tokenizer.target.model, or .words
     shortlist.safetensors  if `dragoman shortlist` has learnt one
 
-The names are fixed, so a description cannot point anywhere else. Nothing that is read can run
-code. Everything is checked before it is used, because models come from other people.
+The names are fixed, so a description cannot point anywhere else. Nothing that is read can run code.
+Everything is checked before it is used, because models come from other people.
 """
 
 from dragoman.model_directory.description import (

@@ -1,4 +1,4 @@
-"""`model.toml`: everything about a model but its weights."""
+"""`model.toml`: everything about a model except its weights."""
 
 import tomllib
 from dataclasses import dataclass, field, replace
@@ -15,18 +15,18 @@ from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.tokenizer import SpecialIds, forbidden_ids
 
 FORMAT_VERSION = 1
-"""The newest layout of a model directory that this release reads, and the one that it writes."""
+"""The layout of a model directory that this release writes, and the newest that it reads."""
 
 DESCRIPTION_NAME = "model.toml"
 
 WEIGHTS_OF_ORIGIN = "dragoman_weights_sha256"
-"""Under this name the `config.json` of an export says which weights it was made from."""
+"""The key in the `config.json` of an export that says which weights it was made from."""
 
 CHECKSUMS = "dragoman_sha256"
-"""Under this name it has the SHA-256 of each other file; exports by release 0.1.0 have none."""
+"""The key with the SHA-256 of each other file there; exports by release 0.1.0 have none."""
 
 _SIGN_OF_TRAINING = "journal.jsonl"
-"""A training writes it from its beginning on, and a model when it has validated."""
+"""Training writes it from the beginning, and a model once it has validated."""
 
 _LARGEST_DESCRIPTION = 2**20  # bytes
 _LONGEST_TEXT = 2**16  # tokens
@@ -34,7 +34,7 @@ _FREE_TABLES = ("search", "training", "software")
 
 
 class ModelError(DragomanError):
-    """A model directory is missing, damaged, made up, or from a newer release."""
+    """A model directory is missing, damaged, invalid, or from a newer release."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,12 +48,12 @@ class TokenizerDescription:
     source_vocab_size: int
     target_vocab_size: int
     source_fingerprint: str
-    """SHA-256 of the tokenizer's file, as is the other."""
+    """SHA-256 of the tokenizer's file, like the other."""
     target_fingerprint: str
 
     @classmethod
     def of(cls, pair: TokenizerPair, config: TokenizerConfig) -> "TokenizerDescription":
-        """Describe tokenizers that were trained from these settings."""
+        """Describe tokenizers that were trained with these settings."""
         return cls(
             kind=config.kind,
             joint=pair.joint,
@@ -68,22 +68,22 @@ class TokenizerDescription:
 
 @dataclass(frozen=True, kw_only=True)
 class AlignmentDescription:
-    """Which attention of a model to its source aligns words best, and how that is known."""
+    """Which attention of a model to the source aligns words best, and how that is known."""
 
     layer: int
     """Of the decoder, from 1."""
 
     head: int | None = None
-    """From 1; if there is none, the mean of all heads of the layer."""
+    """From 1; None is the mean of all heads of the layer."""
 
     error_rate: float | None = None
-    """Against alignments that people made, if there were any (AER; Och and Ney 2003)."""
+    """Against gold alignments, if there were any (AER; Och and Ney 2003)."""
 
     agreement: float
-    """Of the links that either direction finds, the share that both find (Dice)."""
+    """Dice coefficient of the links that the two directions find."""
 
     text: str
-    """Where the sentence pairs are from that tell."""
+    """Where the sentence pairs that decided this are from."""
 
     pairs: int
     """How many they are."""
@@ -101,16 +101,16 @@ class ShortlistDescription:
     """Of `shortlist.safetensors`."""
 
     text: str
-    """Where the sentence pairs are from that it was learnt from."""
+    """Where the sentence pairs that it was learnt from are from."""
 
     pairs: int
     """How many they are."""
 
     coverage: float
-    """The share of the tokens of other translations that are on the lists of their sentences."""
+    """The share of the tokens of held-out translations that are on their sentences' lists."""
 
     mean_length: float
-    """Tokens of the list of such a sentence."""
+    """Mean number of tokens on the list of such a sentence."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,15 +129,15 @@ class ModelDescription:
     max_length: int = 512
     """Tokens of the longest text that the model has seen; a longer one is cut."""
     alignment: AlignmentDescription | None = None
-    """By which attention words are aligned; set by `dragoman align`."""
+    """The attention that aligns words; set by `dragoman align`."""
     shortlist: ShortlistDescription | None = None
-    """Set by `dragoman shortlist`; the weights of another training need another one."""
+    """Set by `dragoman shortlist`; the weights of another training need a new one."""
     search: dict[str, Any] = field(default_factory=dict)
-    """The settings of the search that suit this model; the others have their defaults."""
+    """The search settings that suit this model; the others have their defaults."""
     training: dict[str, Any] = field(default_factory=dict)
     """Where the model comes from: recipe, updates, fingerprints of the data, scores."""
     software: dict[str, Any] = field(default_factory=dict)
-    """Versions of what wrote it; set when the model is saved."""
+    """Versions of the software that wrote it; set when the model is saved."""
 
     @property
     def languages(self) -> tuple[str, str]:
@@ -146,7 +146,7 @@ class ModelDescription:
 
     @property
     def forbidden_ids(self) -> tuple[int, ...]:
-        """The tokens that no translation has."""
+        """The tokens that no translation contains."""
         return forbidden_ids(self.tokenizer.kind, self.special_ids)
 
     def __post_init__(self) -> None:
@@ -158,7 +158,7 @@ def read_description(path: Path) -> ModelDescription:
     """Read `model.toml`.
 
     Raises:
-        ModelError: it is missing, from a newer release, or describes no model.
+        ModelError: it is missing, from a newer release, or does not describe a model.
     """
     table = _read_toml(path)
     _check_version(table, path)
@@ -174,7 +174,7 @@ def read_description(path: Path) -> ModelDescription:
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
-    """Read a file that should be TOML, and may be anything."""
+    """Read a file that should be TOML, but may be anything."""
     try:
         with open_file(path) as stream:
             content = stream.read(_LARGEST_DESCRIPTION + 1)
@@ -197,12 +197,12 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise ModelError(f"{path}: cannot be read: {error.strerror}") from error
     except ModelError:
         raise
-    except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, or nested without end
+    except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, or nested too deeply
         raise ModelError(f"{path}: not a TOML file: {error}") from None
 
 
 def _is_record(training: dict[str, Any]) -> bool:
-    """Tell whether what is printed of a training has the form that a training run gives it."""
+    """Tell whether the training record that is printed has the form that a run gives it."""
     numbers = [training.get(key, 0) for key in ("updates", "target_tokens", "minutes")]
     texts: list[Any] = []
     try:
@@ -222,7 +222,7 @@ def _is_record(training: dict[str, Any]) -> bool:
 
 
 def _check_version(table: dict[str, Any], path: Path) -> None:
-    """Refuse a layout that this release does not know."""
+    """Refuse a layout that is unknown to this release."""
     version = table.get("format_version")
     if type(version) is not int or version < 1:
         raise ModelError(f"{path}: format_version = {version!r} is not the number of a format")

@@ -49,7 +49,7 @@ class ModelDirectory:
         """How to search with it, unless something else is asked for.
 
         Raises:
-            ModelError: the description says what no search can do.
+            ModelError: the description has invalid search settings.
         """
         try:
             return from_table(SearchConfig, self.description.search, at="search.")
@@ -60,7 +60,7 @@ class ModelDirectory:
         """Read the tokenizers.
 
         Raises:
-            ModelError: they are missing, damaged, or not those the model was trained with.
+            ModelError: they are missing, damaged, or not those that the model was trained with.
         """
         expected = self.description.tokenizer
         try:
@@ -83,7 +83,7 @@ class ModelDirectory:
     def load_transformer(self, device: str = "cpu") -> "Transformer":
         """Read the weights into a model that is ready to translate.
 
-        Names, types and shapes are compared with the architecture before memory is taken.
+        Names, types and shapes are compared with the architecture before memory is allocated.
 
         Raises:
             ModelError: the weights are missing, damaged, not those that were saved, do not fit
@@ -115,15 +115,15 @@ def save_model(
 ) -> ModelDescription:
     """Write a model directory; an earlier model in it is replaced.
 
-    Everything is written beside its place first, and flushed to the disk. Then each file is
+    Everything is first written to a folder inside it, and flushed to the disk. Then each file is
     renamed, the description last, and the new names are flushed. An interruption leaves the earlier
-    model, or at worst, between two renames, one whose checksum is refused; never one that is taken
+    model, or at worst, between two renames, one whose checksum is refused; never one that passes
     for another.
 
     Args:
         directory: Made if it is missing. Other files in it are left alone.
         description: `weights_sha256` and `software` are filled in.
-        tokenizers: Those the model was trained with.
+        tokenizers: Those that the model was trained with.
         weights: `dict(transformer.named_parameters())`, in which a shared table occurs once.
 
     Returns:
@@ -168,7 +168,7 @@ def save_model(
 
 
 def update_description(directory: Path, **changes: Any) -> ModelDescription:
-    """Change fields of a model's description, and nothing else of the model."""
+    """Change fields of a model's description, and nothing else in the model."""
     path = directory / DESCRIPTION_NAME
     description = replace(read_description(path), **changes)
     write_atomically(path, tomli_w.dumps(to_table(description)))
@@ -176,7 +176,7 @@ def update_description(directory: Path, **changes: Any) -> ModelDescription:
 
 
 def _software() -> dict[str, str]:
-    """List the versions that decide what a model is."""
+    """List the versions of the software that decides what a model is."""
     import torch
 
     return {

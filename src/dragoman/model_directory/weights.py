@@ -22,7 +22,7 @@ Header = dict[str, tuple[str, tuple[int, ...]]]
 
 
 def count_parameters(path: str | Path) -> dict[str, int]:
-    """Count the parameters of each part of a saved model; a table that is shared counts once.
+    """Count the parameters of each part of a saved model; a shared table counts once.
 
     Raises:
         ModelError: the weights are missing or damaged.
@@ -46,7 +46,7 @@ def count_parameters(path: str | Path) -> dict[str, int]:
 
 
 def assemble(description: ModelDescription, weights: Any, path: Path) -> "Transformer":
-    """Build the model that is described around the weights of the file, ready to translate.
+    """Build the described model around the weights of the file, ready to translate.
 
     Args:
         description: Says what the weights should be.
@@ -86,7 +86,7 @@ def assemble(description: ModelDescription, weights: Any, path: Path) -> "Transf
 
 
 def without_initialization() -> "TorchFunctionMode":
-    """Leave weights that are replaced as they are, which takes neither time nor memory.
+    """Skip the initialization of weights that will be replaced, which saves time and memory.
 
     The device `meta` is meant for this, but makes PyTorch import its compiler, which takes seconds.
     """
@@ -108,13 +108,13 @@ def without_initialization() -> "TorchFunctionMode":
 
 
 def _read_header(weights: Any) -> Header:
-    """List the type and the shape of each tensor of the file; none is read."""
+    """List the type and the shape of each tensor in the file, without reading any."""
     slices = {name: weights.get_slice(name) for name in weights.keys()}  # noqa: SIM118
     return {name: (part.get_dtype(), tuple(part.get_shape())) for name, part in slices.items()}
 
 
 def _check_size(description: ModelDescription, header: Header, path: Path) -> None:
-    """Refuse an architecture that is larger than the file, before anything is built of it."""
+    """Refuse an architecture that is larger than the file, before anything of it is built."""
     config, tokenizer = description.model, description.tokenizer
     stored = sum(math.prod(shape) for _, shape in header.values())
     layers = config.num_encoder_layers + config.num_decoder_layers

@@ -1,1 +1,1 @@
-"""Lexical shortlists: the few target tokens that a source sentence can need."""
+"""Lexical shortlists: the few target tokens that a source sentence may need."""

@@ -16,18 +16,18 @@ class Coverage:
     """The share of the tokens of the translations that are on the lists of their sentences."""
 
     sentences: float
-    """The share of the translations of which every token is."""
+    """The share of the translations whose tokens are all on the list."""
 
     mean_length: float
-    """Tokens of a list."""
+    """Mean number of tokens on a list."""
 
 
 def measure_coverage(shortlist: Shortlist, pairs: TokenPairs) -> Coverage:
     """Look for the tokens of translations on the lists of their sentences.
 
     Args:
-        shortlist: What makes the lists.
-        pairs: At least one, with a token of a translation among them.
+        shortlist: Makes the lists.
+        pairs: At least one pair, and at least one target token among them.
     """
     on_list = num_tokens = whole = length = 0
     for source, target in pairs:

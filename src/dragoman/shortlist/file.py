@@ -38,9 +38,9 @@ def save_shortlist(
     Args:
         directory: The model.
         shortlist: What was learnt for it.
-        text: Where the sentence pairs are from that it was learnt from.
+        text: Where the sentence pairs that it was learnt from are from.
         pairs: How many they are.
-        coverage: What it does for others.
+        coverage: How well it covers others.
     """
     from safetensors.numpy import save
 

@@ -22,13 +22,13 @@ class Learnt:
     """What a shortlist was learnt from, and what it is good for."""
 
     pairs: int
-    """Those that were learnt from."""
+    """Pairs that it was learnt from."""
 
     left_out: int
-    """Those with an empty side, or with more tokens than the model has seen."""
+    """Pairs with an empty side, or with more tokens than the model has seen."""
 
     coverage: Coverage
-    """Of the pairs that were held out."""
+    """Measured on the pairs that were held out."""
 
 
 def learn_for_model(
@@ -76,7 +76,7 @@ def learn_for_model(
 
 
 def _hold_out(pairs: Sequence[Pair], paths: Sequence[str]) -> list[bool]:
-    """Choose what to measure by."""
+    """Choose which pairs to measure by."""
     try:
         if pairs:
             chosen: list[bool] = choose(pair.source for pair in pairs).tolist()

@@ -10,21 +10,21 @@ import numpy.typing as npt
 from dragoman.batched import batched
 
 ITERATIONS = 5
-"""Of expectation and maximisation; the order of the best translations hardly changes after it."""
+"""Of expectation-maximisation; the order of the best translations hardly changes after them."""
 
 PAIRS_AT_ONCE = 4096
-"""Sentence pairs whose pairings are computed with at once."""
+"""Sentence pairs whose pairings are processed at once."""
 
 TokenPairs = Sequence[tuple[Sequence[int], Sequence[int]]]
-"""Sentences and their translations, as token ids without beginning and end."""
+"""Sentences and their translations, as token ids without BOS and EOS."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Lexicon:
     """The probability t(f | e) that a source token e is translated by a target token f.
 
-    There is an entry for every two tokens that some sentence pair has; all others are 0. Entries
-    stand in the order of e, then of f.
+    There is an entry for every two tokens that occur in some sentence pair; all others are 0.
+    Entries are sorted by e, then by f.
     """
 
     sources: npt.NDArray[np.int64]
@@ -34,18 +34,18 @@ class Lexicon:
     """Its token f."""
 
     probabilities: npt.NDArray[np.float64]
-    """Of each e they sum to 1."""
+    """For each e, they sum to 1."""
 
     def best(self, count: int, num_sources: int, filling: int) -> npt.NDArray[np.int32]:
         """List the most probable translations of each source token, the best first.
 
         Args:
             count: How many.
-            num_sources: Source tokens that there are; NULL and those above are left out.
-            filling: What stands where a token has fewer translations.
+            num_sources: Number of source tokens; NULL and higher ids are left out.
+            filling: What fills the row of a token that has fewer translations.
 
         Returns:
-            An array of shape (num_sources, count), or narrower where no token has so many.
+            An array of shape (num_sources, count), or narrower if no token has that many.
         """
         order = np.lexsort((self.targets, -self.probabilities, self.sources))
         first = np.searchsorted(self.sources, self.sources)  # the order keeps each e in its place
@@ -61,24 +61,24 @@ class Lexicon:
 class _Block(NamedTuple):
     """All pairings of a target token with a token of its source sentence, or with NULL.
 
-    Those of one target token of one sentence stand together.
+    Those of one target token of one sentence are next to each other.
     """
 
     keys: npt.NDArray[np.int64]
-    """What the pairings are of, each once and in order: e * num_targets + f."""
+    """The distinct pairs of tokens, in order: e * num_targets + f."""
 
     places: npt.NDArray[np.int32]
-    """For each pairing its place among the keys."""
+    """For each pairing, the index of its key."""
 
     begins: npt.NDArray[np.int64]
     """Where the pairings of each target token begin."""
 
     lengths: npt.NDArray[np.int64]
-    """How many they are."""
+    """How many pairings each target token has."""
 
 
 def learn_lexicon(pairs: TokenPairs, *, num_sources: int, num_targets: int) -> Lexicon:
-    """Learn a lexicon from sentence pairs by expectation and maximisation.
+    """Learn a lexicon from sentence pairs by expectation-maximisation.
 
     Each target token comes from one token of the source, or from NULL, which every source sentence
     has once. It takes four bytes of memory for each pairing of two tokens of a sentence pair.
@@ -104,7 +104,7 @@ def learn_lexicon(pairs: TokenPairs, *, num_sources: int, num_targets: int) -> L
 
 
 def _pair(pairs: TokenPairs, num_sources: int, num_targets: int) -> _Block:
-    """Pair each target token of some sentence pairs with what it can come from."""
+    """Pair each target token of some sentence pairs with everything that it can come from."""
     sources = np.array([token for source, _ in pairs for token in (num_sources, *source)])
     targets = np.array([token for _, target in pairs for token in target])
     num_choices = np.array([1 + len(source) for source, _ in pairs])
@@ -120,7 +120,7 @@ def _pair(pairs: TokenPairs, num_sources: int, num_targets: int) -> _Block:
 
 
 def _expect(block: _Block, probabilities: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Count how often each key was used, as far as its probability tells (equation 17)."""
+    """Compute the expected number of times that each key was used (equation 17)."""
     of_pairings = probabilities[block.places]
     sums = np.add.reduceat(of_pairings, block.begins)
     shares = of_pairings / np.repeat(sums, block.lengths)

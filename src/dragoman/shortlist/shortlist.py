@@ -15,10 +15,10 @@ class ShortlistConfig:
     """How long the lists are."""
 
     frequent: int = 100
-    """The target tokens of every list: so many of the most frequent ones."""
+    """How many of the most frequent target tokens are on every list."""
 
     translations: int = 100
-    """Target tokens for each token of the source: so many of its best translations."""
+    """How many of the best translations of each source token are on a list."""
 
     def __post_init__(self) -> None:
         if min(self.frequent, self.translations) < 0:
@@ -33,11 +33,11 @@ class Shortlist:
     """Which target tokens a sentence may be translated with."""
 
     frequent: npt.NDArray[np.int32]
-    """Those of every list, the end of the sentence first."""
+    """The tokens of every list, the end of the sentence first."""
 
     translations: npt.NDArray[np.int32]
-    """For each source token a row of those that it calls for, among them itself if the target
-    vocabulary has it, so that names and numbers can be copied. Rows are filled up with EOS."""
+    """For each source token, a row of the target tokens that it calls for, including itself if the
+    target vocabulary has it, so that names and numbers can be copied. Rows are padded with EOS."""
 
     def tokens(self, source: Sequence[int]) -> list[int]:
         """List the target tokens for a sentence, each once, in ascending order."""
@@ -53,7 +53,7 @@ def learn_shortlist(
 
     Args:
         pairs: Sentence pairs as token ids, at least one of them without an empty side.
-        tokenizers: What the ids are of.
+        tokenizers: Those that the ids belong to.
         config: How long the lists are to be.
     """
     num_sources, num_targets = tokenizers.source.vocab_size, tokenizers.target.vocab_size
@@ -69,7 +69,7 @@ def learn_shortlist(
 
 
 def _copies(tokenizers: TokenizerPair) -> npt.NDArray[np.int32]:
-    """Give each source token the target token that is spelt alike, or EOS if there is none."""
+    """Map each source token to the target token with the same spelling, or EOS if there is none."""
     source, target = tokenizers.source, tokenizers.target
     spelt = {piece: token for token, piece in enumerate(target.pieces(range(target.vocab_size)))}
     pieces = source.pieces(range(source.vocab_size))

@@ -1,4 +1,4 @@
-"""Sentences in capitals, which a model of subwords cannot read, as it has hardly seen any."""
+"""Sentences in capitals, which a subword model cannot read, as it has hardly seen any."""
 
 import re
 from collections.abc import Sequence
@@ -8,11 +8,11 @@ from dragoman.terms.term import Term, cut_at_terms
 _BEGINNING = re.compile(r"[\W_]*[^\W\d_]?")
 _FEWEST_WORDS = 3
 _FEWEST_LETTERS = 5
-"""Two words of which none is so long may be acronyms, which are written so in any sentence."""
+"""Two words that are both shorter may be acronyms, which are in capitals in any sentence."""
 
 
 def is_in_capitals(text: str, kept: Sequence[Term]) -> bool:
-    """Tell whether all letters of a sentence are capitals, but for what is kept as it is.
+    """Tell whether all letters of a sentence are capitals, except in what is kept as it is.
 
     A sentence with letters of a script that has no capitals is not in capitals.
     """
@@ -24,12 +24,12 @@ def is_in_capitals(text: str, kept: Sequence[Term]) -> bool:
 
 
 def has_capitals_alone(text: str, kept: Sequence[Term]) -> bool:
-    """Tell whether all letters are capitals, but for what is kept as it is."""
+    """Tell whether all letters are capitals, except in what is kept as it is."""
     return all(map(str.isupper, filter(str.isalpha, "".join(cut_at_terms(text, kept)[::2]))))
 
 
 def with_small_letters(text: str, kept: Sequence[Term]) -> str:
-    """Write a sentence that is in capitals as others are written, with a capital at its beginning.
+    """Write a sentence that is in capitals in small letters, with a capital at its beginning.
 
     >>> with_small_letters("(CLICK HERE)", [])
     '(Click here)'
@@ -42,7 +42,7 @@ def with_small_letters(text: str, kept: Sequence[Term]) -> str:
 
 
 def with_capitals(text: str, kept: Sequence[Term]) -> str:
-    """Write all letters of a sentence as capitals, but for what is kept as it is."""
+    """Write all letters of a sentence as capitals, except in what is kept as it is."""
     pieces = cut_at_terms(text, kept)
     pieces[::2] = map(str.upper, pieces[::2])
     return "".join(pieces)

@@ -1,4 +1,4 @@
-"""What is looked for in the sources, and then in their translations."""
+"""What is looked for in sources, and then in their translations."""
 
 import re
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from dragoman.terms.protected import find_protected
 from dragoman.terms.term import PRESCRIBABLE, Term, find_term_faults
 
 _WITH_PERCENT_FIRST = frozenset({"tr", "tur", "eu", "eus"})
-"""Languages, Turkish and Basque, that write the sign before the number."""
+"""Turkish and Basque, which write the percent sign before the number."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,8 +26,8 @@ class TermFinder:
     glossary: Glossary | None = None
 
     languages: tuple[str, ...] = ()
-    """In whose scripts words are translated; without any, so are those in all scripts. Latin
-    letters stand in texts of all languages, as those of names and codes."""
+    """Words in the scripts of these languages are translated; without any, words in all scripts
+    are. Latin letters occur in texts of all languages, in names and codes."""
 
     @cached_property
     def _foreign_letter(self) -> re.Pattern[str] | None:
@@ -36,8 +36,8 @@ class TermFinder:
     def find(self, source: str) -> list[Term]:
         """Find the terms of a source, in order; none overlaps another.
 
-        Protected ones go first, but for numbers and words in other scripts that are part of a term
-        of the glossary, as in "type 2 diabetes": how these are written is what it prescribes.
+        Protected ones take precedence, except for numbers and words in other scripts within a term
+        of the glossary, as in "type 2 diabetes": the glossary prescribes how these are written.
         """
         protected = self.find_protected(source)
         if self.glossary is None:
@@ -51,7 +51,7 @@ class TermFinder:
         return sorted(kept + prescribed, key=lambda term: term.start)
 
     def find_faults(self, required: Sequence[Term], translation: str) -> tuple[Fault, ...]:
-        """Name what a translation did not keep of the terms of its source."""
+        """Name the terms of the source that a translation did not keep."""
         return find_term_faults(required, self.find_protected(translation), translation)
 
     def find_protected(self, text: str) -> list[Term]:
@@ -70,7 +70,7 @@ def _apart(one: Term, other: Term) -> bool:
 
 
 def _prescribes(prescribed: Term, protected: Term) -> bool:
-    """Tell whether a term of the glossary says how a number or foreign word in it is written."""
+    """Tell whether a glossary term prescribes how a number or foreign word in it is written."""
     return (
         protected.kind in PRESCRIBABLE
         and prescribed.start <= protected.start

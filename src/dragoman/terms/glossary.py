@@ -16,8 +16,8 @@ from dragoman.tokenizers.normalisation import normalise
 class Glossary:
     """Terms of the source language, each with one or more translations.
 
-    A term is found where it stands as whole words, in upper or lower case; in scripts without
-    spaces, wherever its letters stand. Of terms that overlap the first counts, and of those that
+    A term is found where it occurs as whole words, in upper or lower case; in scripts without
+    spaces, wherever its letters occur. Of overlapping terms the first counts, and of those that
     begin together the longest.
 
     Attributes:
@@ -43,13 +43,13 @@ class Glossary:
         languages: tuple[str, str],
         find_protected: Callable[[str], Sequence[Term]],
     ) -> "Glossary":
-        """Read a file of terms, one a line: source TAB target.
+        """Read a file of terms, one per line: source TAB target.
 
         A term on several lines may be translated in each of these ways.
 
         Raises:
-            CorpusError: the file cannot be read or has a heading, a side of a line is empty, or a
-                term or its translation has something in it that stays as it is, so that it would
+            CorpusError: the file cannot be read or has a header, a side of a line is empty, or a
+                term or its translation contains something that stays as it is, so that it would
                 never count.
         """
         translations: dict[str, tuple[str, ...]] = {}
@@ -90,26 +90,26 @@ class Glossary:
                 writings=_cased(self._translations[_key(found.group())], found.group()),
             )
             for found in self._pattern.finditer(text)
-            if _key(found.group()) in self._translations  # the pattern takes ı for i
+            if _key(found.group()) in self._translations  # the pattern matches ı as i
             and not _touches_mark(text, *found.span())
         ]
 
 
 def _key(term: str) -> str:
-    """Undo what the pattern allows: another case, other white space, letters and marks apart."""
+    """Undo what the pattern allows: other case, other white space, letters apart from marks."""
     return normalise(term).lower()
 
 
 def _bounds(term: str) -> tuple[bool, bool]:
-    """Tell whether a word could go on before a term, and behind it."""
+    """Tell whether a word could continue before a term, and after it."""
     return is_of_word(term[0]), is_of_word(term[-1])
 
 
 def _any_of(bounds: tuple[bool, bool], terms: Iterable[str]) -> str:
-    """Write a pattern for terms of the same bounds that are no parts of longer words.
+    """Write a pattern for terms with the same bounds that are not parts of longer words.
 
-    They share what looks at the characters around them, which takes much longer to compile than a
-    term does.
+    They share the lookaround for the neighbouring characters, which takes much longer to compile
+    than a term.
     """
     before, after = bounds
     return (
@@ -124,15 +124,15 @@ def _words(term: str) -> str:
 
 
 def _touches_mark(text: str, start: int, end: int) -> bool:
-    """Tell whether a mark stands beside a part of a text: a word goes on there.
+    """Tell whether there is a mark beside a part of a text: a word continues there.
 
-    Patterns do not count marks, as accents and vowel signs, to words.
+    Patterns do not count marks, such as accents and vowel signs, as part of words.
     """
     return is_mark(text[start - 1 : start]) or is_mark(text[end : end + 1])
 
 
 def _composed_or_not(word: str) -> str:
-    """Write a pattern for a word whose marks may stand behind their letters (Unicode NFD)."""
+    """Write a pattern for a word whose marks may follow their letters (Unicode NFD)."""
     decomposed = unicodedata.normalize("NFD", word)
     ways = [word] if word == decomposed else [word, decomposed]
     return "(?:" + "|".join(map(re.escape, ways)) + ")"

@@ -11,16 +11,16 @@ from dragoman.terms.term import Term, is_of_word
 from dragoman.tokenizers.tokenizer import Tokenizer
 
 _ENDS = frozenset(".!?\u2026\u3002\uff01\uff1f")
-"""What a sentence ends with."""
+"""Characters that end a sentence."""
 
 _LOOKED_AT = 2
-"""Characters of a token, by which it is decided whether something protected may stand beside it."""
+"""Characters of a token that decide whether something protected may be next to it."""
 
 _BEHIND_A_DIGIT = {".": "0.", ",": "0,"}
-"""What makes one number of two where a digit stands before it, as one may."""
+"""These join two numbers into one if a digit comes before them, as it may."""
 
 _NEIGHBOURS = "(\"'[/-|"
-"""Characters that a term may follow without a space; in a vocabulary few pieces begin so."""
+"""Characters that a term may follow without a space; few tokens of a vocabulary begin so."""
 
 
 class Speller:
@@ -31,12 +31,12 @@ class Speller:
         self._terms = terms
 
     def spell(self, term: Term, source: str) -> Phrase:
-        """Give every way to write a term: after a space, or right behind something else.
+        """Return every way to write a term: after a space, or right after something else.
 
-        It neither continues a word or number nor is continued by one, unless it is so in the
-        source; and right beside it stands nothing that would make something longer of it, as a full
-        stop before a number. Where a word of a glossary stands before the first end of a sentence
-        in the source, no sentence ends before it in the translation: it would then be appended.
+        It neither continues a word or number nor is continued by one, unless that is so in the
+        source; and nothing right next to it may make something longer of it, such as a full stop
+        before a number. If a glossary term comes before the first end of a sentence in the source,
+        no sentence of the translation ends before it: it would then just be appended.
 
         Args:
             term: What is to be written.
@@ -60,7 +60,7 @@ class Speller:
             yield Spelling(behind, not_after=self._not_after(writing, term))
 
     def _encode_behind_something(self, writing: str) -> tuple[int, ...]:
-        """Cut a text that stands behind a character that its first piece does not swallow."""
+        """Encode a text that follows a character which its first token does not swallow."""
         for neighbour in _NEIGHBOURS:
             before = self._tokenizer.encode(neighbour)
             together = self._tokenizer.encode(neighbour + writing)
@@ -69,7 +69,7 @@ class Speller:
         return ()
 
     def _not_after(self, writing: str, term: Term) -> frozenset[int]:
-        """Give the tokens right behind which a writing would be part of something longer."""
+        """Return the tokens right after which a writing would be part of something longer."""
         may_go_on = term.continues_word or not _goes_on(writing[0])
         return frozenset(
             token
@@ -80,7 +80,7 @@ class Speller:
         )
 
     def _not_before(self, writing: str, term: Term) -> frozenset[int]:
-        """Give the tokens right before which a writing would be part of something longer."""
+        """Return the tokens right before which a writing would be part of something longer."""
         may_go_on = term.is_continued or not _goes_on(writing[-1])
         return frozenset(
             token
@@ -90,7 +90,7 @@ class Speller:
         )
 
     def _is_found(self, term: Term, text: str) -> bool:
-        """Tell whether a term that is found by its form is still found, and as the same one."""
+        """Tell whether a term that is recognised by its form is still found as the same one."""
         if term.kind in ("glossary", "foreign"):
             return True
         return any(found.key == term.key for found in self._terms.find_protected(text))
@@ -106,7 +106,7 @@ class Speller:
         return self._grouped(lambda text: text[:_LOOKED_AT])
 
     def _grouped(self, looked_at: Callable[[str], str]) -> dict[str, list[int]]:
-        """Group the tokens by a part of what they write, all characters without spaces alike."""
+        """Group tokens by a part of their text; all characters of unspaced scripts count as one."""
         groups = defaultdict(list)
         for token, text in enumerate(self._behind_a_letter):
             if text:
@@ -115,14 +115,14 @@ class Speller:
 
     @cached_property
     def _ending_a_sentence(self) -> frozenset[int]:
-        """The tokens after which a sentence is over."""
+        """The tokens that end a sentence."""
         return frozenset(
             token for token, text in enumerate(self._behind_a_letter) if text[-1:] in _ENDS
         )
 
     @cached_property
     def _behind_a_letter(self) -> tuple[str, ...]:
-        """What each token of the vocabulary writes behind the letter a."""
+        """What each token of the vocabulary writes after the letter a."""
         letter = self._tokenizer.encode("a")
         start = len(self._tokenizer.decode(letter))
         vocabulary = range(self._tokenizer.vocab_size)
@@ -130,5 +130,5 @@ class Speller:
 
 
 def _goes_on(character: str) -> bool:
-    """Tell whether a word or number goes on at a character, or at what is a part of one."""
+    """Tell whether a word or number continues at a character, or at a part of one."""
     return is_of_word(character) or character in ("_", "\ufffd")

@@ -12,8 +12,8 @@ PATH = r"""
     (?: (?<![\w%])[A-Za-z]:\\(?:[^\snr]|[^\s\\]*[\\.]\w) | (?<![\w\\])\\\\\w )
     (?: (?: [^\s<>"'&] | &(?!\#|NewLine;|Tab;) )* [^\s<>"'.,;:!?)\]&] )?
 """
-r"""A path of Windows, verbose, in which `\n` is no line break: C:\nine.txt, but not C:\nine. One
-that is written as an entity is no part of it."""
+r"""A Windows path (verbose pattern), in which `\n` is no line break: C:\nine.txt, but not C:\nine.
+One that is written as an entity is not part of it."""
 
 _ADDRESS = r"""
     (?: (?i:https?|ftps?|file):// | (?i:www)\. ) [^\s<>"'{UNSPACED}]*[^\s<>"'.,;:!?)\]{UNSPACED}]
@@ -22,14 +22,14 @@ _ADDRESS = r"""
 """
 
 _CONVERSION = r"\d{0,9}(?:\.\d{1,9})?(?:hh?|ll?|z)?[diouxXeEfFgGcrsan@]"
-"""The end of a placeholder of printf."""
+"""The end of a printf placeholder."""
 
 _UNIT = "x|[dhms]|ms|min|px|pt|[kKMGT]i?[bB]?|[kKMG]?Hz|[ckm]m|th|st|nd|rd"
-"""What stands right behind numbers in English, as in %dpx and %dx%d."""
+"""What directly follows numbers in English, as in %dpx and %dx%d."""
 
 _NO_WORD = "(?=(?:{UNIT})?(?![^\\W_{UNSPACED}]))"
-"""What must follow a placeholder of printf: with other letters behind it, it would be the beginning
-of a word."""
+"""What must follow a printf placeholder: with other letters after it, it would be the beginning of
+a word."""
 
 _PLACEHOLDER = r"""
     \$?\{\{[^{}]*\}\}                                # {{ name }}
@@ -73,7 +73,7 @@ _PROTECTED = _compile(numbered=r"\d+")
 _PROTECTED_WITH_PERCENT_FIRST = _compile(numbered=r"\d")
 
 _PRINTABLE = "".join(map(chr, range(ord("!"), ord("~") + 1)))
-"""Of ASCII: what may be part of a code, where other scripts write words without spaces."""
+"""ASCII characters that may be part of a code, as some scripts write words without spaces."""
 
 _EXCHANGED = str.maketrans(".,", ",.")
 
@@ -83,13 +83,13 @@ def find_protected(
 ) -> list[Term]:
     """Find what a translation of the text must keep, in order.
 
-    A number may exchange its points and commas, as languages write them differently. One that is
-    part of a word, as in 1st, is not protected.
+    A number may swap its points and commas, as languages write them differently. A number within a
+    word, as in 1st, is not protected.
 
     Args:
         text: Some text.
         foreign_letter: Finds letters of scripts in which neither language is written.
-        percent_first: Whether %50 is a share in one of the languages, and so no placeholder as %5.
+        percent_first: Whether %50 is a percentage in one of the languages, not a placeholder as %5.
 
     >>> [term.writings for term in find_protected("%s of 1,200 files at http://a.it/b, {user}")]
     [('%s',), ('1,200', '1.200'), ('http://a.it/b',), ('{user}',)]
@@ -113,7 +113,7 @@ def _find_foreign(
     """Find stretches of words in other scripts, with the marks on their letters."""
     start = end = 0
     for found in foreign_letter.finditer(text, first, last):
-        if not found.group().isalpha():  # as \u00bd, which re takes for part of a word
+        if not found.group().isalpha():  # such as \u00bd, which re takes for part of a word
             continue
         between = text[end : found.start()]
         if end and not all(c.isspace() or _is_combining(c) or c == "-" for c in between):
@@ -135,11 +135,11 @@ def _is_combining(character: str) -> bool:
 def cut_around(text: str, terms: Sequence[Term]) -> list[str]:
     """Cut a text at what stays as it is.
 
-    What touches one of them belongs to it: brackets, hyphens, the rest of a code. Put together, the
+    What touches one of them belongs to it: brackets, hyphens, the rest of a code. Joined, the
     pieces are the text.
 
     Returns:
-        At even places what can be translated, at odd places what is kept.
+        At even indices what can be translated, at odd indices what is kept.
 
     >>> cut_around("file CHE-12 of (%s).", find_protected("file CHE-12 of (%s)."))
     ['file ', 'CHE-12', ' of ', '(%s).', '']
@@ -174,7 +174,7 @@ def _read(found: re.Match[str], text: str) -> Term:
 
 
 def _protect(kind: Kind, text: str, start: int, end: int) -> Term:
-    """Make a term of a stretch of text."""
+    """Turn a stretch of text into a term."""
     written = text[start:end]
     exchanged = written.translate(_EXCHANGED) if kind == "number" else written
     return Term(

@@ -1,4 +1,4 @@
-"""A stretch of a source that decides what stands in its translation."""
+"""A stretch of a source that decides what must be in its translation."""
 
 import unicodedata
 from collections import Counter
@@ -13,14 +13,14 @@ from dragoman.languages.scripts import UNSPACED, UNSPACED_CHARACTER
 Kind = Literal["address", "placeholder", "number", "foreign", "picture", "glossary"]
 
 PRESCRIBABLE: frozenset[Kind] = frozenset({"number", "foreign"})
-"""What stays as it is unless a term of the glossary that it is part of says how it is written."""
+"""What stays as it is, unless it is part of a glossary term that says how it is written."""
 
 FAULT_OF_PROTECTED: Fault = "changes what must stay as it is"
 FAULT_OF_GLOSSARY: Fault = "lacks a term of the glossary"
 
 WORD_CHARACTER = rf"[^\W{UNSPACED}]"
-"""A pattern for a letter, digit or underscore that a word may go on beside. Beside those of scripts
-without spaces any word may end."""
+"""A pattern for a letter, digit or underscore beside which a word may continue. Beside those of
+scripts without spaces, any word may end."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,25 +32,25 @@ class Term:
     """Where it begins in the source..."""
 
     end: int
-    """...and where it is over."""
+    """...and where it ends."""
 
     writings: tuple[str, ...]
     """The ways to write it in the translation, the preferred one first."""
 
     continues_word: bool = False
-    """Whether a word goes on right before it."""
+    """Whether a word continues right before it."""
 
     is_continued: bool = False
-    """Whether a word goes on right behind it."""
+    """Whether a word continues right after it."""
 
     @property
     def key(self) -> frozenset[str]:
-        """What it has in common with the same term in a translation, whichever writing that has."""
+        """What it has in common with the same term in a translation, however that is written."""
         return frozenset(map(_with_ascii_digits, self.writings))
 
 
 def is_of_word(character: str) -> bool:
-    """Tell whether a word goes on at a character: at a letter, a digit, or a mark as accents are.
+    """Tell whether a word continues at a character: a letter, a digit, or a mark such as an accent.
 
     >>> is_of_word("a"), is_of_word("\u732b"), is_of_word("\u0301")
     (True, False, True)
@@ -59,14 +59,14 @@ def is_of_word(character: str) -> bool:
 
 
 def is_mark(character: str) -> bool:
-    """Tell whether a character is a mark on letters; what chooses the look of an emoji is none."""
+    """Tell whether a character is a mark on letters; a variation selector of emoji is not."""
     if not character or "\ufe00" <= character <= "\ufe0f":
         return False
     return unicodedata.category(character) in ("Mn", "Mc")
 
 
 def cut_at_terms(text: str, terms: Sequence[Term]) -> list[str]:
-    """Give what stands beside terms, which are in order, at even places, and them at odd ones."""
+    """Split a text at terms, given in order: even indices are the rest, odd ones the terms."""
     places = [0, *(place for term in terms for place in (term.start, term.end)), len(text)]
     return [text[start:end] for start, end in pairwise(places)]
 
@@ -78,15 +78,15 @@ def find_term_faults(
 
     Placeholders, addresses and pictures must be the same, and equally many. Numbers, in digits of
     any script, and words of other scripts must all be there; a translation may have more, as it may
-    write words as digits. A term of the glossary must be there in one of its writings, however
-    often the source has it.
+    write words as digits. A glossary term must be there in one of its writings, however often the
+    source has it.
 
     Args:
         required: The terms of the source.
         kept: The protected terms of the translation.
         translation: The translation itself.
     """
-    if not required and not kept:  # as most sentences are, and counting takes time
+    if not required and not kept:  # as in most sentences, and counting takes time
         return ()
     found: list[Fault] = []
     if any(
@@ -105,24 +105,24 @@ def find_term_faults(
 
 
 def _count(terms: Sequence[Term], kind: Kind) -> Counter[frozenset[str]]:
-    """Count terms of a kind, whichever of its writings each has."""
+    """Count the terms of a kind, in whichever writing."""
     return Counter(term.key for term in terms if term.kind == kind)
 
 
 def _with_ascii_digits(text: str) -> str:
-    """Write the digits of other scripts, as Arabic and Devanagari, as ASCII ones."""
+    """Replace the digits of other scripts, such as Arabic and Devanagari, by ASCII ones."""
     if text.isascii():
         return text
     return "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text)
 
 
 def _fold(text: str) -> str:
-    """Make letters equal that differ in case; a capital i with a dot, as the Turkish one, too."""
+    """Fold the case of letters, including the Turkish capital i with a dot."""
     return text.casefold().replace("i\u0307", "i")
 
 
 def _stands_in(writing: str, text: str) -> bool:
-    """Tell whether a text has a term, and not only as part of a longer word."""
+    """Tell whether a text contains a term, and not only as part of a longer word."""
     start = text.find(writing)
     while start >= 0:
         before, after = text[start - 1 : start], text[start + len(writing) :][:1]
