@@ -14,8 +14,8 @@ Weights = NDArray[np.float32]
 def words_of_tokens(text: str, tokenizer: Tokenizer) -> list[int]:
     """Tell for each token of a text which of its words it belongs to.
 
-    With no tokenizer does a token extend across white space, so the first k words have as many
-    tokens as their text alone.
+    No tokenizer lets a token extend across white space, so the first k words have as many tokens
+    as their text alone.
     """
     words = text.split()
     starts = [" ".join(words[:count]) for count in range(1, len(words) + 1)]

@@ -1,4 +1,4 @@
-"""`dragoman judge`: how sure a model is of translations, whoever has made them."""
+"""`dragoman judge`: how sure a model is of translations, whoever made them."""
 
 import sys
 from itertools import tee

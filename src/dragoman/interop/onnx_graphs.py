@@ -196,7 +196,7 @@ def _stack(blocks: Sequence[KeysAndValues]) -> tuple[Cache, Cache]:
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Suppress the exporter's messages about packages that are not needed, and its own code."""
+    """Suppress the exporter's messages about packages not needed here, and about its own code."""
     registration = logging.getLogger("torch.onnx._internal.exporter._registration")
     level = registration.level
     registration.setLevel(logging.ERROR)  # torchvision is not installed

@@ -33,13 +33,13 @@ class Rules:
     the class `notranslate`."""
 
     inline: frozenset[str] = frozenset(_INLINE.split())
-    """They occur within sentences; any other element ends one."""
+    """Elements within sentences; any other ends a sentence."""
 
     mixed_is_inline: bool = False
     """Whether elements with text beside them are also within sentences, as in XML."""
 
     block: frozenset[str] = frozenset()
-    """They never are, whatever is beside them."""
+    """Elements that are never within sentences, whatever is beside them."""
 
     is_xml: bool = False
     """Whether the names of elements mean nothing except what is said here."""
@@ -86,7 +86,7 @@ class Markup:
         """For each piece, whether it is between tags in a sentence that is a piece, too."""
 
     def put_together(self, translations: Sequence[Alternative]) -> Alternative:
-        """Write the document anew."""
+        """Write the translated document."""
         rest = iter(translations)
         written: list[str] = []
         sentences: list[Alternative] = []

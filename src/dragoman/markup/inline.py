@@ -164,7 +164,7 @@ class Sentence:
         self.are_again = [False] * (len(self.pieces) - num_again) + [True] * num_again
 
     def put_together(self, translations: Sequence[Alternative]) -> Alternative:
-        """Write the sentence anew, with its tags."""
+        """Write the translated sentence, with its tags."""
         rest = iter(translations)
         whole, *runs = (
             None if text is None else text.put_together(list(islice(rest, len(text.pieces))))

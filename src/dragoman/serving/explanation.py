@@ -23,7 +23,7 @@ NUM_RIVALS = 5
 """How many of the most probable tokens are given at a position."""
 
 DECIMALS = 4
-"""Digits of an attention weight."""
+"""Decimal places of an attention weight."""
 
 MOST_CHARACTERS = 2000
 

@@ -89,7 +89,7 @@ def find_protected(
     Args:
         text: Some text.
         foreign_letter: Finds letters of scripts in which neither language is written.
-        percent_first: Whether %50 is a percentage in one of the languages, not a placeholder as %5.
+        percent_first: Whether %50 is a percentage in one of the languages, unlike a placeholder %5.
 
     >>> [term.writings for term in find_protected("%s of 1,200 files at http://a.it/b, {user}")]
     [('%s',), ('1,200', '1.200'), ('http://a.it/b',), ('{user}',)]

@@ -25,7 +25,7 @@ scripts without spaces, any word may end."""
 
 @dataclass(frozen=True, kw_only=True)
 class Term:
-    """What a translation must have because of what stands in the source."""
+    """What a translation must have because of what is in the source."""
 
     kind: Kind
     start: int
