@@ -42,7 +42,7 @@ def explain(
     output
         The HTML page to write.
     beam_size
-        Partial translations that are followed at once; the model's own beam size if left out.
+        Unfinished translations that are followed at once; the model's own beam size if left out.
     json
         Print everything as one JSON object, for programs.
     """

@@ -26,7 +26,7 @@ class SearchOptions:
     """Changes to the search settings that come with the model."""
 
     beam_size: WholeNumber | None = None
-    """Partial translations of a sentence that are followed at once; 1 is greedy search."""
+    """Unfinished translations of a sentence that are followed at once; 1 is greedy search."""
 
     length_penalty: float | None = None
     """Exponent of the length penalty; 0 ranks by log-probability alone."""

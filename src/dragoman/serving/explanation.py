@@ -66,7 +66,7 @@ class Attention(BaseModel):
 
 
 class Extension(BaseModel):
-    """A partial translation that the search considered, one token longer than its parent."""
+    """A prefix of a translation that the search considered, one token longer than its parent."""
 
     piece: str = Field(description="Its last token.")
     parent: int | None = Field(
