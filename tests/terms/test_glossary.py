@@ -173,6 +173,12 @@ def test_where_nothing_is_protected_a_placeholder_is_part_of_a_term(tmp_path: Pa
             ["\u0915\u092e\u0940"],
         ),
         ("\u0915\u092e\u0940", "\u092f\u0939 \u0915\u092e\u0940\u0915", []),
+        ("\u092e\u0940", "\u0915\u0940\u092e\u0940", []),
+        ("บ้าน", "ฉันอยู่ที่บ้าน", ["บ้าน"]),
+        ("ที", "ฉันอยู่ที่บ้าน", []),
+        ("ផ្ទះ", "ទៅផ្ទះ", ["ផ្ទះ"]),
+        ("ទះ", "ទៅផ្ទះ", []),
+        ("အိမ်", "သူ့အိမ်", ["အိမ်"]),
     ],
 )
 def test_a_letter_and_its_mark_are_one(term: str, text: str, found: list[str]) -> None:

@@ -123,12 +123,19 @@ def _words(term: str) -> str:
     return r"\s+".join(map(_composed_or_not, term.split()))
 
 
-def _touches_mark(text: str, start: int, end: int) -> bool:
-    """Tell whether there is a mark beside a part of a text: a word continues there.
+_STACKERS = ("\u1039", "\u17d2")
+"""The Burmese and Khmer marks that put the following letter below the preceding one."""
 
-    Patterns do not count marks, such as accents and vowel signs, as part of words.
+
+def _touches_mark(text: str, start: int, end: int) -> bool:
+    """Tell whether there is a mark beside a part of a text that continues a word there.
+
+    Patterns do not count marks, such as accents and vowel signs, as part of words. A mark before a
+    term belongs to the letter before it; in scripts without spaces any word may begin after it.
     """
-    return is_mark(text[start - 1 : start]) or is_mark(text[end : end + 1])
+    before, behind = text[start - 1 : start], text[end : end + 1]
+    continues = before in _STACKERS or (is_mark(before) and is_of_word(text[start]))
+    return continues or is_mark(behind)
 
 
 def _composed_or_not(word: str) -> str:
