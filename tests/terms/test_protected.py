@@ -167,6 +167,15 @@ def test_a_term_knows_what_it_touches() -> None:
         ("1\u00a0200 files", "1 200 file", True),
         ("at 10:30am, 2.4GHz", "alle 10:30, 2,4 GHz", True),
         ("3 cats", "3\u53ea\u732b", True),
+        ("12.5 kilos, 1,200 dinars", "١٢٫٥ كيلو، ١٬٢٠٠ دينار", True),
+        ("١٢٫٥ كيلو، ١٬٢٠٠ دينار", "12.5 kilos, 1,200 dinars", True),
+        ("١٢٫٥ كيلو، ١٬٢٠٠ دينار", "12,5 Kilo, 1.200 Dinar", True),
+        ("١٢٫٥ كيلو", "125 kilos", False),
+        ("重さは３．５キロ", "3.5 kg", True),
+        ("価格は１，２００円", "1,200 yen", True),
+        ("価格は１，２００円", "1 yen and 200", False),
+        ("10：30に", "at 10:30", True),
+        ("第1，2章", "chapters 1 and 2", True),
     ],
 )
 def test_a_translation_keeps_its_terms_or_has_a_fault(

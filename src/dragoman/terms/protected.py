@@ -47,8 +47,12 @@ _PLACEHOLDER = r"""
 """
 
 _NUMBER = r"""
-    (?<!{WORD})(?:(?<![.,])|(?<=[^\W\d_][.,]))\d++(?:[.,:/-]\d++)*+(?!{WORD})
+    (?<!{WORD})(?:(?<![.,\u066b\u066c])|(?<=[^\W\d_][.,]))
+    \d++(?:(?:[.,:/\u066b\u066c\uff0e\uff1a-]|(?<=[\uff10-\uff19])\uff0c(?=[\uff10-\uff19]))\d++)*+
+    (?!{WORD})
 """
+"""Besides those of ASCII there are the separators of Arabic and of full width. A comma of full
+width is one between digits of full width only: beside others it is that of the sentence."""
 
 
 def _compile(numbered: str) -> re.Pattern[str]:
@@ -75,7 +79,7 @@ _PROTECTED_WITH_PERCENT_FIRST = _compile(numbered=r"\d")
 _PRINTABLE = "".join(map(chr, range(ord("!"), ord("~") + 1)))
 """ASCII characters that may be part of a code, as some scripts write words without spaces."""
 
-_EXCHANGED = str.maketrans(".,", ",.")
+_EXCHANGED = str.maketrans(".,\u066b\u066c\uff0e\uff0c", ",.,.,.")
 
 
 def find_protected(

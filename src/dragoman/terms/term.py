@@ -46,7 +46,7 @@ class Term:
     @property
     def key(self) -> frozenset[str]:
         """What it has in common with the same term in a translation, however that is written."""
-        return frozenset(map(_with_ascii_digits, self.writings))
+        return frozenset(map(_in_ascii, self.writings))
 
 
 def is_of_word(character: str) -> bool:
@@ -109,10 +109,15 @@ def _count(terms: Sequence[Term], kind: Kind) -> Counter[frozenset[str]]:
     return Counter(term.key for term in terms if term.kind == kind)
 
 
-def _with_ascii_digits(text: str) -> str:
-    """Replace the digits of other scripts, such as Arabic and Devanagari, by ASCII ones."""
-    if text.isascii():
-        return text
+_SEPARATORS = str.maketrans("\u066b\u066c\uff0e\uff0c\uff1a", ".,.,:")
+"""The separators of Arabic and of full-width numbers."""
+
+
+def _in_ascii(number: str) -> str:
+    """Replace digits of other scripts, such as Arabic and Devanagari, and their separators."""
+    if number.isascii():
+        return number
+    text = number.translate(_SEPARATORS)
     return "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text)
 
 
