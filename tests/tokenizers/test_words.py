@@ -46,6 +46,15 @@ def test_words_and_single_punctuation_marks_are_split() -> None:
     assert split_words("L'ora?! 3,5\u00a0€") == ["L", "'", "ora", "?", "!", "3", ",", "5", "€"]
 
 
+@pytest.mark.parametrize("text", ["यह एक किताब है", "ฉันอยู่ที่บ้าน", "هٰذَا كِتَابٌ", "שָׁלוֹם", "q\u0307a"])
+def test_vowel_signs_and_accents_are_parts_of_words(text: str) -> None:
+    assert split_words(text) == text.split()
+
+
+def test_what_chooses_the_look_of_a_picture_is_no_part_of_a_word() -> None:
+    assert split_words("1\ufe0f\u20e3a") == ["1", "\ufe0f", "\u20e3", "a"]
+
+
 def test_sampling_has_one_way_to_cut() -> None:
     assert WordTokenizer(WORDS).sample(["the cat", "."], seed=1, strength=0.5) == [[4, 5], [6]]
 

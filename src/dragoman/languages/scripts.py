@@ -1,6 +1,7 @@
 """The scripts in which languages are written."""
 
 import re
+import unicodedata
 
 from dragoman.languages.codes import base_language
 
@@ -76,6 +77,13 @@ UNSPACED_CHARACTER = re.compile(f"[{UNSPACED}]")
 
 WIDE = re.compile(f"[{RANGES['Han']}{RANGES['Hangul']}{RANGES['Kana']}]")
 """A character that says as much as several letters."""
+
+
+def is_mark(character: str) -> bool:
+    """Tell whether a character is a mark on letters; what chooses the look of an emoji is none."""
+    if not character or "\ufe00" <= character <= "\ufe0f":
+        return False
+    return unicodedata.category(character) in ("Mn", "Mc")
 
 
 def letters_outside(*languages: str) -> re.Pattern[str] | None:

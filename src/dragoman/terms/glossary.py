@@ -9,7 +9,8 @@ from pathlib import Path
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.parallel_text import CorpusError, read_pairs
 from dragoman.corpora.spreadsheet import is_heading
-from dragoman.terms.term import PRESCRIBABLE, WORD_CHARACTER, Term, is_mark, is_of_word
+from dragoman.languages.scripts import is_mark
+from dragoman.terms.term import PRESCRIBABLE, WORD_CHARACTER, Term, is_of_word
 from dragoman.tokenizers.normalisation import normalise
 
 

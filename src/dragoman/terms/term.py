@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Literal
 
 from dragoman.faults import Fault
-from dragoman.languages.scripts import UNSPACED, UNSPACED_CHARACTER
+from dragoman.languages.scripts import UNSPACED, UNSPACED_CHARACTER, is_mark
 
 Kind = Literal["address", "placeholder", "number", "foreign", "picture", "glossary"]
 
@@ -56,13 +56,6 @@ def is_of_word(character: str) -> bool:
     (True, False, True)
     """
     return is_mark(character) or (character.isalnum() and not UNSPACED_CHARACTER.match(character))
-
-
-def is_mark(character: str) -> bool:
-    """Tell whether a character is a mark on letters; a variation selector of emoji is not."""
-    if not character or "\ufe00" <= character <= "\ufe0f":
-        return False
-    return unicodedata.category(character) in ("Mn", "Mc")
 
 
 def cut_at_terms(text: str, terms: Sequence[Term]) -> list[str]:

@@ -4,8 +4,10 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
+from dragoman.languages.scripts import is_mark
 from dragoman.tokenizers.normalisation import normalise
 from dragoman.tokenizers.tokenizer import (
     SPECIAL_PIECES,
@@ -15,7 +17,6 @@ from dragoman.tokenizers.tokenizer import (
     read_file,
 )
 
-_TOKEN = re.compile(r"\w+|[^\w\s]")
 _GLUED_LEFT = frozenset(".,;:!?%)]}»”…")
 _GLUED_RIGHT = frozenset("([{«“¿¡")
 _GLUED_BOTH = frozenset("'’-/")
@@ -120,4 +121,14 @@ def split_words(text: str, *, lowercase: bool = False) -> list[str]:
     ['Where', "'", 's', 'the', 'cat', '?']
     """
     text = normalise(text)
-    return _TOKEN.findall(text.lower() if lowercase else text)
+    return _token().findall(text.lower() if lowercase else text)
+
+
+@cache
+def _token() -> re.Pattern[str]:
+    r"""Write the pattern of a word or punctuation mark.
+
+    Vowel signs, as those of Hindi and Thai, are no `\w`; those of all scripts are in two planes.
+    """
+    marks = "".join(filter(is_mark, map(chr, range(0x20000))))
+    return re.compile(rf"\w+(?:[{marks}]+\w*)*|[^\w\s]")
