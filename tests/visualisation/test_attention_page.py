@@ -39,7 +39,7 @@ def test_every_weight_of_every_head_is_on_the_page() -> None:
 
     titles = [title.text for title in root.iter(f"{SVG}title")]
     assert len(titles) == 10 * 6
-    assert titles.count("il → $: 0.3220") == 1  # cross, layer 2, head 2
+    assert titles.count("\u2068il\u2069 → \u2068$\u2069: 0.3220") == 1  # cross, layer 2, head 2
     labels = {label.text for label in root.iter(f"{SVG}text")}
     assert labels == {"il", "</s>", "the", "$"}
 

@@ -14,6 +14,7 @@ from tests.visualisation.test_trace import in_numpy
 from dragoman.decoding.config import SearchConfig
 from dragoman.model_directory import ModelDirectory
 from dragoman.tokenizers.tokenizer import BOS_ID, EOS_ID, PAD_ID
+from dragoman.visualisation.attention_grid import attention_grid
 from dragoman.visualisation.beam_tree import CLASSES
 from dragoman.visualisation.explain_page import explain_page
 from dragoman.visualisation.explain_stack import habit, num_cells
@@ -137,6 +138,12 @@ def test_the_shades_of_a_map_are_its_weights(trace: Trace, page: Page) -> None:
         for x, y in re.findall(r"M(\d+) (\d+)h1v1h-1z", path.attrib["d"]):
             drawn[int(y), int(x)] = level
     np.testing.assert_allclose(drawn, weights[0], atol=0.0251)
+
+
+def test_no_token_of_a_title_turns_around_what_stands_beside_it() -> None:
+    drawn = attention_grid(np.array([[0.25, 0.75]]), ["ري"], ["ش", "ت"], "")
+    (title,) = re.findall("<title>(.*?)</title>", drawn)
+    assert title == "\u2068ري\u2069 → \u2068ت\u2069 0.750, \u2068ش\u2069 0.250"
 
 
 def test_the_probability_of_each_token_and_of_the_whole(

@@ -25,8 +25,13 @@ def test_there_is_a_cell_for_each_weight_with_its_title_and_colour(
     cells = [line.findall(f"{SVG}rect") for line in lines]
 
     assert [len(line) for line in cells] == [4, 4, 4]
-    assert cells[1][2].findtext(f"{SVG}title") == '"$a$" & b → ␀␉: 0.5000'  # 6 / 12
-    assert cells[2][0].findtext(f"{SVG}title") == "▁donaudampfschifffahrt → 漢字: 0.6667"  # 8 / 12
+    assert (
+        cells[1][2].findtext(f"{SVG}title") == '\u2068"$a$" & b\u2069 → \u2068␀␉\u2069: 0.5000'
+    )  # 6 / 12
+    assert (
+        cells[2][0].findtext(f"{SVG}title")
+        == "\u2068▁donaudampfschifffahrt\u2069 → \u2068漢字\u2069: 0.6667"
+    )  # 8 / 12
     assert cells[2][0].get("style") == "--w:0.667"
 
 

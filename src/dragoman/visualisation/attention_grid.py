@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dragoman.visualisation.axes import axis_labels, margins
-from dragoman.visualisation.markup import element, escape
+from dragoman.visualisation.markup import element, escape, isolated
 from dragoman.visualisation.stream_trace import Array
 from dragoman.visualisation.svg import drawing, text
 
@@ -108,8 +108,8 @@ def _rows(
     strips = []
     for i, (row, values) in enumerate(zip(rows, weights, strict=True)):
         largest = np.argsort(-values, kind="stable")[:NUM_NAMED]
-        named = ", ".join(f"{columns[j]} {values[j]:.3f}" for j in largest)
+        named = ", ".join(f"{isolated(columns[j])} {values[j]:.3f}" for j in largest)
         place = {"x": left, "y": top + CELL * i, "width": CELL * len(columns), "height": CELL}
-        title = element("title", {}, escape(f"{row} → {named}"))
+        title = element("title", {}, escape(f"{isolated(row)} → {named}"))
         strips.append(element("rect", {**place, "class": "row"}, title))
     return strips

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dragoman.visualisation.axes import axis_labels, margins
-from dragoman.visualisation.markup import element, escape
+from dragoman.visualisation.markup import element, escape, isolated
 from dragoman.visualisation.svg import drawing
 
 CELL = 20  # pixels
@@ -45,7 +45,7 @@ def _row(left: float, top: float, row: str, columns: Sequence[str], values: np.n
         element(
             "rect",
             {"x": CELL * j + 1, "y": 1, "style": f"--w:{value:.3f}"},
-            element("title", {}, escape(f"{row} → {column}: {value:.4f}")),
+            element("title", {}, escape(f"{isolated(row)} → {isolated(column)}: {value:.4f}")),
         )
         for j, (column, value) in enumerate(zip(columns, values, strict=True))
         if not np.isnan(value)

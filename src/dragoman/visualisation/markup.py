@@ -39,6 +39,11 @@ def escape(text: str) -> str:
     return html.escape(visible(text))
 
 
+def isolated(text: str) -> str:
+    """Keep a text in any direction from turning around what stands beside it in a title."""
+    return f"\u2068{text}\u2069"
+
+
 def element(name: str, attributes: Mapping[str, object], *children: str) -> str:
     """Write an element; its children are markup, its attributes are escaped here.
 

@@ -115,6 +115,8 @@ function drawMap() {
   map.replaceChildren(element("thead", {}, head), element("tbody", {}, ...lines));
 }
 
+const isolated = (token) => `\u2068${token}\u2069`; // whatever direction it is written in
+
 const columnHead = (token) => element("th", { scope: "col" }, element("span", {}, token));
 
 function cell(weight) {
@@ -132,6 +134,6 @@ map.addEventListener("pointerover", (event) => {
   const [rows, columns] = labels();
   const weights = weightsOf(chosen.layer, chosen.head)[row.rowIndex - 1];
   const largest = [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, NUM_NAMED);
-  const named = largest.map((i) => `${columns[i]} ${percent(weights[i])}`).join(", ");
-  mapNote.textContent = `${rows[row.rowIndex - 1]} looks at ${named}`;
+  const named = largest.map((i) => `${isolated(columns[i])} ${percent(weights[i])}`).join(", ");
+  mapNote.textContent = `${isolated(rows[row.rowIndex - 1])} looks at ${named}`;
 });
