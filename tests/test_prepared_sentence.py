@@ -75,6 +75,14 @@ def test_what_is_written_around_a_translation_is_read_again(text: list[str]) -> 
         assert whole.surround(words) == written
 
 
+def test_marks_of_direction_are_not_those_of_a_translation() -> None:
+    sentence = prepared("\u200f1. The\u061c cat.\u200e \U0001f389\u200f")
+
+    assert sentence.content == "The cat."
+    assert sentence.surround("Il gatto.") == "1. Il gatto. \U0001f389"
+    assert prepared("\u200f12:30").content == "\u200f12:30"
+
+
 def test_the_end_of_a_beginning_may_stand_within_the_translation() -> None:
     sentence = prepared("I love 🎉 cats 🎉 ✨")
 

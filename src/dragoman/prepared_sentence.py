@@ -13,7 +13,7 @@ from dragoman.terms.capitals import (
 )
 from dragoman.terms.finder import TermFinder
 from dragoman.terms.term import Term, cut_at_terms
-from dragoman.tokenizers.normalisation import visible
+from dragoman.tokenizers.normalisation import undirected, visible
 from dragoman.tokenizers.sentences import cut_margins
 
 WITH_ANOTHER_I = frozenset({"tr", "tur", "az", "aze"})
@@ -118,7 +118,7 @@ def prepare(text: str, terms: TermFinder, languages: tuple[str, str]) -> Prepare
     """
     if not terms.protects:
         return PreparedSentence(text, terms=terms)
-    before, content, after = cut_margins(text.strip())
+    before, content, after = cut_margins(undirected(text).strip())
     content = visible(content)
     protected = terms.find_protected(content)
     if not has_words(content, protected):

@@ -5,7 +5,8 @@ import unicodedata
 
 _UNENCODABLE = re.compile("[\0\ud800-\udfff\uffff]")
 _CONTROL = re.compile("[\x01-\x1f\x7f-\x9f\ufffd]")
-_UNSEEN = re.compile("[\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+_DIRECTION = re.compile("[\u061c\u200e\u200f]")
+_UNSEEN = re.compile("[\xad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 
 
 def normalise(text: str) -> str:
@@ -27,6 +28,15 @@ def normalise(text: str) -> str:
 def encodable(text: str) -> str:
     """Replace the code points not allowed in text interchange: NUL, lone surrogates, U+FFFF."""
     return _UNENCODABLE.sub("\ufffd", text)
+
+
+def undirected(text: str) -> str:
+    """Leave out the marks that say in which direction a text runs: a translation has its own.
+
+    >>> undirected("\u200f1. cat")
+    '1. cat'
+    """
+    return _DIRECTION.sub("", text)
 
 
 def visible(text: str) -> str:
