@@ -11,10 +11,11 @@ from dragoman.tokenizers.tokenizer import Tokenizer
 
 _SPACE = re.compile(r"[^\S\n]")
 _BOUNDARIES = tuple(
-    (re.compile(f"(?s:.*)(?:{end})"), re.compile(end)) for end in (r"[,;:–—)\]]\s|[，；：]", r"\s")
+    (re.compile(f"(?s:.*)(?:{end})"), re.compile(end))
+    for end in (r"[。！？｡।؟۔][」』”’）]*", r"[,;:–—)\]،؛]\s|[，；：、]", r"\s")
 )
-"""Where a sentence that is too long is cut: after a clause if there are several, else after a word.
-Each has a pattern that finds the last one, and a pattern that finds the first."""
+"""Where a sentence that is too long is cut: after a mark that only ends sentences, else after a
+clause, else after a word. Each has a pattern that finds the last one, and one for the first."""
 
 _PICTURES = (
     "\u231a\u231b\u23e9-\u23fa\u2600-\u263f\u2641\u2643-\u266c\u2670-\u275a\u2761-\u2767"
@@ -172,7 +173,8 @@ def cut_to_fit(
     """Cut a text into as many pieces as it takes for none to have more tokens than the limit.
 
     A text that is too long is cut after the clause that ends nearest to its middle, and then its
-    halves in turn; without clauses, it is cut after a word, and a single word in its middle. Joined
+    halves in turn; without clauses, it is cut after a word, and a single word in its middle. An
+    end that was not seen, of a sentence in Chinese, Hindi and the like, goes before clauses. Joined
     together, the pieces are the text.
 
     Args:
