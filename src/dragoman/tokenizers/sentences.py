@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from dragoman.languages.codes import base_language
-from dragoman.languages.scripts import UNSPACED_CHARACTER
+from dragoman.languages.scripts import RANGES, UNSPACED_CHARACTER
 from dragoman.tokenizers.tokenizer import Tokenizer
 
 _SPACE = re.compile(r"[^\S\n]")
@@ -54,6 +54,15 @@ _CLOSING = (
 )
 """What may stand between a full stop and the end of its sentence."""
 
+_UNSEEN_END = re.compile(
+    rf"(?P<end>[。！？][{re.escape(_CLOSING)}]*(?=\d)"
+    rf"|(?<!។ល)។(?!ល។)[{re.escape(_CLOSING)}]*\s*(?=\w))"
+)
+"""Ends that the library does not see: before a number, and those of Khmer (។ល។ is *etc.*)."""
+
+_PARTICLE = re.compile(rf"[{RANGES['Hangul']}]|と(?!ても|ころ|にかく)|って|を")
+"""Behind speech that was quoted, its sentence goes on with one: in Korean all that touches it."""
+
 _OPENING = "\"'`\u2018\u201c\u201e\u00ab\u00bb\u2039\u203a(\u00a1\u00bf\u200b"
 """What may stand before the first letter of a sentence."""
 
@@ -75,7 +84,10 @@ def split_sentences(text: str, language: str) -> list[str]:
     pieces: list[str] = []
     incomplete = ""
     sentences = (
-        part for sentence in _segment(text, language) for part in _cut_behind_pictures(sentence)
+        part
+        for sentence in _segment(text, language)
+        for piece in _cut_behind(_UNSEEN_END, sentence)
+        for part in _cut_behind(_PICTURES_AND_END, piece)
     )
     for sentence in sentences:
         incomplete += sentence
@@ -106,6 +118,8 @@ def _segment(text: str, language: str) -> Iterator[str]:
         for sentence in sentences:
             end += len(sentence)
             following = text[end : end + _WORD]
+            if sentence[-1] in _CLOSING and _PARTICLE.match(following):
+                continue
             if sentence[-1].isspace() or following[:1].isspace() or _is_end(sentence, following):
                 yield text[start:end]
                 start = end
@@ -138,8 +152,8 @@ def _is_end(before: str, after: str) -> bool:
     return word == word.lower() and bool(earlier) and is_capital
 
 
-def _cut_behind_pictures(text: str) -> list[str]:
-    ends = (found.end() for found in _PICTURES_AND_END.finditer(text) if found["end"])
+def _cut_behind(end: re.Pattern[str], text: str) -> list[str]:
+    ends = (found.end() for found in end.finditer(text) if found["end"])
     return [text[start:end] for start, end in pairwise([0, *ends, len(text)])]
 
 
