@@ -121,6 +121,68 @@ def test_tags_within_a_sentence_find_their_places(html: str, expected: str) -> N
     assert translated(html) == expected
 
 
+IN_OTHER_SCRIPTS = {
+    "The cat sees the old book.": "猫は古い本を見ます。",
+    "The cat": "猫。",
+    "Press Save to go on.": "계속하려면 저장을 누르세요.",
+    "Save": "저장",
+    "old book": "旧书",
+    "The cat sees the": "猫看见",
+    "It buys BBC NHK": "它买。",
+    "It buys BBC": "它买BBC",
+    "It": "它",
+    "It sleeps.": "它睡觉。",
+    "猫は古い本を見ます。": "The cat sees the old book.",
+    "猫": "A cat",
+    "は古い本を": "an old book",
+    "見ます": "see it",
+    "犬は（": "the dog (",
+    "赤い": "red",
+    "）寝る。": ") sleeps.",
+    "寝た。": "It slept.",
+    "犬寝た。": "A dog slept.",
+    "犬": "A dog",
+    "Stop—": "Halt—",
+    "now": "jetzt",
+}
+
+
+@pytest.mark.parametrize(
+    ("languages", "string", "expected"),
+    [
+        ("en ja", "<b>The cat</b> sees the old book.", "<b>猫</b>は古い本を見ます。"),
+        ("en ko", "Press <b>Save</b> to go on.", "계속하려면 <b>저장</b>을 누르세요."),
+        ("en zh", "The cat sees the <b>old book</b>.", "猫看见<b>旧书</b>."),
+        ("en zh", "It buys BBC <b>NHK</b>", "它买BBC <b>NHK</b>"),
+        ("en zh", "It sleeps. <b>It</b> sleeps.", "它睡觉。<b>它</b>睡觉。"),
+        (
+            "ja en",
+            "<b>猫</b>は古い本を<i>見ます</i>。",
+            "<b>A cat</b> an old book <i>see it</i>。",
+        ),
+        ("ja en", "犬は（<b>赤い</b>）寝る。", "the dog (<b>red</b>) sleeps."),
+        ("ja en", "寝た。<b>犬</b>寝た。", "It slept. <b>A dog</b> slept."),
+        ("en de", "Stop—<b>now</b>", "Halt—<b>jetzt</b>"),
+    ],
+)
+def test_between_tags_a_language_has_the_spaces_that_it_needs(
+    languages: str, string: str, expected: str
+) -> None:
+    source, target = languages.split()
+    markup = Markup(string, STRING, partial(PlainText, source=source, target=target, lines=False))
+    table = IN_OTHER_SCRIPTS
+    if languages == "en zh":
+        table = {**table, "The cat sees the old book.": "猫在看一本书。"}
+    assert (
+        put_together(markup, [table.get(p.strip(), p.strip()) for p in markup.pieces]) == expected
+    )
+
+
+def test_a_part_of_a_word_with_its_marks_is_not_a_word() -> None:
+    markup = Markup("<b>a</b> house", STRING, partial(PlainText, source="en", target="th"))
+    assert put_together(markup, ["ที่บ้าน", "ที", "บ้าน"]) == "<b>ที</b> บ้าน"
+
+
 def test_what_people_see_of_a_page_is_its_text() -> None:
     page = "<title>Il gatto</title><script>var the</script><p class='of'>&Egrave; <b>qui</b></p>"
 

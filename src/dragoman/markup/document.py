@@ -8,7 +8,7 @@ from html.entities import html5
 from itertools import islice
 
 from dragoman.markup.escapes import BREAK, ESCAPE, cut_at_escapes
-from dragoman.markup.inline import Cut, Sentence, Write, build_spans, cut_sentences
+from dragoman.markup.inline import Cut, Sentence, Write, build_spans, cut_sentences, respace
 from dragoman.markup.tags import CDATA, CDATA_END, Token, read_tokens
 from dragoman.translation import Alternative, join
 
@@ -90,12 +90,17 @@ class Markup:
         rest = iter(translations)
         written: list[str] = []
         sentences: list[Alternative] = []
+        previous: str | Sentence | Markup = ""
         for part in self._parts:
             if isinstance(part, str):
                 written.append(part)
             else:
                 sentences.append(part.put_together(list(islice(rest, len(part.pieces)))))
                 written.append(sentences[-1].text)
+            if isinstance(part, Sentence) and isinstance(previous, Sentence):
+                sources, texts = (previous.source, part.source), (written[-2], written[-1])
+                written[-2:] = respace(sources, texts, part.target or previous.target)
+            previous = part
         text = "".join(written)
         return replace(join(sentences, text), parts=(text.strip(),))
 

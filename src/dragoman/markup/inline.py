@@ -1,14 +1,18 @@
 """Sentences with tags in them: translated as a whole, with the tags put back."""
 
 import re
+import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate, islice, pairwise
 from typing import NamedTuple
 
+from dragoman.languages.scripts import UNSPACED_CHARACTER, is_mark
 from dragoman.markup.passage import PlainText
 from dragoman.markup.tags import Token
+from dragoman.terms.term import WORD_CHARACTER, is_of_word
+from dragoman.tokenizers.sentences import joint
 from dragoman.translation import Alternative, join
 
 Cut = Callable[[str], PlainText]
@@ -148,10 +152,12 @@ class Sentence:
         self._spans = spans
         self._write = write
         self._runs = [cut(span.text) if span.speaks else None for span in spans]
+        self.source = "".join(span.text for span in spans)
+        self.target = next((run.target for run in self._runs if run), "")
         self._whole = None
         num_visible = sum(not span.is_comment for span in spans)
         if num_visible > 1 and all(span.is_closed for span in spans):
-            self._whole = cut("".join(span.text for span in spans))
+            self._whole = cut(self.source)
         self.pieces = [
             piece
             for text in (self._whole, *self._runs)
@@ -176,7 +182,21 @@ class Sentence:
         ]
         if whole is not None and (placed := self._place(whole.text, texts)) is not None:
             return replace(whole, text=placed)
-        return join([run for run in runs if run], "".join(map(self._dress, self._spans, texts)))
+        return join([run for run in runs if run], self._line_up(texts))
+
+    def _line_up(self, texts: list[str]) -> str:
+        """Write the spans one after another."""
+        texts = [
+            text if span.fixed is None else text.strip()
+            for span, text in zip(self._spans, texts, strict=True)
+        ]
+        gaps = [""] * len(texts)
+        for i, (before, after) in enumerate(pairwise(self._spans)):
+            texts[i], gaps[i], texts[i + 1] = respace(
+                (before.text, after.text), (texts[i], texts[i + 1]), self.target
+            )
+        dressed = map(self._dress, self._spans, texts)
+        return "".join(text + gap for text, gap in zip(dressed, gaps, strict=True))
 
     def _dress(self, span: Span, text: str) -> str:
         """Put the tags of a span around its translation."""
@@ -236,7 +256,7 @@ class Sentence:
         ends = list(accumulate(len(span.text) for span in self._spans))
         free = [0, *(found.end() for found in re.finditer(r"\s+", whole)), len(whole)]
         free = [place for place in free if not any(start < place < end for start, end in taken)]
-        source, place, alike = "".join(span.text for span in self._spans), 0, True
+        source, place, alike = self.source, 0, True
         placed: list[tuple[int, int, Span]] = []
         for span, end in zip(self._spans, ends, strict=True):
             if span.is_comment:
@@ -253,9 +273,45 @@ class Sentence:
         return placed
 
 
+def respace(
+    sources: tuple[str, str], translations: tuple[str, str], language: str
+) -> tuple[str, str, str]:
+    """Choose the white space between two texts that are translated one by one.
+
+    A space becomes what the language puts between sentences, but stays between two words that need
+    one. Where the source has none, as its script has no spaces, one comes if the language has them.
+
+    Returns:
+        The first translation, what stands behind it, and the second translation.
+    """
+    left, right = translations
+    first, second = left.rstrip(), right.lstrip()
+    gap = left[len(first) :] + right[: len(right) - len(second)]
+    if not (first and second):
+        return left, "", right
+    if gap == " ":
+        is_chosen = not (is_of_word(first[-1]) and is_of_word(second[0]))
+    else:
+        is_chosen = not gap and _needs_no_space(sources[0][-1:], sources[1][:1])
+    if not is_chosen or gap == joint(language):
+        return left, "", right
+    return first, joint(language), second
+
+
+def _needs_no_space(before: str, after: str) -> bool:
+    """Tell whether only a script without spaces has none between two characters."""
+    if not (UNSPACED_CHARACTER.match(before) or UNSPACED_CHARACTER.match(after)):
+        return False
+    opens, closes = unicodedata.category(before), unicodedata.category(after)
+    return opens not in ("Ps", "Pi") and closes not in ("Pe", "Pf", "Po")
+
+
+_FULL_STOPS = ".\u3002\uff0e\uff61\u0964"
+
+
 def _find(text: str, whole: str) -> list[tuple[int, int]]:
     """Find a translation as whole words, ignoring case and a final full stop."""
-    return _find_words(text.strip().rstrip("."), whole, re.IGNORECASE)
+    return _find_words(text.strip().rstrip(_FULL_STOPS), whole, re.IGNORECASE)
 
 
 _SURE_BY_LENGTH = 4
@@ -272,7 +328,7 @@ def _find_kept(text: str, whole: str) -> list[tuple[int, int]]:
     return _find_words(words, whole, re.NOFLAG)
 
 
-_NOT_IN_WORD = r"(?:(?<!\w)|(?!\w))"
+_NOT_IN_WORD = rf"(?:(?<!{WORD_CHARACTER})|(?!{WORD_CHARACTER}))"
 """A position that is not within a word; in %s%s there is one between the two."""
 
 
@@ -280,4 +336,8 @@ def _find_words(words: str, whole: str, flags: re.RegexFlag) -> list[tuple[int, 
     if not words:
         return []
     pattern = _NOT_IN_WORD + re.escape(words) + _NOT_IN_WORD
-    return [found.span() for found in re.finditer(pattern, whole, flags)]
+    return [
+        found.span()
+        for found in re.finditer(pattern, whole, flags)
+        if not is_mark(whole[found.end() : found.end() + 1])
+    ]

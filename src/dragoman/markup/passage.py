@@ -48,7 +48,7 @@ class PlainText:
             lines: Whether a line break separates texts; else it is a space.
             sentences: Whether to cut into sentences; else only what is very long is cut.
         """
-        self._target = target
+        self.target = target
         cut_more = partial(_cut_sentences, language=source) if sentences else _cut_long
         lines_of_text = _cut_lines(text) if lines else [text]
         self.pieces = [piece for line in lines_of_text for piece in cut_more(line)]
@@ -56,7 +56,7 @@ class PlainText:
     def put_together(self, translations: Sequence[Alternative]) -> Alternative:
         """Write the text again, with the white space that it had."""
         texts = [translation.text.strip() for translation in translations]
-        return join(translations, join_translations(self.pieces, texts, self._target))
+        return join(translations, join_translations(self.pieces, texts, self.target))
 
 
 def _cut_sentences(text: str, language: str) -> list[str]:

@@ -235,6 +235,11 @@ def _nearest_to_the_middle(text: str) -> int:
     return middle
 
 
+def joint(language: str) -> str:
+    """Give what a language puts between sentences: Chinese puts no space there."""
+    return "" if base_language(language) in _WITHOUT_SPACES else " "
+
+
 def join_translations(pieces: list[str], translations: list[str], language: str) -> str:
     r"""Put translations in place of the pieces, with the white space that the pieces had.
 
@@ -248,14 +253,13 @@ def join_translations(pieces: list[str], translations: list[str], language: str)
     >>> join_translations(["One. ", "Two."], ["一。", "二。"], "zh")
     '一。二。'
     """
-    joint = "" if base_language(language) in _WITHOUT_SPACES else " "
     joined = gap = last = ""
     for place, (piece, translation) in enumerate(zip(pieces, translations, strict=True)):
         content = piece.strip()
         before, after = piece.split(content, 1) if content else (piece, "")
         gap += before
         if place > 0 and (gap == " " or (not gap and _is_end(last, content))):
-            gap = joint
+            gap = joint(language)
         joined += gap + translation
         gap, last = after, content
     return joined + gap
