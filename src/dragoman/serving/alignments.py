@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
-from dragoman.serving.access import check_key
-from dragoman.serving.dependencies import Service
+from dragoman.serving.dependencies import RequiresKey, Service
 from dragoman.serving.fields import read_fields
 from dragoman.serving.openapi import accepts, refuses
 from dragoman.serving.refusal import RefusalError
@@ -17,7 +16,7 @@ from dragoman.serving.words import Translated
 if TYPE_CHECKING:
     from dragoman.alignment.links import Links
 
-router = APIRouter(tags=["Dragoman"])
+router = APIRouter(tags=["Dragoman"], dependencies=[RequiresKey])
 
 MOST_ALIGNED_CHARACTERS = 20_000
 """Of the texts of a request whose words are aligned."""
@@ -38,7 +37,6 @@ class Alignment(BaseModel):
 )
 async def alignment(request: Request, service: Service) -> Alignment:
     """Align the words of a sentence with those of a translation."""
-    check_key(request, service.settings.api_keys)
     wanted = await read_fields(request, Translated)
     links = await service.look(
         (wanted.source, wanted.target),

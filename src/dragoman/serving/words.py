@@ -3,12 +3,11 @@
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
-from dragoman.serving.access import check_key
-from dragoman.serving.dependencies import Service
+from dragoman.serving.dependencies import RequiresKey, Service
 from dragoman.serving.fields import OwnFields, read_fields
 from dragoman.serving.openapi import accepts, refuses
 
-router = APIRouter(tags=["Dragoman"])
+router = APIRouter(tags=["Dragoman"], dependencies=[RequiresKey])
 
 MOST_WAYS = 16
 """Tokens that are tried as the next one; each costs a translation."""
@@ -64,7 +63,6 @@ class Judgement(BaseModel):
 @router.post("/api/v1/ways", responses=refuses(400, 403, 413, 504), openapi_extra=accepts(Begun))
 async def ways(request: Request, service: Service) -> WaysOn:
     """Give the words that could follow the beginning of a translation."""
-    check_key(request, service.settings.api_keys)
     wanted = await read_fields(request, Begun)
     found = await service.ask(
         (wanted.source, wanted.target),
@@ -91,7 +89,6 @@ async def ways(request: Request, service: Service) -> WaysOn:
 )
 async def words(request: Request, service: Service) -> Judgement:
     """Tell how sure the model is of each word of a translation."""
-    check_key(request, service.settings.api_keys)
     wanted = await read_fields(request, Translated)
     found = await service.ask(
         (wanted.source, wanted.target),
