@@ -10,9 +10,10 @@ from dragoman.corpora.cleaning import MAX_EXAMPLES, CleaningReport, clean
 from dragoman.corpora.config import CleaningConfig, CorpusConfig
 from dragoman.corpora.expected_language import OtherLanguage
 from dragoman.corpora.overlap import canonical
-from dragoman.corpora.parallel_text import CorpusError, Pair, read_pairs
+from dragoman.corpora.parallel_text import Pair, read_pairs
 from dragoman.corpora.seen import hash_texts
 from dragoman.corpora.signs import Signs
+from dragoman.corpora.text_file import CorpusError
 
 BLOCK = 4096  # sources hashed together
 PERCENTILES = (50, 90, 99, 100)

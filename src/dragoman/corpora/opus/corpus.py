@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from dragoman.corpora.file_names import PROVENANCE
 from dragoman.corpora.opus.download import FIRST_PAUSE, NotFoundError, download
-from dragoman.corpora.opus.provenance import FILE_NAME, Provenance, TextFile
+from dragoman.corpora.opus.provenance import Provenance, TextFile
 from dragoman.corpora.opus.servers import Opus, Release, parse
 from dragoman.corpora.text_file import CorpusError
 from dragoman.durable import checksum
@@ -69,7 +70,7 @@ def get(
     """
     name, version = parse(address)
     directory = directory or Path(f"{name}.{'-'.join(sorted(languages))}")
-    if is_new := not (directory / FILE_NAME).exists():
+    if is_new := not (directory / PROVENANCE).exists():
         _refuse_occupied(directory)
         servers = servers or Opus.from_environment()
         release = servers.find(name, version, languages)
@@ -118,7 +119,7 @@ def _put_in_place(working: Path, directory: Path) -> None:
     if working.parent != directory:
         working.replace(directory)
         return
-    for file in sorted(working.iterdir(), key=lambda file: file.name == FILE_NAME):
+    for file in sorted(working.iterdir(), key=lambda file: file.name == PROVENANCE):
         file.replace(directory / file.name)
     working.rmdir()
 
