@@ -116,8 +116,8 @@ def its_curve(
 
 def write_text(folder: Path, name: str, store: TokenStore, subwords: Subwords) -> None:
     """Write the pairs that a run has prepared as two files."""
-    for side, read in (("source", store.source), ("target", store.target)):
-        lines = "".join(f"{subwords.write(read(i).tolist())}\n" for i in range(len(store)))
+    for side, sentences in (("source", store.sources), ("target", store.targets)):
+        lines = "".join(f"{subwords.write(sentences[i].tolist())}\n" for i in range(len(store)))
         (folder / f"{name}.{side}").write_text(lines, encoding="utf-8")
 
 

@@ -30,10 +30,6 @@ class DownloadedCorpus:
     """A corpus on disk."""
 
     directory: Path
-    source: Path
-    """The text of the first language asked for."""
-
-    target: Path
     provenance: Provenance
     licence: str
     """The text of its licence; empty if the archive has none."""
@@ -89,8 +85,6 @@ def get(
     provenance.verify(directory)
     return DownloadedCorpus(
         directory=directory,
-        source=provenance.path_of(languages[0], directory),
-        target=provenance.path_of(languages[1], directory),
         provenance=provenance,
         licence=_read_licence(provenance, directory),
         is_new=is_new,
