@@ -33,7 +33,7 @@ from dragoman.evaluation.config import EvaluationConfig
 from dragoman.evaluation.metrics import score
 from dragoman.evaluation.report import scores_to_text
 from dragoman.model.config import TransformerConfig
-from dragoman.recipe import Recipe, load_recipe
+from dragoman.recipe import Recipe, read_recipe
 from dragoman.tokenizers.tokenizer import Tokenizer
 from dragoman.training.journal import read_journal
 
@@ -213,7 +213,7 @@ def main() -> None:
     if options.threads:
         os.environ["OMP_NUM_THREADS"] = str(options.threads)
     folder = options.folder
-    recipe = load_recipe(options.run / "recipe.toml")
+    recipe = read_recipe(options.run / "recipe.toml").recipe
     if any(corpus.weight != 1 for corpus in recipe.corpora.train) or not recipe.tokenizer.joint:
         raise SystemExit(
             f"{options.run}: JoeyNMT knows no weights of texts, and gets one vocabulary"
