@@ -7,6 +7,8 @@ from typing import Any
 
 from torch import nn
 
+from dragoman.checking.spelling import plain
+
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
@@ -63,9 +65,7 @@ PARTS = (
     ),
     Part(
         name="EncoderBlock",
-        spellings=(
-            *("encoderblock", "encoderlayer", "transformerencoderlayer", "transformerblock"),
-        ),
+        spellings=("encoderblock", "encoderlayer", "transformerencoderlayer", "transformerblock"),
     ),
     Part(name="Encoder", spellings=("encoder", "transformerencoder")),
     Part(
@@ -99,14 +99,8 @@ PARTS = (
     Part(
         name="build_transformer",
         spellings=(
-            *(
-                "buildtransformer",
-                "makemodel",
-                "buildmodel",
-                "createtransformer",
-                "maketransformer",
-            ),
-            *("buildtransformermodel", "createmodel"),
+            *("buildtransformer", "makemodel", "buildmodel", "createtransformer"),
+            *("maketransformer", "buildtransformermodel", "createmodel"),
         ),
         is_function=True,
     ),
@@ -140,15 +134,6 @@ def find_parts(
         if spelt or general:
             found[part.name] = next(reversed(spelt.values()), general)
     return found
-
-
-def plain(name: str) -> str:
-    """Take out what people spell differently.
-
-    >>> plain("Multi_HeadAttention")
-    'multiheadattention'
-    """
-    return name.lower().replace("_", "")
 
 
 def looked_for(name: str) -> str:
