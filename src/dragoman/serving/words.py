@@ -38,7 +38,7 @@ class WaysOn(BaseModel):
     ways: list[WayOn]
 
 
-class Translated(OwnFields):
+class SentencePair(OwnFields):
     """A sentence and its translation, whoever has made it."""
 
     text: str = Field(description="One sentence; it is not cut.")
@@ -85,11 +85,11 @@ async def ways(request: Request, service: Service) -> WaysOn:
 
 
 @router.post(
-    "/api/v1/words", responses=refuses(400, 403, 413, 504), openapi_extra=accepts(Translated)
+    "/api/v1/words", responses=refuses(400, 403, 413, 504), openapi_extra=accepts(SentencePair)
 )
 async def words(request: Request, service: Service) -> Judgement:
     """Tell how sure the model is of each word of a translation."""
-    wanted = await read_fields(request, Translated)
+    wanted = await read_fields(request, SentencePair)
     found = await service.ask(
         (wanted.source, wanted.target),
         (wanted.text, wanted.translation),
