@@ -23,7 +23,8 @@ from dragoman.decoding.hypothesis import Hypothesis
 from dragoman.engines.ctranslate2 import CTranslate2Engine
 from dragoman.engines.protocol import Engine
 from dragoman.engines.pytorch import PyTorchEngine
-from dragoman.interop.ctranslate2 import Quantization, export_ctranslate2
+from dragoman.interop.ctranslate2 import export_ctranslate2
+from dragoman.interop.export import Quantization
 from dragoman.model_directory import ModelDirectory
 
 LARGEST_GROUP = 64

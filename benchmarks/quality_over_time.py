@@ -33,7 +33,7 @@ from dragoman.evaluation.config import EvaluationConfig
 from dragoman.evaluation.metrics import score
 from dragoman.evaluation.report import scores_to_text
 from dragoman.model.config import TransformerConfig
-from dragoman.recipe import Recipe, load_recipe
+from dragoman.recipe import Recipe, read_recipe
 from dragoman.tokenizers.tokenizer import Tokenizer
 from dragoman.training.journal import read_journal
 
@@ -117,8 +117,8 @@ def its_curve(
 
 def write_text(folder: Path, name: str, store: TokenStore, subwords: Subwords) -> None:
     """Write the pairs that a run has prepared as two files."""
-    for side, read in (("source", store.source), ("target", store.target)):
-        lines = "".join(f"{subwords.write(read(i).tolist())}\n" for i in range(len(store)))
+    for side, sentences in (("source", store.sources), ("target", store.targets)):
+        lines = "".join(f"{subwords.write(sentences[i].tolist())}\n" for i in range(len(store)))
         (folder / f"{name}.{side}").write_text(lines, encoding="utf-8")
 
 
@@ -214,7 +214,7 @@ def main() -> None:
     if options.threads:
         os.environ["OMP_NUM_THREADS"] = str(options.threads)
     folder = options.folder
-    recipe = load_recipe(options.run / "recipe.toml")
+    recipe = read_recipe(options.run / "recipe.toml").recipe
     if any(corpus.weight != 1 for corpus in recipe.corpora.train) or not recipe.tokenizer.joint:
         raise SystemExit(
             f"{options.run}: JoeyNMT knows no weights of texts, and gets one vocabulary"

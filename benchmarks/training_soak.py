@@ -16,7 +16,7 @@ from pathlib import Path
 from small_runs import Bench
 
 from dragoman.pipeline.run import train_model
-from dragoman.recipe import load_recipe
+from dragoman.recipe import read_recipe
 from dragoman.training.display import Silence
 
 SAMPLED_EVERY = 10  # updates
@@ -50,7 +50,7 @@ def main() -> None:
         settings += [f"training.updates={updates}", f"training.validate_every={updates // 10}"]
         settings += ["training.patience=0"]  # to the end, though nothing is learnt any more
         settings += [f'corpora.{split}=[{{path="{bench.folder / split}.tsv"}}]' for split in SPLITS]
-        recipe = load_recipe(bench.folder / "recipe.toml", tuple(settings))
+        recipe = read_recipe(bench.folder / "recipe.toml", tuple(settings)).recipe
         train_model(recipe, bench.folder / "run", memory)
     half = [sample for sample in memory.samples if sample[0] > updates / 2]
     slope = statistics.linear_regression(*zip(*half, strict=True)).slope

@@ -11,7 +11,7 @@ import tomli_w
 from dragoman.config import to_table
 from dragoman.decoding.config import RANGES
 from dragoman.errors import UsageError
-from dragoman.recipe import Recipe, differences, load_recipe, read_recipe, recipe_from_table
+from dragoman.recipe import Recipe, differences, read_recipe, recipe_from_table
 
 ROOT = Path(__file__).parents[1]
 WIDEST = RANGES["beam_size"][1]
@@ -107,7 +107,7 @@ def test_a_recipe_survives_being_written() -> None:
 
 @pytest.mark.parametrize("path", sorted((ROOT / "recipes").glob("*.toml")), ids=lambda p: p.stem)
 def test_every_recipe_of_the_project_can_be_read(path: Path) -> None:
-    assert isinstance(load_recipe(path), Recipe)
+    assert isinstance(read_recipe(path).recipe, Recipe)
 
 
 def test_differences_name_both_values() -> None:
@@ -141,4 +141,4 @@ def test_a_text_is_no_recipe_and_it_is_said_what_writes_one(tmp_path: Path) -> N
     with pytest.raises(
         UsageError, match=r"pairs\.tsv: not a TOML file: .* dragoman plan writes it"
     ):
-        load_recipe(pairs)
+        read_recipe(pairs)

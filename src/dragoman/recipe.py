@@ -128,11 +128,6 @@ def read_recipe(path: Path, assignments: tuple[str, ...] = ()) -> ReadRecipe:
         raise UsageError(f"{blamed}: {error}") from error
 
 
-def load_recipe(path: Path, assignments: tuple[str, ...] = ()) -> Recipe:
-    """Read a recipe as `read_recipe` does, and return only the recipe."""
-    return read_recipe(path, assignments).recipe
-
-
 def recipe_from_table(table: dict[str, Any]) -> Recipe:
     """Build a recipe from nested tables.
 

@@ -8,7 +8,8 @@ import pytest
 from dragoman.alignment.choice import AlignedText, choose, measure, primer_text
 from dragoman.alignment.links import AlignmentError, GoldAlignment
 from dragoman.alignment.words import Weights
-from dragoman.corpora.primer.corpus import generate, words
+from dragoman.corpora.primer.corpus import generate
+from dragoman.corpora.primer.spelling import words
 
 LAYERS, HEADS = 3, 4
 

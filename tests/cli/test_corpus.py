@@ -17,8 +17,9 @@ from dragoman.cli import main
 from dragoman.cli.corpus import app
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.opus.servers import STORAGE_VARIABLE
-from dragoman.corpora.parallel_text import CorpusError, read_pairs
-from dragoman.corpora.primer.corpus import words
+from dragoman.corpora.parallel_text import read_pairs
+from dragoman.corpora.primer.spelling import words
+from dragoman.corpora.text_file import CorpusError
 
 
 def run(*tokens: str | Path) -> None:

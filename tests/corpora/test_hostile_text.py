@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 import dragoman
 from dragoman.corpora.cleaning import CleaningReport, clean
 from dragoman.corpora.config import CleaningConfig, CorpusConfig
-from dragoman.corpora.parallel_text import CorpusError, Pair, read_pairs
+from dragoman.corpora.parallel_text import Pair, read_pairs
+from dragoman.corpora.text_file import CorpusError
 
 LANGUAGES = ("en", "it")
 MOST_MEMORY = 2 * 2**30  # bytes of addresses, of which libraries take their share

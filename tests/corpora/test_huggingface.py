@@ -8,7 +8,8 @@ import pytest
 
 from dragoman.corpora.config import CorporaConfig, CorpusConfig
 from dragoman.corpora.fingerprint import fingerprint_files
-from dragoman.corpora.parallel_text import CorpusError, Pair, read_pairs
+from dragoman.corpora.parallel_text import Pair, read_pairs
+from dragoman.corpora.text_file import CorpusError
 
 PAIRS = [("The cat sleeps.", "Il gatto dorme."), ("", "Vuoto."), ("A\nB", "C\u2028D")]
 EXPECTED = [Pair(*pair, line) for line, pair in enumerate(PAIRS, start=1)]

@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dragoman.corpora.config import CorporaConfig, CorpusConfig
-from dragoman.corpora.parallel_text import CorpusError, Pair, read_pairs
+from dragoman.corpora.parallel_text import Pair, read_pairs
+from dragoman.corpora.text_file import CorpusError
 
 LANGUAGES = ("en", "it")
 

@@ -87,8 +87,8 @@ def test_pairs_come_back_from_the_store_as_they_were_written(prepare: Prepare) -
     text = prepare(sentences(100, 160), validation=sentences(200, 205))
 
     decoded = [
-        f"{text.tokenizers.source.decode(text.store.source(i).tolist())}\t"
-        f"{text.tokenizers.target.decode(text.store.target(i).tolist())}"
+        f"{text.tokenizers.source.decode(text.store.sources[i].tolist())}\t"
+        f"{text.tokenizers.target.decode(text.store.targets[i].tolist())}"
         for i in range(len(text.store))
     ]
     assert decoded == sentences(100, 160)
@@ -173,7 +173,8 @@ def test_without_validation_text_some_of_the_training_text_is_held_out(
 
     held_out = {pair.source for pair in text.validation}
     learnt = {
-        text.tokenizers.source.decode(text.store.source(i).tolist()) for i in range(len(text.store))
+        text.tokenizers.source.decode(text.store.sources[i].tolist())
+        for i in range(len(text.store))
     }
     assert len(held_out) == 50
     assert len(held_out) + len(learnt) == 999

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from dragoman.corpora.config import CleaningConfig, CorpusConfig
-from dragoman.corpora.parallel_text import CorpusError
 from dragoman.corpora.primer.corpus import generate
 from dragoman.corpora.statistics import CorpusStatistics, measure, shared_sources
+from dragoman.corpora.text_file import CorpusError
 
 
 def measured(path: Path, text: str, languages: tuple[str, str] = ("en", "it")) -> CorpusStatistics:

@@ -10,7 +10,8 @@ import zstandard
 
 from dragoman.corpora.cleaning import CleaningReport, clean
 from dragoman.corpora.config import CleaningConfig, CorpusConfig
-from dragoman.corpora.parallel_text import CorpusError, Pair, has_named_sides, read_pairs
+from dragoman.corpora.parallel_text import Pair, has_named_sides, read_pairs
+from dragoman.corpora.text_file import CorpusError
 
 LANGUAGES = ("en", "it")
 

@@ -59,7 +59,7 @@ def test_what_is_taken_is_the_same_to_the_byte(
 def test_text_is_cut_by_the_vocabulary_that_is_taken(model: Path, tmp_path: Path) -> None:
     text = prepare(tmp_path, model)
 
-    sources = [text.tokenizers.source.decode(text.store.source(i).tolist()) for i in range(2)]
+    sources = [text.tokenizers.source.decode(text.store.sources[i].tolist()) for i in range(2)]
     assert sources[0] == "the dog"
     assert "fish" not in sources[1]
 

@@ -20,7 +20,7 @@ from dragoman.model_directory import ModelDirectory
 from dragoman.pipeline.beginning import BeginningError
 from dragoman.pipeline.claim import RunError
 from dragoman.pipeline.run import train_model
-from dragoman.recipe import load_recipe
+from dragoman.recipe import read_recipe
 from dragoman.training.display import Silence
 
 from .conftest import Counting, Listener, sentences, write_lines
@@ -219,7 +219,7 @@ def test_the_recipe_that_is_written_trains_the_same_student(
 ) -> None:
     start(sentences(100, 140))
 
-    train_model(load_recipe(run / "recipe.toml"), tmp_path / "again", Silence())
+    train_model(read_recipe(run / "recipe.toml").recipe, tmp_path / "again", Silence())
 
     assert weights(tmp_path / "again") == weights(run)
 

@@ -472,12 +472,12 @@ def test_rounded_weights_that_give_no_numbers_are_refused(save: Save) -> None:
 
     class Broken:
         def translate(self, sources: Sequence[Sequence[int]]) -> list[list[int]]:
-            return model.translate(sources)
+            return model.in_pytorch.translate(sources)
 
         def score(self, pairs: Sequence[Pair]) -> list[list[float]]:
-            return [[math.nan, *values[1:]] for values in model.score(pairs)]
+            return [[math.nan, *values[1:]] for values in model.in_pytorch.score(pairs)]
 
-    assert compare_rounded(model, model).holds
+    assert compare_rounded(model, model.in_pytorch).holds
     with pytest.raises(ExportError, match="no numbers; take --quantization float32"):
         compare_rounded(model, Broken())
 

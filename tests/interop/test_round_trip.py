@@ -61,7 +61,7 @@ def test_all_formats_translate_to_the_same_tokens(original: Path) -> None:
 
     engine = CTranslate2Engine(model.directory, model.tokenizers)
     assert any(expected)
-    assert model.translate(sources) == expected
+    assert model.in_pytorch.translate(sources) == expected
     assert [list(found[0].ids) for found in engine.search(sources, GREEDY)] == expected
     assert HuggingFaceCopy(path / "marian", ()).translate(sources) == expected
     assert OnnxCopy(path / "onnx").translate(sources) == expected

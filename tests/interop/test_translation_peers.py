@@ -34,7 +34,9 @@ def test_hugging_face_translates_greedily_as_we_do(save: Save, peers: Any) -> No
     found = peers.prepare("huggingface", loaded)(sources, 1)
 
     limits = [peers.SEARCH.max_length(len(source)) for source in sources]
-    for ours, theirs, limit in zip(loaded.translate(sources), found, limits, strict=True):
+    for ours, theirs, limit in zip(
+        loaded.in_pytorch.translate(sources), found, limits, strict=True
+    ):
         shared = min(limit, 40)  # where our proof ends
         assert list(theirs[:shared]) == ours[:shared]
     assert any(found)

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.corpora.parallel_text import CorpusError
+from dragoman.corpora.text_file import CorpusError
 from dragoman.terms.finder import TermFinder
 from dragoman.terms.glossary import Glossary
 from dragoman.terms.term import FAULT_OF_GLOSSARY, FAULT_OF_PROTECTED, find_term_faults

@@ -27,7 +27,9 @@ def test_awkward_text_is_shown_as_it_is_and_breaks_nothing() -> None:
 
 
 def test_a_page_names_no_address_and_forbids_to_load_any() -> None:
-    page = write_page("A page", drawing(10, 10, "a picture", rectangle(0, 0, 5, 5, classes="cell")))
+    page = write_page(
+        "A page", drawing(10, 10, "a picture", rectangle(0, 0, 5, 5, classes="cell", rounding=1))
+    )
 
     addresses = set(re.findall(r"https?://[^\"' ]+", page))
     assert addresses == {"http://www.w3.org/2000/svg"}  # a name; nothing is loaded from there

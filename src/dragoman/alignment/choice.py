@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from dragoman.alignment.links import AlignmentError, GoldAlignment, Links, error_rate
 from dragoman.alignment.words import Weights, both_directions
-from dragoman.corpora.primer.corpus import generate, words
+from dragoman.corpora.primer.corpus import generate
+from dragoman.corpora.primer.spelling import words
 from dragoman.model_directory import AlignmentDescription
 
 PRIMER_LANGUAGES = ("en", "it")

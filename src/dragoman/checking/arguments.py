@@ -4,8 +4,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from dragoman.checking.parts import plain
-from dragoman.checking.spelling import closest
+from dragoman.checking.spelling import closest, plain
 
 
 class NotCheckableError(Exception):

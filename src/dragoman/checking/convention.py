@@ -46,10 +46,6 @@ class Convention:
             told = (visible if self.meaning == "visible" else ~visible).to(self.dtype)
         return {4: told[:, None], 3: told, 2: told[0], 1: told[:, 0]}[self.dimensions]
 
-    def __str__(self) -> str:
-        kind = "additive" if self.meaning == "added" else f"True is {self.meaning}"
-        return f"{kind}, {self.dtype}, {self.dimensions} dimensions"
-
 
 USUAL = Convention(meaning="visible", dtype=torch.int64, dimensions=4)
 

@@ -7,6 +7,8 @@ from typing import Any
 
 from torch import nn
 
+from dragoman.checking.spelling import plain
+
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
@@ -63,9 +65,7 @@ PARTS = (
     ),
     Part(
         name="EncoderBlock",
-        spellings=(
-            *("encoderblock", "encoderlayer", "transformerencoderlayer", "transformerblock"),
-        ),
+        spellings=("encoderblock", "encoderlayer", "transformerencoderlayer", "transformerblock"),
     ),
     Part(name="Encoder", spellings=("encoder", "transformerencoder")),
     Part(
@@ -99,14 +99,8 @@ PARTS = (
     Part(
         name="build_transformer",
         spellings=(
-            *(
-                "buildtransformer",
-                "makemodel",
-                "buildmodel",
-                "createtransformer",
-                "maketransformer",
-            ),
-            *("buildtransformermodel", "createmodel"),
+            *("buildtransformer", "makemodel", "buildmodel", "createtransformer"),
+            *("maketransformer", "buildtransformermodel", "createmodel"),
         ),
         is_function=True,
     ),
@@ -142,17 +136,8 @@ def find_parts(
     return found
 
 
-def plain(name: str) -> str:
-    """Remove what people spell differently.
-
-    >>> plain("Multi_HeadAttention")
-    'multiheadattention'
-    """
-    return name.lower().replace("_", "")
-
-
 def looked_for(name: str) -> str:
-    """List the first few names that a part would have been found by."""
+    """List the first few names by which a part would have been found."""
     return next(", ".join(part.spellings[:4]) for part in PARTS if part.name == name)
 
 

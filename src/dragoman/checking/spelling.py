@@ -6,6 +6,15 @@ from collections.abc import Iterable
 SIMILAR = 0.8
 
 
+def plain(name: str) -> str:
+    """Take out what people spell differently.
+
+    >>> plain("Multi_HeadAttention")
+    'multiheadattention'
+    """
+    return name.lower().replace("_", "")
+
+
 def closest(name: str, known: Iterable[str]) -> str | None:
     """Find the name that was meant.
 
@@ -14,8 +23,7 @@ def closest(name: str, known: Iterable[str]) -> str | None:
     >>> closest("encoder", ["decoder_stack"])
     """
     candidates = [other for other in known if other != name]
-    plain = name.lower().replace("_", "")
     for candidate in candidates:
-        if candidate.lower().replace("_", "") == plain:
+        if plain(candidate) == plain(name):
             return candidate
     return next(iter(difflib.get_close_matches(name, candidates, n=1, cutoff=SIMILAR)), None)

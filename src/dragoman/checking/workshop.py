@@ -84,11 +84,11 @@ class Workshop:
     def __init__(
         self,
         found: Mapping[str, Callable[..., Any]],
-        named: Mapping[str, str] | None = None,
-        configurations: Sequence[type] = (),
+        named: Mapping[str, str],
+        configurations: Sequence[type],
     ) -> None:
         self.found = found
-        self.named = named or {}
+        self.named = named
         """Roles of arguments that the user has given."""
         self.configurations = configurations
         """The program's dataclasses."""

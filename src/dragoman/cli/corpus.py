@@ -170,6 +170,7 @@ def primer(
         punctuation mark counts as a word, and so does what precedes an Italian apostrophe. The line
         of a sentence from the phrasebook, with which the training split begins, is empty.
     """
+    from dragoman.alignment.links import write_pharaoh
     from dragoman.corpora.primer.corpus import generate
 
     check_apart([output] if alignments is None else [output, alignments])
@@ -179,8 +180,7 @@ def primer(
         for pair in generate(pairs, seed=seed, split=split):
             text.write(f"{pair.source}\t{pair.target}\n".encode())
             if links:
-                line = " ".join(f"{i}-{j}" for i, j in pair.alignment)
-                links.write(f"{line}\n".encode())
+                links.write(f"{write_pharaoh(frozenset(pair.alignment))}\n".encode())
 
 
 def _corpora(files: list[str], source: str | None, target: str | None) -> "list[CorpusConfig]":

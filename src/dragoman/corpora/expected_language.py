@@ -1,12 +1,11 @@
 """Whether a text is in the language that it should be in, and its pairs the right way round."""
 
-import random
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Generic, TypeVar
 
 from dragoman.corpora.parallel_text import Pair
+from dragoman.corpora.reservoir import Reservoir
 from dragoman.languages.codes import base_language, language_name, same_language
 from dragoman.languages.detection import LISTED_LANGUAGES, Detector
 
@@ -34,8 +33,6 @@ FEWEST_SWAPPED, LEAST_SWAPPED, MOST_SWAPPED = 3, 0.05, 0.9
 """Number and share of swapped pairs below which nothing is said, and the share above which the
 whole corpus is swapped, which another warning says."""
 
-Item = TypeVar("Item")
-
 
 @dataclass(frozen=True)
 class OtherLanguage:
@@ -51,23 +48,6 @@ class OtherLanguage:
         return self.share > 1 / 2
 
 
-class _Drawn(Generic[Item]):
-    """Items of a stream of unknown length, each as likely as any other, and the same each time."""
-
-    def __init__(self, most: int) -> None:
-        self.items: list[Item] = []
-        self._most = most
-        self._draw = random.Random(1)
-        self._num_passed = 0
-
-    def add(self, item: Item) -> None:
-        self._num_passed += 1
-        if len(self.items) < self._most:
-            self.items.append(item)
-        elif (place := self._draw.randrange(self._num_passed)) < self._most:
-            self.items[place] = item
-
-
 class ExpectedLanguage:
     """Examines parts of one side of a corpus, sampled from all of it as it passes.
 
@@ -77,7 +57,7 @@ class ExpectedLanguage:
 
     def __init__(self, language: str) -> None:
         self.language = language
-        self._parts = _Drawn[str](MOST_PARTS)
+        self._parts = Reservoir[str](MOST_PARTS)
         self._passing = ""
 
     def add(self, text: str) -> None:
@@ -126,7 +106,7 @@ class SwappedPairs:
 
     def __init__(self, languages: tuple[str, str]) -> None:
         self._languages = languages
-        self._pairs = _Drawn[tuple[str, str]](MOST_PAIRS)
+        self._pairs = Reservoir[tuple[str, str]](MOST_PAIRS)
 
     def watch(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
         """Sample from the pairs that pass."""

@@ -5,6 +5,9 @@ from pathlib import Path
 JSON_LINES = (".jsonl", ".ndjson")
 TMX, CSV = ".tmx", ".csv"
 
+PROVENANCE = "corpus.toml"
+"""Marks the directory of a downloaded corpus."""
+
 OTHER_FORMATS = (
     *(TMX, CSV, ".xls", ".xlsx", ".ods", ".xlf", ".xliff", ".sdlxliff", ".mqxliff"),
     *(".po", ".srt", ".vtt", ".xml", ".json", ".parquet"),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from dragoman.corpora import huggingface
 from dragoman.corpora.config import CorporaConfig, CorpusConfig
-from dragoman.corpora.parallel_text import PROVENANCE
+from dragoman.corpora.file_names import PROVENANCE
 from dragoman.corpora.text_file import CorpusError, expand
 from dragoman.durable import checksum
 

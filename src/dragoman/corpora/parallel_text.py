@@ -9,14 +9,10 @@ from typing import NamedTuple
 from dragoman.corpora import huggingface
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.csv_file import read_csv
-from dragoman.corpora.file_names import CSV, JSON_LINES, TMX, ending, pairs_instead
+from dragoman.corpora.file_names import CSV, JSON_LINES, PROVENANCE, TMX, ending, pairs_instead
 from dragoman.corpora.record import sides
 from dragoman.corpora.text_file import CorpusError, Refuse, expand, read_lines, without_blanks
 from dragoman.corpora.tmx import read_tmx
-
-__all__ = ["CorpusError", "Pair", "read_pairs"]
-
-PROVENANCE = "corpus.toml"  # what marks the directory of a downloaded corpus
 
 FIRST_LINES = 5
 """If none of this many lines has a tab, the file has no pairs at all."""

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.expected_language import (
     ExpectedLanguage,
+    OtherLanguage,
     SwappedPairs,
     language_warnings,
 )
@@ -33,10 +34,13 @@ class Signs:
             self._target.add(pair.target)
             yield pair
 
+    def seeming(self) -> tuple[OtherLanguage | None, OtherLanguage | None]:
+        """Name the languages in which source and target seem to be, where they should not be."""
+        return self._source.other(), self._target.other()
+
     def warnings(self) -> list[str]:
         """Say what signs there were, in one sentence each."""
-        seeming = self._source.other(), self._target.other()
         return [
             *self._spreadsheet.warnings(),
-            *language_warnings(self._languages, seeming, self._swapped.share()),
+            *language_warnings(self._languages, self.seeming(), self._swapped.share()),
         ]

@@ -8,16 +8,12 @@ import numpy as np
 
 from dragoman.corpora.cleaning import MAX_EXAMPLES, CleaningReport, clean
 from dragoman.corpora.config import CleaningConfig, CorpusConfig
-from dragoman.corpora.expected_language import (
-    ExpectedLanguage,
-    OtherLanguage,
-    SwappedPairs,
-    language_warnings,
-)
+from dragoman.corpora.expected_language import OtherLanguage
 from dragoman.corpora.overlap import canonical
-from dragoman.corpora.parallel_text import CorpusError, Pair, read_pairs
+from dragoman.corpora.parallel_text import Pair, read_pairs
 from dragoman.corpora.seen import hash_texts
-from dragoman.corpora.spreadsheet import SpreadsheetSigns
+from dragoman.corpora.signs import Signs
+from dragoman.corpora.text_file import CorpusError
 
 BLOCK = 4096  # sources hashed together
 PERCENTILES = (50, 90, 99, 100)
@@ -88,29 +84,25 @@ def measure(
     """
     lengths = [_Lengths(language) for language in languages]
     hashes: list[np.ndarray] = []
-    signs, swapped = SpreadsheetSigns(corpus, languages), SwappedPairs(languages)
+    signs = Signs(corpus, languages)
     refusals = _Refusals()
     read = signs.watch(read_pairs(corpus, languages=languages, refuse=refusals.add))
-    pairs = _hashed(_measured(swapped.watch(read), lengths), hashes)
+    pairs = _hashed(_measured(read, lengths), hashes)
     report = CleaningReport()
     for _ in clean(pairs, config, report, languages=languages):
         pass
     if not report.read and refusals.first:
         raise refusals.first[0]
-    sides = lengths[0].summary(), lengths[1].summary()
-    others = sides[0].other_language, sides[1].other_language
+    source, target = signs.seeming()
     return CorpusStatistics(
         corpus=corpus.path or corpus.name,
         pairs=report.read,
-        sides=sides,
+        sides=(lengths[0].summary(source), lengths[1].summary(target)),
         suspicious={
             reason: Suspicion(count, [pair.line for pair in report.examples[reason]])
             for reason, count in report.dropped.most_common()
         },
-        warnings=(
-            *signs.warnings(),
-            *language_warnings(languages, others, swapped.share()),
-        ),
+        warnings=tuple(signs.warnings()),
         num_refused=refusals.count,
         refused=tuple(map(str, refusals.first)),
         source_hashes=np.unique(np.concatenate(hashes)),
@@ -143,21 +135,19 @@ class _Lengths:
         self.language = language
         self.characters: Counter[int] = Counter()
         self.words: Counter[int] = Counter()
-        self.expected = ExpectedLanguage(language)
 
     def add(self, text: str) -> None:
-        self.expected.add(text)
         self.characters[len(text)] += 1
         self.words[len(text.split())] += 1
 
-    def summary(self) -> SideStatistics:
+    def summary(self, other_language: OtherLanguage | None) -> SideStatistics:
         return SideStatistics(
             language=self.language,
             characters=sum(length * count for length, count in self.characters.items()),
             words=sum(length * count for length, count in self.words.items()),
             character_percentiles=_percentiles(self.characters),
             word_percentiles=_percentiles(self.words),
-            other_language=self.expected.other(),
+            other_language=other_language,
         )
 
 

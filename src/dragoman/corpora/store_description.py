@@ -12,7 +12,7 @@ from dragoman.durable import write_atomically
 from dragoman.errors import DragomanError, UsageError
 
 FORMAT_VERSION = 1
-DESCRIPTION_NAME = "store.json"
+STORE_DESCRIPTION_NAME = "store.json"
 FILE_NAMES = ("source.tokens", "source.offsets", "target.tokens", "target.offsets")
 TOKEN_DTYPES = ("<u2", "<u4")
 OFFSET_DTYPE = "<i8"
@@ -78,7 +78,7 @@ def read_description(directory: Path) -> StoreDescription:
     Raises:
         TokenStoreError: there is none, it is damaged, or it comes from another release.
     """
-    path = directory / DESCRIPTION_NAME
+    path = directory / STORE_DESCRIPTION_NAME
     try:
         table: Any = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -103,7 +103,7 @@ def read_description(directory: Path) -> StoreDescription:
 def write_description(directory: Path, description: StoreDescription) -> None:
     """Write `store.json`, completely or not at all."""
     text = json.dumps(to_table(description), indent=2, ensure_ascii=False)
-    write_atomically(directory / DESCRIPTION_NAME, text)
+    write_atomically(directory / STORE_DESCRIPTION_NAME, text)
 
 
 def _is_consistent(description: StoreDescription) -> bool:

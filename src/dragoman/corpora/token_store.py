@@ -97,14 +97,6 @@ class TokenStore:
         """The corpora, in the order of their pairs."""
         return self.description.corpora
 
-    def source(self, index: int) -> npt.NDArray[np.unsignedinteger]:
-        """Return the source tokens of a pair, without EOS."""
-        return self.sources[index]
-
-    def target(self, index: int) -> npt.NDArray[np.unsignedinteger]:
-        """Return the target tokens of a pair, without BOS and EOS."""
-        return self.targets[index]
-
     def lengths(self) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint16]]:
         """Return the number of tokens of each source sentence and of each target sentence."""
         return self.sources.lengths(), self.targets.lengths()

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dragoman.corpora.store_description import (
-    DESCRIPTION_NAME,
     FORMAT_VERSION,
     OFFSET_DTYPE,
+    STORE_DESCRIPTION_NAME,
     TOKEN_DTYPES,
     StoredCorpus,
     StoreDescription,
@@ -106,7 +106,7 @@ class TokenStoreWriter:
             corpora=tuple(self._corpora),
             files=tuple(file.finish() for file in files),
         )
-        path = self._directory / DESCRIPTION_NAME
+        path = self._directory / STORE_DESCRIPTION_NAME
         path.unlink(missing_ok=True)
         flush(self._directory)
         for file in files:

@@ -118,10 +118,8 @@ def _choose_kind(
 
 def has_unused_copy(directory: ModelDirectory) -> bool:
     """Tell whether there is a copy for CTranslate2 that is damaged or made from other weights."""
-    try:
-        from dragoman.engines.ctranslate2 import COPY_NAME, is_copied
-    except ModuleNotFoundError:
-        return False
+    from dragoman.engines.ctranslate2 import COPY_NAME, is_copied
+
     return (directory.path / COPY_NAME).exists() and not is_copied(directory)
 
 
@@ -138,10 +136,8 @@ def _suits_ctranslate2(
         return False
     if settings.shortlist or settings.precision != "auto":
         return False
-    try:
-        from dragoman.engines.ctranslate2 import is_copied
-    except ModuleNotFoundError:
-        return False
+    from dragoman.engines.ctranslate2 import is_copied
+
     return is_copied(directory) and not (settings.device == "auto" and _pytorch_has_gpu())
 
 

@@ -1,8 +1,7 @@
 """A copy of a model for CTranslate2, which translates without PyTorch."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from ctranslate2.specs import Activation, TransformerSpec
@@ -13,11 +12,12 @@ from dragoman.engines.ctranslate2 import COPY_NAME, NUM_POSITIONS, CTranslate2En
 from dragoman.interop.export import (
     ExportError,
     Proof,
+    Quantization,
     compare_rounded,
     count_positions,
     prove,
 )
-from dragoman.interop.proof import GREEDY, LoadedModel, Pair
+from dragoman.interop.proof import EngineCopy, LoadedModel
 from dragoman.interop.staging import staging
 from dragoman.model.attention import MultiHeadAttention
 from dragoman.model.config import TransformerConfig
@@ -28,8 +28,6 @@ from dragoman.model.positional_encoding import sinusoids
 from dragoman.model.transformer import Transformer
 from dragoman.model_directory import WEIGHTS_OF_ORIGIN, ModelDescription
 from dragoman.tokenizers.pair import TokenizerPair
-
-Quantization = Literal["int8", "float32"]
 
 FEWEST_POSITIONS = 2048
 """A copy has encodings for at least this many positions: CTranslate2 cannot compute more."""
@@ -55,27 +53,15 @@ def export_ctranslate2(
     model = LoadedModel.load(path)
     with staging(output or path / COPY_NAME, weights_name="model.bin", is_edited=False) as copy:
         _write(copy, model, None)
-        finished = exact = prove(model, CTranslate2Copy(model, copy))
+        finished = exact = prove(model, _load(model, copy))
         if quantization != "float32":
             _write(copy, model, quantization)
-            finished = compare_rounded(model, CTranslate2Copy(model, copy))
+            finished = compare_rounded(model, _load(model, copy))
     return Proof(in_single_precision=exact, num_equal=finished.num_equal)
 
 
-class CTranslate2Copy:
-    """A `Copy` that CTranslate2 runs."""
-
-    def __init__(self, model: LoadedModel, path: Path) -> None:
-        self._engine = CTranslate2Engine(model.directory, model.tokenizers, copy=path)
-
-    def translate(self, sources: Sequence[Sequence[int]]) -> list[list[int]]:
-        """Search as users would."""
-        return [list(found[0].ids) for found in self._engine.search(sources, GREEDY)]
-
-    def score(self, pairs: Sequence[Pair]) -> list[list[float]]:
-        """Ask CTranslate2."""
-        sources, translations = zip(*pairs, strict=True)
-        return list(map(list, self._engine.log_probabilities(sources, translations)))
+def _load(model: LoadedModel, copy: Path) -> EngineCopy:
+    return EngineCopy(CTranslate2Engine(model.directory, model.tokenizers, copy=copy))
 
 
 def _write(copy: Path, model: LoadedModel, quantization: str | None) -> None:
@@ -94,7 +80,7 @@ def build_spec(
     transformer: Transformer,
     tokenizers: TokenizerPair,
     *,
-    positions: int = FEWEST_POSITIONS,
+    positions: int,
 ) -> TransformerSpec:
     """Describe a model as CTranslate2 does; its weights are copied.
 

@@ -4,7 +4,7 @@ import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from dragoman.errors import DragomanError
 from dragoman.interop.proof import (
@@ -16,6 +16,8 @@ from dragoman.interop.proof import (
     compare,
 )
 from dragoman.model_directory import ModelDirectory
+
+Quantization = Literal["int8", "float32"]
 
 
 class ExportError(DragomanError):

@@ -22,12 +22,11 @@ from dragoman.interop.proof import LoadedModel
 from dragoman.interop.residual_stream import reorder, sines_first
 from dragoman.interop.staging import CONFIG_NAME, staging
 from dragoman.interop.weight_names import LOGITS_BIAS, marian_block_names, marian_table_names
-from dragoman.model_directory import WEIGHTS_OF_ORIGIN, ModelDescription
+from dragoman.model_directory import WEIGHTS_NAME, WEIGHTS_OF_ORIGIN, ModelDescription
 from dragoman.tokenizers.marian import MarianTokenizer
 from dragoman.tokenizers.tokenizer import Tokenizer
 
 COPY_NAME = "marian"
-WEIGHTS_NAME = "model.safetensors"
 
 _ACTIVATION_NAMES = {ours: theirs for theirs, ours in ACTIVATIONS.items()}
 

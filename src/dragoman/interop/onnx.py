@@ -1,13 +1,19 @@
 """A copy of a model in ONNX, for onnxruntime: in a browser, on a phone, or anywhere."""
 
 from pathlib import Path
-from typing import Literal
 
 import onnx
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from onnxruntime.quantization.quant_utils import add_pre_process_metadata
 
-from dragoman.interop.export import Proof, compare_rounded, count_positions, prove, write_json
+from dragoman.interop.export import (
+    Proof,
+    Quantization,
+    compare_rounded,
+    count_positions,
+    prove,
+    write_json,
+)
 from dragoman.interop.onnx_description import describe, explain
 from dragoman.interop.onnx_graphs import DECODER_NAME, ENCODER_NAME, write_graphs
 from dragoman.interop.onnx_proof import OnnxCopy
@@ -15,8 +21,6 @@ from dragoman.interop.proof import LoadedModel
 from dragoman.interop.staging import CONFIG_NAME, staging
 
 COPY_NAME = "onnx"
-
-Quantization = Literal["int8", "float32"]
 
 
 def export_onnx(

@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from dragoman.decoding.config import SearchConfig
+from dragoman.engines.protocol import Engine
 from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.model.transformer import Transformer
 from dragoman.model_directory import ModelDirectory
@@ -46,20 +47,14 @@ class LoadedModel:
         directory = ModelDirectory(path)
         return cls(directory, directory.load_transformer(), directory.load_tokenizers())
 
-    def translate(self, sources: Sequence[Sequence[int]]) -> list[list[int]]:
-        """Do what a `Copy` does."""
-        return [list(found[0].ids) for found in self._engine.search(sources, GREEDY)]
-
-    def score(self, pairs: Sequence[Pair]) -> list[list[float]]:
-        """Do what a `Copy` does."""
-        sources, translations = zip(*pairs, strict=True)
-        return list(map(list, self._engine.log_probabilities(sources, translations)))
-
     @cached_property
-    def _engine(self) -> PyTorchEngine:
+    def in_pytorch(self) -> "EngineCopy":
+        """The model as PyTorch runs it, to which copies are compared."""
         description = self.directory.description
-        return PyTorchEngine(
-            self.transformer, description.special_ids, forbidden_ids=description.forbidden_ids
+        return EngineCopy(
+            PyTorchEngine(
+                self.transformer, description.special_ids, forbidden_ids=description.forbidden_ids
+            )
         )
 
 
@@ -71,6 +66,22 @@ class Copy(Protocol):
 
     def score(self, pairs: Sequence[Pair]) -> list[list[float]]:
         """Give the log-probability of each token of each translation, and of its end."""
+
+
+class EngineCopy:
+    """A `Copy` that an engine runs."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def translate(self, sources: Sequence[Sequence[int]]) -> list[list[int]]:
+        """Search as users do, greedily."""
+        return [list(found[0].ids) for found in self._engine.search(sources, GREEDY)]
+
+    def score(self, pairs: Sequence[Pair]) -> list[list[float]]:
+        """Ask the engine."""
+        sources, translations = zip(*pairs, strict=True)
+        return list(map(list, self._engine.log_probabilities(sources, translations)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,10 +107,10 @@ def compare(model: LoadedModel, copy: Copy) -> Agreement:
     They score what the model has found, and random texts, whose tokens it would not choose.
     """
     sources = list(draw_sentences(model.tokenizers.source))
-    expected, actual = model.translate(sources), copy.translate(sources)
+    expected, actual = model.in_pytorch.translate(sources), copy.translate(sources)
     drawn = draw_sentences(model.tokenizers.target)
     pairs = [*zip(sources, expected, strict=True), *zip(sources, drawn, strict=False)]
-    scores = zip(model.score(pairs), copy.score(pairs), strict=True)
+    scores = zip(model.in_pytorch.score(pairs), copy.score(pairs), strict=True)
     differences = [np.abs(np.subtract(ours, theirs)).max() for ours, theirs in scores]
     return Agreement(
         num_sentences=len(sources),

@@ -39,7 +39,7 @@ class Token(NamedTuple):
         return self.raw.startswith(CDATA) and self.raw.endswith(CDATA_END)
 
 
-def read_tokens(document: str, *, is_xml: bool = False, is_string: bool = False) -> list[Token]:
+def read_tokens(document: str, *, is_xml: bool, is_string: bool) -> list[Token]:
     """Read a document, or a part of one, that may have errors; no character is lost.
 
     What follows a tag or a comment that never ends is one token of kind "other". In XML, no name of

@@ -8,7 +8,7 @@ import numpy as np
 import tomli_w
 
 from dragoman.corpora.prepared_text import TRAIN_STORE
-from dragoman.corpora.store_description import DESCRIPTION_NAME, read_description
+from dragoman.corpora.store_description import STORE_DESCRIPTION_NAME, read_description
 from dragoman.durable import write_atomically
 from dragoman.errors import DragomanError
 from dragoman.model_directory import ModelDirectory, count_parameters
@@ -137,7 +137,7 @@ def _data(directory: Path, training: dict[str, Any]) -> str:
     rows = corpus_rows(training)
     shown = table(CORPUS_HEAD, rows, numbers=frozenset({1, 2, 3}))
     store = directory / "data" / TRAIN_STORE
-    if not (store / DESCRIPTION_NAME).exists():  # left out when a model is given away
+    if not (store / STORE_DESCRIPTION_NAME).exists():  # left out when a model is given away
         return shown
     description = read_description(store)
     tokens = {file.name: file.count for file in description.files}

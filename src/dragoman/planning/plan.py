@@ -13,6 +13,7 @@ import tomli_w
 import torch
 
 from dragoman.config import from_table
+from dragoman.corpora.clean_text import Say
 from dragoman.corpora.config import CorporaConfig, CorpusConfig
 from dragoman.corpora.held_out import MOST_PAIRS, SHARE
 from dragoman.corpora.parallel_text import read_pairs
@@ -50,7 +51,7 @@ translation up to its limit, and one such validation takes longer than this (`do
 2026-11-25)."""
 
 FEWEST_REHEARSED, MOST_REHEARSED = 6, 200
-TWO_MINUTES = 120.0
+LEAST_LEFT_OVER = 120.0  # seconds that are worth a word
 FEWEST_UPDATES = 100
 CANDIDATES_AT_THE_END = 2  # the best weights and the mean of the last: each is validated
 BYTES_PER_PAIR = 8
@@ -64,8 +65,6 @@ GROWTH = 0.03
 blocks do not fit what comes next: up to 7 % with `tiny` (`benchmarks/planning.md`)."""
 
 SHARE_OF_FORWARD_PASS = 1 / 3  # of the work of an update
-
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +135,8 @@ def make_plan(given: dict[str, Any], minutes: float, say: Say) -> Plan:
         CorpusError: a corpus cannot be read, or overlaps with the evaluation text.
         PlanError: there is no text to speak of, or not enough time.
     """
-    corpora, device = from_table(CorporaConfig, given["corpora"]), _device(given)
+    corpora = from_table(CorporaConfig, given["corpora"])
+    device = device_of_process(given.get("training", {}).get("device", "auto"))
     with tempfile.TemporaryDirectory() as scratch:
         say("reading the text")
         languages = given["source_language"], given["target_language"]
@@ -232,11 +232,6 @@ class _Choice:
     precision: Precision
     too_large: str | None
     """The preset that memory was too small for, if there is one."""
-
-
-def _device(given: dict[str, Any]) -> torch.device:
-    """Find the device that the recipe names, or that is there."""
-    return device_of_process(given.get("training", {}).get("device", "auto"))
 
 
 def _choose(
@@ -364,7 +359,7 @@ def _reasons(
         f"but {FEWEST_UPDATES} updates at least"
         + (
             f"; {seconds_left / 60:,.0f} minutes are left over"
-            if seconds_left > TWO_MINUTES
+            if seconds_left > LEAST_LEFT_OVER
             else ""
         ),
     )

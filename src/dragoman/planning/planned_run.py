@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from dragoman.config import from_table, read_table
+from dragoman.corpora.clean_text import Say
 from dragoman.corpora.config import CorporaConfig
 from dragoman.corpora.fingerprint import fingerprint_files
 from dragoman.durable import write_atomically
@@ -20,7 +21,7 @@ from dragoman.pipeline.claim import (
     named_when_unwritable,
     only_one,
 )
-from dragoman.planning.plan import Plan, Say, make_plan, overlay
+from dragoman.planning.plan import Plan, make_plan, overlay
 from dragoman.recipe import Recipe, recipe_from_table
 from dragoman.training.distributed import is_first, is_one_of_several
 
@@ -77,7 +78,7 @@ def plan_run(given: dict[str, Any], directory: Path, minutes: float | None, say:
                 "leave it out, or name another directory with -o"
             )
         if kept is None:  # it began with a release that did not plan, or the plan is lost
-            begun = _recipe_of(directory)
+            begun = read_table(directory / RECIPE_FILE)
             chosen = {name: begun[name] for name in (*SIZES, "search") if name in begun}
             return recipe_from_table(overlay(chosen, given))
     else:
@@ -113,11 +114,6 @@ def _plan(given: dict[str, Any], directory: Path, minutes: float | None, say: Sa
         kept = _KeptPlan(for_minutes=minutes, text=text, plan=make_plan(given, minutes, say))
         write_atomically(directory / PLAN_FILE, json.dumps(asdict(kept), indent=1) + "\n")
     return kept
-
-
-def _recipe_of(directory: Path) -> dict[str, Any]:
-    """Read the whole recipe with which a run began."""
-    return read_table(directory / RECIPE_FILE)
 
 
 def _read(path: Path) -> _KeptPlan | None:

@@ -1,6 +1,5 @@
 """A random part of the text, which a plan examines closely and a rehearsal trains on."""
 
-import random
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import numpy.typing as npt
 
 from dragoman.corpora.clean_text import clean_corpora
 from dragoman.corpora.config import CleaningConfig, CorporaConfig, CorpusConfig
+from dragoman.corpora.reservoir import Reservoir
 from dragoman.corpora.text_file import as_setting
 from dragoman.durable import open_whole
 
@@ -73,29 +73,22 @@ class Sample:
 def draw_sample(corpora: CorporaConfig, languages: tuple[str, str]) -> Sample:
     """Read, clean and truecase all of the training text, and draw pairs from it.
 
-    It does so without knowing how many there are (Vitter 1985, algorithm R).
-
     Raises:
         CorpusError: a corpus cannot be read, or overlaps with the evaluation text.
     """
-    draw = random.Random(1)
-    drawn: list[tuple[int, tuple[str, str]]] = []
+    drawn = Reservoir[tuple[int, tuple[str, str]]](SAMPLE_PAIRS)
     counts = [0] * len(corpora.train)
     warnings: list[str] = []
-    characters = pairs = 0
+    characters = 0
     for number, corpus in enumerate(clean_corpora(corpora, CleaningConfig(), languages)):
         for sides in corpus.pairs:
             characters += len(sides[0]) + len(sides[1])
-            if len(drawn) < SAMPLE_PAIRS:
-                drawn.append((number, sides))
-            elif (place := draw.randrange(pairs + 1)) < SAMPLE_PAIRS:
-                drawn[place] = number, sides
+            drawn.add((number, sides))
             counts[number] += 1
-            pairs += 1
         warnings += [f"{corpus.config.name}: {warning}" for warning in corpus.signs.warnings()]
     return Sample(
-        pairs=[sides for _, sides in drawn],
-        corpus_of=np.array([number for number, _ in drawn], dtype=np.int64),
+        pairs=[sides for _, sides in drawn.items],
+        corpus_of=np.array([number for number, _ in drawn.items], dtype=np.int64),
         counts=np.array(counts, dtype=np.int64),
         weights=np.array([corpus.weight for corpus in corpora.train]),
         characters=characters,

@@ -6,18 +6,17 @@ from typing import TYPE_CHECKING
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
-from dragoman.serving.access import check_key
-from dragoman.serving.dependencies import Service
+from dragoman.serving.dependencies import RequiresKey, Service
 from dragoman.serving.fields import read_fields
 from dragoman.serving.openapi import accepts, refuses
 from dragoman.serving.refusal import RefusalError
 from dragoman.serving.service import Answer, TranslationService
-from dragoman.serving.words import Translated
+from dragoman.serving.words import SentencePair
 
 if TYPE_CHECKING:
     from dragoman.alignment.links import Links
 
-router = APIRouter(tags=["Dragoman"])
+router = APIRouter(tags=["Dragoman"], dependencies=[RequiresKey])
 
 MOST_ALIGNED_CHARACTERS = 20_000
 """Characters in the texts of a request whose words are aligned."""
@@ -34,12 +33,11 @@ class Alignment(BaseModel):
 
 
 @router.post(
-    "/api/v1/alignment", responses=refuses(400, 403, 413, 504), openapi_extra=accepts(Translated)
+    "/api/v1/alignment", responses=refuses(400, 403, 413, 504), openapi_extra=accepts(SentencePair)
 )
 async def alignment(request: Request, service: Service) -> Alignment:
     """Align the words of a sentence with those of a translation."""
-    check_key(request, service.settings.api_keys)
-    wanted = await read_fields(request, Translated)
+    wanted = await read_fields(request, SentencePair)
     links = await service.look(
         (wanted.source, wanted.target),
         (wanted.text, wanted.translation),

@@ -14,7 +14,7 @@ from dragoman.languages.codes import base_language, language_name
 from dragoman.markup.document import Rules
 from dragoman.markup.passage import Passage, PlainText
 from dragoman.serving.access import check_key
-from dragoman.serving.dependencies import Service, Store
+from dragoman.serving.dependencies import RequiresKey, Service, Store
 from dragoman.serving.documents import Document
 from dragoman.serving.fields import read_fields, refuse_repeated_fields
 from dragoman.serving.glossaries import check_glossary
@@ -172,10 +172,9 @@ def _reader(question: Question) -> Reader:
     return markup_reader(rules, sentences=splits != "0")
 
 
-@router.get("/languages", responses=_refuses(400, 403))
+@router.get("/languages", dependencies=[RequiresKey], responses=_refuses(400, 403))
 async def languages(request: Request, service: Service) -> list[dict[str, Any]]:
     """List source languages, or with `type=target` target languages."""
-    check_key(request, service.settings.api_keys)
     wanted = await read_fields(request, LanguageKind)
     if wanted.type == "source":
         codes = dict.fromkeys(base_language(model.source).upper() for model in service.models.all)
@@ -197,11 +196,10 @@ class LanguageKind(BaseModel):
     type: Literal["source", "target"] = "source"
 
 
-@router.get("/usage", responses=_refuses(403))
-@router.post("/usage", responses=_refuses(403))
-async def usage(request: Request, service: Service) -> dict[str, int]:
+@router.get("/usage", dependencies=[RequiresKey], responses=_refuses(403))
+@router.post("/usage", dependencies=[RequiresKey], responses=_refuses(403))
+async def usage(service: Service) -> dict[str, int]:
     """Count the characters that were translated since the server started."""
-    check_key(request, service.settings.api_keys)
     return {"character_count": service.metrics.num_characters, "character_limit": _NO_LIMIT}
 
 
@@ -233,13 +231,14 @@ async def upload_document(
 
 
 @router.post(
-    "/document/{name}", responses=_refuses(400, 403, 404), openapi_extra=accepts(DocumentKey)
+    "/document/{name}",
+    dependencies=[RequiresKey],
+    responses=_refuses(400, 403, 404),
+    openapi_extra=accepts(DocumentKey),
 )
-async def document_status(
-    name: str, request: Request, service: Service, store: Store
-) -> dict[str, Any]:
+async def document_status(name: str, request: Request, store: Store) -> dict[str, Any]:
     """Say whether a file is ready."""
-    document = await _find_document(name, request, service, store)
+    document = await _find_document(name, request, store)
     await asyncio.wait([document.translation], timeout=_PATIENCE)
     if not document.translation.done():
         return {"document_id": document.id, "status": "translating", "seconds_remaining": 1}
@@ -254,13 +253,14 @@ async def document_status(
 
 @router.post(
     "/document/{name}/result",
+    dependencies=[RequiresKey],
     response_class=Response,
     responses=FILE | _refuses(400, 403, 404, 503),
     openapi_extra=accepts(DocumentKey),
 )
-async def document_result(name: str, request: Request, service: Service, store: Store) -> Response:
+async def document_result(name: str, request: Request, store: Store) -> Response:
     """Fetch a translated file, once."""
-    document = await _find_document(name, request, service, store)
+    document = await _find_document(name, request, store)
     if document.translation.done() and (error := document.translation.exception()):
         raise RefusalError(400, _tell(error))
     if not document.translation.done():
@@ -269,8 +269,7 @@ async def document_result(name: str, request: Request, service: Service, store: 
     return Response(document.translation.result(), media_type=document.media_type)
 
 
-async def _find_document(name: str, request: Request, service: Service, store: Store) -> Document:
-    check_key(request, service.settings.api_keys)
+async def _find_document(name: str, request: Request, store: Store) -> Document:
     return store.find(name, (await read_fields(request, DocumentKey)).document_key)
 
 

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from dragoman.serving.access import check_key
 from dragoman.serving.documents import Documents
 from dragoman.serving.service import TranslationService
 
@@ -15,6 +16,13 @@ async def _service(request: Request) -> TranslationService:
 async def _documents(request: Request) -> Documents:
     return request.app.state.documents
 
+
+async def _require_key(request: Request) -> None:
+    check_key(request, request.app.state.service.settings.api_keys)
+
+
+RequiresKey = Depends(_require_key)
+"""Of routes that have no field for a key."""
 
 Service = Annotated[TranslationService, Depends(_service)]
 Store = Annotated[Documents, Depends(_documents)]

@@ -6,8 +6,7 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from dragoman.serving.access import check_key
-from dragoman.serving.dependencies import Service
+from dragoman.serving.dependencies import RequiresKey, Service
 from dragoman.serving.fields import OwnFields, read_fields
 from dragoman.serving.insight import MOST_TOKENS, Insight
 from dragoman.serving.openapi import accepts, refuses
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from dragoman.visualisation.stream_trace import StackTrace, SublayerKind
     from dragoman.visualisation.trace import Choice, Trace
 
-router = APIRouter(tags=["Dragoman"])
+router = APIRouter(tags=["Dragoman"], dependencies=[RequiresKey])
 
 NUM_RIVALS = 5
 """How many of the most probable tokens are given at a position."""
@@ -120,7 +119,6 @@ async def explanation(request: Request, service: Service) -> Response:
     These are the numbers of `dragoman explain`. The model computes in full precision, even where
     translations are made with 8-bit weights, and searches once.
     """
-    check_key(request, service.settings.api_keys)
     wanted = await read_fields(request, Sentence)
     content = await service.look(
         (wanted.source, wanted.target),

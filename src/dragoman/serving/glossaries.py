@@ -7,11 +7,10 @@ translates, whether a client chooses it or not.
 from functools import partial
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from starlette.responses import Response
 
-from dragoman.serving.access import check_key
-from dragoman.serving.dependencies import Service
+from dragoman.serving.dependencies import RequiresKey, Service
 from dragoman.serving.models import Models, ServedModel
 from dragoman.serving.openapi import Message, refuses
 from dragoman.serving.refusal import RefusalError
@@ -22,28 +21,25 @@ _ENTRIES: dict[int | str, dict[str, Any]] = {
     200: {"description": "A term and its translation in each line.", "content": {_TSV: {}}}
 }
 
-router = APIRouter(prefix="/v2", tags=["DeepL"])
+router = APIRouter(prefix="/v2", tags=["DeepL"], dependencies=[RequiresKey])
 _refuses = partial(refuses, body=Message)
 
 
 @router.get("/glossary-language-pairs", responses=_refuses(403))
-async def language_pairs(request: Request, service: Service) -> dict[str, list[dict[str, str]]]:
+async def language_pairs(service: Service) -> dict[str, list[dict[str, str]]]:
     """List the pairs of languages that have glossaries."""
-    check_key(request, service.settings.api_keys)
     return {"supported_languages": [_languages(model) for model, _ in _all(service.models)]}
 
 
 @router.get("/glossaries", responses=_refuses(403))
-async def glossaries(request: Request, service: Service) -> dict[str, list[dict[str, Any]]]:
+async def glossaries(service: Service) -> dict[str, list[dict[str, Any]]]:
     """List the glossaries."""
-    check_key(request, service.settings.api_keys)
     return {"glossaries": [_describe(*found) for found in _all(service.models)]}
 
 
 @router.get("/glossaries/{name}", responses=_refuses(403, 404))
-async def glossary(name: str, request: Request, service: Service) -> dict[str, Any]:
+async def glossary(name: str, service: Service) -> dict[str, Any]:
     """Describe a glossary."""
-    check_key(request, service.settings.api_keys)
     return _describe(*_find(service.models, name))
 
 
@@ -52,9 +48,8 @@ async def glossary(name: str, request: Request, service: Service) -> dict[str, A
     response_class=Response,
     responses=_ENTRIES | _refuses(403, 404),
 )
-async def entries(name: str, request: Request, service: Service) -> Response:
+async def entries(name: str, service: Service) -> Response:
     """List the terms of a glossary with their preferred translations."""
-    check_key(request, service.settings.api_keys)
     _, terms = _find(service.models, name)
     lines = (f"{source}\t{target}\n" for source, target in terms.preferred.items())
     return Response("".join(lines), media_type=_TSV)

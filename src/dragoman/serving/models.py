@@ -101,14 +101,14 @@ class Models:
         self.all = tuple(models)
         if not self.all:
             raise UsageError("name a model to serve")
-        pairs: dict[tuple[str, str], ServedModel] = {}
+        self._of_pair: dict[tuple[str, str], ServedModel] = {}
         for model in self.all:
-            if other := pairs.get(model.pair):
+            if other := self._of_pair.get(model.pair):
                 raise UsageError(
                     f"{other.name} and {model.name} both translate from {model.source} to "
                     f"{model.target}; serve one of them, or each on a port of its own"
                 )
-            pairs[model.pair] = model
+            self._of_pair[model.pair] = model
 
     @property
     def languages(self) -> list[str]:
@@ -145,9 +145,8 @@ class Models:
         Raises:
             RefusalError: there is none.
         """
-        for model in self.all:
-            if model.pair == (source, target):
-                return model
+        if model := self._of_pair.get((source, target)):
+            return model
         pairs = ", ".join(f"{model.source} to {model.target}" for model in self.all)
         raise RefusalError(400, f"no model translates from {source} to {target}; there is {pairs}")
 

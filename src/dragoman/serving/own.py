@@ -7,14 +7,13 @@ from pydantic import BaseModel, Field
 from starlette.responses import PlainTextResponse, Response
 
 from dragoman.languages.codes import language_name
-from dragoman.serving.access import check_key
 from dragoman.serving.alignments import (
     MOST_ALIGNED_CHARACTERS,
     Alignment,
     align_answers,
     check_can_be_aligned,
 )
-from dragoman.serving.dependencies import Service
+from dragoman.serving.dependencies import RequiresKey, Service
 from dragoman.serving.fields import OwnFields, read_fields
 from dragoman.serving.metrics import CONTENT_TYPE
 from dragoman.serving.openapi import accepts, refuses
@@ -91,12 +90,12 @@ class ModelCard(BaseModel):
 
 @router.post(
     "/api/v1/translate",
+    dependencies=[RequiresKey],
     responses=refuses(400, 403, 413, 504),
     openapi_extra=accepts(Texts),
 )
 async def translate(request: Request, service: Service) -> Translations:
     """Translate texts, and say everything that is known about the translations."""
-    check_key(request, service.settings.api_keys)
     wanted = await read_fields(request, Texts)
     texts = [wanted.text] if isinstance(wanted.text, str) else wanted.text
     if wanted.alignments:
@@ -159,8 +158,12 @@ async def models(service: Service) -> list[ModelCard]:
     ]
 
 
-@router.get("/metrics", response_class=PlainTextResponse, responses=refuses(403))
-async def metrics(request: Request, service: Service) -> Response:
+@router.get(
+    "/metrics",
+    dependencies=[RequiresKey],
+    response_class=PlainTextResponse,
+    responses=refuses(403),
+)
+async def metrics(service: Service) -> Response:
     """Numbers for Prometheus."""
-    check_key(request, service.settings.api_keys)
     return Response(service.metrics.write(), media_type=CONTENT_TYPE)

@@ -10,8 +10,7 @@ from pydantic import BaseModel, Field
 from starlette.responses import StreamingResponse
 
 from dragoman.errors import DragomanError
-from dragoman.serving.access import check_key
-from dragoman.serving.dependencies import Service
+from dragoman.serving.dependencies import RequiresKey, Service
 from dragoman.serving.fields import OwnFields, read_fields
 from dragoman.serving.openapi import accepts, refuses
 from dragoman.serving.own import Translated, write_answer
@@ -20,7 +19,7 @@ from dragoman.serving.refusal import RefusalError
 from dragoman.serving.service import Answer, Order, TranslationService
 from dragoman.serving.settings import MOST_ALTERNATIVES
 
-router = APIRouter(tags=["Dragoman"])
+router = APIRouter(tags=["Dragoman"], dependencies=[RequiresKey])
 
 JSON_LINES = "application/x-ndjson"
 
@@ -65,7 +64,6 @@ async def translate_as_it_is_made(request: Request, service: Service) -> Streami
     and a last line with `translation`, which has what /api/v1/translate gives, or with `error`.
     When the client goes away, the work ends.
     """
-    check_key(request, service.settings.api_keys)
     wanted = await read_fields(request, Text)
     order = Order(
         texts=[wanted.text],

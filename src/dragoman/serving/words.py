@@ -3,12 +3,11 @@
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
-from dragoman.serving.access import check_key
-from dragoman.serving.dependencies import Service
+from dragoman.serving.dependencies import RequiresKey, Service
 from dragoman.serving.fields import OwnFields, read_fields
 from dragoman.serving.openapi import accepts, refuses
 
-router = APIRouter(tags=["Dragoman"])
+router = APIRouter(tags=["Dragoman"], dependencies=[RequiresKey])
 
 MOST_WAYS = 16
 """Tokens that are tried as the next one; each takes a translation."""
@@ -39,7 +38,7 @@ class WaysOn(BaseModel):
     ways: list[WayOn]
 
 
-class Translated(OwnFields):
+class SentencePair(OwnFields):
     """A sentence and its translation, whoever made it."""
 
     text: str = Field(description="One sentence; it is not cut.")
@@ -64,7 +63,6 @@ class Judgement(BaseModel):
 @router.post("/api/v1/ways", responses=refuses(400, 403, 413, 504), openapi_extra=accepts(Begun))
 async def ways(request: Request, service: Service) -> WaysOn:
     """Give the words that could follow the beginning of a translation."""
-    check_key(request, service.settings.api_keys)
     wanted = await read_fields(request, Begun)
     found = await service.ask(
         (wanted.source, wanted.target),
@@ -87,12 +85,11 @@ async def ways(request: Request, service: Service) -> WaysOn:
 
 
 @router.post(
-    "/api/v1/words", responses=refuses(400, 403, 413, 504), openapi_extra=accepts(Translated)
+    "/api/v1/words", responses=refuses(400, 403, 413, 504), openapi_extra=accepts(SentencePair)
 )
 async def words(request: Request, service: Service) -> Judgement:
     """Tell how sure the model is of each word of a translation."""
-    check_key(request, service.settings.api_keys)
-    wanted = await read_fields(request, Translated)
+    wanted = await read_fields(request, SentencePair)
     found = await service.ask(
         (wanted.source, wanted.target),
         (wanted.text, wanted.translation),

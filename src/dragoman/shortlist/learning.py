@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.held_out import choose
-from dragoman.corpora.parallel_text import CorpusError, Pair, read_pairs
+from dragoman.corpora.parallel_text import Pair, read_pairs
+from dragoman.corpora.text_file import CorpusError
 from dragoman.errors import DragomanError
 from dragoman.model_directory import ModelDirectory
 from dragoman.shortlist.coverage import Coverage, measure_coverage

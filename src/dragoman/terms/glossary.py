@@ -7,8 +7,9 @@ from itertools import groupby
 from pathlib import Path
 
 from dragoman.corpora.config import CorpusConfig
-from dragoman.corpora.parallel_text import CorpusError, read_pairs
+from dragoman.corpora.parallel_text import read_pairs
 from dragoman.corpora.spreadsheet import is_heading
+from dragoman.corpora.text_file import CorpusError
 from dragoman.languages.scripts import is_mark
 from dragoman.terms.term import PRESCRIBABLE, WORD_CHARACTER, Term, is_of_word
 from dragoman.tokenizers.normalisation import normalise

@@ -25,12 +25,12 @@ _VARIANTS = _PICTURES + "\u200d\u20e3\u2640\u2642\ufe0e\ufe0f\U000e0020-\U000e00
 PICTURE = rf"(?:[0-9#*]\ufe0f?\u20e3|[{_PICTURES}][{_VARIANTS}]*)"
 """One or more emoji, with what joins and varies them. The first alternative is a keycap."""
 
-_CLOSING = r"[.,;:!?\u2026)\]\u00bb\u201d\"']*"
+_MARKS_BEHIND = r"[.,;:!?\u2026)\]\u00bb\u201d\"']*"
 _INVISIBLE = r"\s\x00-\x1f\x7f-\x9f\xad\u200b\u200e\u200f\u2060-\u2064\ufeff"
 """White space, control characters and others of no width, except the pairs of marks that isolate a
 value within a sentence (U+2066 to U+2069), one of which may be its first character."""
 
-_PICTURES_AND_END = re.compile(rf"{PICTURE}(?P<end>{_CLOSING}\s+)?")
+_PICTURES_AND_END = re.compile(rf"{PICTURE}(?P<end>{_MARKS_BEHIND}\s+)?")
 """The end may be missing, so that emoji in a row are read once, and not again from each of them."""
 
 _MARKER = r"(?:[-*\u2022\u2013\u00b7\u25aa]|[0-9]{1,3}[.)])\s+"
@@ -40,7 +40,7 @@ _BEGINNING = re.compile(
     rf"(?:{PICTURE}|[{_INVISIBLE}])*+(?:{_MARKER}(?:{PICTURE}|[{_INVISIBLE}])*)?"
 )
 _REVERSED_END = re.compile(
-    rf"(?:[{_INVISIBLE}]|{_CLOSING}(?:\u20e3\ufe0f?[0-9#*]|[{_VARIANTS}]*[{_PICTURES}]))*"
+    rf"(?:[{_INVISIBLE}]|{_MARKS_BEHIND}(?:\u20e3\ufe0f?[0-9#*]|[{_VARIANTS}]*[{_PICTURES}]))*"
 )
 
 _SEGMENTED_AT_ONCE = 4000

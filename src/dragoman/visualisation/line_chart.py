@@ -8,7 +8,7 @@ from dragoman.visualisation.colours import SERIES
 from dragoman.visualisation.markup import element, escape
 from dragoman.visualisation.page import write_page
 from dragoman.visualisation.svg import drawing, polyline, text, width_of
-from dragoman.visualisation.training_curves import Across, Curve, Line, Panel
+from dragoman.visualisation.training_curves import ACROSSES, Across, Curve, Line, Panel
 
 WIDTH, HEIGHT = 420, 250  # pixels
 LEFT, RIGHT, TOP, BOTTOM = 52, 14, 30, 40  # pixels around the axes
@@ -141,4 +141,4 @@ def training_page(panels: Sequence[Panel], names: Sequence[str]) -> str:
     """Write a page with the curves of some runs, against updates and against minutes."""
     title = f"Training of {', '.join(names)}"
     body = element("h1", {}, escape(title)) + element("p", {"class": "note"}, f"{LOSSES} {MINUTES}")
-    return write_page(title, body + charts(panels, names, ["updates", "minutes"]), style=STYLE)
+    return write_page(title, body + charts(panels, names, ACROSSES), style=STYLE)

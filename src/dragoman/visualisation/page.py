@@ -2,24 +2,25 @@
 
 from collections.abc import Sequence
 
+from dragoman.visualisation.colours import LEAST, MOST, SERIES
 from dragoman.visualisation.markup import element, escape
 
-COLOURS = """
-:root {
+COLOURS = f"""
+:root {{
   color-scheme: light dark;
   --background: #ffffff; --surface: #f5f7f9; --text: #1b2026; --muted: #5a6572; --line: #d5dbe2;
-  --accent: #0b5cad; --least: #eff3f7; --most: #08306b;
-  --series-1: #0072b2; --series-2: #d55e00; --series-3: #00805c;
-  --series-4: #b3528a; --series-5: #9a6b00; --series-6: #4b5563;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
+  --accent: #0b5cad; --least: {LEAST}; --most: {MOST};
+  --series-1: {SERIES[0]}; --series-2: {SERIES[1]}; --series-3: {SERIES[2]};
+  --series-4: {SERIES[3]}; --series-5: {SERIES[4]}; --series-6: {SERIES[5]};
+}}
+@media (prefers-color-scheme: dark) {{
+  :root {{
     --background: #14181d; --surface: #1c2229; --text: #e7ebf0; --muted: #9ba7b5; --line: #353e49;
     --accent: #7cbcff; --least: #1c2229; --most: #b9deff;
     --series-1: #56b4e9; --series-2: #ff9249; --series-3: #3fcf9f;
     --series-4: #e79ac3; --series-5: #e6b93c; --series-6: #b6c0cc;
-  }
-}
+  }}
+}}
 """
 """The palette, as custom properties; colour-blind people can tell the series apart, too.
 

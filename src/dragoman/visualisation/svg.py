@@ -66,13 +66,11 @@ def text(
 
 
 def rectangle(
-    x: float, y: float, width: float, height: float, *, classes: str, rounding: float = 0.0
+    x: float, y: float, width: float, height: float, *, classes: str, rounding: float
 ) -> str:
     """Draw a box from its upper left corner."""
-    attributes: dict[str, object] = {"x": x, "y": y, "width": width, "height": height}
-    if rounding:
-        attributes["rx"] = rounding
-    return element("rect", {**attributes, "class": classes})
+    corner = {"x": x, "y": y, "width": width, "height": height, "rx": rounding}
+    return element("rect", {**corner, "class": classes})
 
 
 def polyline(points: Sequence[tuple[float, float]], *, classes: str) -> str:

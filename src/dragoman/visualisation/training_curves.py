@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from dragoman.errors import DragomanError, UsageError
 from dragoman.visualisation.colours import SERIES
 
 Across = Literal["updates", "minutes"]
+ACROSSES: tuple[Across, ...] = get_args(Across)
 
 MOST_POINTS = 300
 """Of a curve that is drawn; more could not be told apart."""

@@ -6,9 +6,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dragoman.visualisation.colours import SERIES
-from dragoman.visualisation.training_curves import Across, Panel
+from dragoman.visualisation.training_curves import ACROSSES, Across, Panel
 
-ACROSSES: tuple[Across, ...] = ("updates", "minutes")
 TEXT = 9  # points
 
 

@@ -7,11 +7,11 @@ from random import Random
 import pytest
 
 from dragoman.corpora.primer import corpus, grammar
-from dragoman.corpora.primer.corpus import AlignedPair, PrimerError, generate, words
+from dragoman.corpora.primer.corpus import AlignedPair, PrimerError, generate
 from dragoman.corpora.primer.derivation import Derivation, Sentence
 from dragoman.corpora.primer.grammar import derive
 from dragoman.corpora.primer.phrasebook import phrasebook
-from dragoman.corpora.primer.spelling import spell
+from dragoman.corpora.primer.spelling import spell, words
 from dragoman.corpora.primer.splits import Split, split_of_combination, split_of_sentence
 
 SPLITS: tuple[Split, ...] = ("train", "validation", "test")

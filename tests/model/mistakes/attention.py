@@ -1,11 +1,18 @@
 """Mistakes with attention, and the checks that notice them."""
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import torch
-from tests.model.mistakes.shared import SOURCE, TARGET, Build, Mistake, differ
+from tests.model.mistakes.shared import (
+    SOURCE,
+    TARGET,
+    Build,
+    Mistake,
+    check_token_by_token_equals_training,
+    differ,
+    weights_with,
+)
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -56,15 +63,6 @@ def check_maps_show_probabilities_in_training(build: Build) -> None:
         assert not differ(weights.sum(dim=-1), torch.ones(weights.shape[:-1]))
 
 
-def check_token_by_token_equals_training(build: Build) -> None:
-    model = build()
-    state = model.start(SOURCE)
-    target = TARGET.masked_fill(TARGET == PADDING, 11)
-    for position, expected in enumerate(model(SOURCE, target).unbind(dim=1)):
-        logits, state = model.step(target[:, [position]], state)
-        assert not differ(logits[:, 0], expected)
-
-
 def check_attention_has_dropout(build: Build) -> None:
     layer = MultiHeadAttention(D_MODEL, NUM_HEADS, dropout=0.5).train()
     x = torch.randn(2, 9, D_MODEL)
@@ -72,18 +70,6 @@ def check_attention_has_dropout(build: Build) -> None:
 
 
 original_attention = MultiHeadAttention.__init__
-
-
-def weights_with(
-    scores: Callable[[Tensor, Tensor], Tensor], hide: Callable[[Tensor, Tensor], Tensor]
-) -> Callable[..., Tensor]:
-    """Make attention weights from a score function and a way to hide."""
-
-    def weights(queries: Tensor, keys: Tensor, mask: Tensor | None) -> Tensor:
-        result = scores(queries, keys)
-        return (result if mask is None else hide(result, mask)).softmax(dim=-1)
-
-    return weights
 
 
 def scaled(queries: Tensor, keys: Tensor) -> Tensor:

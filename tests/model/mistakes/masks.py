@@ -1,11 +1,18 @@
 """Mistakes with masks, and the checks that notice them."""
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import torch
-from tests.model.mistakes.shared import SOURCE, TARGET, Build, Mistake, differ
+from tests.model.mistakes.shared import (
+    SOURCE,
+    TARGET,
+    Build,
+    Mistake,
+    check_token_by_token_equals_training,
+    differ,
+    weights_with,
+)
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -60,27 +67,6 @@ def check_a_row_of_padding_is_harmless(build: Build) -> None:
     source[1], target[1] = PADDING, PADDING
     model(source, target).square().sum().backward()
     assert all(p.grad is None or p.grad.isfinite().all() for p in model.parameters())
-
-
-def check_token_by_token_equals_training(build: Build) -> None:
-    model = build()
-    state = model.start(SOURCE)
-    target = TARGET.masked_fill(TARGET == PADDING, 11)
-    for position, expected in enumerate(model(SOURCE, target).unbind(dim=1)):
-        logits, state = model.step(target[:, [position]], state)
-        assert not differ(logits[:, 0], expected)
-
-
-def weights_with(
-    scores: Callable[[Tensor, Tensor], Tensor], hide: Callable[[Tensor, Tensor], Tensor]
-) -> Callable[..., Tensor]:
-    """Make attention weights from a score function and a way to hide."""
-
-    def weights(queries: Tensor, keys: Tensor, mask: Tensor | None) -> Tensor:
-        result = scores(queries, keys)
-        return (result if mask is None else hide(result, mask)).softmax(dim=-1)
-
-    return weights
 
 
 def scaled(queries: Tensor, keys: Tensor) -> Tensor:

@@ -5,7 +5,12 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from tests.model.mistakes.shared import SOURCE, TARGET, Build, Mistake, differ
+from tests.model.mistakes.shared import (
+    Build,
+    Mistake,
+    check_token_by_token_equals_training,
+    differ,
+)
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -54,15 +59,6 @@ def check_odd_widths_are_refused(build: Build) -> None:
     except ValueError:
         return
     raise AssertionError("an odd width passed")
-
-
-def check_token_by_token_equals_training(build: Build) -> None:
-    model = build()
-    state = model.start(SOURCE)
-    target = TARGET.masked_fill(TARGET == PADDING, 11)
-    for position, expected in enumerate(model(SOURCE, target).unbind(dim=1)):
-        logits, state = model.step(target[:, [position]], state)
-        assert not differ(logits[:, 0], expected)
 
 
 def sinusoids_of(angle: Callable[[int, int, int], float]) -> Callable[..., Tensor]:

@@ -153,8 +153,13 @@ def inputs_for(module: nn.Module) -> Inputs:
         inputs = Inputs(query=query, key=query, value=query)
     if not _hides_the_future(module, inputs):
         return inputs
-    past = torch.ones(2, inputs.query.size(1), inputs.key.size(1), dtype=torch.bool).tril()
-    return replace(inputs, visible=past)
+    return replace(inputs, visible=all_visible(inputs).tril())
+
+
+def all_visible(inputs: Inputs) -> Tensor:
+    """Make a mask that hides nothing: (batch, query, key)."""
+    batch, length, _ = inputs.query.shape
+    return torch.ones(batch, length, inputs.key.size(1), dtype=torch.bool)
 
 
 def _hides_the_future(module: nn.Module, inputs: Inputs) -> bool:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-import torch
 from torch import Tensor, nn
 
 from dragoman.checking.arguments import ATTENTION, NotCheckableError
@@ -13,6 +12,7 @@ from dragoman.checking.examinations.attention_forms import (
     RIGHT,
     WRONG,
     Inputs,
+    all_visible,
     call_attention,
     compute,
     explain,
@@ -64,7 +64,7 @@ def mask(workshop: Workshop, part: str) -> Iterator[Verdict]:
     if form["softmax"] != RIGHT["softmax"]:
         over = form["softmax"]
         raise NotCheckableError(f"its mask: a softmax over the {over} hides none of the keys")
-    visible = torch.ones(2, inputs.query.size(1), inputs.key.size(1), dtype=torch.bool)
+    visible = all_visible(inputs)
     visible[:, :, -1] = False
     hidden = replace(inputs, visible=visible)
     yield MASK, _how_masked(module, hidden)
@@ -99,7 +99,7 @@ def half_precision(workshop: Workshop, part: str) -> Iterator[Verdict]:
     """Mask in float16, as mixed precision does; even if the mask has no effect."""
     module = workshop.build(part)
     inputs = inputs_for(module)
-    visible = torch.ones(2, inputs.query.size(1), inputs.key.size(1), dtype=torch.bool)
+    visible = all_visible(inputs)
     visible[:, :, -1] = False
     told = _accepted(workshop, module, replace(inputs, visible=visible))
     half = Inputs(query=inputs.query.half(), key=inputs.key.half(), value=inputs.value.half())
@@ -136,7 +136,7 @@ def hidden_row(workshop: Workshop, part: str) -> Iterator[Verdict]:
     """Let one position look at nothing."""
     module = workshop.build(part)
     inputs = inputs_for(module)
-    visible = torch.ones(2, inputs.query.size(1), inputs.key.size(1), dtype=torch.bool)
+    visible = all_visible(inputs)
     visible[1, 0] = False
     output = call_attention(module, inputs, workshop.convention.mask(visible))
     finite = bool(output.isfinite().all())

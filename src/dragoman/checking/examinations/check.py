@@ -43,6 +43,12 @@ class Check:
 FIRST_WORD = 4
 """The smallest id that is neither padding nor special."""
 
+MOST_EXCHANGED = 20
+"""Words that are put in the place of others; every vocabulary has so many."""
+
+S, T = 7, 5
+"""Lengths of source and target."""
+
 Verdict = tuple[Check, str | None]
 """A check and the measurement that speaks against the part; None if it passed."""
 
@@ -59,6 +65,13 @@ def tokens(batch: int, length: int, vocab: int, *, seed: int = 1) -> Tensor:
     """Draw token ids that are neither padding nor special."""
     generator = torch.Generator().manual_seed(seed)
     return torch.randint(FIRST_WORD, vocab, (batch, length), generator=generator)
+
+
+def exchange(words: Tensor, position: int) -> Tensor:
+    """Put other words at one position: the next ones, or the first ones of all."""
+    exchanged = words.clone()
+    exchanged[:, position] = FIRST_WORD + (words[:, position] - FIRST_WORD + 1) % MOST_EXCHANGED
+    return exchanged
 
 
 def distance(one: Tensor, other: Tensor) -> float:

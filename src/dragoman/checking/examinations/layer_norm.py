@@ -59,10 +59,13 @@ LEARNS = Check(
     kind="note",
 )
 
+MOST_OFF_AT_1 = 0.1
+"""How far from 1 the divisor of a vector with a deviation of 1 may be, in a norm."""
 
-A_TENTH = 0.1
-NEXT_TO_NOTHING, A_LITTLE_MORE = 1e-12, 1e-11
-BETWEEN_ROOT_OF_2_AND_2 = 1.7
+TINY_DEVIATION, LEAST_DIVISOR = 1e-12, 1e-11
+"""A divisor that is not larger shows that there is no epsilon."""
+
+LEAST_OUTSIDE_ROOT = 1.7
 """sqrt(e^2 + e^2) is 1.41 e where epsilon e^2 stands inside the root, and e + e outside of it."""
 
 
@@ -74,12 +77,6 @@ def _centred(x: Tensor, dim: int = -1) -> Tensor:
     return x - x.mean(dim, keepdim=True)
 
 
-_NOTED: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
-    (
-        "it divides by the unbiased deviation (d_model - 1)",
-        lambda x: _centred(x) / _spread(x, unbiased=True).sqrt(),
-    ),
-)
 _WRONG: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
     (
         "mean and variance go over the positions of the sentence",
@@ -145,11 +142,11 @@ def _compare(x: Tensor, output: Tensor, right: Tensor) -> Iterator[Verdict]:
         yield DEVIATION, None
         return
     apart = distance(output, right)
-    for said, compute in _NOTED:
-        if same(output, compute(x), 1e-3):
-            yield FORMULA, None
-            yield DEVIATION, f"{said}; the output differs by up to {apart:.2g}"
-            return
+    if same(output, _centred(x) / _spread(x, unbiased=True).sqrt(), 1e-3):
+        yield FORMULA, None
+        said = "it divides by the unbiased deviation (d_model - 1)"
+        yield DEVIATION, f"{said}; the output differs by up to {apart:.2g}"
+        return
     if same(output, x / x.square().mean(-1, keepdim=True).sqrt(), 1e-3):
         yield NO_MEAN, f"the output differs from layer norm's by up to {apart:.2g}"
         return
@@ -175,10 +172,10 @@ def epsilon(workshop: Workshop, part: str) -> Iterator[Verdict]:
             output = call(module, {}, {"states": deviation * direction})
         return deviation / (output * direction).mean().item()
 
-    if not abs(divisor(1.0) - 1.0) <= A_TENTH:  # or it is not a number
+    if not abs(divisor(1.0) - 1.0) <= MOST_OFF_AT_1:  # or it is not a number
         return  # not a norm, which another examination reports
-    least = divisor(NEXT_TO_NOTHING)
-    if not least > A_LITTLE_MORE:
+    least = divisor(TINY_DEVIATION)
+    if not least > LEAST_DIVISOR:
         yield (
             EPSILON,
             f"a vector with a deviation of 1e-12 is divided by {least:.2g}: there is none",
@@ -190,7 +187,7 @@ def epsilon(workshop: Workshop, part: str) -> Iterator[Verdict]:
         f"a vector with a deviation of {least:.2g} is divided by {most:.2g}: epsilon is added"
     )
     outside = f"{measured} to it; under the root it would be divided by {inside:.2g}"
-    yield EPSILON, outside if most > BETWEEN_ROOT_OF_2_AND_2 * least else None
+    yield EPSILON, outside if most > LEAST_OUTSIDE_ROOT * least else None
 
 
 def parameters(workshop: Workshop, part: str) -> Iterator[Verdict]:

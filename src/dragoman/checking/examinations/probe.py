@@ -12,14 +12,11 @@ from torch import Tensor
 from dragoman.checking.arguments import DECODER, ENCODER, NotCheckableError
 from dragoman.checking.calls import attend, call
 from dragoman.checking.convention import REFUSED, USUAL, Convention, conventions
-from dragoman.checking.examinations.check import random, tokens
+from dragoman.checking.examinations.check import S, T, random, tokens
 from dragoman.checking.examinations.masks import future_mask
 from dragoman.checking.examinations.residual import connect
 from dragoman.checking.examinations.whole import run_transformer
 from dragoman.checking.workshop import SIZES, Workshop
-
-S, T = 7, 5
-"""Lengths of source and target."""
 
 ALL = slice(None)
 

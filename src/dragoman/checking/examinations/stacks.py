@@ -10,7 +10,16 @@ from torch import Tensor, nn
 from dragoman.checking.arguments import DECODER, ENCODER, NotCheckableError
 from dragoman.checking.calls import call, first_tensor, takes
 from dragoman.checking.convention import USUAL
-from dragoman.checking.examinations.check import Check, Verdict, distance, random, same, tokens
+from dragoman.checking.examinations.check import (
+    Check,
+    S,
+    T,
+    Verdict,
+    distance,
+    random,
+    same,
+    tokens,
+)
 from dragoman.checking.examinations.residual import FIRST, in_block, pattern
 from dragoman.checking.examinations.whole import run_transformer
 from dragoman.checking.workshop import SIZES, Workshop
@@ -58,7 +67,6 @@ LAST_NORM = Check(
     section="-",
 )
 
-S, T = 7, 5
 BATCH = 2
 
 

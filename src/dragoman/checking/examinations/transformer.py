@@ -7,7 +7,16 @@ import torch
 from torch.nn import functional as F
 
 from dragoman.checking.arguments import NotCheckableError
-from dragoman.checking.examinations.check import Check, Verdict, distance, same, tokens
+from dragoman.checking.examinations.check import (
+    Check,
+    S,
+    T,
+    Verdict,
+    distance,
+    exchange,
+    same,
+    tokens,
+)
 from dragoman.checking.examinations.projection import PROBABILITIES, VOCABULARY
 from dragoman.checking.examinations.stacks import FUTURE, PADDING, PAST, SOURCE
 from dragoman.checking.examinations.whole import (
@@ -30,7 +39,6 @@ ORDER = Check(
     section="3.5",
 )
 
-S, T = 7, 5
 WORST_START = 2.0
 """As a multiple of the loss of guessing."""
 
@@ -39,17 +47,11 @@ def information(workshop: Workshop, part: str) -> Iterator[Verdict]:
     """Replace words of source and target, and see what changes."""
     model = workshop.build(part)
     source, target = tokens(2, S, SIZES.source_vocab), tokens(2, T, SIZES.target_vocab, seed=2)
-
-    def other(words: torch.Tensor, position: int) -> torch.Tensor:
-        exchanged = words.clone()
-        exchanged[:, position] = 4 + (words[:, position] - 3) % 20
-        return exchanged
-
     with torch.no_grad():
         before = run_transformer(workshop, model, source, target)
-        later = run_transformer(workshop, model, source, other(target, T - 1))
-        earlier = run_transformer(workshop, model, source, other(target, 0))
-        elsewhere = run_transformer(workshop, model, other(source, 0), target)
+        later = run_transformer(workshop, model, source, exchange(target, T - 1))
+        earlier = run_transformer(workshop, model, source, exchange(target, 0))
+        elsewhere = run_transformer(workshop, model, exchange(source, 0), target)
         reversed_ = run_transformer(workshop, model, source.flip(1), target)
         longer = min(
             (

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from dragoman.checking.arguments import DECODE, MODEL, NotCheckableError, roles_of
 from dragoman.checking.calls import bind, call, first_tensor
 from dragoman.checking.convention import REFUSED, conventions
-from dragoman.checking.examinations.check import FIRST_WORD, same
+from dragoman.checking.examinations.check import exchange, same
 from dragoman.checking.words import words_in
 from dragoman.checking.workshop import SIZES, Workshop
 
@@ -121,8 +121,7 @@ def _sees_the_future(
     model: nn.Module, source: Tensor, target: Tensor, masks: Mapping[str, Tensor]
 ) -> bool:
     """Replace the last word, and see whether earlier outputs change."""
-    other = target.clone()
-    other[:, -1] = FIRST_WORD + (target[:, -1] + 1) % FIRST_WORD
+    other = exchange(target, -1)
     training = model.training
     model.eval()
     try:

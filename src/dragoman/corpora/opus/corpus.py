@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from dragoman.corpora.file_names import PROVENANCE
 from dragoman.corpora.opus.download import FIRST_PAUSE, NotFoundError, download
-from dragoman.corpora.opus.provenance import FILE_NAME, Provenance, TextFile
+from dragoman.corpora.opus.provenance import Provenance, TextFile
 from dragoman.corpora.opus.servers import Opus, Release, parse
 from dragoman.corpora.text_file import CorpusError
 from dragoman.durable import checksum
@@ -29,10 +30,6 @@ class DownloadedCorpus:
     """A corpus on disk."""
 
     directory: Path
-    source: Path
-    """The text of the first language asked for."""
-
-    target: Path
     provenance: Provenance
     licence: str
     """The text of its licence; empty if the archive has none."""
@@ -69,7 +66,7 @@ def get(
     """
     name, version = parse(address)
     directory = directory or Path(f"{name}.{'-'.join(sorted(languages))}")
-    if is_new := not (directory / FILE_NAME).exists():
+    if is_new := not (directory / PROVENANCE).exists():
         _refuse_occupied(directory)
         servers = servers or Opus.from_environment()
         release = servers.find(name, version, languages)
@@ -88,8 +85,6 @@ def get(
     provenance.verify(directory)
     return DownloadedCorpus(
         directory=directory,
-        source=provenance.path_of(languages[0], directory),
-        target=provenance.path_of(languages[1], directory),
         provenance=provenance,
         licence=_read_licence(provenance, directory),
         is_new=is_new,
@@ -118,7 +113,7 @@ def _put_in_place(working: Path, directory: Path) -> None:
     if working.parent != directory:
         working.replace(directory)
         return
-    for file in sorted(working.iterdir(), key=lambda file: file.name == FILE_NAME):
+    for file in sorted(working.iterdir(), key=lambda file: file.name == PROVENANCE):
         file.replace(directory / file.name)
     working.rmdir()
 

@@ -5,11 +5,10 @@ from datetime import date
 from pathlib import Path
 
 from dragoman.config import from_table, read_table, to_table
+from dragoman.corpora.file_names import PROVENANCE
 from dragoman.corpora.text_file import CorpusError
 from dragoman.durable import checksum
 from dragoman.errors import UsageError
-
-FILE_NAME = "corpus.toml"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +70,7 @@ class Provenance:
             path = directory / file.name
             if not path.is_file() or checksum(path) != file.sha256:
                 raise CorpusError(
-                    f"{path}: not the file whose SHA-256 {FILE_NAME} records; "
+                    f"{path}: not the file whose SHA-256 {PROVENANCE} records; "
                     f"delete {directory} to download it again"
                 )
 
@@ -79,7 +78,7 @@ class Provenance:
         """Write the record into the directory of the corpus."""
         import tomli_w
 
-        (directory / FILE_NAME).write_text(tomli_w.dumps(to_table(self)), encoding="utf-8")
+        (directory / PROVENANCE).write_text(tomli_w.dumps(to_table(self)), encoding="utf-8")
 
     @classmethod
     def load(cls, directory: Path) -> "Provenance":
@@ -88,7 +87,7 @@ class Provenance:
         Raises:
             CorpusError: it is not a record as `save` writes it.
         """
-        path = directory / FILE_NAME
+        path = directory / PROVENANCE
         try:
             return from_table(cls, read_table(path))
         except UsageError as error:

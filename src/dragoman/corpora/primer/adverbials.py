@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from dragoman.corpora.primer.derivation import NOTHING, Derivation, Phrase
+from dragoman.corpora.primer.derivation import Derivation, Phrase
 from dragoman.corpora.primer.english import Tense
 from dragoman.corpora.primer.entries import Place, Verb
 from dragoman.corpora.primer.italian import euphonic
@@ -58,11 +58,6 @@ def manner(derivation: Derivation) -> Phrase:
     """Draw an adverb of manner."""
     english, italian = derivation.choose(_manners())
     return derivation.pair(english, italian)
-
-
-def maybe(derivation: Derivation, phrase: Phrase, probability: float) -> Phrase:
-    """Keep a phrase with some probability."""
-    return phrase if derivation.chance(probability) else NOTHING
 
 
 @cache

@@ -11,11 +11,9 @@ from typing import NamedTuple
 
 from dragoman.corpora.primer.grammar import derive
 from dragoman.corpora.primer.phrasebook import phrasebook
-from dragoman.corpora.primer.spelling import Alignment, spell, words
+from dragoman.corpora.primer.spelling import Alignment, spell
 from dragoman.corpora.primer.splits import Split, split_of_sentence
 from dragoman.errors import DragomanError
-
-__all__ = ["AlignedPair", "PrimerError", "generate", "words"]
 
 _PATIENCE = 100_000
 """Draws in a row without a new sentence after which the grammar counts as exhausted."""

@@ -20,7 +20,6 @@ from dragoman.corpora.primer.participants import (
 )
 from dragoman.corpora.primer.statements import draw_tense
 
-_TENSES = (Tense.PRESENT, Tense.PRESENT, Tense.PRESENT, Tense.PAST)
 _NO_ANSWER_TO_WHAT = {"human", "language"}
 _WHEN, _WHERE = ("when", "quando"), ("where", "dove")
 
