@@ -57,6 +57,36 @@ def test_codes_may_have_a_region_and_may_be_unknown() -> None:
     assert detector.detect(SENTENCES["en"], among=["tlh", "en_GB"]).language == "en_GB"
 
 
+@pytest.mark.parametrize(
+    ("unlisted", "listed", "text"),
+    [
+        ("vi", "en", "Hôm nay tôi đi học với bạn bè của tôi."),
+        ("vi", "en", "Chúng tôi sẽ đến thăm bà ngoại vào ngày mai."),
+        ("hr", "en", "Danas idem u školu sa svojim prijateljima."),
+        ("hr", "en", "Molimo spremite datoteku prije zatvaranja prozora."),
+        ("lt", "de", "Šiandien einu į mokyklą su savo draugais."),
+        ("kk", "ru", "Бүгін мен достарыммен мектепке барамын."),
+    ],
+)
+def test_a_language_without_a_list_is_not_taken_for_one_that_has_it(
+    unlisted: str, listed: str, text: str
+) -> None:
+    detector = Detector([unlisted, listed])
+
+    assert detector.detect(text, among=[listed, unlisted]).language == unlisted
+    assert detector.detect(SENTENCES[listed], among=[unlisted, listed]).language == listed
+
+
+def test_only_languages_with_lists_or_of_different_scripts_are_told_apart() -> None:
+    detector = Detector(["en", "it", "vi", "zh", "ja", "tlh"])
+
+    assert detector.tells_apart("en", "it")
+    assert detector.tells_apart("vi", "zh")
+    assert not detector.tells_apart("vi", "en")
+    assert not detector.tells_apart("ja", "zh")
+    assert not detector.tells_apart("zh", "tlh")
+
+
 def test_every_list_has_enough_words_in_lower_case() -> None:
     for language, words in _frequent_words().items():
         assert len(words) >= 75, language

@@ -1,5 +1,6 @@
 """LibreTranslate's protocol, spoken by its client, and by programs that are less tidy."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,21 @@ def test_text_that_may_be_in_the_target_language_is_translated(address: str) -> 
 
     assert (status, answer["detectedLanguage"]["language"]) == (200, "en")
     assert answer["translatedText"] != fields["q"]
+
+
+@pytest.mark.parametrize(
+    "text", ["Chúng tôi sẽ đến thăm bà ngoại vào ngày mai.", "Waar is die stasie?"]
+)
+def test_text_in_a_language_without_a_list_is_translated(
+    save: Callable[[str, str], Path], text: str
+) -> None:
+    with serving([loaded(save("vi", "en"))]) as url:
+        fields = {"q": text, "source": "auto", "target": "en"}
+        status, answer = post(f"{url}/translate", json=fields)
+        assert (status, answer["detectedLanguage"]["language"]) == (200, "vi")
+
+        fields["q"] = "Where is the cat? It was on the table with the other one."
+        assert post(f"{url}/translate", json=fields)[1]["translatedText"] == fields["q"]
 
 
 def test_html_keeps_its_tags(copying: tuple[Copier, ServedModel]) -> None:

@@ -86,6 +86,16 @@ def is_mark(character: str) -> bool:
     return unicodedata.category(character) in ("Mn", "Mc")
 
 
+def scripts_of(language: str) -> frozenset[str]:
+    """Name the scripts in which a language is written; none if they are not known.
+
+    >>> sorted(scripts_of("ja")), sorted(scripts_of("sr_RS")), sorted(scripts_of("tlh"))
+    (['Han', 'Kana'], ['Cyrillic', 'Latin'], [])
+    """
+    code = base_language(language)
+    return frozenset(script for script, codes in LANGUAGES.items() if code in codes.split())
+
+
 def letters_outside(*languages: str) -> re.Pattern[str] | None:
     """Return a pattern for a letter of a script in which none of the languages is written.
 
@@ -95,14 +105,11 @@ def letters_outside(*languages: str) -> re.Pattern[str] | None:
     Returns:
         None if the scripts of one of them are not known.
     """
-    scripts: set[str] = set()
-    for language in languages:
-        code = base_language(language)
-        of_language = {script for script, codes in LANGUAGES.items() if code in codes.split()}
-        if not of_language:
-            return None
-        scripts |= of_language
-    return re.compile(r"[^\W\d_" + "".join(RANGES[script] for script in sorted(scripts)) + "]")
+    of_each = [scripts_of(language) for language in languages]
+    if not all(of_each):
+        return None
+    scripts = sorted(frozenset().union(*of_each))
+    return re.compile(r"[^\W\d_" + "".join(RANGES[script] for script in scripts) + "]")
 
 
 def share_in_script(text: str, outside: re.Pattern[str]) -> float:

@@ -26,6 +26,10 @@ _SURE_OF_TARGET = 0.95
 """How probable it must be that a text is in the target language to leave it as it is: whoever asks
 for a translation usually needs one."""
 
+_SURE_WITHOUT_LIST = 0.9999
+"""The same, if it could be in a language that is only known to be unlike the target, or if nothing
+more is known of the target."""
+
 _CHARACTERS_READ_AT_ONCE = 300
 """A sentence takes a millisecond, as long as switching threads; a book takes seconds, in which
 others are answered."""
@@ -248,7 +252,9 @@ class TranslationService:
             return self.models.find_language(order.source), None
         text, sources = order.reader.visible(text), self.models.sources(target)
         detection = self.detector.detect(text, among=[*sources, target])
-        if detection.language == target and detection.confidence < _SURE_OF_TARGET:
+        tells_apart = all(self.detector.tells_apart(source, target) for source in sources)
+        enough = _SURE_OF_TARGET if tells_apart else _SURE_WITHOUT_LIST
+        if detection.language == target and detection.confidence < enough:
             detection = self.detector.detect(text, among=sources)
         return detection.language, detection
 
