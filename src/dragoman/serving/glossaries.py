@@ -68,7 +68,7 @@ def check_glossary(models: Models, name: str, source: str | None, target: str) -
         RefusalError: there is no such glossary, or it is for other languages.
     """
     model, _ = _find(models, name)
-    if not source or model.pair != (models.find_language(source), models.find_language(target)):
+    if not source or model.pair != models.find_pair(source, target):
         raise RefusalError(
             400,
             f"the glossary {name} needs source_lang {model.source} and target_lang {model.target}",

@@ -1,7 +1,7 @@
 """The models that are served: at most one for each pair of languages."""
 
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -123,24 +123,46 @@ class Models:
         """List the languages from which one is translated."""
         return [model.source for model in self.all if model.target == target]
 
-    def find_language(self, wanted: str) -> str:
-        """Find the language that a client means; for a region that is not here, the language.
+    def find_target(self, wanted: str, *, source: str | None = None) -> str:
+        """Find the target that a client means; for a region that is not here, the language.
+
+        Into pt may be into pt_BR, though there is a model from pt.
+
+        Args:
+            wanted: A language, in any spelling.
+            source: The one that the client has named, in any spelling.
 
         Raises:
             RefusalError: it is not served.
         """
-        for code in self.languages:
-            if same_language(code, wanted):
-                return code
-        for code in self.languages:
-            if base_language(code) == base_language(wanted):
-                return code
+        targets = [
+            model.target
+            for model in self.all
+            if source is None or base_language(model.source) == base_language(source)
+        ]
+        return _nearest(wanted, targets) or self._nearest_of_all(wanted)
+
+    def find_pair(self, source: str, target: str) -> tuple[str, str]:
+        """Find the languages that a client means, as `find_target` does.
+
+        They may be the same: such a text needs no model.
+
+        Raises:
+            RefusalError: one of them is not served.
+        """
+        target = self.find_target(target, source=source)
+        sources = [*self.sources(target), target]
+        return _nearest(source, sources) or self._nearest_of_all(source), target
+
+    def _nearest_of_all(self, wanted: str) -> str:
+        if found := _nearest(wanted, self.languages):
+            return found
         raise RefusalError(
             400, f"{_printable(wanted)} is not served; there is {', '.join(self.languages)}"
         )
 
     def find(self, source: str, target: str) -> ServedModel:
-        """Find the model between two languages, written as `find_language` writes them.
+        """Find the model between two languages, written as `find_pair` writes them.
 
         Raises:
             RefusalError: there is none.
@@ -149,6 +171,13 @@ class Models:
             return model
         pairs = ", ".join(f"{model.source} to {model.target}" for model in self.all)
         raise RefusalError(400, f"no model translates from {source} to {target}; there is {pairs}")
+
+
+def _nearest(wanted: str, codes: Sequence[str]) -> str | None:
+    """Find a language among others, or else the first one that differs in its region."""
+    same = [code for code in codes if same_language(code, wanted)]
+    alike = [code for code in codes if base_language(code) == base_language(wanted)]
+    return next(iter(same + alike), None)
 
 
 def _printable(wanted: str) -> str:

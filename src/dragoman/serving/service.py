@@ -105,21 +105,24 @@ class TranslationService:
             DragomanError: the engine cannot search like this.
         """
         self.check_length(order.texts)
-        target = self.models.find_language(order.target)
+        order = self._resolve(order)
         try:
             async with asyncio.timeout(self.settings.timeout):
-                with self._room_for(order, target) as rooms:
+                with self._room_for(order) as rooms:
                     if sum(map(len, order.texts)) <= _CHARACTERS_READ_AT_ONCE:
-                        groups = self._read(order, target)
+                        groups = self._read(order)
                     else:
-                        groups = await asyncio.to_thread(self._read, order, target)
+                        groups = await asyncio.to_thread(self._read, order)
                     *found, _ = await asyncio.gather(
                         *(self._translate(group, order) for group in groups), _leave(rooms)
                     )
         except TimeoutError:
             raise self._too_slow() from None
         answers = [
-            (place, Answer(translation=best, target=target, source=g.source, detection=detection))
+            (
+                place,
+                Answer(translation=best, target=order.target, source=g.source, detection=detection),
+            )
             for g, translations in zip(groups, found, strict=True)
             for (place, detection), best in zip(g.places, translations, strict=True)
         ]
@@ -132,7 +135,7 @@ class TranslationService:
             RefusalError: a language is not served, or a limit is exceeded.
         """
         self.check_length(order.texts)
-        with self._room_for(order, self.models.find_language(order.target)):
+        with self._room_for(self._resolve(order)):
             pass
 
     def check_crowd(self, num_requests: int) -> None:
@@ -154,31 +157,38 @@ class TranslationService:
                 return
         raise refusal
 
-    def _room_for(self, order: Order, target: str) -> ExitStack:
+    def _resolve(self, order: Order) -> Order:
+        """Write the languages of an order as the models do."""
+        if order.source is None:
+            return replace(order, target=self.models.find_target(order.target))
+        source, target = self.models.find_pair(order.source, order.target)
+        return replace(order, source=source, target=target)
+
+    def _room_for(self, order: Order) -> ExitStack:
         """Reserve room for texts with every model that may be asked to translate them."""
         if order.source is None:
-            sources = self.models.sources(target)
+            sources = self.models.sources(order.target)
             if not sources:
-                raise RefusalError(400, f"no model translates to {target}")
+                raise RefusalError(400, f"no model translates to {order.target}")
         else:
-            sources = [self.models.find_language(order.source)]
+            sources = [order.source]
         num_characters = sum(map(len, order.texts))
         with ExitStack() as rooms:
             for source in sources:
-                if source != target:
-                    model = self.models.find(source, target)
+                if source != order.target:
+                    model = self.models.find(source, order.target)
                     rooms.enter_context(self._batchers[model.pair].room_for(num_characters))
             return rooms.pop_all()
 
-    def _read(self, order: Order, target: str) -> list[_Group]:
+    def _read(self, order: Order) -> list[_Group]:
         """Detect the languages of texts, and take the texts apart."""
         places: dict[str, list[tuple[int, Detection | None]]] = {}
         for i, text in enumerate(order.texts):
-            source, detection = self._source_of(text, target, order)
+            source, detection = self._source_of(text, order)
             places.setdefault(source, []).append((i, detection))
         groups = []
         for source, chosen in places.items():
-            model = None if source == target else self.models.find(source, target)
+            model = None if source == order.target else self.models.find(source, order.target)
             texts = [order.texts[i] for i, _ in chosen]
             passages = (
                 [] if model is None else [order.reader.take_apart(text, model) for text in texts]
@@ -229,8 +239,7 @@ class TranslationService:
             raise self._too_slow() from None
 
     def _find(self, languages: tuple[str, str]) -> ServedModel:
-        source, target = map(self.models.find_language, languages)
-        return self.models.find(source, target)
+        return self.models.find(*self.models.find_pair(*languages))
 
     def _too_slow(self) -> RefusalError:
         return RefusalError(
@@ -246,11 +255,12 @@ class TranslationService:
                 413, f"{num_characters} characters are too many; this server takes {limit} at once"
             )
 
-    def _source_of(self, text: str, target: str, order: Order) -> tuple[str, Detection | None]:
-        """Find the language of a text: the target only if that is nearly sure, else a source."""
+    def _source_of(self, text: str, order: Order) -> tuple[str, Detection | None]:
+        """Resolve the language of a text; what nothing is known about comes from a source."""
         if order.source is not None:
-            return self.models.find_language(order.source), None
-        text, sources = order.reader.visible(text), self.models.sources(target)
+            return order.source, None
+        text, target = order.reader.visible(text), order.target
+        sources = self.models.sources(target)
         detection = self.detector.detect(text, among=[*sources, target])
         tells_apart = all(self.detector.tells_apart(source, target) for source in sources)
         enough = _SURE_OF_TARGET if tells_apart else _SURE_WITHOUT_LIST

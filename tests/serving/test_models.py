@@ -1,0 +1,49 @@
+"""The languages that a client means."""
+
+from dataclasses import replace
+
+import pytest
+from tests.serving.live import Copier
+
+from dragoman.serving.models import Models, ServedModel
+from dragoman.serving.refusal import RefusalError
+
+
+def serve(copier: tuple[Copier, ServedModel], *pairs: str) -> Models:
+    languages = [pair.split("-") for pair in pairs]
+    return Models(replace(copier[1], source=source, target=target) for source, target in languages)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "wanted", "found"),
+    [
+        ("en-it it-en", ("EN-gb", "it"), ("en", "it")),
+        ("en-it it-en", ("en", "en"), ("en", "en")),
+        ("en-pt_BR pt-en", ("en", "pt"), ("en", "pt_BR")),
+        ("en-pt_BR pt-en", ("pt-BR", "en"), ("pt", "en")),
+        ("en-pt_BR es-pt", ("en", "pt"), ("en", "pt_BR")),
+        ("en-pt pt_BR-en", ("en", "pt-BR"), ("en", "pt")),
+        ("en-zh_Hant en-zh_Hans zh-en", ("en", "ZH"), ("en", "zh_Hant")),
+        ("en-zh_Hant en-zh_Hans zh-en", ("en", "zh-hans"), ("en", "zh_Hans")),
+        ("en-zh_Hant en-zh_Hans zh-en", ("zh-Hans", "en"), ("zh", "en")),
+        ("zh_Hans-zh_Hant", ("zh", "zh-hant"), ("zh_Hans", "zh_Hant")),
+        ("zh_Hans-zh_Hant", ("zh-hant", "zh-hant"), ("zh_Hant", "zh_Hant")),
+    ],
+)
+def test_a_region_that_is_not_served_falls_back_to_what_is_translated(
+    copier: tuple[Copier, ServedModel],
+    pairs: str,
+    wanted: tuple[str, str],
+    found: tuple[str, str],
+) -> None:
+    assert serve(copier, *pairs.split()).find_pair(*wanted) == found
+
+
+def test_a_target_is_looked_for_among_targets_where_no_source_is_named(
+    copier: tuple[Copier, ServedModel],
+) -> None:
+    models = serve(copier, "pt-en", "en-pt_BR")
+
+    assert models.find_target("PT") == "pt_BR"
+    with pytest.raises(RefusalError, match="'fr' is not served; there is pt, en, pt_BR"):
+        models.find_target("fr")
