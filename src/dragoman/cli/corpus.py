@@ -1,6 +1,8 @@
 """`dragoman corpus`: look at parallel text, fetch it, or write the embedded one."""
 
 import contextlib
+import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -63,10 +65,11 @@ def check(
     from itertools import combinations
 
     from dragoman.corpora.config import CleaningConfig
-    from dragoman.corpora.languages import parse_languages
+    from dragoman.corpora.languages import parse_languages, warn_of_unknown
     from dragoman.corpora.statistics import measure, shared_sources
 
     pair = parse_languages(languages)
+    warn_of_unknown(pair, partial(print, file=sys.stderr))
     measured = [
         measure(corpus, languages=pair, config=CleaningConfig())
         for corpus in _corpora(files or [], source, target)

@@ -51,7 +51,7 @@ def plan(
     json
         Print one JSON object, for programs.
     """
-    from dragoman.corpora.languages import parse_languages
+    from dragoman.corpora.languages import parse_languages, warn_of_unknown
     from dragoman.errors import UsageError
     from dragoman.planning.plan import is_planned, make_plan
     from dragoman.recipe import recipe_from_table
@@ -68,15 +68,16 @@ def plan(
     source, target = parse_languages(languages)
     given = {"source_language": source, "target_language": target, "corpora": {"train": train}}
     recipe_from_table(given)  # refuses now what training would refuse later
+    warn_of_unknown((source, target), _say)
     # An output that cannot be written must fail now, not at the end; and signals clean up.
     end_by_exit()
     with contextlib.nullcontext() if output is None else open_whole(output) as file:
-        made = make_plan(given, minutes, lambda message: print(message, file=sys.stderr))
+        made = make_plan(given, minutes, _say)
         if file is not None:
             file.write(made.as_toml().encode())
             for line in made.reasons:
-                print(line, file=sys.stderr)
-            print(made.prediction, file=sys.stderr)
+                _say(line)
+            _say(made.prediction)
     if json:
         from json import dumps
 
@@ -85,3 +86,7 @@ def plan(
         print(dumps({"recipe": made.recipe, **prediction, **why}))
     elif output is None:
         print(made.as_toml(), end="")
+
+
+def _say(message: str) -> None:
+    print(message, file=sys.stderr)

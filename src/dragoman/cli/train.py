@@ -45,6 +45,7 @@ def train(
         minutes. The default is 60.
     """
     sleep_while_waiting()
+    from dragoman.corpora.languages import warn_of_unknown
     from dragoman.errors import UsageError
     from dragoman.pipeline.run import train_model
     from dragoman.planning.planned_run import plan_run, sizes_of
@@ -55,6 +56,8 @@ def train(
     directory = output or Path("runs") / recipe.stem
     display = ConsoleDisplay(LastingConsole(stderr=True))
     settings, written, given = read_recipe(recipe, set_)
+    if is_first():
+        warn_of_unknown(settings.languages, display.message)
     if not (sizes := sizes_of(given)):
         end_by_exit()
         settings = plan_run(given, directory, minutes, display.message)

@@ -44,8 +44,8 @@ class EvaluationConfig:
 def usual_tokenization(language: str) -> Tokenization:
     """Choose how BLEU finds words: Chinese and Japanese put no spaces between them."""
     language = base_language(language)
-    if language in ("zh", "zho"):
+    if language == "zh":
         return "zh"
-    if language in ("ja", "jpn"):
+    if language == "ja":
         return "ja-mecab" if find_spec("MeCab") and find_spec("ipadic") else "char"
     return EvaluationConfig.tokenize

@@ -33,23 +33,41 @@ zh Chinese = 中文, zu Zulu = isiZulu
 """
 """In English, and in the language itself where it has another name there."""
 
-CODE_OF_THREE = 3
-"""Number of letters in codes of ISO 639-3."""
+_OTHER_CODES = """
+af afr, am amh, ar ara arb, as asm, az aze azj, ba bak, be bel, bg bul, bn ben, bo bod tib, br bre,
+bs bos, ca cat, ce che, cs ces cze, cv chv, cy cym wel, da dan, de deu ger, dz dzo, el ell gre,
+en eng, eo epo, es spa, et est ekk, eu eus baq, fa fas per pes, fi fin, fo fao, fr fra fre, fy fry,
+ga gle, gd gla, gl glg, gu guj, ha hau, he heb iw, hi hin, hr hrv, ht hat, hu hun, hy hye arm,
+id ind, ig ibo, is isl ice, it ita, ja jpn, jv jav, ka kat geo, kk kaz, km khm, kn kan, ko kor,
+ku kur kmr, ky kir, la lat, lb ltz, lo lao, lt lit, lv lav lvs, mg mlg plt, mi mri mao, mk mkd mac,
+ml mal, mn mon khk, mr mar, ms msa may zsm, mt mlt, my mya bur, nb nob, ne nep npi, nl nld dut,
+nn nno, no nor, oc oci, pa pan, pl pol, ps pus pbt, pt por, ro ron rum, ru rus, sa san, sd snd,
+si sin, sk slk slo, sl slv, so som, sq sqi alb als, sr srp, st sot, su sun, sv swe,
+sw swa swh, ta tam, te tel, tg tgk, th tha, ti tir, tk tuk, tl tgl, tr tur, tt tat, ug uig, uk ukr,
+ur urd, uz uzb uzn, vi vie, wo wol, xh xho, yi yid ydd, yo yor, zh zho chi cmn, zu zul
+"""
+"""Those of ISO 639-2 and 639-3 (with the usual individual language of a macrolanguage, such as
+Mandarin of Chinese), and former ones."""
 
 _NAMES_OF = {
     code: names.split(" = ")
     for code, names in (entry.strip().split(" ", 1) for entry in _NAMES.split(","))
+}
+_CODE_OF = {
+    other: code
+    for code, *others in (entry.split() for entry in _OTHER_CODES.split(","))
+    for other in others
 }
 
 
 def language_name(code: str) -> str:
     """Name a language in English; an unknown code is its own name.
 
-    >>> language_name("it"), language_name("pt_BR"), language_name("tlh")
-    ('Italian', 'Portuguese (BR)', 'tlh')
+    >>> language_name("it"), language_name("pt_BR"), language_name("deu"), language_name("tlh")
+    ('Italian', 'Portuguese (BR)', 'German', 'tlh')
     """
     base, _, region = code.replace("_", "-").partition("-")
-    name, *_ = _NAMES_OF.get(base.lower(), [base])
+    name, *_ = _NAMES_OF.get(base_language(base), [base])
     return f"{name} ({region})" if region else name
 
 
@@ -70,7 +88,7 @@ def language_code(name: str) -> str | None:
     >>> language_code("italian"), language_code("it")
     ('it', None)
     """
-    if len(name) == CODE_OF_THREE:
+    if name.lower() in _CODE_OF:
         return None  # Lao has the code lao, too
     return next(
         (code for code, known in _NAMES_OF.items() if known[0].lower() == name.lower()), None
@@ -100,9 +118,10 @@ def same_language(one: str, other: str) -> bool:
 
 
 def base_language(code: str) -> str:
-    """Return the language of a code, without its region.
+    """Return the language of a code, without its region, and with two letters if it has two.
 
-    >>> base_language("EN-GB")
-    'en'
+    >>> base_language("EN-GB"), base_language("zho_Hans"), base_language("ceb")
+    ('en', 'zh', 'ceb')
     """
-    return code.replace("_", "-").partition("-")[0].lower()
+    base = code.replace("_", "-").partition("-")[0].lower()
+    return _CODE_OF.get(base, base)

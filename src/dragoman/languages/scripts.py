@@ -37,10 +37,10 @@ RANGES = {
 
 LANGUAGES = {
     "Latin": "af az br bs ca ceb cs cy da de en eo es et eu fi fil fo fr fy ga gd gl ha hr ht hu "
-    "id ig is it jv la lb lt lv mg mi ms mt nb nl nn no oc pl pt ro sk sl so sq sr st su sv sw "
+    "id ig is it jv ku la lb lt lv mg mi ms mt nb nl nn no oc pl pt ro sk sl so sq sr st su sv sw "
     "tk tl tr uz vi wo xh yo zu",
     "Cyrillic": "az ba be bg bs ce cv kk ky mk mn ru sr tg tk tt uk uz",
-    "Arabic": "ar arz ckb fa ps sd ug ur",
+    "Arabic": "ar arz ckb fa ku ps sd ug ur",
     "Armenian": "hy",
     "Bengali": "as bn",
     "Devanagari": "bho hi mai mr ne sa",
@@ -51,7 +51,7 @@ LANGUAGES = {
     "Gurmukhi": "pa",
     "Han": "ja ko yue zh",
     "Hangul": "ko",
-    "Hebrew": "he iw yi",
+    "Hebrew": "he yi",
     "Kana": "ja",
     "Kannada": "kn",
     "Khmer": "km",

@@ -68,7 +68,7 @@ _OPENING = "\"'`\u2018\u201c\u201e\u00ab\u00bb\u2039\u203a(\u00a1\u00bf\u200b"
 
 _ENDS, _MARKUP = tuple(".!?;"), tuple("\\<")
 
-_WITHOUT_SPACES = ("zh", "zho", "ja", "jpn", "yue")
+_WITHOUT_SPACES = ("zh", "ja", "yue")
 """Languages that put no space between sentences."""
 
 
