@@ -74,12 +74,25 @@ def test_the_bad_key_is_named(section: dict[str, Any], message: str) -> None:
 
 @pytest.mark.parametrize(
     ("language", "tokenize"),
-    [("zh", "zh"), ("zh_CN", "zh"), ("jav", "13a"), ("it", "13a"), ("zza", "13a")],
+    [
+        *(("zh", "zh"), ("zh_CN", "zh"), ("yue", "zh"), ("th", "char"), ("my_MM", "char")),
+        *(("jav", "13a"), ("it", "13a"), ("zza", "13a")),
+    ],
 )
 def test_bleu_splits_words_as_the_target_language_needs(language: str, tokenize: str) -> None:
     recipe = recipe_from_table({**SMALLEST, "target_language": language})
 
     assert recipe.evaluation.tokenize == tokenize
+
+
+def test_ter_is_left_out_where_it_cannot_split_words() -> None:
+    def metrics(language: str, **evaluation: Any) -> tuple[str, ...]:
+        table = {**SMALLEST, "target_language": language, "evaluation": evaluation}
+        return recipe_from_table(table).evaluation.metrics
+
+    assert metrics("it") == metrics("zh") == ("BLEU", "chrF", "TER")
+    assert metrics("th") == metrics("km", tokenize="13a") == ("BLEU", "chrF")
+    assert metrics("th", metrics=["TER"]) == ("TER",)
 
 
 @pytest.mark.parametrize(("installed", "tokenize"), [(True, "ja-mecab"), (False, "char")])

@@ -11,7 +11,7 @@ from dragoman.corpora.config import CleaningConfig, CorporaConfig
 from dragoman.corpora.text_file import as_setting
 from dragoman.decoding.config import SearchConfig
 from dragoman.errors import UsageError
-from dragoman.evaluation.config import EvaluationConfig, usual_tokenization
+from dragoman.evaluation.config import EvaluationConfig, usual_evaluation
 from dragoman.languages.codes import is_language_code, language_code, same_language
 from dragoman.model.config import PRESETS, STUDENTS, TransformerConfig
 from dragoman.model_directory import DESCRIPTION_NAME, ModelDirectory, ModelError
@@ -131,7 +131,8 @@ def read_recipe(path: Path, assignments: tuple[str, ...] = ()) -> ReadRecipe:
 def recipe_from_table(table: dict[str, Any]) -> Recipe:
     """Build a recipe from nested tables.
 
-    `model.preset` is resolved; the target language decides `evaluation.tokenize` if it is left out.
+    `model.preset` is resolved; the target language decides `evaluation.tokenize` and
+    `evaluation.metrics` if they are left out.
     """
     model = table.get("model", {})
     if isinstance(model, dict) and "preset" in model:
@@ -143,9 +144,9 @@ def recipe_from_table(table: dict[str, Any]) -> Recipe:
         rest = {key: value for key, value in model.items() if key != "preset"}
         table = {**table, "model": {**presets[name], **rest}}
     evaluation = table.get("evaluation", {})
-    if isinstance(evaluation, dict) and "tokenize" not in evaluation:
-        tokenize = usual_tokenization(str(table.get("target_language", "")))
-        table = {**table, "evaluation": {"tokenize": tokenize, **evaluation}}
+    if isinstance(evaluation, dict):
+        usual = usual_evaluation(str(table.get("target_language", "")))
+        table = {**table, "evaluation": {**usual, **evaluation}}
     return from_table(Recipe, table)
 
 

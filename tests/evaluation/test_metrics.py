@@ -173,6 +173,21 @@ def test_the_way_to_split_words_changes_bleu_and_its_signature(
     assert f"tok:{tokenize}" in only.signature
 
 
+@pytest.mark.parametrize(
+    ("tokenize", "expected", "asian"),
+    [("zh", 100 / 6, "yes"), ("char", 100 / 6, "yes"), ("13a", 100, "no"), ("none", 100, "no")],
+)
+def test_ter_splits_chinese_as_bleu_does(
+    tokenize: Tokenization, expected: float, asian: str
+) -> None:
+    config = EvaluationConfig(metrics=("TER",), tokenize=tokenize)
+
+    (only,) = score(["狗看见旧书。"], ["猫看见旧书。"], config)
+
+    assert only.value == pytest.approx(expected)
+    assert f"asian:{asian}" in only.signature
+
+
 def test_unequal_numbers_of_sentences_are_both_named() -> None:
     with pytest.raises(EvaluationError, match="3 hypotheses but 2 references"):
         score(SYSTEM, REFERENCES[:2], EvaluationConfig())

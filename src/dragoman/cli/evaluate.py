@@ -42,11 +42,11 @@ class ScoringOptions:
             UsageError: a value is unknown.
         """
         from dragoman.config import from_table, to_table
-        from dragoman.evaluation.config import EvaluationConfig, usual_tokenization
+        from dragoman.evaluation.config import EvaluationConfig, usual_evaluation
 
         given = {name: value for name, value in vars(self).items() if value is not None}
         recorded = _recorded_settings(model)
-        usual = to_table(recorded) if recorded else {"tokenize": usual_tokenization(languages[1])}
+        usual = to_table(recorded) if recorded else usual_evaluation(languages[1])
         with settings_are_options(vars(self)):
             return from_table(EvaluationConfig, {**usual, **given})
 
@@ -268,15 +268,15 @@ def _warn_of_other_letters(texts: list[str], what: str) -> None:
 
 
 def _warn_of_unspaced(references: list[str], settings: "EvaluationConfig") -> None:
-    """Warn where BLEU would take sentences for words."""
+    """Warn where BLEU and TER would take sentences for words."""
     from dragoman.languages.scripts import is_unspaced
 
     splits_at_spaces = settings.tokenize in ("13a", "intl") and "BLEU" in settings.metrics
     if splits_at_spaces and is_unspaced("".join(references)):
         print(
             "warning: the references are written without spaces between words, at which BLEU "
-            f"splits them ({settings.tokenize}), and means little so; give --tokenize char, or zh "
-            "for Chinese, ja-mecab for Japanese",
+            f"({settings.tokenize}) and TER split them, and mean little so; give --tokenize char, "
+            "or zh for Chinese, ja-mecab for Japanese",
             file=sys.stderr,
         )
 

@@ -111,5 +111,6 @@ def _metric(name: MetricName, config: EvaluationConfig) -> Any:
         reason = " ".join(str(error).split())
         raise EvaluationError(f"a package for {name} is not installed: {reason}") from error
     if name == "TER":
-        return TER()
+        asian = not config.splits_at_spaces
+        return TER(normalized=asian, asian_support=asian)
     return CHRF(lowercase=config.lowercase, word_order=2 if name == "chrF++" else 0)
