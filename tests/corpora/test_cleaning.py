@@ -156,6 +156,25 @@ def test_the_share_of_the_script_is_measured_on_letters_alone() -> None:
     assert reason_for("12 + 34 = ½²?", "fa 46", min_script_share=1.0) is None
 
 
+@pytest.mark.parametrize(
+    ("source", "target", "languages"),
+    [
+        (
+            "Use the USB-C port of your MacBook Pro.",
+            "MacBook ProのUSB-Cポートを使う。",
+            ("en", "ja"),
+        ),
+        ("Install npm on Ubuntu Linux.", "Ubuntu Linuxにnpmをインストール。", ("en", "ja")),
+        ("Download the PDF from GitHub using Git.", "用Git从GitHub下载PDF文件。", ("en", "zh")),
+    ],
+)
+def test_a_chinese_or_japanese_letter_counts_as_several_beside_names(
+    source: str, target: str, languages: tuple[str, str]
+) -> None:
+    assert reason_for(source, target, languages) is None
+    assert reason_for(source, source.upper(), languages) == "wrong script"
+
+
 def test_a_language_whose_script_is_not_known_is_not_checked() -> None:
     assert letters_outside("tlh") is None
     assert reason_for("кошка", "cat", ("tlh", "en")) is None

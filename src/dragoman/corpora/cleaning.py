@@ -9,12 +9,11 @@ from dragoman.batched import batched
 from dragoman.corpora.config import CleaningConfig
 from dragoman.corpora.parallel_text import Pair
 from dragoman.corpora.seen import SeenPairs
-from dragoman.languages.scripts import WIDE, letters_outside, share_in_script
+from dragoman.languages.scripts import letters_outside, share_in_script, weighted_length
 
 BLOCK = 4096  # pairs examined together, so that duplicates are found with array operations
 MAX_EXAMPLES = 5
 SHORT = 20  # characters up to which a ratio of lengths says nothing
-WIDE_CHARACTER = 3  # letters that say as much as one Chinese, Japanese or Korean character
 
 CONTROL_CHARACTER = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\ufffd\ud800-\udfff]")
 
@@ -136,7 +135,7 @@ def is_too_long(pair: Pair, max_characters: int, max_words: int) -> bool:
 
 def length_ratio(pair: Pair) -> float:
     """Return how many times longer the longer side is; 1 when both are short."""
-    source, target = _weighted_length(pair.source), _weighted_length(pair.target)
+    source, target = weighted_length(pair.source), weighted_length(pair.target)
     longer = max(source, target)
     return longer / max(min(source, target), 1) if longer > SHORT else 1.0
 
@@ -156,10 +155,3 @@ def is_encoded_twice(pair: Pair) -> bool:
     """Say whether a side has UTF-8 that was read as Windows-1252, and so encoded twice."""
     found = ENCODED_TWICE.search(pair.source) or ENCODED_TWICE.search(pair.target)
     return found is not None
-
-
-def _weighted_length(text: str) -> int:
-    """Count characters, wide ones several times."""
-    if text.isascii():
-        return len(text)
-    return len(text) + (WIDE_CHARACTER - 1) * len(WIDE.findall(text))

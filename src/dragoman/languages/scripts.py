@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable
 
 from dragoman.languages.codes import base_language
 
@@ -75,8 +76,8 @@ space. Korean has spaces between words, but none before a particle."""
 
 UNSPACED_CHARACTER = re.compile(f"[{UNSPACED}]")
 
-WIDE = re.compile(f"[{RANGES['Han']}{RANGES['Hangul']}{RANGES['Kana']}]")
-"""A character that says as much as several letters."""
+_WIDE = re.compile(f"[{RANGES['Han']}{RANGES['Hangul']}{RANGES['Kana']}]")
+_LETTERS_OF_WIDE = 3  # that say as much as one such character
 
 
 def is_mark(character: str) -> bool:
@@ -112,15 +113,30 @@ def letters_outside(*languages: str) -> re.Pattern[str] | None:
     return re.compile(r"[^\W\d_" + "".join(RANGES[script] for script in scripts) + "]")
 
 
+def weighted_length(text: str) -> int:
+    """Count characters, those of Chinese, Japanese and Korean several times: they say as much.
+
+    >>> weighted_length("猫 cat")
+    7
+    """
+    if text.isascii():
+        return len(text)
+    return len(text) + (_LETTERS_OF_WIDE - 1) * len(_WIDE.findall(text))
+
+
 def share_in_script(text: str, outside: re.Pattern[str]) -> float:
     """Return the share of the letters of a text that `letters_outside` does not match.
 
-    It is 1 for a text without letters.
+    They are weighted as in `weighted_length`. It is 1 for a text without letters.
     """
     if text.isascii() and not outside.match("a"):  # Latin letters, in a language that has them
         return 1.0
-    num_outside = sum(map(str.isalpha, outside.findall(text)))  # ½ is a \w, and no letter
-    return 1 - num_outside / sum(map(str.isalpha, text)) if num_outside else 1.0
+    num_outside = _weigh_letters(outside.findall(text))  # ½ is a \w, and no letter
+    return 1 - num_outside / _weigh_letters(text) if num_outside else 1.0
+
+
+def _weigh_letters(characters: Iterable[str]) -> int:
+    return weighted_length("".join(filter(str.isalpha, characters)))
 
 
 def is_unspaced(text: str) -> bool:
