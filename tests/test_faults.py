@@ -95,6 +95,29 @@ def test_what_stays_in_the_language_of_the_source_is_a_copy(translation: str, co
         assert found(unknown) == ()
 
 
+@pytest.mark.parametrize(
+    ("text", "languages", "copied"),
+    [
+        ("今日、先生は小さいりんごを欲しがります。", ("ja", "en"), True),
+        ("老师今天想要旧的苹果。", ("zh", "en"), True),
+        ("선생님은 오늘 오래된 사과를 원합니다.", ("ko", "ja"), True),
+        ("शिक्षक आज पुराना सेब चाहता है।", ("hi", "en"), True),
+        ("المعلم يريد التفاحة.", ("ar", "fa"), True),
+        ("東京都。", ("ja", "en"), False),  # too short
+        ("北京大学图书馆", ("zh", "ja"), False),  # it is written so there, too
+        ("iPhone 15 Pro Max (256GB)", ("en", "ja"), False),
+        ("老师今天想要旧的苹果。", ("zh", "tlh"), False),  # in Klingon's script, perhaps
+    ],
+)
+def test_a_copy_is_seen_in_letters_without_case(
+    text: str, languages: tuple[str, str], copied: bool
+) -> None:
+    ids = [*range(10)]
+    found = find_faults(text, text, source_ids=ids, translation_ids=ids, languages=languages)
+
+    assert found == (("copies the source",) if copied else ())
+
+
 def test_what_two_languages_share_is_no_copy() -> None:
     ids = [*range(10)]
     pairs = [
@@ -130,6 +153,9 @@ def test_lengths_are_compared(source: int, translation: int, expected: tuple[Fau
         ("Click here to open the file.", "Fai clic", True),
         ("Click here to open the file!", "Fai clic qui", True),
         ('He said: "Open the file now?"', "Disse apri", True),
+        ("هل قرأت الكتاب القديم؟", "Have", True),
+        ("यह एक बहुत अच्छी किताब है।", "This", True),
+        ("یہ کتاب بہت اچھی ہے۔", "This", True),
         ("Click here to open the file", "Fai clic", False),  # a title, perhaps
         ("Click here to open the file.", "Fai clic.", False),  # it may be said so
         ("Click here to open the file.", "Fai clic qui per aprire", False),

@@ -8,7 +8,7 @@ from typing import Literal
 
 from dragoman.languages.codes import base_language
 from dragoman.languages.detection import LISTED_LANGUAGES, Detector
-from dragoman.languages.scripts import UNSPACED_CHARACTER
+from dragoman.languages.scripts import RANGES, UNSPACED_CHARACTER, scripts_of
 
 Fault = Literal[
     "repeats itself",
@@ -28,6 +28,9 @@ FEWEST_WORDS = 6
 MOST_COPIED = 0.9
 FEWEST_WORDS_ALONE = 3
 
+FEWEST_FOREIGN = 6
+"""This many letters that the target language does not have are no mark or sign."""
+
 LEAST_COPIED = 0.5
 FEWEST_PLAIN = 4
 """Fewer plain words than this may be in both a source and its translation by chance."""
@@ -39,7 +42,7 @@ FEWEST_WORDS_ENDED = 4
 MOST_BROKEN_OFF = 0.5
 """Most words, for each one of its source, of a translation that breaks off."""
 
-_ENDED = re.compile(r"[.!?\u2026][\"')\]\u00bb\u201d\u2019]*$")
+_ENDED = re.compile(r"[.!?\u2026\u061f\u06d4\u0964\u3002\uff01\uff1f][\"')\]\u00bb\u201d\u2019]*$")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _STANDING_ALONE = re.compile(r"(?<!\S)[^\W\d_]{2,}(?=[.,;:!?\u2026]?(?!\S))")
 _ADDRESS = re.compile(r"\S*(?:://|@|www\.)\S*")
@@ -71,7 +74,11 @@ def find_faults(
     found: list[Fault] = []
     if longest_loop(translation_ids) > 2 * longest_loop(source_ids):
         found.append("repeats itself")
-    if _copies(source, translation) or _copies_in_part(source, translation, languages):
+    if (
+        _copies(source, translation)
+        or _copies_in_part(source, translation, languages)
+        or _copies_script(source, translation, languages)
+    ):
         found.append("copies the source")
     shorter, longer = sorted((len(source_ids), len(translation_ids)))
     if longer >= LEAST_TOKENS and longer > MOST_TOKENS_FOR_EACH * (shorter + 1):
@@ -126,7 +133,7 @@ def _copies(source: str, translation: str) -> bool:
     words, of_source = _words(translation), _words(source)
     alone = _STANDING_ALONE.findall(translation)
     if words == of_source and len(alone) >= FEWEST_WORDS_ALONE:
-        return all(word[0].islower() for word in alone[1:]) or len(words) >= FEWEST_WORDS
+        return not any(word[0].isupper() for word in alone[1:]) or len(words) >= FEWEST_WORDS
     copied = sum((Counter(words) & Counter(of_source)).values())
     return len(words) >= FEWEST_WORDS and copied > MOST_COPIED * len(words)
 
@@ -147,6 +154,26 @@ def _copies_in_part(source: str, translation: str, languages: tuple[str, str] | 
         return False
     of_source, own = languages
     return _detector(languages).detect(translation, among=(own, of_source)).language == of_source
+
+
+def _copies_script(source: str, translation: str, languages: tuple[str, str] | None) -> bool:
+    """Tell whether a translation is its source, in letters that its own language does not have.
+
+    These are seen where words are not, as in Chinese and Hindi. Names in Latin letters may stay.
+    """
+    if languages is None or translation.split() != source.split():
+        return False
+    foreign = _foreign(languages)
+    letters = [] if foreign is None else foreign.findall(translation)
+    return sum(map(str.isalpha, letters)) >= FEWEST_FOREIGN
+
+
+@cache
+def _foreign(languages: tuple[str, str]) -> re.Pattern[str] | None:
+    """Return a pattern for what only the source language is written with, unless it is Latin."""
+    of_source, of_target = map(scripts_of, languages)
+    scripts = of_source - of_target - {"Latin"} if of_target else ()
+    return re.compile("[" + "".join(RANGES[name] for name in scripts) + "]") if scripts else None
 
 
 @cache
