@@ -102,6 +102,8 @@ def test_what_is_read_of_any_file_is_counted_and_the_rest_is_refused(
     assert report.read == report.kept + sum(report.dropped.values())
     if not ending:
         contents = [path.read_bytes() for path in paths]
+        if form != "two":  # empty lines at the end are no pairs
+            contents = [content.rstrip(b"\n") for content in contents]
         assert {text.count(b"\n") + (text[-1:] != b"\n") for text in contents} == {len(read)}
 
 
