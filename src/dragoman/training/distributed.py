@@ -64,8 +64,8 @@ def device_of_process(name: str) -> torch.device:
             f"device {name!r}: it is for one process of a machine, and there are several; write "
             "auto or cuda, which give each a GPU of its own"
         )
-    if name == "cuda" or (name == "auto" and torch.cuda.is_available()):
-        if 0 < (count := torch.cuda.device_count()) <= local_rank():
+    if name in ("auto", "cuda") and torch.cuda.is_available():
+        if (count := torch.cuda.device_count()) <= local_rank():
             raise DragomanError(
                 f"process {local_rank()} of this machine has no GPU of its own: the number of GPUs "
                 f'is {count}; start torchrun with "--nproc-per-node {count}"'
