@@ -145,12 +145,12 @@ def _wrong_columns(place: str, columns: Sequence[str]) -> str:
             f"{place}: {len(columns)} columns where 2 are expected (source TAB target); "
             "remove the extra columns or tabs"
         )
-    is_half_a_cell = columns[0].count('"') % 2 == 1
-    advice = (
-        "if a spreadsheet has written it, name the file .csv, as a quoted cell goes on here"
-        if is_half_a_cell
-        else "add the translation"
-    )
+    advice = "add the translation"
+    if columns[0].count('"') % 2 == 1:  # half a cell, or a sign for inches
+        advice = (
+            "if a spreadsheet has written it, name the file .csv, as a quoted cell goes on here; "
+            "otherwise add the translation"
+        )
     return f"{place}: 1 column where 2 are expected (source TAB target); {advice}"
 
 
