@@ -1,6 +1,7 @@
 """Signs that parallel text is not what it should be, looked for while it is read."""
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.expected_language import (
@@ -34,13 +35,17 @@ class Signs:
             self._target.add(pair.target)
             yield pair
 
+    @cached_property
     def seeming(self) -> tuple[OtherLanguage | None, OtherLanguage | None]:
-        """Name the languages in which source and target seem to be, where they should not be."""
+        """The languages in which source and target seem to be, where they should not be.
+
+        It takes most of a second to find them; so they are found once, when all pairs have passed.
+        """
         return self._source.other(), self._target.other()
 
     def warnings(self) -> list[str]:
         """Say what signs there were, in one sentence each."""
         return [
             *self._spreadsheet.warnings(),
-            *language_warnings(self._languages, self.seeming(), self._swapped.share()),
+            *language_warnings(self._languages, self.seeming, self._swapped.share()),
         ]

@@ -93,7 +93,7 @@ def measure(
         pass
     if not report.read and refusals.first:
         raise refusals.first[0]
-    source, target = signs.seeming()
+    source, target = signs.seeming
     return CorpusStatistics(
         corpus=corpus.path or corpus.name,
         pairs=report.read,
