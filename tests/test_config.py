@@ -45,10 +45,10 @@ def test_tables_become_configurations_and_back() -> None:
     [
         ({"nmae": "x"}, "unknown key nmae; did you mean name?"),
         ({"name": "x", "inner": {"rtae": 1}}, "unknown key inner.rtae; did you mean inner.rate?"),
-        ({"name": "x", "zzz": 1}, "unknown key zzz; there is name, size, inner, several"),
+        ({"name": "x", "zzz": 1}, "unknown key zzz; the keys are name, size, inner, several"),
         ({}, "name is missing"),
         ({"name": 3}, "name = 3 should be a text"),
-        ({"name": "a\0b"}, r"name = 'a\x00b' has a NUL character, which nothing may; remove it"),
+        ({"name": "a\0b"}, r"name = 'a\x00b' has a NUL character, which is not allowed; remove it"),
         (
             {"name": "\udce9"},
             r"name = '\udce9' is not UTF-8 and cannot be written down; change it, or "

@@ -104,7 +104,7 @@ def _unknown(key: str, known: list[str]) -> str:
     """Say that a key is unknown and which one was probably meant."""
     if close := nearest(key, known):
         return f"unknown key {key}; did you mean {close}?"
-    return f"unknown key {key}; there is {', '.join(known)}"
+    return f"unknown key {key}; the keys are {', '.join(known)}"
 
 
 def _convert(value: Any, expected: Any, at: str) -> Any:
@@ -141,7 +141,7 @@ def _written(value: Any) -> str:
 def _check_text(text: str, at: str) -> None:
     """Reject text that no settings file can hold."""
     if "\0" in text:
-        raise UsageError(f"{at} = {text!r} has a NUL character, which nothing may; remove it")
+        raise UsageError(f"{at} = {text!r} has a NUL character, which is not allowed; remove it")
     try:
         text.encode()
     except UnicodeEncodeError:  # from a name or an argument that Python could not decode

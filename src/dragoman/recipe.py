@@ -139,7 +139,7 @@ def recipe_from_table(table: dict[str, Any]) -> Recipe:
         name, presets = model["preset"], PRESETS | STUDENTS
         if not isinstance(name, str) or name not in presets:
             close = nearest(str(name), list(presets))
-            hint = f"did you mean {close!r}?" if close else f"there is {', '.join(presets)}"
+            hint = f"did you mean {close!r}?" if close else f"the presets are {', '.join(presets)}"
             raise UsageError(f"unknown model.preset {name!r}; {hint}")
         rest = {key: value for key, value in model.items() if key != "preset"}
         table = {**table, "model": {**presets[name], **rest}}

@@ -317,7 +317,7 @@ def test_a_text_that_changes_meanwhile_is_noticed(job: Job, text: Path) -> None:
         if progress.num_lines == 80:
             text.write_text(text.read_text().upper())
 
-    with pytest.raises(BulkError, match=f"{text}: it has changed while it was translated"):
+    with pytest.raises(BulkError, match=f"{text}: it changed while it was translated"):
         translate_files(job, in_this_process, tell)
 
     assert not job.output.exists()
@@ -330,7 +330,7 @@ def test_what_was_made_of_a_changed_text_is_not_kept(job: Job, text: Path) -> No
         if progress.num_lines == 80:
             text.write_text("\n".join(reversed(LINES)))
 
-    with pytest.raises(BulkError, match="run the command again when it is as it was"):
+    with pytest.raises(BulkError, match="restore it and run the command again"):
         translate_files(job, in_this_process, tell)
     text.write_text(original)
 
@@ -363,7 +363,7 @@ def test_a_text_that_is_gone_has_changed(text: Path) -> None:
     unchanged = Unchanged((text,))
     text.unlink()
 
-    with pytest.raises(BulkError, match=f"{text}: it has changed while it was translated"):
+    with pytest.raises(BulkError, match=f"{text}: it changed while it was translated"):
         unchanged.check()
 
 
@@ -400,7 +400,7 @@ def test_a_file_where_the_parts_would_be_is_named(job: Job) -> None:
     kept = job.output.with_name("out.txt.part")
     kept.write_text("holiday")
 
-    with pytest.raises(BulkError, match=f"{kept}: no translation has made this.*move it away"):
+    with pytest.raises(BulkError, match=f"{kept}: it was not made by a translation.*move it away"):
         run(job)
 
 
@@ -423,7 +423,7 @@ def test_a_directory_that_is_not_ours_is_left_alone(job: Job) -> None:
     kept.mkdir()
     (kept / "photograph.jpg").write_text("holiday")
 
-    with pytest.raises(BulkError, match=r"photograph\.jpg: no translation has made this"):
+    with pytest.raises(BulkError, match=r"photograph\.jpg: it was not made by a translation"):
         run(job)
 
     assert (kept / "photograph.jpg").exists()

@@ -86,7 +86,7 @@ def test_a_record_that_utf_8_cannot_hold_is_set_aside_and_the_rest_delivered(
         ("{", "2: not JSON: "),
         ('{"x":' + "[" * 20_000, "2: not JSON: "),
         ("[1]", "2: not a JSON object, which has fields"),
-        ('{"text": "a", "id": 1}', "2: no field 't'; there is text, id"),
+        ('{"text": "a", "id": 1}', "2: no field 't'; it has text, id"),
         ('{"t": 3}', "2: the field 't' is neither text nor null"),
         ('{"t": "a", "it": "b"}', "2: there is a field 'it' already; --into names another"),
     ],

@@ -57,7 +57,7 @@ def test_blocks_can_be_read_in_any_order(table: Path) -> None:
 @pytest.mark.parametrize(
     ("field", "into", "reason"),
     [
-        ("x", "it", "no column 'x'; there is id, t"),
+        ("x", "it", "no column 'x'; it has id, t"),
         ("id", "it", "the column 'id' is not text but int64"),
         ("t", "id", "there is a column 'id' already; --into names another"),
     ],
@@ -112,7 +112,7 @@ def test_a_damaged_group_of_rows_is_named(table: Path) -> None:
     ):
         with pytest.raises(CorpusError) as error:
             use()
-        assert str(error.value) == f"{table}: damaged: its group of rows 2 cannot be read"
+        assert str(error.value) == f"{table}: damaged: its row group 2 cannot be read"
 
 
 def test_a_damaged_footer_is_named(table: Path) -> None:

@@ -30,4 +30,4 @@ def test_a_cluster_delivers_everything_though_an_actor_is_killed_and_a_line_is_p
     assert [record["translation"] for record in records] == [
         None if record["id"] == 99 else translations[record["id"]] for record in records
     ]
-    assert "dies: 2 times" in rejections_path(source.with_name("out.jsonl")).read_text()
+    assert "died: 2 times" in rejections_path(source.with_name("out.jsonl")).read_text()

@@ -112,7 +112,7 @@ def test_a_line_that_kills_its_process_is_set_aside(job: Job, text: Path, start:
     assert rejected == 1
     lines = job.output.read_text().split("\n")
     assert lines == [*(translated := expected(job).split("\n"))[:19], "", *translated[20:]]
-    reason = "the process that translates it dies: 2 times among other lines, then alone"
+    reason = "the process that translated it died: 2 times among other lines, then alone"
     assert f'"line": 20, "text": "w1 poison w2", "reason": "{reason}"' in (
         rejections_path(job.output).read_text()
     )

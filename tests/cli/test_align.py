@@ -92,7 +92,7 @@ def test_italian_is_judged_on_the_embedded_corpus(
     ("arguments", "code", "complaint"),
     [
         ([], 1, "the model is en-de; name a file of sentence pairs"),
-        (["--gold", "x"], 2, "--gold needs the file of the sentence pairs"),
+        (["--gold", "x"], 2, "--gold needs PAIRS, the sentence pairs"),
         (["{empty}"], 1, "empty.tsv: the file is empty"),
         (["{pairs}", "--gold", "{gold}"], 1, "1 lines, but"),
         (["{pairs}", "--gold", "{beyond}"], 1, "beyond.align:2: it links word 1 to word 3, but"),

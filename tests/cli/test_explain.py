@@ -113,8 +113,7 @@ def test_how_a_sentence_that_begins_with_a_dash_is_given_is_said(
 
     assert main([*command, str(model), sentence, "-o", str(page)]) == 2
     assert capsys.readouterr().err == (
-        f'dragoman: "{sentence}" begins as an option does; write -- before what is none, and it '
-        "last\n"
+        f'dragoman: "{sentence}" begins like an option; if it is not one, put it last, after --\n'
     )
 
     assert main([*command, str(model), "-o", str(page), "--", sentence]) == 0

@@ -52,7 +52,7 @@ def test_a_hyphen_is_told_not_to_be_standard_input(capsys: pytest.CaptureFixture
     assert main(["corpus", "check", "-"]) == WRONG_USE
 
     said = capsys.readouterr().err
-    assert said.startswith("dragoman: - is no name here: ")
+    assert said.startswith("dragoman: - is not a file name here: ")
     assert said.count("\n") == 1
 
 

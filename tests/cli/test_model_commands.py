@@ -307,7 +307,7 @@ def test_names_of_fields_need_fields(
 
     assert main(["evaluate", text, *given, "--languages", "it-en"]) == 2
 
-    assert "--languages it-en: it names the fields of JSON lines" in capsys.readouterr().err
+    assert "--languages it-en: it names the sides of JSON lines" in capsys.readouterr().err
 
 
 def test_references_that_are_scored_in_another_form_are_told(
@@ -363,7 +363,7 @@ def test_chinese_is_split_into_its_characters(
     assert "tok:zh" in named.out
     assert not named.err
     assert "tok:13a" in unnamed.out
-    assert "are written without spaces between words" in unnamed.err
+    assert "have no spaces between words" in unnamed.err
 
 
 def test_pairs_with_a_blank_side_are_told(

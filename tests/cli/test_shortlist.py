@@ -51,7 +51,7 @@ def test_what_is_learnt_is_kept_and_said(
     assert main(command) == 0
     shown = capsys.readouterr().out
     assert "learnt from 6 pairs, measured on 2 others; 4 too long or empty ones" in shown
-    assert f'"dragoman translate {model} --shortlist" goes by it' in shown
+    assert f'"dragoman translate {model} --shortlist" uses it' in shown
 
 
 def test_translations_have_tokens_of_the_lists_only_and_do_not_depend_on_other_lines(

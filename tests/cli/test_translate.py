@@ -252,7 +252,7 @@ def test_a_sentence_that_is_too_long_stays_one_line_and_is_warned_of(
 
     warning = (
         f"warning: {source}:2: a sentence has more tokens than the model has seen, so it was cut, "
-        "and its pieces were translated each for itself\n"
+        "and its pieces were translated separately\n"
     )
     assert capfd.readouterr().err.count(warning) == 1
     lines = output.read_text().split("\n")
@@ -307,7 +307,7 @@ def test_options_of_sampling_need_sampling(model: Path, option: list[str]) -> No
 
 @pytest.mark.parametrize("option", [["--beam-size", "2"], ["--patience", "1"]])
 def test_options_of_a_beam_need_one(model: Path, option: list[str]) -> None:
-    with pytest.raises(UsageError, match="to sample is no beam search; leave out --beam-size and"):
+    with pytest.raises(UsageError, match="sampling uses no beam; leave out --beam-size and"):
         run(model, os.devnull, "--sample", "1", *option)
 
 
@@ -349,19 +349,19 @@ def test_a_model_that_is_not_there_is_named(tmp_path: Path) -> None:
         ([os.devnull, "-o", "out", "--jobs", "2"], "standard input and pipes cannot be read again"),
         (["in.txt", "-o", "out", "--jobs", "0"], "--jobs 0: it takes at least one process"),
         (["-o", "out", "in.txt", "--cluster", "in.txt"], "--cluster in.txt: an address is HOST:"),
-        (["in.jsonl", "-o", "out"], "in.jsonl: it has records, not lines of text; --field NAME"),
-        (["in.jsonl"], "in.jsonl: it has records, not lines of text; --field NAME"),
+        (["in.jsonl", "-o", "out"], "in.jsonl: it has records, not lines of text; name the field"),
+        (["in.jsonl"], "in.jsonl: it has records, not lines of text; name the field"),
         (["IN.NDJSON", "-o", "out"], "IN.NDJSON: it has records, not lines of text"),
         (["IN.PARQUET"], "IN.PARQUET: it has records, not lines of text"),
         (
             ["memory.TMX"],
-            r"memory.TMX: \.tmx files are not translated; save the text in it, a line",
+            r"memory.TMX: \.tmx files are not translated; save the text in it line by line",
         ),
         (["in.txt", "de.po", "-o", "out"], r"de.po: \.po files are not translated"),
         (["a b.TSV"], r"a b.TSV: it has columns, .* as cut -f1 'a b.TSV' does"),
         (["in.txt", "--scores", "--json"], "writes the scores by itself; leave out --scores"),
         (["in.txt", "--scores", "--n-best", "2", "-o", "out"], "--scores, or give --n-best 1"),
-        (["in.txt", "-o", "out", "--into", "it"], "--into it: it names a field beside the one"),
+        (["in.txt", "-o", "out", "--into", "it"], "--into it: it needs --field"),
         (
             ["in.txt", "--glossary", "terms", "-o", "terms"],
             "terms: it is read already; name another",

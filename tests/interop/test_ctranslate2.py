@@ -502,7 +502,7 @@ def test_a_copy_of_other_weights_is_not_used(
     with pytest.raises(EngineError, match="ctranslate2: made from other weights"):
         Translator(directory.path, engine="ctranslate2")
     assert TranslationOptions(device="cpu").load(directory.path).engine.startswith("PyTorch")
-    assert "its copy for CTranslate2 was made of other weights" in capsys.readouterr().err
+    assert "its copy for CTranslate2 was made from other weights" in capsys.readouterr().err
 
 
 def test_damaged_weights_are_told_where_a_second_engine_is_needed(save: Save) -> None:
@@ -554,7 +554,7 @@ def test_a_copy_that_cannot_be_read_is_not_passed_over_in_silence(
 
     assert TranslationOptions(device="cpu").load(directory.path).engine.startswith("PyTorch")
 
-    assert "or is damaged, and is not used; dragoman export" in capsys.readouterr().err
+    assert "or is damaged, so it is not used; dragoman export" in capsys.readouterr().err
 
 
 def test_a_copy_by_release_0_1_0_has_no_checksums_and_is_read(save: Save) -> None:

@@ -377,7 +377,7 @@ def test_a_recipe_that_somebody_has_written_is_not_replaced(
 
     assert main(command) == 2
 
-    refused = "it is there, and not as dragoman plan has written it; name another file"
+    refused = "it exists, and not as dragoman plan wrote it; name another file"
     assert refused in capsys.readouterr().err
     assert output.read_text() == 'source_language = "en"\n'
     output.unlink()

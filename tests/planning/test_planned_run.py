@@ -142,7 +142,7 @@ def test_what_is_chosen_already_is_named_where_nothing_is_planned(
     assert main(command) == 1
 
     said = " ".join(capsys.readouterr().err.split())
-    assert "nothing is planned, as there is already: tokenizer, training.updates; what" in said
+    assert "nothing is planned, because these are given: tokenizer, training.updates; " in said
 
 
 def test_nothing_is_planned_beside_a_training(

@@ -80,7 +80,9 @@ def test_terms_without_languages_are_refused_for_models_of_several_pairs(
     )
 
     assert code == 2
-    assert "terms.tsv: its sides have no names, and the models translate en-it, it-en; " in printed
+    assert (
+        "terms.tsv: its sides have no languages, and the models translate en-it, it-en; " in printed
+    )
 
 
 def test_keys_may_come_from_the_environment(

@@ -79,8 +79,8 @@ def check_pairs(text: AlignedText) -> None:
     """
     if not any(min(len(side.split()) for side in pair) > 1 for pair in text.pairs):
         raise AlignmentError(
-            f"no pair of {text.name} has several words on both sides, so it does not tell which "
-            "head aligns them; words are what spaces separate"
+            f"no pair of {text.name} has several words on both sides, so it cannot show which "
+            "head aligns them; words are separated by spaces"
         )
 
 

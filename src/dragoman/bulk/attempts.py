@@ -14,7 +14,7 @@ from dragoman.bulk.file_format import Block, BulkError
 WHOLE = 2
 """How often a block is tried as a whole; if a process dies once, a person may have killed it."""
 
-DIED = f"the process that translates it dies: {WHOLE} times among other lines, then alone"
+DIED = f"the process that translated it died: {WHOLE} times among other lines, then alone"
 
 MOST = 20
 """If so many processes die on one block, it is not the text's fault."""

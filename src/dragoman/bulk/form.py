@@ -109,7 +109,7 @@ def warnings_of(line: Line, outcome: Outcome) -> Sequence[str]:
         found.insert(
             0,
             "a sentence has more tokens than the model has seen, so it was cut, and its pieces "
-            "were translated each for itself",
+            "were translated separately",
         )
     if not translation.finished:
         found.append("the translation stopped at the length limit")

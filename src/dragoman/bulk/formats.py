@@ -41,7 +41,7 @@ def choose_format(
     if not any(path.suffix.lower() == PARQUET for path in paths):
         return JsonLines(paths, field, into)
     if len(paths) > 1:
-        raise UsageError("a Parquet file is translated alone; give one file")
+        raise UsageError("a Parquet file has to be the only input; give one file")
     return ParquetTable(paths[0], field, into)
 
 
@@ -55,8 +55,8 @@ def check_lines(paths: tuple[Path, ...]) -> None:
     for path in paths:
         if ending(path) in (*JSON_LINES, PARQUET):
             raise UsageError(
-                f"{path}: it has records, not lines of text; --field NAME says which field is "
-                "translated, from a file to a file (-o)"
+                f"{path}: it has records, not lines of text; name the field to translate with "
+                "--field NAME, and an output file with -o"
             )
         if ending(path) == PAIRS:
             raise UsageError(
@@ -65,8 +65,8 @@ def check_lines(paths: tuple[Path, ...]) -> None:
             )
         if ending(path) in OTHER_FORMATS:
             raise UsageError(
-                f"{path}: {ending(path)} files are not translated; save the text in it, a line "
-                "each, or as JSON lines (.jsonl)"
+                f"{path}: {ending(path)} files are not translated; save the text in it "
+                "line by line, or as JSON lines (.jsonl)"
             )
         if " " in str(path) and not os.path.exists(path):  # noqa: PTH110 - whatever its length
             raise DragomanError(

@@ -144,6 +144,6 @@ class Unchanged:
         for path, before in zip(self._paths, self._before, strict=True):
             if not path.exists() or signs_of_change([path]) != [before]:
                 raise BulkError(
-                    f"{path}: it has changed while it was translated; "
-                    "run the command again when it is as it was, and does not change any more"
+                    f"{path}: it changed while it was translated; "
+                    "restore it and run the command again once it no longer changes"
                 )

@@ -64,7 +64,7 @@ class JsonLines:
             raise CorpusError(f"{line.place}: not a JSON object, which has fields")
         if self.field not in record:
             known = ", ".join(record) or "nothing"
-            raise CorpusError(f"{line.place}: no field {self.field!r}; there is {known}")
+            raise CorpusError(f"{line.place}: no field {self.field!r}; it has {known}")
         if not isinstance(record[self.field], str | None):
             raise CorpusError(f"{line.place}: the field {self.field!r} is neither text nor null")
         if self.into in record:

@@ -26,7 +26,7 @@ LOCK = ".lock"
 _OURS = re.compile(r"\.?(\d{9}[-.]|job\.json\.)")
 """What may be there without `job.json`, after a kill while everything was deleted or started."""
 
-_IN_THE_WAY = "no translation has made this, and the parts of this one would be kept there"
+_IN_THE_WAY = "it was not made by a translation, and this one would keep its parts there"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -95,7 +95,7 @@ class ParquetTable:
             return table.read_row_group(group, columns=columns)
         except (pa.ArrowInvalid, OSError):
             raise CorpusError(
-                f"{self._path}: damaged: its group of rows {group + 1} cannot be read"
+                f"{self._path}: damaged: its row group {group + 1} cannot be read"
             ) from None
 
     def _rows_of_groups(self) -> list[int]:
@@ -145,7 +145,7 @@ class ParquetTable:
             raise CorpusError(f"{self._path}: not a Parquet file, or a damaged one") from None
         if self._field not in schema.names:
             raise CorpusError(
-                f"{self._path}: no column {self._field!r}; there is {', '.join(schema.names)}"
+                f"{self._path}: no column {self._field!r}; it has {', '.join(schema.names)}"
             )
         if schema.names.count(self._field) > 1:
             raise CorpusError(f"{self._path}: several columns are called {self._field!r}")

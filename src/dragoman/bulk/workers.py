@@ -94,8 +94,8 @@ def _judge_death(worker: _Worker, deaths: int) -> None:
     worker.process.join()
     if worker.process.exitcode == 1 or deaths > MOST:
         raise BulkError(
-            f"the process of a worker ended with {worker.process.exitcode} before it could work; "
-            "its own message stands above, if it had one"
+            f"a worker process ended with exit code {worker.process.exitcode} before it could "
+            "work; see its own message above, if there is one"
         )
 
 

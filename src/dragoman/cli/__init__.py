@@ -33,8 +33,8 @@ SIGNS_OF_LITTLE_MEMORY = ("tried to allocate", "out of memory", "_alloc_failed")
 
 SMALLER_BEAM = "a smaller --beam-size needs less"
 SMALLER_MICRO_BATCH = (
-    "a smaller batching.max_tokens_per_micro_batch needs less, in another directory (-o) if this "
-    "one has a checkpoint, which is intact"
+    "a smaller batching.max_tokens_per_micro_batch needs less; if this directory has a checkpoint "
+    "(it is intact), name another with -o"
 )
 TO_NEED_LESS_MEMORY = {
     "translate": SMALLER_BEAM,
@@ -168,13 +168,13 @@ def _wrong_use(error: CycloptsError, tokens: Sequence[str]) -> str:
     """Say in a sentence what is wrong with a command line, and which --help explains it."""
     if isinstance(error, UnknownOptionError) and STANDARD_INPUT in tokens:
         return (
-            "- is no name here: to read standard input leave the file out, where a command allows "
-            "that, or name /dev/stdin"
+            "- is not a file name here: to read standard input, leave the file out where the "
+            "command allows that, or name /dev/stdin"
         )
     if isinstance(error, UnknownOptionError):
         given = error.token.keyword or error.token.value
         if any(map(str.isspace, given)):
-            return f'"{given}" begins as an option does; write -- before what is none, and it last'
+            return f'"{given}" begins like an option; if it is not one, put it last, after --'
     error.verbose = False
     said, _, _ = str(error).partition(" Available commands: ")
     said = " ".join(said.rstrip(".").split())
@@ -182,11 +182,11 @@ def _wrong_use(error: CycloptsError, tokens: Sequence[str]) -> str:
         is_given = error.keyword is not None
         said = f"{error.keyword} needs a value" if is_given else f"{error.argument.name} is missing"
     elif isinstance(error, UnusedCliTokensError):
-        said = f"too much is given: {shlex.join(error.unused_tokens or [])}"
+        said = f"unexpected arguments: {shlex.join(error.unused_tokens or [])}"
     elif isinstance(error, ValidationError):
         return said
     command = " ".join(("dragoman", *(error.command_chain or ())))
-    return f"{said}{' ' if said.endswith('?') else '; '}{command} --help tells what there is"
+    return f"{said}{' ' if said.endswith('?') else '; '}{command} --help explains its use"
 
 
 def _one_sentence(error: Exception, command: Sequence[str]) -> str:
@@ -203,7 +203,7 @@ def _one_sentence(error: Exception, command: Sequence[str]) -> str:
         less = (TO_NEED_LESS_MEMORY[name] for name in command if name in TO_NEED_LESS_MEMORY)
         return f"{OUT_OF_MEMORY}; {next(less, 'ask for less at once')}"
     said = " ".join(f"{type(error).__name__}: {error}".split())
-    return f"a mistake in dragoman itself ({said}); please report {_keep_traceback()}"
+    return f"a bug in dragoman itself ({said}); please report {_keep_traceback()}"
 
 
 def _keep_traceback() -> str:
@@ -216,7 +216,7 @@ def _keep_traceback() -> str:
     ):
         file.write(traceback.format_exc())
         return f"{file.name}, which has its traceback"
-    return "what the same with --debug prints"
+    return "what the same command prints with --debug"
 
 
 def _name_of_output(error: OSError) -> str | None:

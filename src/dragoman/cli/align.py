@@ -75,7 +75,7 @@ def _text(languages: tuple[str, str], pairs: str | None, gold: Path | None) -> "
 
     if pairs is None:
         if gold is not None:
-            raise UsageError("--gold needs the file of the sentence pairs that it aligns")
+            raise UsageError("--gold needs PAIRS, the sentence pairs that it aligns")
         return primer_text(languages)
     corpus = CorpusConfig(path=pairs)
     read = tuple((pair.source, pair.target) for pair in read_pairs(corpus, languages=languages))

@@ -47,8 +47,7 @@ def bulk_output(
     """
     if options.field is None and options.into != BulkOptions.into:
         raise UsageError(
-            f"--into {options.into}: it names a field beside the one that is translated, which "
-            "--field names"
+            f"--into {options.into}: it needs --field, which names the field to translate"
         )
     if output is None or not files or not all(map(is_ordinary, (output, *files))):
         if options != BulkOptions():
@@ -74,7 +73,7 @@ def _check(options: BulkOptions) -> None:
     ):
         raise UsageError(
             f"--cluster {options.cluster}: an address is HOST:PORT or auto; without one, put "
-            "--cluster behind the files"
+            "--cluster after the files"
         )
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dragoman.corpora.config import CorpusConfig
     from dragoman.corpora.statistics import CorpusStatistics
 
-app = App(name="corpus", help="Look at parallel text, fetch it, or write the embedded one.")
+app = App(name="corpus", help="Check parallel text, download it, or write out the embedded corpus.")
 
 
 def _check_address(_: Any, text: str) -> None:

@@ -85,7 +85,9 @@ def _show(model: Path, test: Path) -> None:
     pairs = [line.split("\t") for line in test.read_text(encoding="utf-8").split("\n") if line]
     sources, references = zip(*pairs, strict=True)
     translations = Translator(model)(list(sources))
-    print(f"\n{len(pairs)} test sentences, whose words the training text never combines so:")
+    print(
+        f"\n{len(pairs)} test sentences, with combinations of words that the training text lacks:"
+    )
     config = EvaluationConfig()
     print(scores_to_text(score(translations, references, config)))
     print(f"exact match {exact_match(translations, references, config):.1f} %\n")

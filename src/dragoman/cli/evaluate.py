@@ -228,8 +228,8 @@ def _read_test_set(
     )
     if test_set.languages is not None and not has_named_sides(corpus):
         raise UsageError(
-            f"--languages {test_set.languages}: it names the fields of JSON lines and TMX, and "
-            "these sides have no names, but their places; leave it out"
+            f"--languages {test_set.languages}: it names the sides of JSON lines and TMX, and "
+            "this text has sides without names; leave it out"
         )
     signs = Signs(corpus, languages)
     read = list(signs.watch(read_pairs(corpus, languages=languages)))
@@ -261,8 +261,8 @@ def _warn_of_other_letters(texts: list[str], what: str) -> None:
     if changed:
         print(
             f"warning: {len(changed)} of {len(texts)} {what} are not in Unicode's composed form "
-            "(NFC), as our translations are, and are scored in it; for the same files sacreBLEU by "
-            "itself gives other scores",
+            "(NFC); they are scored in it, as our translations are, so sacreBLEU by itself gives "
+            "other scores for the same files",
             file=sys.stderr,
         )
 
@@ -274,9 +274,9 @@ def _warn_of_unspaced(references: list[str], settings: "EvaluationConfig") -> No
     splits_at_spaces = settings.tokenize in ("13a", "intl") and "BLEU" in settings.metrics
     if splits_at_spaces and is_unspaced("".join(references)):
         print(
-            "warning: the references are written without spaces between words, at which BLEU "
-            f"({settings.tokenize}) and TER split them, and mean little so; give --tokenize char, "
-            "or zh for Chinese, ja-mecab for Japanese",
+            "warning: the references have no spaces between words, so BLEU "
+            f"({settings.tokenize}) and TER, which split them at spaces, mean little; give "
+            "--tokenize char, or zh for Chinese, ja-mecab for Japanese",
             file=sys.stderr,
         )
 
@@ -307,7 +307,7 @@ def _system(path: Path, sources: list[str], translation: TranslationOptions) -> 
     if len(translations) != len(sources):
         raise EvaluationError(
             f"{path} has {len(translations)} lines and the test set {len(sources)} sentences; "
-            "each sentence needs its translation in the line of the same number"
+            "each sentence needs its translation on the line with the same number"
         )
     _warn_of_other_letters(translations, f"lines of {path}")
     return System(None, lambda: translations)

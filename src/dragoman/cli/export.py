@@ -96,7 +96,7 @@ def export(
     if rounding == "int8" and written == model / "ctranslate2":
         print(
             f"dragoman evaluate {model} PAIRS with --engine ctranslate2, and then with --engine "
-            "pytorch, says what that means for real ones"
+            "pytorch, shows what that means for real text"
         )
     print(f"wrote {written}")
 

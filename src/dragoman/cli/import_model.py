@@ -9,7 +9,7 @@ from cyclopts import App, Parameter
 
 from dragoman.cli.options import OutputIfAny
 
-app = App(name="import", help="Turn other people's models into model directories.")
+app = App(name="import", help="Convert other people's models into model directories.")
 
 
 @app.command
@@ -79,8 +79,8 @@ def marian(
         )
     if others:
         print(
-            f"warning: MarianTokenizer cuts or joins {len(others)} of the texts otherwise, "
-            f"as {others[0]!r}",
+            f"warning: MarianTokenizer cuts or joins {len(others)} of the texts differently, "
+            f"such as {others[0]!r}",
             file=sys.stderr,
         )
     print(f"imported {directory} into {made}")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dragoman.confidence import Judgement
     from dragoman.corpora.parallel_text import Pair
 
-TOO_LONG = "it has more tokens than the model has seen; cut it into its sentences"
+TOO_LONG = "it has more tokens than the model has seen; split it into sentences"
 
 
 def judge(

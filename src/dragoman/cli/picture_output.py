@@ -38,7 +38,7 @@ def warn_of_size(page: str, path: Path, remedy: str) -> None:
     """Warn that a page is large, and say what makes a smaller one."""
     if (size := len(page.encode())) > LARGE_PAGE:
         print(
-            f"warning: {path} has {size / 1e6:.0f} MB, which a browser takes long to show; "
+            f"warning: {path} has {size / 1e6:.0f} MB, which takes a browser long to show; "
             f"{remedy}",
             file=sys.stderr,
         )
@@ -59,7 +59,7 @@ def warn_of_boxes(ending: str, texts: list[str]) -> None:
 
     if ending != "svg" and (missing := undrawable(texts)):
         print(
-            f"warning: no font here has {missing}, so boxes stand for them; an .svg or .html "
-            "takes the fonts of who looks at it",
+            f"warning: no font here has {missing}, so boxes are drawn instead; an .svg or "
+            ".html uses the fonts of its reader",
             file=sys.stderr,
         )

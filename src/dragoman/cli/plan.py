@@ -63,7 +63,7 @@ def plan(
         check_apart([output], read=[Path(path) for path in pairs])
         if output.is_file() and output.stat().st_size and not is_planned(output):
             raise UsageError(
-                f"{output}: it is there, and not as dragoman plan has written it; name another file"
+                f"{output}: it exists, and not as dragoman plan wrote it; name another file"
             )
     source, target = parse_languages(languages)
     given = {"source_language": source, "target_language": target, "corpora": {"train": train}}

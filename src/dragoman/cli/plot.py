@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from dragoman.model.config import TransformerConfig
 
-app = App(name="plot", help="Draw attention, positions, masks, training, architecture.")
+app = App(name="plot", help="Draw attention, positions, masks, training curves or an architecture.")
 
 
 @app.command
@@ -270,7 +270,8 @@ def _sizes(recipe_or_model: Path, vocab_size: int | None) -> tuple["TransformerC
     size = vocab_size or recipe.tokenizer.vocab_size
     if size is None:
         raise UsageError(
-            f"{recipe_or_model}: it leaves the size of the vocabulary to the text; say --vocab-size"
+            f"{recipe_or_model}: it leaves the size of the vocabulary to the text; "
+            "give --vocab-size"
         )
     return recipe.model, size, size
 

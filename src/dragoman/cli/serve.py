@@ -90,7 +90,8 @@ def _check_glossary(models: tuple[Path, ...], glossary: Path | None) -> None:
     pairs = sorted({"-".join(ModelDirectory(path).description.languages) for path in models})
     if len(pairs) > 1:
         raise UsageError(
-            f"{glossary}: its sides have no names, and the models translate {', '.join(pairs)}; "
+            f"{glossary}: its sides have no languages, and the models translate "
+            f"{', '.join(pairs)}; "
             'write the terms as JSON lines, as {"en": …, "it": …}, or serve each pair by itself'
         )
 

@@ -76,4 +76,4 @@ def _print(learnt: "Learnt", vocab_size: int, model: Path) -> None:
         f"it contains {coverage.tokens:.1%} of the tokens of the translations, and all tokens of "
         f"{coverage.sentences:.1%} of them"
     )
-    print(f'\n"dragoman translate {quote(str(model))} --shortlist" goes by it')
+    print(f'\n"dragoman translate {quote(str(model))} --shortlist" uses it')

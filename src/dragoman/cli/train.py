@@ -68,8 +68,8 @@ def train(
         )
     elif ("model" not in given or not sizes_of(written)) and is_first():
         display.message(
-            f"nothing is planned, as there is already: {', '.join(sizes)}; what is left out has "
-            "its default, which may suit neither text nor machine"
+            f"nothing is planned, because these are given: {', '.join(sizes)}; settings left out "
+            "have their defaults, which may suit neither text nor machine"
         )
     stopped_by = train_model(settings, directory, display)
     return 0 if stopped_by is None else STOPPED + stopped_by

@@ -187,5 +187,5 @@ def _configure(model: Path, options: SearchOptions) -> "SearchConfig":
     with settings_are_options(vars(options)):
         config = replace(of_model, **given)
     if config.samples and not given.keys().isdisjoint(("beam_size", "patience")):
-        raise UsageError("to sample is no beam search; leave out --beam-size and --patience")
+        raise UsageError("sampling uses no beam; leave out --beam-size and --patience")
     return config

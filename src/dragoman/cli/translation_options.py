@@ -56,8 +56,8 @@ class TranslationOptions:
 
         if self.engine == "auto" and has_unused_copy(ModelDirectory(model)):
             print(
-                f"warning: {model}: its copy for CTranslate2 was made of other weights, or is "
-                f"damaged, and is not used; dragoman export {quote(str(model))} --to ctranslate2 "
+                f"warning: {model}: its copy for CTranslate2 was made from other weights or is "
+                f"damaged, so it is not used; dragoman export {quote(str(model))} --to ctranslate2 "
                 "makes it anew",
                 file=sys.stderr,
             )
