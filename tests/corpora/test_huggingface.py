@@ -109,7 +109,7 @@ def test_an_address_names_a_configuration_and_a_split(
     assert read(f"hf:{data}:en-it:test") == EXPECTED[:1]
     assert read(f"hf:{data}:other") == EXPECTED[:1]
     for address in (f"hf:{data}", f"hf:{data}:en-fr", f"hf:{data}:en-it:dev", f"hf:{data}/none"):
-        with pytest.raises(CorpusError, match=f"{address}: the data set cannot be had: "):
+        with pytest.raises(CorpusError, match=f"{address}: the data set cannot be loaded: "):
             read(address)
 
 

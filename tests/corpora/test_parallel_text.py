@@ -203,14 +203,14 @@ def test_only_a_line_feed_ends_a_line(tmp_path: Path, separator: str) -> None:
         (
             "a.tsv",
             b"cat,gatto\ndog,cane\n",
-            "if a comma stands between them, name the file .csv; of",
+            "if a comma stands between them, name the file .csv; if there",
         ),
-        ("a.tsv", b"A cat, a dog\nA cow\n", "after it; of two plain files a recipe reads"),
+        ("a.tsv", b"A cat, a dog\nA cow\n", "after it; if there are two plain files"),
         ("a.tsv", b'cat\t"gatto\nrosso"\n', "a.tsv:2: 1 column where 2 are expected (source TAB"),
         (
             "a.tsv",
             b'cat\t"gatto\nrosso"\n',
-            "; if a spreadsheet has written it, name the file .csv",
+            "; if a spreadsheet wrote it, name the file .csv",
         ),
         ("a.tsv", b'cat\tgatto\nA 5" pipe\n', "a quoted cell goes on here; otherwise add the"),
         ("a.tsv", b"cat ||| gatto\ndog ||| cane\n", "after it; put a tab for |||"),
@@ -401,7 +401,10 @@ def test_utf_16_is_named(encoding: str, tmp_path: Path) -> None:
     [
         *((name, "save the sheet as CSV UTF-8") for name in ("a.xlsx", "a.XLS", "a.ods")),
         *((name, "export a translation memory") for name in ("a.sdlxliff", "a.mqxliff", "a.xlf")),
-        *((name, "write what is said into two plain files") for name in ("film.srt", "film.VTT")),
+        *(
+            (name, "write the spoken text into two plain files")
+            for name in ("film.srt", "film.VTT")
+        ),
         ("de.po.GZ", "convert it to a translation memory (.tmx), as with po2tmx"),
         ("pairs.json", "write each record on a line of its own (.jsonl), as jq -c '.[]' does"),
         *((name, "save the pairs as TSV") for name in ("a.xml", "a.docx", "a.pdf.zst")),

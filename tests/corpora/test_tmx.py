@@ -196,9 +196,9 @@ ELSEWHERE = """<!DOCTYPE tmx SYSTEM "tmx14.dtd">
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (BOMB, "a.tmx:3: the entity a is not one of XML itself; write the text that it stands for"),
-        (OUTSIDE, "a.tmx:1: the entity secret is not one of XML itself"),
-        (ELSEWHERE, "a.tmx:2: the entity nbsp is not one of XML itself"),
+        (BOMB, "a.tmx:3: the entity a is not built into XML; write the text that it stands for"),
+        (OUTSIDE, "a.tmx:1: the entity secret is not built into XML"),
+        (ELSEWHERE, "a.tmx:2: the entity nbsp is not built into XML"),
         (memory(unit(en="a&nbsp;b")), "a.tmx:3: not well-formed XML (undefined entity)"),
         (memory(unit(en="a", it="b"), unit(en="a <b>", it="c")), "a.tmx:4: not well-formed XML"),
         (memory(unit(en="a", it="b")).removesuffix(END), "a.tmx:4: not well-formed XML (no"),
@@ -207,12 +207,12 @@ ELSEWHERE = """<!DOCTYPE tmx SYSTEM "tmx14.dtd">
         ("", "a.tmx:1: not well-formed XML (no element found)"),
         ("cat\tgatto\n", "a.tmx:1: not well-formed XML (syntax error)"),
         (memory(unit(en="日"), encoding="shift_jis").encode("shift_jis"), "a.tmx: its encoding is"),
-        (memory(unit(en="a"), encoding="nonsense"), "a.tmx: its encoding is not read (unknown enc"),
+        (memory(unit(en="a"), encoding="nonsense"), "a.tmx: its encoding is not supported (unkn"),
         (
             memory(unit(de="a", fr_CA="b"), unit(en="c", fr_CA="d")),
             "a.tmx: no unit has both en and it; the languages in it are de, fr-CA, en: name two",
         ),
-        (memory(), "a.tmx: it has no unit of a translation memory; is it TMX?"),
+        (memory(), "a.tmx: it has no translation unit; is it TMX?"),
     ],
 )  # fmt: skip
 def test_what_is_no_memory_of_the_two_languages_is_refused_in_a_sentence(

@@ -41,7 +41,7 @@ def test_of_an_unknown_code_the_language_that_is_meant_is_named(code: str, hint:
     warn_of_unknown(("pt_BR", code), said.append)
 
     (warning,) = said
-    assert warning.startswith(f"warning: nothing is known of the language {code}, so its script")
+    assert warning.startswith(f"warning: the language {code} is unknown, so its script")
     assert warning.endswith(hint)
 
 
@@ -68,4 +68,4 @@ def test_commands_warn_of_an_unknown_code(
     assert main(command) != 0
 
     shown = " ".join(capsys.readouterr().err.split())
-    assert shown.count("warning: nothing is known of the language jp") == 1
+    assert shown.count("warning: the language jp is unknown") == 1

@@ -138,7 +138,9 @@ class Batches:
         while True:
             plan = self.epoch(epoch)
             if first and first >= plan.num_updates:
-                raise ValueError(f"epoch {epoch} has {plan.num_updates} updates and no {first}")
+                raise ValueError(
+                    f"epoch {epoch} has {plan.num_updates} updates and no update {first}"
+                )
             for number in range(first, plan.num_updates):
                 yield self._update(plan, Position(epoch, number), part, resample)
             epoch, first = epoch + 1, 0

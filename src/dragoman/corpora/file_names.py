@@ -27,8 +27,8 @@ _PAIRS_FROM = {
     ),
     (".po",): "convert it to a translation memory (.tmx), as with po2tmx of the Translate Toolkit",
     (".srt", ".vtt"): (
-        "write what is said into two plain files, each line the translation of the line with the "
-        "same number, and name them as source and target of a recipe"
+        "write the spoken text into two plain files, each line the translation of the line with "
+        "the same number, and name them as source and target of a recipe"
     ),
     (".json",): "write each record on a line of its own (.jsonl), as jq -c '.[]' does with a list",
 }

@@ -64,8 +64,8 @@ def fingerprint_file(path: Path) -> str:
     """
     if path.exists() and not path.is_file():
         raise CorpusError(
-            f"{path}: a pipe or a device can be read only once, and training reads its text more "
-            "often; write it to a file"
+            f"{path}: a pipe or a device can be read only once, and training reads its text "
+            "several times; write it to a file"
         )
     try:
         return checksum(path)

@@ -29,7 +29,9 @@ def read_hub(address: str, languages: tuple[str, str]) -> Iterator[tuple[str, st
     try:
         rows = datasets.load_dataset(str(expand(name)), config or None, split=split or "train")
     except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: it needs a script
-        raise CorpusError(f"{address}: the data set cannot be had: {_one_line(error)}") from error
+        raise CorpusError(
+            f"{address}: the data set cannot be loaded: {_one_line(error)}"
+        ) from error
     yield from _sides(rows, address, languages)
 
 

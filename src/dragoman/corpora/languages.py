@@ -39,14 +39,14 @@ def warn_of_unknown(languages: tuple[str, str], say: Callable[[str], None]) -> N
     """Warn of codes of which not even the script is known, in a sentence each.
 
     >>> warn_of_unknown(("en", "cn"), print)  # doctest: +ELLIPSIS
-    warning: nothing is known of the language cn, so ... as in English; Chinese is zh
+    warning: the language cn is unknown, so ... as in English; Chinese is zh
     """
     for code in languages:
         if scripts_of(code):
             continue
         meant = _OF_COUNTRY.get(base_language(code))
         say(
-            f"warning: nothing is known of the language {code}, so its script is not checked, and "
-            "its sentences and words are told apart as in English"
+            f"warning: the language {code} is unknown, so its script is not checked, and its "
+            "sentences and words are split as in English"
             + (f"; {language_name(meant)} is {meant}" if meant else "")
         )

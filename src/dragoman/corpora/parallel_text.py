@@ -133,8 +133,8 @@ def _other_separator(first: Sequence[str]) -> str:
     may_be_csv = all("," in text for text in first if text)
     return (
         f"{'if a comma stands between them, name the file .csv; ' if may_be_csv else ''}"
-        'of two plain files a recipe reads both (source = "b.en", target = "b.it"), corpus check '
-        "takes --source b.en --target b.it, and paste b.en b.it > pairs.tsv joins them"
+        'if there are two plain files, name both in a recipe (source = "b.en", target = "b.it") '
+        "or for corpus check (--source b.en --target b.it); paste b.en b.it > pairs.tsv joins them"
     )
 
 
@@ -148,7 +148,7 @@ def _wrong_columns(place: str, columns: Sequence[str]) -> str:
     advice = "add the translation"
     if columns[0].count('"') % 2 == 1:  # half a cell, or a sign for inches
         advice = (
-            "if a spreadsheet has written it, name the file .csv, as a quoted cell goes on here; "
+            "if a spreadsheet wrote it, name the file .csv, as a quoted cell continues here; "
             "otherwise add the translation"
         )
     return f"{place}: 1 column where 2 are expected (source TAB target); {advice}"

@@ -95,7 +95,7 @@ class SpreadsheetSigns:
         for language, quotes in zip(self._languages, self._quotes, strict=True):
             if self._has_plain_cells and quotes.are_of_cells():
                 found.append(
-                    f"{quotes.quoted:,} of {quotes.texts:,} texts of {language} stand in quotation "
+                    f"{quotes.quoted:,} of {quotes.texts:,} texts of {language} are in quotation "
                     "marks, as spreadsheets write cells; here quotation marks are text, so name "
                     "the file .csv, or save it without them"
                 )

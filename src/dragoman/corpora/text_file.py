@@ -28,7 +28,7 @@ OTHER_BEGINNINGS = {
         "a compressed file; unpack it first, as with gunzip or unzstd"
     ),
     (b"PK\x03\x04",): (
-        "a compressed file; unpack it first, as with unzip, or save it as text if it is of an "
+        "a compressed file; unpack it first, as with unzip, or save it as text if it is from an "
         "office program"
     ),
     (b"\xff\xfe", b"\xfe\xff"): UTF_16,
@@ -199,7 +199,7 @@ def decode_line(content: bytes, name: str, number: int) -> str:
             raise CorpusError(f"{name}: {UTF_16}")
         if content.startswith(b"<?xml") and b"\t" not in content:  # a pair may begin like this
             raise CorpusError(
-                f"{name}: XML, which is not read line by line; save the text in it, a line each"
+                f"{name}: XML, which is not read line by line; save the text in it line by line"
             )
     try:
         return content.decode()

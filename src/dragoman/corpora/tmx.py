@@ -40,7 +40,7 @@ def read_tmx(path: Path, languages: tuple[str, str]) -> Iterator[tuple[str, str,
                 yield source or "", target or "", unit.line
     if not has_both:
         if not memory.languages:
-            raise CorpusError(f"{path}: it has no unit of a translation memory; is it TMX?")
+            raise CorpusError(f"{path}: it has no translation unit; is it TMX?")
         there = ", ".join(memory.languages)
         raise CorpusError(
             f"{path}: no unit has both {languages[0]} and {languages[1]}; the languages in it are "
@@ -98,12 +98,12 @@ class _Memory:
             reason = expat.ErrorString(error.code)
             raise CorpusError(
                 f"{self._path}:{error.lineno}: not well-formed XML ({reason}); export the memory "
-                "again, or mend the line"
+                "again, or fix the line"
             ) from None
         except (LookupError, ValueError) as error:  # unknown names and multi-byte encodings
             raise CorpusError(
-                f"{self._path}: its encoding is not read ({error}); convert it to UTF-8, and its "
-                "first line, too"
+                f"{self._path}: its encoding is not supported ({error}); convert it to UTF-8, "
+                "and change its first line to match"
             ) from None
         units, self._units = self._units, []
         return units
@@ -136,8 +136,8 @@ class _Memory:
 
     def _refuse_entity(self, name: str, *_: object) -> None:
         raise CorpusError(
-            f"{self._path}:{self._parser.CurrentLineNumber}: the entity {name} is not one "
-            "of XML itself; write the text that it stands for"
+            f"{self._path}:{self._parser.CurrentLineNumber}: the entity {name} is not built "
+            "into XML; write the text that it stands for"
         )
 
 

@@ -343,10 +343,10 @@ def test_a_server_in_lasting_trouble_is_given_up(server: Server, tmp_path: Path)
     ("address", "languages", "message"),
     [
         ("opus:Bookz", "en-it", "no corpus Bookz for en-it; did you mean Books?"),
-        ("opus:Zzz", "en-it", "no corpus Zzz for en-it; there is Books, TED2020"),
+        ("opus:Zzz", "en-it", "no corpus Zzz for en-it; it has Books, TED2020"),
         ("opus:Books", "en-tlh", "no corpus for en-tlh; check the language codes"),
         ("opus:Books/v9", "it-en", "OPUS has Books for en-it as v0, v1 only"),
-        ("opus:Zzz/v1", "en-it", "no corpus Zzz for en-it; there is Books, TED2020"),
+        ("opus:Zzz/v1", "en-it", "no corpus Zzz for en-it; it has Books, TED2020"),
     ],
 )
 def test_an_unknown_corpus_is_answered_with_what_there_is(
@@ -425,7 +425,7 @@ def test_another_corpus_is_not_taken_for_the_one_asked_for(
 def test_a_directory_with_something_else_is_left_alone(server: Server, tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").touch()
 
-    with pytest.raises(CorpusError, match="exists and is no downloaded corpus"):
+    with pytest.raises(CorpusError, match="exists and is not a downloaded corpus"):
         get(server, tmp_path)
 
 

@@ -97,7 +97,7 @@ def _refuse_occupied(directory: Path) -> None:
         return
     if not directory.is_dir() or any(directory.iterdir()):
         raise CorpusError(
-            f"{directory}: exists and is no downloaded corpus; choose another directory with -o"
+            f"{directory}: exists and is not a downloaded corpus; choose another directory with -o"
         )
 
 
@@ -209,7 +209,7 @@ def _check_contents(zipped: zipfile.ZipFile, archive: Path, texts: list[str]) ->
         size = entries[name].file_size
         limit = MAX_NOTICE if name in NOTICES else MAX_INFLATION * entries[name].compress_size
         if size > max(limit, MIN_SUSPICIOUS):
-            raise CorpusError(f"{archive}: {name} would inflate to {size} bytes; it is no text")
+            raise CorpusError(f"{archive}: {name} would inflate to {size} bytes; it is not text")
         total += size
     if (free := shutil.disk_usage(archive.parent).free) < total:
         raise CorpusError(

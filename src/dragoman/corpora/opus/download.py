@@ -98,7 +98,7 @@ def _fetch(url: str, part: Path) -> None:
             _validator_file(part).write_text(_validator(response), encoding="utf-8")
         elif not response.headers.get("Content-Range", "").startswith(f"bytes {offset}-"):
             part.unlink()
-            raise http.client.HTTPException("the server sent another range than it was asked for")
+            raise http.client.HTTPException("the server sent a range that was not requested")
         with part.open("ab" if offset else "wb") as file:
             shutil.copyfileobj(response, file, CHUNK)
             received = file.tell() - offset

@@ -91,7 +91,7 @@ class Opus:
         missing = f"OPUS has no corpus {name} for {first}-{second}"
         if close := nearest(name, names):
             return f"{missing}; did you mean {close}?"
-        return f"{missing}; there is {', '.join(names)}"
+        return f"{missing}; it has {', '.join(names)}"
 
     def _corpora(self, **query: str) -> list[dict[str, Any]]:
         """Ask the API which archives of plain text there are."""
