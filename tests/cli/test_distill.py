@@ -60,7 +60,7 @@ def test_a_text_that_lacks_its_case_is_told_and_leaves_nothing_behind(
     assert main(["distill", str(model), lower, "--student", "tiny-6-1", "-o", str(run)]) == 2
 
     error = capsys.readouterr().err
-    assert error.startswith(f"dragoman: {lower}: the teacher has learnt it with the case")
+    assert error.startswith(f"dragoman: {lower}: the teacher learnt it with the case")
     assert not run.exists()
 
 

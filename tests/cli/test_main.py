@@ -64,7 +64,7 @@ def outcome(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, s
         (["evaluate", "nowhere", "missing.tsv"], 1, "missing.tsv"),
         (["corpus", "check", "missing.tsv"], 1, "missing.tsv"),
         (["import", "marian", "nowhere", "-o", "x"], 1, "nowhere"),
-        (["import", "marian", "nowhere", "-o", "/"], 1, "/: there is something else"),
+        (["import", "marian", "nowhere", "-o", "/"], 1, "/: it exists already"),
         (["import", "marian", "nowhere", "-o", "loop"], 1, "loop: symbolic links that lead"),
         (["demo", "-o", "~/demo"], 1, "~/demo/text/train.tsv: in a recipe, ~ and $NAME stand for"),
     ],

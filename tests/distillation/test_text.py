@@ -96,7 +96,7 @@ def test_a_line_that_was_set_aside_is_counted(tmp_path: Path) -> None:
 def test_a_teacher_without_one_good_translation_teaches_nobody(tmp_path: Path) -> None:
     translations = write(tmp_path / "translations.jsonl", {"faults": ["is empty"]})
 
-    with pytest.raises(CorpusError, match=r"no translation for pairs\.tsv is without a fault"):
+    with pytest.raises(CorpusError, match=r"every translation for pairs\.tsv has a fault"):
         write_pairs(translations, [(tmp_path / "pairs.tsv", 10)])
 
     assert not (tmp_path / "pairs.tsv").exists()

@@ -112,7 +112,7 @@ def test_the_same_command_goes_on_and_another_is_refused(
     (tmp_path / "run" / BEGINNING).unlink()  # which earlier versions have not written
     update_description(teacher, weights_sha256="0" * 64)  # as if it had been trained again
     try:
-        assert "other weights now than those that the fine-tuning began with" in start(*short)[-1]
+        assert "weights are not those that the fine-tuning began with" in start(*short)[-1]
     finally:
         update_description(teacher, weights_sha256=started)
     recorded = ModelDirectory(tmp_path / "run").description.training["sha256"]
@@ -144,7 +144,7 @@ def test_another_training_is_not_taken_for_a_fine_tuning(start: FineTune, tmp_pa
     (run / FINISHED_FILE).touch()
 
     for _ in range(2):
-        with pytest.raises(RunError, match=r"run: it holds a training that is no fine-tuning"):
+        with pytest.raises(RunError, match=r"run: it holds a run that is not a fine-tuning"):
             start()
     assert not (run / ORDER_FILE).exists()
 
@@ -323,7 +323,7 @@ def test_test_text_that_is_somewhere_else_or_another_is_told(
     assert remarks == [
         "not tested on $NOWHERE/a.tsv: the environment variable NOWHERE is not defined",
         "not tested on gone.tsv: there is no such file",
-        "not tested on other.tsv: it is another file than the one that the model was tested on",
+        "not tested on other.tsv: it is not the file that the model was tested on",
     ]
 
 

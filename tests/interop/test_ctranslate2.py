@@ -379,7 +379,7 @@ def test_a_directory_of_something_else_is_not_replaced(save: Save, tmp_path: Pat
     (tmp_path / "precious").mkdir()
     (tmp_path / "precious" / "file").touch()
 
-    with pytest.raises(OutputError, match="precious: there is something else"):
+    with pytest.raises(OutputError, match="precious: it is not an export"):
         export_ctranslate2(directory.path, tmp_path / "precious")
 
     assert (tmp_path / "precious" / "file").exists()
@@ -478,7 +478,7 @@ def test_rounded_weights_that_give_no_numbers_are_refused(save: Save) -> None:
             return [[math.nan, *values[1:]] for values in model.in_pytorch.score(pairs)]
 
     assert compare_rounded(model, model.in_pytorch).holds
-    with pytest.raises(ExportError, match="no numbers; take --quantization float32"):
+    with pytest.raises(ExportError, match="not numbers; take --quantization float32"):
         compare_rounded(model, Broken())
 
 

@@ -67,7 +67,7 @@ def test_nothing_is_written_over_the_original_or_another_model(
     save_marian()
     before = (tmp_path / "model.safetensors").read_bytes()
 
-    with pytest.raises(OutputError, match="there is something else"):
+    with pytest.raises(OutputError, match="it exists already"):
         run(tmp_path, "-o", tmp_path, "--languages", "en-it")
 
     assert (tmp_path / "model.safetensors").read_bytes() == before
@@ -128,7 +128,7 @@ def test_one_of_several_languages_must_be_chosen(
     renamed = {(">>deu<<" if i == 7 else piece): i for piece, i in vocabulary.items()}
     (tmp_path / "vocab.json").write_text(json.dumps(renamed))
 
-    with pytest.raises(MarianError, match=r"choose one by --language-token: .*>>deu<<"):
+    with pytest.raises(MarianError, match=r"choose one with --language-token: .*>>deu<<"):
         run(tmp_path, "-o", tmp_path / "imported", "--languages", "en-it")
 
     run(tmp_path, "-o", tmp_path / "imported", "--languages", "en-it", "--language-token", "")
@@ -139,12 +139,12 @@ def test_one_of_several_languages_must_be_chosen(
 @pytest.mark.parametrize(
     ("file", "change", "message"),
     [
-        ("config.json", {"pad_token_id": None}, "pad_token_id is None, not a number"),
-        ("config.json", {"eos_token_id": [0]}, r"eos_token_id is \[0\], not a number"),
+        ("config.json", {"pad_token_id": None}, "pad_token_id is None, not a whole number"),
+        ("config.json", {"eos_token_id": [0]}, r"eos_token_id is \[0\], not a whole number"),
         ("generation_config.json", {"decoder_start_token_id": -1}, "start_token_id is -1, not a"),
         ("config.json", {"activation_function": ["swish"]}, r"activation_function is \['swish'\]"),
-        ("config.json", {"d_model": 12.0}, "d_model is no whole number"),
-        ("vocab.json", {"<unk>": "1"}, "<unk> is '1', not a number"),
+        ("config.json", {"d_model": 12.0}, "d_model is not a whole number"),
+        ("vocab.json", {"<unk>": "1"}, "<unk> is '1', not a whole number"),
         ("vocab.json", {"an extra one": "5"}, r"ids of its .* pieces are not 0, 1, 2"),
     ],
 )

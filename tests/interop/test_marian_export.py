@@ -130,11 +130,11 @@ def test_what_the_page_on_formats_names_is_cut_otherwise(
     [
         (
             {"norm": "before"},
-            "as the norm stands before each sublayer and not behind it; take -",
+            "as the norm is before each sublayer, not after it; take -",
         ),
         ({"norm": "after", "layer_norm": "scalar"}, "its layer norm is of the kind 'scalar'"),
         ({"norm": "after", "layer_norm_epsilon": 1e-6}, "layer_norm_epsilon is 1e-06, not 1e-05"),
-        ({"norm": "after", "positional_encoding": "tensor2tensor"}, "is 'tensor2tensor', whose"),
+        ({"norm": "after", "positional_encoding": "tensor2tensor"}, "is 'tensor2tensor', which"),
         ({"norm": "after", "positional_encoding": "rotary"}, "so no position is added"),
         ({"norm": "after", "tokenizer": "words"}, "its tokenizer has whole words"),
     ],
@@ -246,7 +246,7 @@ def test_an_earlier_export_is_replaced_and_nothing_else_is(save: Save, tmp_path:
     weights = output / "model.safetensors"
     written = weights.read_bytes()
     weights.write_bytes(b"trained further")
-    with pytest.raises(OutputError, match="there is something else"):
+    with pytest.raises(OutputError, match="it is not an export"):
         export_marian(directory.path, output)
     assert weights.read_bytes() == b"trained further"
     weights.write_bytes(written)
@@ -254,7 +254,7 @@ def test_an_earlier_export_is_replaced_and_nothing_else_is(save: Save, tmp_path:
     del config["dragoman_weights_sha256"]  # as if somebody else had made it
     (output / "config.json").write_text(json.dumps(config))
     for place in (output, directory.path, directory.path / "model.toml"):
-        with pytest.raises(OutputError, match="there is something else"):
+        with pytest.raises(OutputError, match="it is not an export"):
             export_marian(directory.path, place)
 
 

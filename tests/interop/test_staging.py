@@ -41,7 +41,7 @@ def test_what_somebody_has_put_beside_an_export_is_not_lost(output: Path, name: 
     (output / name).parent.mkdir(exist_ok=True)
     (output / name).write_text("of somebody")
 
-    with pytest.raises(OutputError, match=f"{output}: there is something else"):
+    with pytest.raises(OutputError, match=f"{output}: it is not an export"):
         export(output, "newer")
 
     assert (output / name).read_text() == "of somebody"
@@ -50,7 +50,7 @@ def test_what_somebody_has_put_beside_an_export_is_not_lost(output: Path, name: 
 def test_an_export_that_somebody_has_trained_further_is_not_lost(output: Path) -> None:
     (output / WEIGHTS).write_text("trained")
 
-    with pytest.raises(OutputError, match=f"{output}: there is something else"):
+    with pytest.raises(OutputError, match=f"{output}: it is not an export"):
         export(output, "newer")
 
     assert (output / WEIGHTS).read_text() == "trained"
@@ -193,7 +193,7 @@ def test_a_directory_that_cannot_take_its_place_leaves_the_earlier_one(
 def test_an_interruption_between_two_renames_is_mended(output: Path) -> None:
     output.rename(output.with_name(".out.earlier"))
 
-    with pytest.raises(OutputError, match="there is something else"), staging(output):
+    with pytest.raises(OutputError, match="it exists already"), staging(output):
         pass
 
     assert (output / WEIGHTS).read_text() == "earlier"

@@ -125,8 +125,8 @@ def distil(
     """
     if is_one_of_several():  # they would get in each other's way
         raise UsageError(
-            "a distillation has one process translate; when its training begins, stop it, and go "
-            f"on with several by torchrun -m dragoman train {order.directory / RECIPE_FILE} "
+            "a distillation translates in one process; when its training begins, stop it, and go "
+            f"on with several: torchrun -m dragoman train {order.directory / RECIPE_FILE} "
             f"-o {order.directory}"
         )
     folder = order.directory / FOLDER

@@ -62,8 +62,8 @@ def write_sources(
                 count += len(chosen)
             if not count:
                 raise CorpusError(
-                    f"{summary.name}: no source is left that is new and has no more tokens than "
-                    "the teacher has seen; cut them, or do not name this text"
+                    f"{summary.name}: all sources repeat others or have more tokens than the "
+                    "teacher has seen; shorten them, or leave this text out"
                 )
             counts.append(count)
     pairs.unlink()
@@ -135,8 +135,8 @@ def write_pairs(translations: Path, parts: Sequence[tuple[Path, int]]) -> tuple[
                         written += 1
             if written == before:
                 raise CorpusError(
-                    f"{translations}: no translation for {path.name} is without a fault, so this "
-                    "teacher has nothing to teach; its faults stand there"
+                    f"{translations}: every translation for {path.name} has a fault, so this "
+                    "teacher has nothing to teach; this file says which faults"
                 )
     return written, left_out
 

@@ -128,7 +128,7 @@ def _objection(corpus: CorpusConfig, files: dict[str, str]) -> str | None:
         return str(error)
     for name, sha256 in found.items():
         if sha256 != files.get(name):
-            return f"{name}: it is another file than the one that the model was tested on"
+            return f"{name}: it is not the file that the model was tested on"
     return None
 
 

@@ -104,7 +104,7 @@ def _begun(order: FineTuning) -> Recipe | None:
     path = order.directory / ORDER_FILE
     if not path.exists():
         raise RunError(
-            f"{order.directory}: it holds a training that is no fine-tuning; name another "
+            f"{order.directory}: it holds a run that is not a fine-tuning; name another "
             "directory with -o"
         )
     try:
@@ -156,7 +156,7 @@ def _compare(order: FineTuning, recipe: Recipe, display: Display) -> None:
         return
     if now not in started.values():
         display.message(
-            f"{order.model}: it has other weights now than those that the fine-tuning began with, "
+            f"{order.model}: its weights are not those that the fine-tuning began with, "
             "so the two are not compared"
         )
         return

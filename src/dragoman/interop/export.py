@@ -61,7 +61,7 @@ def compare_rounded(model: LoadedModel, copy: Copy) -> Agreement:
     if not math.isfinite(agreement.largest_difference):
         raise ExportError(
             f"{model.directory.path}: with rounded weights the copy gives probabilities that are "
-            "no numbers; take --quantization float32; nothing was written"
+            "not numbers; take --quantization float32; nothing was written"
         )
     return agreement
 

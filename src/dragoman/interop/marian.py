@@ -98,7 +98,7 @@ def import_marian(
     tokens = language_tokens(pair.source.pieces(range(pair.source.vocab_size)))
     if language_token is None and len(tokens) > 1:
         raise MarianError(
-            f"{directory}: it writes several languages; choose one by --language-token: "
+            f"{directory}: it translates into several languages; choose one with --language-token: "
             f"{', '.join(tokens)}"
         )
     description = ModelDescription(
@@ -218,7 +218,7 @@ def _id(table: Mapping[str, Any], name: str, directory: Path) -> int:
     """Return the id of a special token, which may be anything in the JSON."""
     value = table[name]
     if type(value) is not int or value < 0:
-        raise MarianError(f"{directory}: {name} is {value!r}, not a number from 0 on")
+        raise MarianError(f"{directory}: {name} is {value!r}, not a whole number of at least 0")
     return value
 
 

@@ -59,7 +59,7 @@ def read_config(
         raise MarianError(f"{directory}: cannot be imported: {'; '.join(obstacles)}")
     for key in SIZES:
         if type(table.get(key, 0)) is not int:
-            raise MarianError(f"{directory / 'config.json'}: {key} is no whole number")
+            raise MarianError(f"{directory / 'config.json'}: {key} is not a whole number")
     tied: Literal["all", "target", "none"] = "none"
     if table.get("tie_word_embeddings", True):
         tied = "all" if table.get("share_encoder_decoder_embeddings", True) else "target"

@@ -63,7 +63,7 @@ def export_marian(path: Path, output: Path | None = None) -> Proof:
         if other := find_other_tokens(directory, model.tokenizers):
             raise ExportError(f"{path}: MarianTokenizer cuts {other[0]!r} into other tokens")
         if changed := _find_changes(directory, model):
-            raise ExportError(f"{path}: imported again, {changed[0]} is not what it was")
+            raise ExportError(f"{path}: imported again, {changed[0]} is different")
     return Proof(in_single_precision=agreement, num_equal=agreement.num_equal)
 
 
@@ -72,13 +72,13 @@ def _obstacles(description: ModelDescription) -> list[str]:
     config = description.model
     found = []
     if config.norm == "before":
-        found.append("the norm stands before each sublayer and not behind it")
+        found.append("the norm is before each sublayer, not after it")
     if config.layer_norm != "per_feature":
         found.append(f"its layer norm is of the kind {config.layer_norm!r}")
     elif config.layer_norm_epsilon != LAYER_NORM_EPSILON:
         found.append(f"layer_norm_epsilon is {config.layer_norm_epsilon}, not {LAYER_NORM_EPSILON}")
     if config.positional_encoding == "tensor2tensor":
-        found.append("positional_encoding is 'tensor2tensor', whose wavelengths are others")
+        found.append("positional_encoding is 'tensor2tensor', which has other wavelengths")
     if config.positional_encoding == "rotary":
         found.append("positional_encoding is 'rotary', so no position is added")
     if description.tokenizer.kind == "words":

@@ -21,16 +21,15 @@ _README = """\
 # {source} to {target}, in ONNX
 
 Made by `dragoman export`, which has compared it with the model that it was made from.
-`encoder.onnx` reads a text once, `decoder.onnx` writes its translation token by token,
-`config.json` says what goes in and out and all the numbers that are needed.
+`encoder.onnx` reads a text once, `decoder.onnx` writes its translation token by token, and
+`config.json` describes inputs and outputs and has all the numbers that are needed.
 
-- A batch of texts is padded on the
-  right with `special_ids.pad`.
-- A text is in Unicode's form NFC, with single spaces between its words, before it is cut into
-  tokens; its tokens end with `special_ids.eos`. The model has learnt sentences, of up to
+- A batch of texts is padded on the right with `special_ids.pad`.
+- Before a text is cut into tokens, bring it into Unicode's form NFC, with single spaces between its
+  words; its tokens end with `special_ids.eos`. The model has learnt sentences of up to
   `max_source_length` tokens.
-- A translation begins with `special_ids.bos`. What the decoder returns as `keys` and `values` goes
-  in again as `past_keys` and `past_values`, so that a step is given nothing but the newest token.
+- A translation begins with `special_ids.bos`. Pass the `keys` and `values` that the decoder returns
+  back in as `past_keys` and `past_values`; each step then needs only the newest token.
 - `forbidden_ids` are never chosen.
 - No sequence has more than `num_positions` tokens.
 

@@ -41,7 +41,7 @@ def staging(
     """
     output = follow_links(output)
     if not output.name:
-        raise OutputError(f"{output}: there is something else; move it away or name another output")
+        raise OutputError(f"{output}: it exists already; move it away or name another output")
     unfinished = output.with_name(f".{output.name}.writing")
     earlier = output.with_name(f".{output.name}.earlier")
     new_parents = [folder for folder in unfinished.parents if not folder.exists()]
@@ -134,13 +134,13 @@ def _check_replaceable(output: Path, weights_name: str | None, *, is_edited: boo
     if not is_empty and not (
         weights_name and _is_earlier_export(output, weights_name, is_edited=is_edited)
     ):
-        what = "something else, or an export that was changed" if weights_name else "something else"
-        raise OutputError(f"{output}: there is {what}; move it away or name another output")
+        what = "is not an export, or one that was changed" if weights_name else "exists already"
+        raise OutputError(f"{output}: it {what}; move it away or name another output")
     if output == Path.cwd() or output.is_mount():
         raise OutputError(
             f"{output}: this directory cannot be replaced by another, because "
             f"{'it is a mount point' if output.is_mount() else 'you are in it'}; "
-            "name one that is in it"
+            "name one inside it"
         )
 
 
