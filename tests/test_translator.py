@@ -456,7 +456,7 @@ def test_an_emoji_in_a_beginning_is_not_thrown_away(saved: Path) -> None:
 def test_a_sentence_with_tags_has_no_ways_but_says_why(saved: Path) -> None:
     translator = Translator(saved, device="cpu")
 
-    with pytest.raises(MarkedUpError, match="a sentence with tags or escapes has no other words"):
+    with pytest.raises(MarkedUpError, match="no other words are given for a sentence with tags"):
         translator.ways_to_continue("The <b>cat</b> is on the table.", "Il")
 
     assert translator.ways_to_continue("a < b and a dog", "Il", count=60)
@@ -549,7 +549,7 @@ def test_choices_that_make_no_sense_are_refused(call: str, message: str) -> None
 
 
 def test_one_text_is_not_taken_for_many(saved: Path) -> None:
-    with pytest.raises(TypeError, match=r"for one write \[text\]"):
+    with pytest.raises(TypeError, match=r"for one, write \[text\]"):
         next(Translator(saved, device="cpu").translate("The cat."))
 
 

@@ -223,7 +223,7 @@ class Translator:
         """
         self._check_process()
         if isinstance(texts, str):
-            raise TypeError("translate takes many texts; for one write [text]")
+            raise TypeError("translate takes several texts; for one, write [text]")
         search = search or self.search
         for chunk in batched(texts, CHUNK):
             cut = self._cutter.cut(chunk)
@@ -281,8 +281,8 @@ class Translator:
         """
         if self._cutter.takes_tags_out(text):
             raise MarkedUpError(
-                "a sentence with tags or escapes has no other words here, as they would be read as "
-                "text; give the sentence without them"
+                "no other words are given for a sentence with tags or escapes, which would be read "
+                "as text; give the sentence without them"
             )
         sentence, begun = self._prepare_beginning(text, prefix)
         if sentence.stays or sentence.is_over(begun):

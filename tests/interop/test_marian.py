@@ -118,7 +118,7 @@ def test_a_language_token_is_put_before_the_source(save_marian: SaveMarian, tmp_
 
     assert pair.source.pieces(pair.source.encode("the cat"))[0] == ">>ita<<"
     assert ">>ita<<" not in pair.target.pieces(pair.target.encode("il gatto"))
-    with pytest.raises(MarianError, match="unknown language token >>deu<<; there is >>ita<<"):
+    with pytest.raises(MarianError, match="unknown language token >>deu<<; the model has >>ita<<"):
         load_marian(tmp_path, language_token=">>deu<<")
 
 

@@ -335,7 +335,7 @@ def test_a_newer_format_is_refused_with_the_release_that_reads_it(saved: Path) -
 def test_a_directory_whose_training_has_no_model_yet_says_how_to_go_on(tmp_path: Path) -> None:
     (tmp_path / "journal.jsonl").touch()
 
-    with pytest.raises(ModelError, match="not come to a model yet; wait for it, or if it"):
+    with pytest.raises(ModelError, match="not written a model yet; wait, or if it"):
         ModelDirectory(tmp_path)
 
 

@@ -40,7 +40,7 @@ def test_what_somebody_else_wrote_is_not_written_over(
     path.parent.mkdir(parents=True)
     path.write_text("mine\n")
 
-    with pytest.raises(RunError, match=rf"no run has made {taken}.*-o"):
+    with pytest.raises(RunError, match=rf"{taken} was not made by a run.*-o"):
         train_model(make_recipe(), tmp_path / "mine", display)
 
     assert path.read_text() == "mine\n"

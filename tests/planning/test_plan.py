@@ -187,7 +187,7 @@ def test_a_long_time_is_not_filled_with_repetition(planned: Callable[[float], pl
     assert made.minutes < 6000
     assert "59.8 times the text, at most 60" in made.reasons[-1]
     assert made.reasons[-1].endswith(f"{6000 * 0.97 - made.minutes:,.0f} minutes are left over")
-    assert "the smallest there is, and it should have more text (a target" in made.reasons[-2]
+    assert "the smallest one, and even it needs more text (a target" in made.reasons[-2]
     assert "or more time" not in made.reasons[-2]
     assert made.why["model.preset"] == "the smallest"
     assert seen < 60 * 1500 * 20
@@ -279,7 +279,7 @@ def test_a_model_that_memory_is_too_small_for_gives_way_to_a_smaller_one(
 ) -> None:
     def rehearse(table: dict[str, Any], *_: object, updates: int) -> Rehearsal:
         if table["model"]["preset"] == "small":
-            raise RehearsalMemoryError("the rehearsal failed: killed for want of memory")
+            raise RehearsalMemoryError("the rehearsal failed: killed for lack of memory")
         return REHEARSAL
 
     possible = [Candidate("small", 10**4), Candidate("tiny", 10**3)]
@@ -292,9 +292,9 @@ def test_a_model_that_memory_is_too_small_for_gives_way_to_a_smaller_one(
     assert made.recipe["model"]["preset"] == "tiny"
     assert made.why["model.preset"] == "memory is too small for small"
     assert made.reasons[2].endswith("parameters; memory is too small for small")
-    assert any("killed for want of memory; a smaller model may fit" in line for line in said)
+    assert any("killed for lack of memory; a smaller model may fit" in line for line in said)
     monkeypatch.setattr(plan, "candidates", lambda size: possible[:1])
-    with pytest.raises(RehearsalMemoryError, match="want of memory"):
+    with pytest.raises(RehearsalMemoryError, match="lack of memory"):
         make_plan(given(pairs), 60.0, said.append)
 
 
@@ -303,7 +303,7 @@ def test_memory_is_not_the_reason_where_it_was_too_small_for_a_larger_one_alone(
 ) -> None:
     def rehearse(table: dict[str, Any], *_: object, updates: int) -> Rehearsal:
         if table["model"]["preset"] == "base":
-            raise RehearsalMemoryError("the rehearsal failed: killed for want of memory")
+            raise RehearsalMemoryError("the rehearsal failed: killed for lack of memory")
         return REHEARSAL
 
     monkeypatch.setattr(plan, "rehearse", rehearse)
@@ -332,7 +332,7 @@ def test_a_rehearsal_that_is_killed_has_lacked_memory(
 ) -> None:
     program.write_text("#!/bin/sh\nkill -9 $$\n")
 
-    with pytest.raises(RehearsalMemoryError, match="killed by signal 9, probably for want of"):
+    with pytest.raises(RehearsalMemoryError, match="killed by signal 9, probably for lack of"):
         rehearse({"training": {}}, [CorpusConfig(path=str(pairs))], tmp_path, updates=2)
 
 

@@ -213,7 +213,7 @@ def test_nothing_is_planned_where_it_could_not_be_trained(
     (tmp_path / "damaged").mkdir()
     (tmp_path / "damaged" / PLAN_FILE).write_text('{"given": {}}')
 
-    with pytest.raises(RunError, match=r"no run has made model\.toml"):
+    with pytest.raises(RunError, match=r"model\.toml was not made by a run"):
         planned(given, tmp_path / "taken")
     with pytest.raises(RunError, match=r"plan\.json: not a plan that training wrote"):
         planned(given, tmp_path / "damaged")

@@ -90,7 +90,7 @@ def test_a_word_offers_others_and_the_translation_goes_on_from_the_chosen_one(
     ("text", "said"),
     [
         ("12:30", "There are no other words for “12:30”"),
-        ("a <b>cat</b>", "A sentence with tags or escapes has no other words here"),
+        ("a <b>cat</b>", "No other words are given for a sentence with tags or escapes"),
     ],
 )
 def test_where_there_are_no_other_words_the_page_says_so(

@@ -54,7 +54,11 @@ def test_each_word_of_a_translation_is_judged(address: str, english_italian: Pat
         ({}, 400, "text"),
         ({"text": "a cat", "count": 0}, 400, "count"),
         ({"text": "a cat", "target": "fr"}, 400, "'fr' is not served"),
-        ({"text": "a <b>cat</b>"}, 400, "a sentence with tags or escapes has no other words here"),
+        (
+            {"text": "a <b>cat</b>"},
+            400,
+            "no other words are given for a sentence with tags or escapes",
+        ),
         ({"text": "a cat " * 2000}, 413, "tokens, and the model has seen at most"),
     ],
 )

@@ -82,5 +82,5 @@ def test_a_disk_that_fails_is_named_and_the_run_goes_on_when_it_is_mended(
 
     assert said.startswith("dragoman: run")
     assert "Input/output error" in said
-    assert "mend the disk, and run the same command again" in said
+    assert "repair the disk, and run the same command again" in said
     assert train("run") == 0

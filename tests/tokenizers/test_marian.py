@@ -159,7 +159,9 @@ def test_a_language_token_stands_before_every_text_if_it_is_asked_for(
 
 
 def test_an_unknown_language_token_is_refused(files: Path) -> None:
-    with pytest.raises(TokenizerError, match="unknown language token >>deu<<; there is >>ita<<, "):
+    with pytest.raises(
+        TokenizerError, match="unknown language token >>deu<<; the model has >>ita<<, "
+    ):
         side(files, "source", prefix=">>deu<<")
 
 

@@ -93,8 +93,8 @@ HEAD = "dragoman words 1\n<pad>\n<unk>\n<s>\n</s>\n"
         (b"\xff\xfe\x00", "not UTF-8"),
         (b"a file\nof text\n", "not a list of words that was saved here"),
         (HEAD.replace("<s>\n", "").encode(), "not a list of words that was saved here"),
-        ((HEAD + "cat\ndo").encode(), "or a cut one"),
-        ((HEAD + "cat\ndog\ncat\n").encode(), "the word 'cat' stands there twice"),
+        ((HEAD + "cat\ndo").encode(), "or only a part of one"),
+        ((HEAD + "cat\ndog\ncat\n").encode(), "it has the word 'cat' twice"),
     ],
 )
 def test_a_bad_file_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
@@ -110,7 +110,7 @@ def test_a_long_list_with_a_double_at_its_end_is_refused(tmp_path: Path) -> None
     words = [f"w{i}" for i in range(200_000)]
     (tmp_path / "long.words").write_text(HEAD + "".join(f"{word}\n" for word in [*words, "w7"]))
 
-    with pytest.raises(TokenizerError, match="the word 'w7' stands there twice"):
+    with pytest.raises(TokenizerError, match="it has the word 'w7' twice"):
         WordTokenizer.load(tmp_path / "long.words")
 
 

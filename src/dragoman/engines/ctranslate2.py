@@ -113,7 +113,7 @@ class CTranslate2Engine:
             EngineError: phrases are required, or a translation could be too long for the copy.
         """
         if required is not None:
-            raise EngineError("CTranslate2 cannot be required to say something")
+            raise EngineError("CTranslate2 cannot be made to use given words")
         if config.samples:
             raise UsageError("CTranslate2 does not sample as Dragoman does; take engine pytorch")
         results: list[list[Hypothesis]] = [[EMPTY] for _ in sources]

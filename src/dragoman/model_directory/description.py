@@ -184,8 +184,8 @@ def _read_toml(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         if (path.parent / _SIGN_OF_TRAINING).exists():
             raise ModelError(
-                f"{path.parent}: its training has not come to a model yet; wait for it, or if it "
-                "was interrupted, give the command that began it again, which goes on with it"
+                f"{path.parent}: its training has not written a model yet; wait, or if it was "
+                "interrupted, repeat the command that began it, which goes on with it"
             ) from None
         reason = f"it has no {path.name}" if path.parent.exists() else "there is no such directory"
         raise ModelError(f"{path.parent}: there is no model here, as {reason}") from None

@@ -109,7 +109,7 @@ def named_when_unwritable(directory: Path) -> Iterator[None]:
             raise
         raise RunError(
             f"{directory}: cannot be written: {error.strerror}; what is saved there is intact, so "
-            "make space or mend the disk, and run the same command again"
+            "make space or repair the disk, and run the same command again"
         ) from error
 
 
@@ -147,7 +147,7 @@ def check_free(directory: Path) -> None:
         return
     if taken := [name for name in (RECIPE_FILE, *WRITTEN) if (directory / name).exists()]:
         raise RunError(
-            f"{directory}: no run has made {taken[0]}, which training would write over; "
+            f"{directory}: {taken[0]} was not made by a run, and training would overwrite it; "
             "name an empty directory with -o"
         )
 

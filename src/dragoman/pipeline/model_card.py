@@ -72,7 +72,9 @@ def _origin(recipe: dict[str, Any]) -> str:
     if model is None:
         return ""
     name = PurePath(model).name or "another model"
-    return f"It began with the weights of `{name}`, and has learnt from that one's text, too.\n\n"
+    return (
+        f"It began with the weights of `{name}`, so it has learnt from that model's text, too.\n\n"
+    )
 
 
 def corpus_rows(training: dict[str, Any]) -> list[list[str]]:
@@ -129,6 +131,6 @@ def _model(description: ModelDescription) -> str:
         f"norm {model.norm} each sublayer; {description.tokenizer.kind} vocabulary of "
         f"{description.tokenizer.target_vocab_size}. Trained for {training['updates']} updates on "
         f"{training['target_tokens']} target tokens in {training['minutes']} minutes, "
-        f"validations apart; the weights are those of the {training['weights']}. "
+        f"not counting validations; the weights are those of the {training['weights']}. "
         "`model.toml` holds the whole recipe and the checksums of the text."
     )

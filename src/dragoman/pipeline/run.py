@@ -101,7 +101,7 @@ def _report(directory: Path, display: Display) -> None:
     except Exception as error:
         display.message(
             f"warning: {directory / REPORT} is not written: {type(error).__name__}: {error}; "
-            f"dragoman plot report {quote(str(directory))} tries it again"
+            f"dragoman plot report {quote(str(directory))} tries again"
         )
     else:
         display.message(f"the course of the training is shown in {directory / REPORT}")

@@ -383,6 +383,6 @@ def _why_no_larger(chosen: _Choice, text: TextMeasure, tokens_seen: int) -> str:
         f"{of_time:.1f})"
     )
     if fits(candidate, text, tokens_seen):
-        return f"a larger one should have {more_text} or {more_time}"
+        return f"a larger one would need {more_text} or {more_time}"
     lacks_text = of_text > PARAMETERS_PER_TOKEN_OF_TEXT
-    return f"the smallest there is, and it should have {more_text if lacks_text else more_time}"
+    return f"the smallest one, and even it needs {more_text if lacks_text else more_time}"

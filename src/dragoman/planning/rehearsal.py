@@ -89,7 +89,7 @@ def rehearse(
 
 def _complaint(said: str, code: int) -> str:
     if code < 0:
-        return f"killed by signal {-code}, probably for want of memory"
+        return f"killed by signal {-code}, probably for lack of memory"
     return said.strip().rpartition("\n")[2].removeprefix("dragoman: ")
 
 

@@ -165,8 +165,8 @@ def _count_tokens(
 
 def _warnings(sample: Sample, num_pairs: int) -> tuple[str, ...]:
     few = (
-        f"{num_pairs:,} pairs are few, as a translator of free text needs tens of thousands; "
-        "dragoman finetune makes more of them, with a finished model"
+        f"{num_pairs:,} pairs are few, as a translator of free text needs tens of thousands; with "
+        "a finished model, dragoman finetune makes more of them"
     )
     return (*([few] if num_pairs < FEW_PAIRS else []), *sample.warnings)
 

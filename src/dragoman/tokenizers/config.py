@@ -60,7 +60,7 @@ class TokenizerConfig:
             )
         if self.kind == IMPORTED and self.from_model is None:
             raise ValueError(
-                "kind='marian' needs from_model: nothing here learns such a vocabulary"
+                "kind='marian' needs from_model: such a vocabulary cannot be learnt here"
             )
         if not 0.0 <= self.sampling <= 1.0:
             raise ValueError(f"sampling={self.sampling} is not in [0, 1]")

@@ -171,5 +171,5 @@ def language_tokens(vocabulary: Iterable[str]) -> list[str]:
 def _unknown_prefix(prefix: str, vocabulary: Mapping[str, int]) -> str:
     """Say which language tokens there are."""
     known = language_tokens(vocabulary)
-    there_is = f"there is {', '.join(known)}" if known else "the model knows only one language"
+    there_is = f"the model has {', '.join(known)}" if known else "the model knows only one language"
     return f"unknown language token {prefix}; {there_is}"

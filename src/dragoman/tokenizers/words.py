@@ -55,10 +55,12 @@ class WordTokenizer:
             or tuple(pieces[:num_special]) != SPECIAL_PIECES
             or pieces[-1]
         ):
-            raise TokenizerError(f"{path}: not a list of words that was saved here, or a cut one")
+            raise TokenizerError(
+                f"{path}: not a list of words that was saved here, or only a part of one"
+            )
         if len(set(words)) != len(words):
             ((twice, _),) = Counter(words).most_common(1)
-            raise TokenizerError(f"{path}: the word {twice!r} stands there twice")
+            raise TokenizerError(f"{path}: it has the word {twice!r} twice")
         return cls(words, lowercase=header.endswith(_LOWERCASE))
 
     @property

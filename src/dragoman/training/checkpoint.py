@@ -83,7 +83,7 @@ class Checkpoints:
             shutil.rmtree(unfinished, ignore_errors=True)
             raise CheckpointError(
                 f"{final}: cannot write the checkpoint: {error}; the ones before it are intact, "
-                "so make space or mend the disk, and run the same command again"
+                "so make space or repair the disk, and run the same command again"
             ) from error
 
     def prune(self, keep: Collection[int]) -> None:

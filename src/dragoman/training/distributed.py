@@ -94,8 +94,8 @@ def process_group(device: torch.device) -> Iterator[None]:
         if not _is_of_connection(error):
             raise
         raise ProcessLostError(
-            "another process of this training has ended or cannot be reached; what it has said may "
-            "tell why, and the same command goes on from the last checkpoint "
+            "another process of this training has ended or cannot be reached; its own message may "
+            "say why, and the same command goes on from the last checkpoint "
             f"({' '.join(str(error).split())})"
         ) from error
     finally:

@@ -137,11 +137,11 @@ class Trainer:
             batches = checkpoint.values["batches"]
             update = Progress.from_values(checkpoint.values["progress"]).update
         except (KeyError, TypeError):
-            return "it has no state of a training"
+            return "it has no training state"
         if batches != self.batches.fingerprint:
             return (
-                "it was trained on other batches; the text or its cleaning has changed under the "
-                "run, so train in another directory"
+                "it was trained on other batches; the text or its cleaning has changed since, "
+                "so train in another directory"
             )
         expected = self._shapes()
         if update == 0:  # optimizers remember nothing yet
@@ -366,7 +366,7 @@ class Trainer:
         if done < of and self._is_impatient():
             display.message(
                 f"done after update {done} of {of}: {self.config.patience} validations in a row "
-                "brought nothing better (training.patience)"
+                "brought no improvement (training.patience)"
             )
 
     def _is_time_to_validate(self) -> bool:
