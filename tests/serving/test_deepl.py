@@ -116,7 +116,7 @@ def test_the_command_line_translates(address: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        ({"target_lang": "XX"}, "'XX' is not served; there is en, it"),
+        ({"target_lang": "XX"}, "'XX' is not served; the languages are en, it"),
         ({"target_lang": "IT", "formality": "more"}, "formality is not supported"),
         ({"target_lang": "IT", "source_lang": "EN", "glossary": "7"}, "there is no such glossary"),
         ({"target_lang": "IT", "custom_instructions": ["shout"]}, "custom_instructions is not"),

@@ -115,7 +115,10 @@ def test_html_keeps_its_tags(copying: tuple[Copier, ServedModel]) -> None:
     [
         ({"source": "en", "target": "it"}, "q is missing"),
         ({"q": "x", "source": "en"}, "target is missing"),
-        ({"q": "x", "source": "xx", "target": "it"}, "'xx' is not served; there is en, it"),
+        (
+            {"q": "x", "source": "xx", "target": "it"},
+            "'xx' is not served; the languages are en, it",
+        ),
         ({"q": "x", "source": "en", "target": "\u0000" * 50}, "is not served"),
         ({"q": {"a": 1}, "source": "en", "target": "it"}, "q: input should be"),
         ({"q": ["x", 1], "source": "en", "target": "it"}, "q: input should be"),

@@ -164,7 +164,7 @@ def test_a_compressed_body_is_refused(url: str) -> None:
         )
         assert (answer.status_code, answer.json()) == (
             415,
-            {"message": "send the body as it is, not compressed"},
+            {"message": "send the body uncompressed"},
         )
 
 

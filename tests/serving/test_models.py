@@ -45,5 +45,5 @@ def test_a_target_is_looked_for_among_targets_where_no_source_is_named(
     models = serve(copier, "pt-en", "en-pt_BR")
 
     assert models.find_target("PT") == "pt_BR"
-    with pytest.raises(RefusalError, match="'fr' is not served; there is pt, en, pt_BR"):
+    with pytest.raises(RefusalError, match="'fr' is not served; the languages are pt, en, pt_BR"):
         models.find_target("fr")

@@ -136,11 +136,17 @@ def test_a_file_of_terms_is_read(tmp_path: Path) -> None:
             r"terms\.tsv:1: English and Italian look like",
         ),
         ("Term\tTranslation\r\ncat\tgatto\r\n", r"terms\.tsv:1: .*; remove the line"),
-        ("cat\tgatto\nsave %s\tsalva\n", r"terms\.tsv:2: the term 'save %s' .* as %s in it stays"),
-        ("see http://a.it/b\tvedi\n", r"terms\.tsv:1: .* as http://a\.it/b in it stays as it is"),
-        ("file {n} of 2\tarchivio\n", r"terms\.tsv:1: .* as \{n\} in it stays as it is"),
-        ("two\t2\nuser\t%s\n", r"terms\.tsv:2: the translation '%s' .* no translation has %s if"),
-        ("homepage\twww.a.it\n", r"terms\.tsv:1: .* no translation has www\.a\.it if its source"),
+        ("cat\tgatto\nsave %s\tsalva\n", r"terms\.tsv:2: the term 'save %s' .* as %s in it is"),
+        ("see http://a.it/b\tvedi\n", r"terms\.tsv:1: .* as http://a\.it/b in it is protected"),
+        ("file {n} of 2\tarchivio\n", r"terms\.tsv:1: .* as \{n\} in it is protected"),
+        (
+            "two\t2\nuser\t%s\n",
+            r"terms\.tsv:2: the translation '%s' .* no translation has %s unless",
+        ),
+        (
+            "homepage\twww.a.it\n",
+            r"terms\.tsv:1: .* no translation has www\.a\.it unless its source",
+        ),
     ],
 )
 def test_a_wrong_line_is_named(tmp_path: Path, content: str, message: str) -> None:

@@ -125,5 +125,5 @@ def _answer_errors(app: FastAPI) -> None:
     async def apologise(request: Request, error: Exception) -> JSONResponse:
         number = secrets.token_hex(4)
         _log.error("error %s follows", number)
-        sentence = f"something went wrong here; the log of the server has it as error {number}"
+        sentence = f"something went wrong; the log of the server has it as error {number}"
         return as_response(RefusalError(500, sentence), request.url.path)

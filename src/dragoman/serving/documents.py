@@ -106,7 +106,7 @@ class Documents:
         self._forget_the_old()
         document = self._documents.get(identifier)
         if document is None or not document.is_opened_by(key):
-            raise RefusalError(404, "there is no such document, or no longer")
+            raise RefusalError(404, "there is no such document, or it is gone")
         return document
 
     def forget(self, document: Document) -> None:

@@ -69,7 +69,7 @@ class Extension(BaseModel):
 
     piece: str = Field(description="Its last token.")
     parent: int | None = Field(
-        description="Its place in the step before, from 0; none in the first."
+        description="Its place in the step before, from 0; null in the first."
     )
     token_log_probability: float
     log_probability: float = Field(description="Of all its tokens: what candidates are ordered by.")
@@ -94,10 +94,10 @@ class Beam(BaseModel):
 class Explanation(BaseModel):
     """One translation, and what was computed on the way to it, in full precision."""
 
-    text: str = Field(description="What the model reads: what it is shown of the sentence.")
+    text: str = Field(description="The sentence as the model reads it.")
     translation: str
     notes: list[str] = Field(
-        description="Why this may not be the translation of the sentence, beside what is said here."
+        description="Why the sentence may be translated differently, apart from what is said here."
     )
     score: float
     source_pieces: list[str] = Field(description="What the encoder reads; it ends with EOS.")

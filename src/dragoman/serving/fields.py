@@ -109,7 +109,7 @@ def _refuse_truth_as_number(table: dict[str, Any], model: type[BaseModel]) -> No
     for name, value in table.items():
         field = model.model_fields.get(name)
         if isinstance(value, bool) and field is not None and field.annotation in (int, float):
-            raise RefusalError(400, f"{name}: a number is asked for, not true or false")
+            raise RefusalError(400, f"{name} should be a number, not true or false")
 
 
 async def _read_form(request: Request) -> dict[str, Any]:

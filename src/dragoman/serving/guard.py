@@ -144,7 +144,7 @@ def _refuse_by_its_head(scope: Scope) -> None:
         raise RefusalError(400, "the query is not UTF-8")
     headers = Headers(scope=scope)
     if headers.get("content-encoding", "identity").lower() != "identity":
-        raise RefusalError(415, "send the body as it is, not compressed")
+        raise RefusalError(415, "send the body uncompressed")
 
 
 async def _work_until_gone(work: Awaitable[None], receive: Receive) -> None:

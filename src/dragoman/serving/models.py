@@ -158,7 +158,8 @@ class Models:
         if found := _nearest(wanted, self.languages):
             return found
         raise RefusalError(
-            400, f"{_printable(wanted)} is not served; there is {', '.join(self.languages)}"
+            400,
+            f"{_printable(wanted)} is not served; the languages are {', '.join(self.languages)}",
         )
 
     def find(self, source: str, target: str) -> ServedModel:
@@ -170,7 +171,9 @@ class Models:
         if model := self._of_pair.get((source, target)):
             return model
         pairs = ", ".join(f"{model.source} to {model.target}" for model in self.all)
-        raise RefusalError(400, f"no model translates from {source} to {target}; there is {pairs}")
+        raise RefusalError(
+            400, f"no model translates from {source} to {target}; the models are {pairs}"
+        )
 
 
 def _nearest(wanted: str, codes: Sequence[str]) -> str | None:

@@ -7,13 +7,13 @@ from pydantic import BaseModel
 _ERRORS = {
     400: "A field is missing or wrong, or a language is not served.",
     403: "The API key is missing or unknown.",
-    404: "There is no such thing here, or no longer.",
+    404: "There is no such thing here, or it is gone.",
     408: "The request took too long to arrive.",
     413: "More text than the server takes at once.",
     415: "The body is compressed.",
-    429: "Too much is waiting; `Retry-After` says for how long.",
+    429: "The server is busy; `Retry-After` says when to try again.",
     431: "The head of the request is too long.",
-    503: "Not yet; `Retry-After` says for how long.",
+    503: "Not ready yet; `Retry-After` says when to try again.",
     504: "The translation took too long.",
 }
 

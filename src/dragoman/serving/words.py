@@ -28,8 +28,8 @@ class WayOn(BaseModel):
 
     word: str
     confidence: float = Field(description="The probability of the word after the prefix.")
-    translation: str = Field(description="The best translation that goes on with it.")
-    faults: list[str] = Field(description="What is wrong with that translation at first sight.")
+    translation: str = Field(description="The best translation that continues with it.")
+    faults: list[str] = Field(description="Obvious faults of that translation.")
 
 
 class WaysOn(BaseModel):

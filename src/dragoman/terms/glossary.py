@@ -59,7 +59,7 @@ class Glossary:
             if is_heading(pair, languages):
                 raise CorpusError(
                     f"{path}:{pair.line}: {pair.source} and {pair.target} look like a heading, and "
-                    "would be prescribed as any other term is; remove the line"
+                    "would be used like any other term; remove the line"
                 )
             source, target = normalise(pair.source), normalise(pair.target)
             if not source or not target:
@@ -68,16 +68,16 @@ class Glossary:
             for kept in find_protected(source):
                 if kept.kind not in PRESCRIBABLE:
                     raise CorpusError(
-                        f"{path}:{pair.line}: the term {source!r} would never count, as "
-                        f"{source[kept.start : kept.end]} in it stays as it is before any "
-                        "glossary is asked; take the line out, or write the words beside it alone"
+                        f"{path}:{pair.line}: the term {source!r} would never be used, as "
+                        f"{source[kept.start : kept.end]} in it is protected before any glossary "
+                        "applies; remove the line, or write only the words beside it"
                     )
             for new in find_protected(target):
                 if new.kind not in PRESCRIBABLE:
                     raise CorpusError(
                         f"{path}:{pair.line}: the translation {target!r} of this term is never "
-                        f"written, as no translation has {target[new.start : new.end]} if its "
-                        "source does not; take the line out, or write words alone"
+                        f"written, as no translation has {target[new.start : new.end]} unless its "
+                        "source does; remove the line, or write only words"
                     )
             translations[source] = (*translations.get(source, ()), target)
         return cls(translations)
