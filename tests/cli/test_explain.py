@@ -79,12 +79,12 @@ def test_a_page_itself_says_what_translate_does_besides(
 
     for text, said in (
         (SENTENCE, []),
-        ("The <b>cat</b> sees.", ["reads “The cat sees.”, as it does", "what stands between tags"]),
-        ("THE <b>CAT</b> SEES.", ["reads “The cat sees.”, as it does", "what stands between tags"]),
+        ("The <b>cat</b> sees.", ["reads “The cat sees.”, as it does", "what is between tags"]),
+        ("THE <b>CAT</b> SEES.", ["reads “The cat sees.”, as it does", "what is between tags"]),
         ("The cat sees.<br>the cat", ["model “The cat sees.”, “the cat” one by one"]),
         (
             "A cat. A <b>cat</b>",
-            ["model “A cat.”, “A cat” one by one", "what stands between tags"],
+            ["model “A cat.”, “A cat” one by one", "what is between tags"],
         ),
         ("Hello.<br/>A {dog}.", ["model “Hello.”, “A {dog}.” one by one", "keep {dog}"]),
         ("THE CAT SEES {dog}.", ["reads “The cat sees {dog}.”", "keep {dog}, if need be"]),

@@ -286,4 +286,4 @@ def test_rotary_positions_are_told_and_nothing_is_said_to_be_added(tmp_path: Pat
         np.testing.assert_allclose(printed, lengths[:, None], atol=0.0051)
     text = "".join(page.itertext())
     assert "turns its queries and keys" in text
-    assert "of the angles by which a pair is turned; a row a position" in text
+    assert "of the angles by which a pair is turned; one row per position" in text

@@ -123,7 +123,7 @@ def test_the_last_label_of_an_axis_is_inside_the_drawing(end: int) -> None:
 def test_what_is_said_of_losses_holds_for_a_run_without_dropout(curves: TrainingCurves) -> None:
     page = training_page(training_panels([curves]), ["run"])
 
-    assert "with as much dropout and smoothing of labels as the recipe asks for" in page
+    assert "with the dropout and label smoothing of the recipe" in page
 
 
 def test_measured_points_say_their_value(curves: TrainingCurves) -> None:

@@ -36,7 +36,7 @@ STYLE = "\n".join(
 def architecture_page(model: Architecture) -> str:
     """Write a page that shows the figure."""
     title = "The Transformer of figure 1"
-    note = "Behind a dot stands the number of parameters; inside a frame, of one block of several."
+    note = "The number after a dot counts parameters; inside a frame, those of one of its blocks."
     head = element("h1", {}, title) + element("p", {"class": "note"}, note)
     drawn = element("div", {"class": "wide"}, draw_architecture(model))
     return write_page(title, head + drawn, style=STYLE)

@@ -21,7 +21,7 @@ def embeddings_section(trace: Trace) -> str:
     is_rotary = trace.model.positional_encoding == "rotary"
     words = (
         f"Each id picks a row of {d_model} learned numbers, which is multiplied by √d_model = "
-        f"{d_model**0.5:.2f} (section 3.4). Attention does not know what stands where, so "
+        f"{d_model**0.5:.2f} (section 3.4). Attention does not know the order of tokens, so "
         + (_TURNED if is_rotary else _ADDED.format(length=(d_model / 2) ** 0.5))
     )
     lengths = _embedding_lengths if is_rotary else _sum_lengths
@@ -91,9 +91,9 @@ def _draw_sines(num_positions: int, config: TransformerConfig) -> str:
     shown = sines[:, ::step]
     which = "Every sine" if step == 1 else f"One in {step} sines"
     caption = (
-        f"{which} of the {whose}; a row a position, from 0 at the top. At the left a "
-        f"wave is 2π positions long, of the last one {longest:,.0f} · 2π: nearby positions differ "
-        "at the left, far ones at the right."
+        f"{which} of the {whose}; one row per position, from 0 at the top. The wave at the left "
+        f"is 2π positions long, the last one {longest:,.0f} · 2π: nearby positions differ at the "
+        "left, distant ones at the right."
     )
     cell = 12  # pixels
     picture = drawing(

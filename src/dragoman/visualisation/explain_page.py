@@ -135,9 +135,10 @@ def _mean_of_heads(apart: bool) -> str:
 def _encoder(trace: Trace, apart: bool) -> str:
     words = (
         "Each layer has two sublayers (figure 1, left; section 3.1). In self-attention each token "
-        "compares its query with the keys of all tokens, softmax(QKᵀ / √d_k), and takes that mean "
-        "of their values (equation 1), in every head in another way (section 3.2.2). The numbers "
-        "in the maps are weights in per cent; a row sums to 100. The feed-forward network then "
+        "compares its query with the keys of all tokens, softmax(QKᵀ / √d_k), and takes the mean "
+        "of their values with these weights (equation 1), differently in each head (section "
+        "3.2.2). The numbers in the maps are weights in per cent; a row sums to 100. The "
+        "feed-forward network then "
         f"works on each position by itself (equation 2).{_mean_of_heads(apart)}"
     )
     layers = stack_layers(

@@ -83,7 +83,7 @@ def describe_ending(search: SearchTrace) -> str:
     if step.ending == "the length limit is reached":
         return f"{after}, because a translation may have {search.max_length} tokens here."
     if step.ending is None:
-        return f"{after}, because no prefix lives any more."
+        return f"{after}, because no live prefix is left."
     best = max(c.log_probability for c in step.candidates if c.fate == "over")
     bound = best / config.penalty(search.max_length)
     number = config.n_best

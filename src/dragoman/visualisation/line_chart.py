@@ -16,8 +16,8 @@ MUTED = 11  # pixels, of the font
 FEWEST_STEPS = 3
 
 LOSSES = (
-    "The loss of training is what updates lower, with as much dropout and smoothing of labels as "
-    "the recipe asks for; that of validation is measured without either."
+    "The training loss is what the updates lower, with the dropout and label smoothing of the "
+    "recipe; the validation loss is measured without either."
 )
 MINUTES = "Minutes are those spent on updates, without validations."
 

@@ -9,8 +9,8 @@ from dragoman.text_cutter import TextCutter
 from dragoman.visualisation.markup import element, escape
 
 WITHIN_TAGS = (
-    "dragoman translate shows the model what stands between tags once more, to find their places; "
-    "where it does not, it puts the translations of these pieces together"
+    "dragoman translate shows the model what is between tags once more, to find where the tags go; "
+    "where it cannot tell, it joins the translations of these pieces"
 )
 
 
@@ -71,7 +71,7 @@ def _compare(text: str, sentences: Sequence[str], terms: TermFinder) -> Iterator
     if kept:
         yield (
             f"dragoman translate must keep {', '.join(kept)}, if need be by another search; here "
-            "the model is free"
+            "the model need not"
         )
 
 
