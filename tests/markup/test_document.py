@@ -392,6 +392,14 @@ def test_a_document_that_never_ends_does_not_take_for_ever(scrap: str) -> None:
     assert put_together(markup, markup.pieces) == scrap * 10_000
 
 
+@pytest.mark.timeout(10)  # seconds; if each needed a pattern of all letters, it would be a minute
+def test_many_tags_find_their_places_in_reasonable_time() -> None:
+    text = " ".join(f"The cat <b>sees{i}</b> a house." for i in range(2000))
+    markup = Markup(text, STRING, CUT)
+
+    assert put_together(markup, [piece.strip() for piece in markup.pieces]) == text
+
+
 @pytest.mark.timeout(30)  # seconds; in quadratic time it would be minutes
 @pytest.mark.parametrize(
     "unit", [" ", "\n", r"\n", "🎉", "&a", "&amp;", "<!--", "<!DOCTYPE", "<?", "<![CDATA[", "["]
