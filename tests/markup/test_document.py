@@ -162,6 +162,7 @@ IN_OTHER_SCRIPTS = {
         ),
         ("ja en", "犬は（<b>赤い</b>）寝る。", "the dog (<b>red</b>) sleeps."),
         ("ja en", "寝た。<b>犬</b>寝た。", "It slept. <b>A dog</b> slept."),
+        ("ja en", "寝た。猫<br>猫<code></code>", "It slept. A cat<br>A cat<code></code>"),
         ("en de", "Stop—<b>now</b>", "Halt—<b>jetzt</b>"),
     ],
 )

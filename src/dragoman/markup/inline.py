@@ -299,8 +299,8 @@ def respace(
 
 
 def _needs_no_space(before: str, after: str) -> bool:
-    """Tell whether only a script without spaces has none between two characters."""
-    if not (UNSPACED_CHARACTER.match(before) or UNSPACED_CHARACTER.match(after)):
+    """Tell whether only a script without spaces has none between two characters, if there are."""
+    if not (before and after and UNSPACED_CHARACTER.search(before + after)):
         return False
     opens, closes = unicodedata.category(before), unicodedata.category(after)
     return opens not in ("Ps", "Pi") and closes not in ("Pe", "Pf", "Po")
