@@ -162,6 +162,9 @@ class Letters(WordTokenizer):
     [
         ["今日、猫は古い本を見ます、", "犬は新しい車を買います。"],
         ["猫は本を見ました。」", "3匹の犬は、車を買います。"],
+        ["「今日、", "猫は古い本を見ます。」"],
+        ["今日、", "猫は古い本を見ますか？！"],
+        ['बिल्ली यहाँ है।"', " कुत्ता भी है"],
         ["重さは３．５キロで、", "車は高い"],
         ["القط الآن، ", "الكلب يشتري السيارة"],
         ["The cat, ", "the dog. The end"],
@@ -174,7 +177,7 @@ def test_what_is_too_long_is_cut_behind_sentences_then_clauses(pieces: list[str]
 
 
 @pytest.mark.timeout(20)  # seconds; in quadratic time it would be minutes
-@pytest.mark.parametrize("unit", ["the cat ", "the cat, ", "a", " " * 500 + "a"])
+@pytest.mark.parametrize("unit", ["the cat ", "the cat, ", "a", " " * 500 + "a", "。", "。」"])
 def test_a_million_characters_are_cut_in_reasonable_time(unit: str) -> None:
     text = unit * (10**6 // len(unit))
 

@@ -10,12 +10,26 @@ from dragoman.languages.scripts import RANGES, UNSPACED_CHARACTER
 from dragoman.tokenizers.tokenizer import Tokenizer
 
 _SPACE = re.compile(r"[^\S\n]")
+_CLOSING = (
+    "\"'`\u2018\u2019\u201c\u201d\u00ab\u00bb\u2039\u203a)]}\uff09\u300d\u300f\u3011\u3009\u300b"
+)
+"""What may stand between a full stop and the end of its sentence."""
+
+_ENDING = "。！？｡।؟۔"
+"""Marks that only end sentences."""
+
+_BEHIND_END = _ENDING + re.escape(_CLOSING)
 _BOUNDARIES = tuple(
     (re.compile(f"(?s:.*)(?:{end})"), re.compile(end))
-    for end in (r"[。！？｡।؟۔][」』”’）]*", r"[,;:–—)\]،؛]\s|[，；：、]", r"\s")
+    for end in (
+        rf"[{_ENDING}][{_BEHIND_END}]{{0,9}}(?=[^{_BEHIND_END}])",
+        r"[,;:–—)\]،؛]\s|[，；：、]",
+        r"\s",
+    )
 )
-"""Where a sentence that is too long is cut: after a mark that only ends sentences, else after a
-clause, else after a word. Each has a pattern that finds the last one, and one for the first."""
+"""Where a sentence that is too long is cut: after the end of another, else after a clause, else
+after a word. Each has a pattern that finds the last one, and one for the first. What closes an end
+is limited, as a text of nothing else would take quadratic time."""
 
 _PICTURES = (
     "\u231a\u231b\u23e9-\u23fa\u2600-\u263f\u2641\u2643-\u266c\u2670-\u275a\u2761-\u2767"
@@ -48,11 +62,6 @@ _SEGMENTED_AT_ONCE = 4000
 
 _WORD = 50
 """Most characters of the next sentence that are looked at."""
-
-_CLOSING = (
-    "\"'`\u2018\u2019\u201c\u201d\u00ab\u00bb\u2039\u203a)]}\uff09\u300d\u300f\u3011\u3009\u300b"
-)
-"""What may stand between a full stop and the end of its sentence."""
 
 _UNSEEN_END = re.compile(
     rf"(?P<end>[。！？][{re.escape(_CLOSING)}]*(?=\d)"
