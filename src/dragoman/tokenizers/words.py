@@ -131,6 +131,7 @@ def _token() -> re.Pattern[str]:
     r"""Write the pattern of a word or punctuation mark.
 
     Vowel signs, as those of Hindi and Thai, are no `\w`; those of all scripts are in two planes.
+    They are so many that ASCII behind a word is not looked for among them.
     """
     marks = "".join(filter(is_mark, map(chr, range(0x20000))))
-    return re.compile(rf"\w+(?:[{marks}]+\w*)*|[^\w\s]")
+    return re.compile(rf"\w+(?:(?![\x00-\x7f])[{marks}]+\w*)*|[^\w\s]")
