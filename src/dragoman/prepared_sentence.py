@@ -16,7 +16,7 @@ from dragoman.terms.term import Term, cut_at_terms
 from dragoman.tokenizers.normalisation import undirected, visible
 from dragoman.tokenizers.sentences import cut_margins
 
-WITH_ANOTHER_I = frozenset({"tr", "tur", "az", "aze"})
+WITH_ANOTHER_I = frozenset({"tr", "az"})
 """Languages in which the lower case of I is not i."""
 
 

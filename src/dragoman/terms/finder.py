@@ -12,7 +12,7 @@ from dragoman.terms.glossary import Glossary
 from dragoman.terms.protected import find_protected
 from dragoman.terms.term import PRESCRIBABLE, Term, find_term_faults
 
-_WITH_PERCENT_FIRST = frozenset({"tr", "tur", "eu", "eus"})
+_WITH_PERCENT_FIRST = frozenset({"tr", "eu"})
 """Turkish and Basque, which write the percent sign before the number."""
 
 
