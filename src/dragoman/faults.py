@@ -128,12 +128,12 @@ def _copies(source: str, translation: str) -> bool:
 
     In a short translation all must be, in the same order, and a few of them must stand alone,
     unlike those of code and paths. Names and titles are not translated, so a short copy counts only
-    if no word but the first begins with a capital.
+    if all its words but the first are in small letters; letters without case do not tell.
     """
     words, of_source = _words(translation), _words(source)
     alone = _STANDING_ALONE.findall(translation)
     if words == of_source and len(alone) >= FEWEST_WORDS_ALONE:
-        return not any(word[0].isupper() for word in alone[1:]) or len(words) >= FEWEST_WORDS
+        return all(word[0].islower() for word in alone[1:]) or len(words) >= FEWEST_WORDS
     copied = sum((Counter(words) & Counter(of_source)).values())
     return len(words) >= FEWEST_WORDS and copied > MOST_COPIED * len(words)
 

@@ -69,8 +69,9 @@ _UNSEEN_END = re.compile(
 )
 """Ends that the library does not see: before a number, and those of Khmer (។ល។ is *etc.*)."""
 
-_PARTICLE = re.compile(rf"[{RANGES['Hangul']}]|と(?!ても|ころ|にかく)|って|を")
-"""Behind speech that was quoted, its sentence goes on with one: in Korean all that touches it."""
+_PARTICLE = re.compile(rf"[{RANGES['Hangul']}]|と[言い思述答話叫聞呼書の、。]|って|を")
+"""After quoted speech, its sentence continues with one of these: in Korean with all that touches
+it, in Japanese with と and a verb of saying, as other sentences may begin with と."""
 
 _OPENING = "\"'`\u2018\u201c\u201e\u00ab\u00bb\u2039\u203a(\u00a1\u00bf\u200b"
 """What may stand before the first letter of a sentence."""
