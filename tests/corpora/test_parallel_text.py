@@ -212,7 +212,7 @@ def test_only_a_line_feed_ends_a_line(tmp_path: Path, separator: str) -> None:
             b'cat\t"gatto\nrosso"\n',
             "; if a spreadsheet wrote it, name the file .csv",
         ),
-        ("a.tsv", b'cat\tgatto\nA 5" pipe\n', "a quoted cell goes on here; otherwise add the"),
+        ("a.tsv", b'cat\tgatto\nA 5" pipe\n', "a quoted cell continues here; otherwise add the"),
         ("a.tsv", b"cat ||| gatto\ndog ||| cane\n", "after it; put a tab for |||"),
         ("a.tsv", b"PK\x03\x04\n", "as with unzip, or save it as text"),
         ("a.jsonl", b'["a", "b"]\n', "a.jsonl:1: a list stands where a record is expected"),
