@@ -16,7 +16,9 @@ import torch
 from tests.training.conftest import SMALL, build_trainer, write_store
 from torch import Tensor, fx
 
+from dragoman.model.attention import ScaledDotProductAttention
 from dragoman.model.config import TransformerConfig
+from dragoman.model.masks import causal_mask, padding_mask, side_by_side
 from dragoman.model.transformer import Transformer
 from dragoman.training import loop
 from dragoman.training.averaging import weights_of
@@ -95,6 +97,23 @@ def compare_trainings(positional_encoding: str, dtype: torch.dtype) -> dict[str,
     }
 
 
+def graphs_side_by_side(positional_encoding: str) -> int:
+    """Count the graphs for blocks whose attention gets several sentences in a row, or one."""
+    counter = Counter()
+    model = objective(positional_encoding).transformer.train()
+    for module in model.modules():
+        if isinstance(module, ScaledDotProductAttention):
+            vars(module)["forward"] = module.fused
+    compile_blocks(model, backend=counter)
+    for rows, length, other in ((8, 20, 23), (12, 18, 15), (6, 30, 9), (9, 40, 41), (10, 70, 20)):
+        source, target = torch.ones(rows, length).int(), torch.ones(rows, other).int()
+        mask = padding_mask(source, PAD)
+        memory = model.encode(source, side_by_side(mask, length))
+        causal = padding_mask(target, PAD) & causal_mask(other)
+        model.decode(target, memory, side_by_side(mask, other), side_by_side(causal, other))
+    return counter.graphs
+
+
 def main(positional_encoding: str, format_of_numbers: str) -> None:
     """Validate and train with and without compilation."""
     dtype = getattr(torch, format_of_numbers)
@@ -134,6 +153,7 @@ def main(positional_encoding: str, format_of_numbers: str) -> None:
     loss.backward()
     report["loss with dropout"] = loss.item()
     report.update(compare_trainings(positional_encoding, dtype))
+    report["graphs side by side"] = graphs_side_by_side(positional_encoding)
     json.dump(report, sys.stdout)
 
 

@@ -45,6 +45,12 @@ def test_neither_each_block_nor_each_shape_is_compiled(report: dict[str, Any]) -
     assert 2 <= report["graphs"] <= 4
 
 
+def test_how_many_sentences_share_a_row_of_attention_makes_no_other_graph(
+    report: dict[str, Any],
+) -> None:
+    assert 2 <= report["graphs side by side"] <= 4
+
+
 def test_dropout_can_be_compiled(report: dict[str, Any]) -> None:
     assert report["loss with dropout"] == pytest.approx(report["losses"][0][0], rel=0.5)
 

@@ -13,7 +13,9 @@ from dragoman.model.linear import Linear
 from dragoman.model.rotation import Rotate, unrotated
 from dragoman.model.softmax import softmax
 
-Mask = Bool[Tensor, "#batch #heads #query memory"]
+Mask = Bool[Tensor, "_rows #heads _queries _memory"]
+"""A row for each sentence, for each of its queries and each position that it looks at; one row may
+stand for all. Or several sentences in a row, from `masks.side_by_side`."""
 
 
 @dataclass(frozen=True)
@@ -109,9 +111,31 @@ class ScaledDotProductAttention(nn.Module):
     def fused(
         self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask | None
     ) -> Float[Tensor, "batch heads query d_k"]:
-        """Compute the same in one kernel, which keeps the weights out of a GPU's memory."""
+        """Compute the same in one kernel, which keeps the weights out of a GPU's memory.
+
+        A mask that is wider than a sentence is one of `side_by_side`.
+        """
         rate = self.dropout.rate if self.training else 0.0
-        return F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask, dropout_p=rate)
+        batch = rows = len(queries)
+        if mask is not None and (mask.size(0) > 1 or mask.size(3) > keys.size(2)):
+            rows = mask.size(0)  # otherwise it is one for all
+        q, k, v = (_in_rows(whole, rows) for whole in (queries, keys, values))
+        heads = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=rate)
+        return _in_rows(heads, batch)
+
+
+def _in_rows(
+    sequences: Float[Tensor, "batch heads length d_k"], rows: int
+) -> Float[Tensor, "rows heads row_length d_k"]:
+    """Lay sequences side by side in so many rows, or take them apart again.
+
+    Nothing is copied: in memory, the positions of all sequences lie one after the other. Compiled
+    blocks do not look whether there is anything to do, as each answer would have code of its own.
+    """
+    if not torch.compiler.is_compiling() and len(sequences) == rows:
+        return sequences
+    positions = sequences.transpose(1, 2).flatten(end_dim=1)
+    return positions.unflatten(0, (rows, -1)).transpose(1, 2)
 
 
 class MultiHeadAttention(nn.Module):

@@ -14,8 +14,8 @@ from dragoman.model.residual import build_norm, build_residual
 from dragoman.model.rotation import Rotate, unrotated
 from dragoman.model.softmax import REGISTER
 
-SourceMask = Bool[Tensor, "#batch 1 1 source"]
-TargetMask = Bool[Tensor, "#batch 1 target places"]
+SourceMask = Bool[Tensor, "_rows 1 _targets _source"]
+TargetMask = Bool[Tensor, "_rows 1 _targets _places"]
 
 ROOM = REGISTER
 """The cache grows by this many slots at a time. A new shape costs a CPU more than attention to a

@@ -9,7 +9,7 @@ from dragoman.model.dropout import Dropout
 from dragoman.model.embeddings import InputEmbeddings
 from dragoman.model.encoder import Encoder
 from dragoman.model.initialization import initialize
-from dragoman.model.masks import causal_mask, padding_mask
+from dragoman.model.masks import causal_mask, padding_mask, side_by_side
 from dragoman.model.positional_encoding import build_positions
 from dragoman.model.projection import Project, Projection
 
@@ -108,7 +108,12 @@ class Transformer(nn.Module):
         target_mask = padding_mask(target, self.padding_id) & causal_mask(
             target.size(1), target.device
         )
-        return self.decode(target, self.encode(source, source_mask), source_mask, target_mask)
+        across_mask = source_mask
+        if self.training and source.is_cuda:
+            across_mask = side_by_side(source_mask, target.size(1))
+            source_mask = side_by_side(source_mask, source.size(1))
+            target_mask = side_by_side(target_mask, target.size(1))
+        return self.decode(target, self.encode(source, source_mask), across_mask, target_mask)
 
     def start(self, source: Int[Tensor, "batch source"]) -> DecoderState:
         """Encode the source and prepare to decode it token by token."""
