@@ -28,7 +28,7 @@ def test_singular_values_come_near_one_and_singular_vectors_stay(shape: tuple[in
     left, _, right = torch.linalg.svd(torch.randn(shape), full_matrices=False)
     values = torch.logspace(0, -1.5, len(right))
 
-    found = orthogonalise((left * values) @ right)
+    (found,) = orthogonalise(((left * values) @ right)[None])
 
     inside = left.t() @ found @ right.t()
     between = inside - torch.diag(torch.diag(inside))
@@ -39,9 +39,40 @@ def test_singular_values_come_near_one_and_singular_vectors_stay(shape: tuple[in
 
 def test_a_wide_matrix_and_its_transpose_are_treated_alike() -> None:
     torch.manual_seed(3)
-    matrix = torch.randn(5, 9)
+    matrices = torch.randn(2, 5, 9)
 
-    torch.testing.assert_close(orthogonalise(matrix.t()), orthogonalise(matrix).t())
+    torch.testing.assert_close(orthogonalise(matrices.mT), orthogonalise(matrices).mT)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+def test_matrices_are_updated_as_each_would_be_alone(dtype: torch.dtype) -> None:
+    torch.manual_seed(5)
+    together = [nn.Parameter(torch.randn(shape)) for shape in (*SHAPES, *SHAPES)]
+    alone = [nn.Parameter(matrix.detach().clone()) for matrix in together]
+    ours = Optimizers(Muon(together, weight_decay=0.1, dtype=dtype))
+    theirs = Optimizers(*(Muon([matrix], weight_decay=0.1, dtype=dtype) for matrix in alone))
+
+    for _ in range(3):
+        for one, other in zip(together, alone, strict=True):
+            one.grad = torch.randn_like(one)
+            other.grad = one.grad.clone()
+        ours.step(0.02)
+        theirs.step(0.02)
+
+    torch.testing.assert_close(together, alone)
+
+
+def test_gradients_are_kept_where_recordings_write_them() -> None:
+    matrix = nn.Parameter(torch.ones(3, 4))
+    optimizers = Optimizers(
+        Muon([matrix], weight_decay=0.0, dtype=torch.float32), keep_gradients=True
+    )
+    matrix.grad = gradient = torch.randn(3, 4)
+
+    optimizers.step(0.1)
+
+    assert matrix.grad is gradient
+    assert not gradient.any()
 
 
 @pytest.mark.parametrize("shape", SHAPES)

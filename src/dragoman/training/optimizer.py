@@ -24,10 +24,17 @@ ADAM_RMS = 0.2
 
 
 class Optimizers:
-    """Several optimizers that act as one; each owns some of the parameters."""
+    """Several optimizers that act as one; each owns some of the parameters.
 
-    def __init__(self, *members: Optimizer) -> None:
+    Args:
+        members: The optimizers.
+        keep_gradients: Whether gradients are set to zero where they are, for recordings that write
+            there, instead of being discarded.
+    """
+
+    def __init__(self, *members: Optimizer, keep_gradients: bool = False) -> None:
         self.members = members
+        self.keep_gradients = keep_gradients
 
     def step(self, learning_rate: float) -> None:
         """Update the weights once, and discard the gradients."""
@@ -38,9 +45,9 @@ class Optimizers:
         self.forget_gradients()
 
     def forget_gradients(self) -> None:
-        """Discard the gradients, to free their memory and start the next sum."""
+        """Start the next sum; discarded gradients free their memory."""
         for member in self.members:
-            member.zero_grad(set_to_none=True)
+            member.zero_grad(set_to_none=not self.keep_gradients)
 
     def tensors(self) -> dict[str, Tensor]:
         """Return all that a checkpoint has to keep, by name."""
@@ -91,7 +98,9 @@ def _state_shapes(member: Optimizer, parameter: Tensor) -> dict[str, tuple[int, 
     return {"step": (), "exp_avg": shape, "exp_avg_sq": shape}
 
 
-def build_optimizers(model: Transformer, config: TrainingConfig) -> Optimizers:
+def build_optimizers(
+    model: Transformer, config: TrainingConfig, *, keep_gradients: bool = False
+) -> Optimizers:
     """Build the optimizers that the configuration names.
 
     AdamW owns all parameters. With Muon, it owns the embeddings, which are looked up rather than
@@ -106,9 +115,10 @@ def build_optimizers(model: Transformer, config: TrainingConfig) -> Optimizers:
     others = [parameter for parameter in model.parameters() if id(parameter) not in owned]
     adamw = _build_adamw(others, config)
     if not hidden:
-        return Optimizers(adamw)
+        return Optimizers(adamw, keep_gradients=keep_gradients)
     dtype = choose_precision(config.precision, hidden[0].device)
-    return Optimizers(adamw, Muon(hidden, weight_decay=config.weight_decay, dtype=dtype))
+    muon = Muon(hidden, weight_decay=config.weight_decay, dtype=dtype)
+    return Optimizers(adamw, muon, keep_gradients=keep_gradients)
 
 
 def _build_adamw(parameters: Sequence[Tensor], config: TrainingConfig) -> AdamW:
@@ -148,30 +158,58 @@ class Muon(Optimizer):
     def step(self, closure: Any = None) -> None:  # type: ignore[override]
         """Update the matrices once."""
         for group in self.param_groups:
-            for matrix in group["params"]:
-                state = self.state[matrix]
-                if not state:
-                    state["momentum"] = torch.zeros_like(matrix)
-                momentum = state["momentum"].lerp_(matrix.grad, 1.0 - MUON_MOMENTUM)
-                ahead = matrix.grad.lerp(momentum, MUON_MOMENTUM)  # Nesterov's
-                # Singular vectors are of the whole matrix, even if each process has some rows.
-                change = orthogonalise(whole(ahead).to(self.dtype)).to(matrix.dtype)
-                scale = group["lr"] * ADAM_RMS * max(matrix.shape) ** 0.5
-                matrix.mul_(1.0 - group["lr"] * group["weight_decay"])
-                matrix.add_(part_like(change, matrix), alpha=-scale)
+            for matrices in self._batches(group["params"]):
+                self._update(matrices, group["lr"], group["weight_decay"])
+
+    def _batches(self, matrices: Sequence[Tensor]) -> list[list[Tensor]]:
+        """Choose what is computed at once: matrices of a shape, to keep a GPU or bf16 units busy.
+
+        In float32, one matrix keeps a processor busy, and stays in its cache.
+        """
+        if self.dtype == torch.float32 and not matrices[0].is_cuda:
+            return [[matrix] for matrix in matrices]
+        batches: dict[torch.Size, list[Tensor]] = {}
+        for matrix in matrices:
+            batches.setdefault(matrix.shape, []).append(matrix)
+        return list(batches.values())
+
+    def _update(self, matrices: list[Tensor], learning_rate: float, weight_decay: float) -> None:
+        """Update matrices of one shape."""
+        gradients = [matrix.grad for matrix in matrices if matrix.grad is not None]
+        momenta = [self._momentum(matrix) for matrix in matrices]
+        torch._foreach_lerp_(momenta, gradients, 1.0 - MUON_MOMENTUM)
+        ahead = torch._foreach_lerp(gradients, momenta, MUON_MOMENTUM)  # Nesterov's
+        # Singular vectors are of whole matrices, even if each process has some rows.
+        stacked = torch.stack([whole(matrix).to(self.dtype) for matrix in ahead])
+        changes = orthogonalise(stacked).to(matrices[0].dtype)
+        scale = learning_rate * ADAM_RMS * max(matrices[0].shape) ** 0.5
+        torch._foreach_mul_(matrices, 1.0 - learning_rate * weight_decay)
+        parts = [
+            part_like(change, matrix) for change, matrix in zip(changes, matrices, strict=True)
+        ]
+        torch._foreach_add_(matrices, parts, alpha=-scale)
+
+    def _momentum(self, matrix: Tensor) -> Tensor:
+        """Return the momentum of a matrix, zero at first."""
+        state: dict[str, Tensor] = self.state[matrix]
+        if not state:
+            state["momentum"] = torch.zeros_like(matrix)
+        return state["momentum"]
 
 
-def orthogonalise(matrix: Float[Tensor, "rows columns"]) -> Float[Tensor, "rows columns"]:
+def orthogonalise(
+    matrices: Float[Tensor, "matrices rows columns"],
+) -> Float[Tensor, "matrices rows columns"]:
     """Bring all singular values close to one, and keep the singular vectors.
 
     X <- a X + (b (X X^T) + c (X X^T)^2) X is the polynomial a s + b s^3 + c s^5 of each singular
     value s; it ends between 0.7 and 1.2, which is close enough.
     """
     a, b, c = NEWTON_SCHULZ
-    is_tall = matrix.size(0) > matrix.size(1)
-    x = matrix.t() if is_tall else matrix  # X X^T is then the smaller one
-    x = x / (x.norm() + 1e-7)
+    is_tall = matrices.size(-2) > matrices.size(-1)
+    x = matrices.mT if is_tall else matrices  # X X^T is then the smaller one
+    x = x / (x.norm(dim=(-2, -1), keepdim=True) + 1e-7)
     for _ in range(NEWTON_SCHULZ_STEPS):
-        gram = x @ x.t()
-        x = torch.addmm(x, torch.addmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
-    return x.t() if is_tall else x
+        gram = x @ x.mT
+        x = torch.baddbmm(x, torch.baddbmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
+    return x.mT if is_tall else x
