@@ -53,11 +53,12 @@ from dragoman.training.compilation import compile_blocks, require_compiler
 from dragoman.training.config import TrainingConfig
 from dragoman.training.objective import Loss, Objective
 from dragoman.training.optimizer import build_optimizers
-from dragoman.training.step import MicroBatch, UpdateReport, update
+from dragoman.training.recording import Recorder
+from dragoman.training.step import AddGradients, MicroBatch, UpdateReport, add_gradients, update
 from dragoman.training.under_way import updates_ahead
 
 WARM_UP = 5  # updates before the clock starts
-WARM_UP_ON_GPU = 50  # or an epoch, whose batches have all shapes: each is planned or compiled for
+WARM_UP_ON_GPU = 120  # or two epochs: each shape is compiled for, then recorded
 DROPOUT = 0.2
 LABEL_SMOOTHING = 0.1
 TOKENS_PER_UPDATE = 4096
@@ -111,9 +112,11 @@ class Dragoman:
         self.dtype = choose_precision(precision, self.device)
         self.objective = Objective(Loss(model, label_smoothing=LABEL_SMOOTHING), dtype=self.dtype)
         self.objective.to(self.device)
+        records = work.compile and self.device.type == "cuda"
+        self.add_gradients: AddGradients = Recorder() if records else add_gradients
         if self.is_compiled:
             compile_blocks(model)
-        self.optimizers = build_optimizers(model, config)
+        self.optimizers = build_optimizers(model, config, keep_gradients=records)
         self.model: nn.Module = model
         self.reports: deque[UpdateReport] = deque()
         self.loss = math.nan
@@ -133,6 +136,7 @@ class Dragoman:
             num_target_tokens=batch.num_target_tokens,
             learning_rate=LEARNING_RATE,
             max_gradient_norm=1.0,
+            add_gradients=self.add_gradients,
         )
         self.reports.append(report)
         while len(self.reports) > updates_ahead(self.device):
@@ -148,7 +152,7 @@ def measure(subject: Subject, batches: Batches, seconds: float) -> Measurement:
     updates: Iterator[Update] = batches.updates()
     device = next(subject.model.parameters()).device
     on_gpu = device.type == "cuda"
-    for _ in range(min(WARM_UP_ON_GPU, batches.epoch(0).num_updates) if on_gpu else WARM_UP):
+    for _ in range(min(WARM_UP_ON_GPU, 2 * batches.epoch(0).num_updates) if on_gpu else WARM_UP):
         subject.update(next(updates))
     wait_for(device)
     tokens = count = real = padded = 0

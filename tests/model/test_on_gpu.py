@@ -22,13 +22,15 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from dragoman import cli
 from dragoman.model.attention import ScaledDotProductAttention, attention_weights
 from dragoman.model.config import TransformerConfig
+from dragoman.model.dropout import Dropout
 from dragoman.model.masks import causal_mask, padding_mask
 from dragoman.model.transformer import Transformer
 from dragoman.training.averaging import weights_of
 from dragoman.training.display import Silence
 from dragoman.training.loop import Trainer
 from dragoman.training.objective import Loss, Objective
-from dragoman.training.step import UpdateReport
+from dragoman.training.recording import Recorder
+from dragoman.training.step import MicroBatch, UpdateReport, add_gradients
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
 
@@ -102,11 +104,12 @@ def objective_of(device: str, dtype: torch.dtype) -> Objective:
 
 @needs_gpu
 @pytest.mark.parametrize(
-    ("dtype", "tolerance"), [(torch.float32, 1e-3), (torch.bfloat16, 5e-2)], ids=str
+    ("dtype", "tolerance"), [(torch.float32, 1e-3), (torch.bfloat16, 0.3)], ids=str
 )
 def test_loss_and_gradients_are_those_of_the_processor(
     dtype: torch.dtype, tolerance: float
 ) -> None:
+    """In bf16, those of a processor are as far from those in fp32: 19 % for some matrices."""
     found, expected = objective_of("cuda", dtype), objective_of("cpu", torch.float32)
 
     loss = found(TOKENS.cuda(), TOKENS.cuda())
@@ -114,13 +117,43 @@ def test_loss_and_gradients_are_those_of_the_processor(
     wanted = expected(TOKENS, TOKENS)
     wanted.backward()
 
-    torch.testing.assert_close(loss.detach().cpu(), wanted.detach(), rtol=tolerance, atol=0.0)
-    for (name, ours), theirs in zip(found.named_parameters(), expected.parameters(), strict=True):
+    torch.testing.assert_close(loss.detach().cpu(), wanted.detach(), rtol=1e-2, atol=0.0)
+    gradients = {name: weight.grad for name, weight in expected.named_parameters()}
+    largest = max(float(gradient.norm()) for gradient in gradients.values() if gradient is not None)
+    for name, ours in found.named_parameters():
+        theirs = gradients[name]
         assert ours.grad is not None, name
-        assert theirs.grad is not None, name
-        scale = max(1.0, float(theirs.grad.abs().max()))
-        difference = (ours.grad.cpu() - theirs.grad).abs().max()
-        assert difference <= tolerance * scale, name  # which is False of what is no number
+        assert theirs is not None, name
+        norm = max(float(theirs.norm()), 1e-3 * largest)  # some are nothing but rounding
+        # Which is False of what is no number.
+        assert float((ours.grad.cpu() - theirs).norm()) <= tolerance * norm, name
+
+
+@needs_gpu
+@pytest.mark.parametrize("dropout", [0.0, 0.3])
+def test_recordings_add_the_gradients_that_are_computed_without(dropout: float) -> None:
+    plain, recorded = objective_of("cuda", torch.float32), objective_of("cuda", torch.float32)
+    for objective in (plain, recorded):
+        for module in objective.modules():
+            if isinstance(module, Dropout):
+                module.rate = dropout
+    recorder = Recorder()
+    others = TOKENS.flip(0)[:, :5]
+    # Each shape is computed, recorded and replayed; two in a row are of the same one.
+    for number, tokens in enumerate([TOKENS, others, TOKENS, others, TOKENS + 0, TOKENS + 0]):
+        batch = MicroBatch(source=tokens.cuda(), target=tokens.cuda())
+        losses, gradients = [], []
+        for objective, add in ((plain, add_gradients), (recorded, recorder)):
+            torch.manual_seed(number)
+            losses.append([add(objective, batch, 0.5), add(objective, batch, 0.25)])
+            of_parameters = [p.grad for p in objective.parameters() if p.grad is not None]
+            gradients.append([gradient.clone() for gradient in of_parameters])
+            torch._foreach_zero_(of_parameters)
+        torch.testing.assert_close(*losses, rtol=1e-4, atol=0.0)
+        torch.testing.assert_close(*gradients, rtol=1e-3, atol=1e-4)
+        first, second = losses[1]
+        assert (first == second) == (dropout == 0.0)
+    assert len(recorder._recordings) == 2
 
 
 @pytest.fixture
@@ -231,7 +264,11 @@ def test_a_gpu_that_is_hidden_is_named_and_not_replaced() -> None:
 
     ended = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(model)],
-        env={**os.environ, "PYTHONPATH": str(source), "CUDA_VISIBLE_DEVICES": ""},
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(source), *sys.path]),
+            "CUDA_VISIBLE_DEVICES": "",
+        },
         input="the cat\n",
         capture_output=True,
         text=True,

@@ -33,7 +33,7 @@ def sentences() -> tuple[Tensor, Tensor]:
 
 
 def apply(
-    model: Objective, micro_batches: list[MicroBatch], **settings: float
+    model: Objective, micro_batches: list[MicroBatch], max_gradient_norm: float = 1.0
 ) -> dict[str, Tensor]:
     # Plain gradient descent: Adam would blow up the noise in gradients that are almost zero.
     optimizers = Optimizers(torch.optim.SGD(model.parameters(), lr=0.0))
@@ -44,7 +44,7 @@ def apply(
         optimizers,
         num_target_tokens=tokens,
         learning_rate=0.1,
-        **{"max_gradient_norm": 1.0, **settings},
+        max_gradient_norm=max_gradient_norm,
     )
     assert report.read()[0] > 0
     return {name: tensor.clone() for name, tensor in weights_of(model).items()}

@@ -40,9 +40,9 @@ class Rotation:
     def __call__(self, heads: Heads) -> Heads:
         """Compute the same as a product of complex numbers, (x + iy) e^(i angle).
 
-        On a CPU that is one pass over memory instead of six; compilers do not know complex numbers.
+        That is three passes over memory instead of eight; compilers do not know complex numbers.
         """
-        if heads.is_cuda or torch.compiler.is_compiling():
+        if torch.compiler.is_compiling():
             return self.equation(heads)
         pairs = torch.view_as_complex(heads.float().unflatten(-1, (-1, 2)))
         turned = pairs * torch.complex(self.cosines, self.sines)

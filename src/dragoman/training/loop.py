@@ -37,8 +37,9 @@ from dragoman.training.objective import Objective, build_objective, with_weights
 from dragoman.training.optimizer import build_optimizers
 from dragoman.training.parallelism import gathered, spread
 from dragoman.training.progress import Outcome, Progress
+from dragoman.training.recording import Recorder
 from dragoman.training.schedule import learning_rate
-from dragoman.training.step import MicroBatch, rehearse, update
+from dragoman.training.step import AddGradients, MicroBatch, add_gradients, rehearse, update
 from dragoman.training.stopping import StoppedError, left_when_stopped, stop_on_signals
 from dragoman.training.under_way import Begun, UpdatesUnderWay, updates_ahead
 from dragoman.training.validation import Validation
@@ -88,7 +89,10 @@ class Trainer:
         self.model = spread(
             self.objective, transformer, config.parallelism, dtype=self.objective.dtype
         )
-        self.optimizers = build_optimizers(transformer, config)
+        # A recording knows nothing of other processes.
+        records = config.compile and self.device.type == "cuda" and world_size() == 1
+        self.add_gradients: AddGradients = Recorder() if records else add_gradients
+        self.optimizers = build_optimizers(transformer, config, keep_gradients=records)
         self.average = (
             ExponentialMovingAverage(transformer, config.ema_decay) if config.ema_decay else None
         )
@@ -242,6 +246,7 @@ class Trainer:
             num_target_tokens=batch.num_target_tokens,
             learning_rate=rate,
             max_gradient_norm=self.config.max_gradient_norm,
+            add_gradients=self.add_gradients,
         )
         if self.average:
             self.average.update(self.transformer, number)

@@ -16,7 +16,7 @@ CHUNK_ROWS_IN_BF16 = 2048
 """The same in bf16, where products are so fast that adding up the gradients of the chunks takes as
 long as they do: fewer and larger chunks need fewer sums."""
 
-CHUNK_ROWS_ON_GPU = 4096
+CHUNK_ROWS_ON_GPU = 8192
 """The same on a GPU: enough to keep it busy."""
 
 SMALLEST = torch.finfo(torch.float32).tiny

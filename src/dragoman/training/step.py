@@ -1,7 +1,7 @@
 """One update of the weights."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,6 +76,19 @@ class UpdateReport:
         return loss, norm
 
 
+def add_gradients(
+    objective: nn.Module, micro_batch: MicroBatch, scale: float | Float[Tensor, ""]
+) -> Float[Tensor, ""]:
+    """Add the gradients of one micro-batch, times `scale`, and return its summed loss."""
+    loss: Tensor = objective(micro_batch.source, micro_batch.target)
+    (loss * scale).backward()
+    return loss.detach()
+
+
+AddGradients = Callable[[nn.Module, MicroBatch, float], Tensor]
+"""`add_gradients`, or another way to do the same."""
+
+
 def update(
     objective: nn.Module,
     micro_batches: Sequence[MicroBatch],
@@ -84,6 +97,7 @@ def update(
     num_target_tokens: int,
     learning_rate: float,
     max_gradient_norm: float,
+    add_gradients: AddGradients = add_gradients,
 ) -> UpdateReport:
     """Update the weights once, from all the micro-batches of all processes.
 
@@ -96,9 +110,12 @@ def update(
     weights reads the report first, which says so.
     """
     *before, last = micro_batches
+    # Wrapped for several processes, the objective averages gradients over them; we want the sum,
+    # because the tokens are those of all processes.
+    scale = world_size() / num_target_tokens
     with without_gradient_sync(objective):
-        losses = [_backward(objective, micro_batch, num_target_tokens) for micro_batch in before]
-    losses.append(_backward(objective, last, num_target_tokens))
+        losses = [add_gradients(objective, micro_batch, scale) for micro_batch in before]
+    losses.append(add_gradients(objective, last, scale))
     loss = sum_over_ranks(torch.stack(losses).sum()) / num_target_tokens
     limit = max_gradient_norm or float("inf")
     norm = whole(nn.utils.clip_grad_norm_(objective.parameters(), limit))
@@ -119,16 +136,5 @@ def rehearse(objective: nn.Module, micro_batch: MicroBatch, optimizers: Optimize
     stopped.
     """
     if isinstance(objective, DistributedDataParallel):
-        _backward(objective, micro_batch, num_target_tokens=1)
+        add_gradients(objective, micro_batch, world_size())
         optimizers.forget_gradients()
-
-
-def _backward(
-    objective: nn.Module, micro_batch: MicroBatch, num_target_tokens: int
-) -> Float[Tensor, ""]:
-    """Add the gradients of one micro-batch, and return its summed loss."""
-    loss: Tensor = objective(micro_batch.source, micro_batch.target)
-    # Wrapped for several processes, the objective averages gradients over them; we want the sum,
-    # because the tokens are those of all processes.
-    (loss * (world_size() / num_target_tokens)).backward()
-    return loss.detach()

@@ -1,0 +1,70 @@
+"""CUDA graphs: what a GPU is told for a micro-batch is recorded once for each shape, then replayed.
+
+The gradients of a base model take some two thousand kernels, each of which a GPU runs in less time
+than a processor needs to start it. A recording starts them all at once.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from dragoman.training.step import MicroBatch, add_gradients
+
+MOST_RECORDINGS = 256
+"""Re-sampled sentences may come in hundreds of shapes. Each recording takes some megabytes."""
+
+Shapes = tuple[torch.Size, torch.Size]
+
+
+@dataclass(frozen=True)
+class _Recording:
+    """What the GPU does, and the tensors that it reads and writes."""
+
+    graph: torch.cuda.CUDAGraph
+    micro_batch: MicroBatch
+    scale: Float[Tensor, ""]
+    loss: Float[Tensor, ""]
+
+
+class Recorder:
+    """Does what `add_gradients` does, from recordings.
+
+    The first micro-batch of a shape is computed as usual, which prepares all that is prepared when
+    it is first needed: a recording holds kernels only. The second is recorded, and from then on
+    replayed.
+
+    Recordings write into the gradients that the parameters had: those must stay where they are, see
+    `Optimizers`. Each replay draws its own random numbers, from the generator as it is then.
+    """
+
+    def __init__(self) -> None:
+        self._pool = torch.cuda.graph_pool_handle()  # recordings replayed in turn share memory
+        self._seen: set[Shapes] = set()
+        self._recordings: dict[Shapes, _Recording] = {}
+
+    def __call__(
+        self, objective: nn.Module, micro_batch: MicroBatch, scale: float
+    ) -> Float[Tensor, ""]:
+        """Add the gradients of a micro-batch, times `scale`, and return its summed loss."""
+        shapes = (micro_batch.source.shape, micro_batch.target.shape)
+        if shapes not in self._recordings:
+            if shapes not in self._seen or len(self._recordings) == MOST_RECORDINGS:
+                self._seen.add(shapes)
+                return add_gradients(objective, micro_batch, scale)
+            self._recordings[shapes] = self._record(objective, micro_batch)
+        recording = self._recordings[shapes]
+        recording.micro_batch.source.copy_(micro_batch.source)
+        recording.micro_batch.target.copy_(micro_batch.target)
+        recording.scale.fill_(scale)
+        recording.graph.replay()
+        return recording.loss.clone()  # another replay may come before it is read
+
+    def _record(self, objective: nn.Module, like: MicroBatch) -> _Recording:
+        micro_batch = MicroBatch(source=like.source.clone(), target=like.target.clone())
+        scale = torch.ones((), device=like.source.device)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, pool=self._pool):
+            loss = add_gradients(objective, micro_batch, scale)
+        return _Recording(graph, micro_batch, scale, loss)
