@@ -5,7 +5,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 BLOCK = 64
-"""Neighbouring tokens that are looked at together on a CPU."""
+"""Neighbouring tokens that are looked at together."""
 
 
 def top_tokens(
@@ -13,12 +13,12 @@ def top_tokens(
 ) -> tuple[Float[Tensor, "*rows count"], Int[Tensor, "*rows count"]]:
     """Take the best scores of each row and their tokens; the result depends on the row alone.
 
-    On a CPU, `topk` costs more than the projection to a vocabulary of thousands. The maxima of
+    `topk` of a vocabulary of thousands costs more than the projection to it. The maxima of
     blocks are cheap, and the best tokens are in the blocks with the best maxima: any other block is
     surpassed by at least `count` tokens.
     """
     num_blocks = scores.size(-1) // BLOCK
-    if scores.is_cuda or num_blocks <= 2 * count:
+    if num_blocks <= 2 * count:
         return scores.topk(count, dim=-1)
     in_blocks = scores[..., : num_blocks * BLOCK].unflatten(-1, (num_blocks, BLOCK))
     blocks = in_blocks.amax(dim=-1).topk(count, dim=-1).indices
