@@ -95,12 +95,12 @@ def beam_search(
         _collect_ended(step.candidates, found, problem.eos, config)
         beams, parents = _live(step, problem.eos, config.beam_size)
         state = state.reorder(parents)
-        beams = _settle(problem, config, beams, found, limits)
+        beams, going = _settle(problem, config, beams, found, limits)
         if observer is not None:
             observer(step.candidates, step.parents, beams)
-        going = (beams.log_probabilities[:, 0] > -math.inf).nonzero()[:, 0]
         if worth_dropping(len(beams.sentences) - len(going), len(beams.sentences)):
-            beams, state = beams.select(going), state.select(going)
+            kept = torch.tensor(going, dtype=torch.long, device=problem.device)
+            beams, state = beams.select(kept), state.select(kept)
         if not beams.sentences:
             return [hypotheses[: config.n_best] for hypotheses in found]
         logits, state = problem.step(beams.tokens[..., -1], state)
@@ -172,10 +172,10 @@ def _settle(
     beams: Beams,
     found: list[list[Hypothesis]],
     limits: Sequence[int],
-) -> Beams:
-    """Drop the prefixes of the sentences whose search is over."""
+) -> tuple[Beams, list[int]]:
+    """Drop the prefixes of the sentences whose search is over, and return the places of others."""
     length = beams.tokens.size(2) - 1
-    over, at_limit = [], []
+    going, over, at_limit = [], [], []
     for place, best in enumerate(beams.log_probabilities[:, 0].tolist()):
         sentence = beams.sentences[place]
         limit = limits[sentence]
@@ -184,12 +184,16 @@ def _settle(
             at_limit.append(place)
         elif ending is not None:
             over.append(place)
+        elif best > -math.inf:
+            going.append(place)
     if at_limit:
         of_these = torch.tensor(at_limit, device=problem.device)
         _fill_with_unfinished(beams.select(of_these), found, problem.eos, config)
-    complete = torch.tensor(over + at_limit, dtype=torch.long, device=problem.device)
-    without = beams.log_probabilities.index_fill(0, complete, -math.inf)
-    return replace(beams, log_probabilities=without)
+    if over or at_limit:
+        complete = torch.tensor(over + at_limit, device=problem.device)
+        without = beams.log_probabilities.index_fill(0, complete, -math.inf)
+        beams = replace(beams, log_probabilities=without)
+    return beams, going
 
 
 def why_over(

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Generic, Protocol, TypeVar, runtime_checkable
 
@@ -73,6 +74,10 @@ class SearchProblem(Generic[State]):
     device: torch.device
     """Where the model computes."""
 
+    @cached_property
+    def _forbidden(self) -> Int[Tensor, " forbidden"]:
+        return torch.tensor(self.forbidden, dtype=torch.long, device=self.device)
+
     def begin(self, width: int) -> "Beginning[State]":
         """Let the model read the beginning of each translation, up to its last token.
 
@@ -111,9 +116,7 @@ class SearchProblem(Generic[State]):
         In this order, so that the result is the model's own probability of each token.
         """
         log_probabilities = logits.log_softmax(dim=-1, dtype=torch.float32)
-        for token in self.forbidden:
-            log_probabilities[..., token] = -math.inf
-        return log_probabilities
+        return log_probabilities.index_fill_(-1, self._forbidden, -math.inf)
 
     def most_probable(
         self, logits: Float[Tensor, "batch prefixes vocab"], count: int

@@ -8,9 +8,10 @@ positions is their distance.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Complex, Float
 from torch import Tensor
 
 Heads = Float[Tensor, "batch heads length d_k"]
@@ -45,5 +46,10 @@ class Rotation:
         if torch.compiler.is_compiling():
             return self.equation(heads)
         pairs = torch.view_as_complex(heads.float().unflatten(-1, (-1, 2)))
-        turned = pairs * torch.complex(self.cosines, self.sines)
+        turned = pairs * self._turns
         return torch.view_as_real(turned).flatten(start_dim=-2).type_as(heads)
+
+    @cached_property
+    def _turns(self) -> Complex[Tensor, "length pairs"]:
+        """The angles as complex numbers, the same for all layers."""
+        return torch.complex(self.cosines, self.sines)

@@ -116,8 +116,8 @@ class TrainingConfig:
     where the hardware has it. Weights stay in fp32."""
 
     compile: bool = False
-    """Compile the blocks with `torch.compile`, for GPUs; it takes a minute and a C compiler (on a
-    CPU, one for C++)."""
+    """Compile the blocks with `torch.compile`, for GPUs, where a single process then also replays
+    CUDA graphs; it takes a minute and a C compiler (on a CPU, one for C++)."""
 
     parallelism: Parallelism = "ddp"
     """What each of several processes holds: all of the model, or a part of every layer, for models
