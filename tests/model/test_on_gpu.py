@@ -139,8 +139,9 @@ def test_recordings_add_the_gradients_that_are_computed_without(dropout: float) 
                 module.rate = dropout
     recorder = Recorder()
     others = TOKENS.flip(0)[:, :5]
-    # Each shape is computed, recorded and replayed; two in a row are of the same one.
-    for number, tokens in enumerate([TOKENS, others, TOKENS, others, TOKENS + 0, TOKENS + 0]):
+    longer = TOKENS.repeat(1, 50)  # than the table of positions, which is replaced
+    # The first of a shape is computed, the second recorded, and then they are replayed.
+    for number, tokens in enumerate([TOKENS, others, TOKENS, others, longer, TOKENS, others]):
         batch = MicroBatch(source=tokens.cuda(), target=tokens.cuda())
         losses, gradients = [], []
         for objective, add in ((plain, add_gradients), (recorded, recorder)):
@@ -153,7 +154,7 @@ def test_recordings_add_the_gradients_that_are_computed_without(dropout: float) 
         torch.testing.assert_close(*gradients, rtol=1e-3, atol=1e-4)
         first, second = losses[1]
         assert (first == second) == (dropout == 0.0)
-    assert len(recorder._recordings) == 2
+    assert len(recorder._recordings) == 3
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from torch import Tensor, nn
 
 from dragoman.training.step import MicroBatch, add_gradients
 
-MOST_RECORDINGS = 256
-"""Re-sampled sentences may come in hundreds of shapes. Each recording takes some megabytes."""
+MOST_RECORDINGS = 128
+"""Re-sampled sentences may come in hundreds of shapes, and each recording takes memory."""
 
 Shapes = tuple[torch.Size, torch.Size]
 
@@ -26,6 +26,8 @@ class _Recording:
     micro_batch: MicroBatch
     scale: Float[Tensor, ""]
     loss: Float[Tensor, ""]
+    buffers: tuple[Tensor, ...]
+    """Those of the model as they were: it replaces its table of positions by a longer one."""
 
 
 class Recorder:
@@ -67,4 +69,4 @@ class Recorder:
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, pool=self._pool):
             loss = add_gradients(objective, micro_batch, scale)
-        return _Recording(graph, micro_batch, scale, loss)
+        return _Recording(graph, micro_batch, scale, loss, tuple(objective.buffers()))
