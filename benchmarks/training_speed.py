@@ -113,7 +113,7 @@ class Dragoman:
         self.objective = Objective(Loss(model, label_smoothing=LABEL_SMOOTHING), dtype=self.dtype)
         self.objective.to(self.device)
         records = work.compile and self.device.type == "cuda"
-        self.add_gradients: AddGradients = Recorder() if records else add_gradients
+        self.add_gradients: AddGradients = Recorder(self.device) if records else add_gradients
         if self.is_compiled:
             compile_blocks(model)
         self.optimizers = build_optimizers(model, config, keep_gradients=records)
@@ -167,7 +167,7 @@ def measure(subject: Subject, batches: Batches, seconds: float) -> Measurement:
             padded += part.source.size + part.target[:, 1:].size
     wait_for(device)
     rate = tokens / (time.perf_counter() - began)
-    peak = torch.cuda.max_memory_allocated(device) / 2**20 if on_gpu else peak_mib()
+    peak = torch.cuda.max_memory_reserved(device) / 2**20 if on_gpu else peak_mib()
     parameters = sum(parameter.numel() for parameter in subject.model.parameters())
     best = matrix_rate(subject.dtype, device=device)
     return Measurement(

@@ -106,7 +106,7 @@ def test_on_a_gpu_all_is_translated_before_the_time_counts_and_its_memory_is_tol
     subject = benchmark.Subject(lambda *_: translate)
     monkeypatch.setitem(benchmark.SUBJECTS, "pytorch", subject)
     taken = {"cuda:1": 3 * 2**20}
-    monkeypatch.setattr("torch.cuda.max_memory_allocated", taken.__getitem__)
+    monkeypatch.setattr("torch.cuda.max_memory_reserved", taken.__getitem__)
 
     (measured,) = run_one(benchmark, pairs, subject="pytorch", device="cuda:1", beam_sizes=[2])
 

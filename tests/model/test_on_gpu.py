@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -42,8 +43,16 @@ USABLE: dict[SDPBackend, Callable[[cuda.SDPAParams], bool]] = {
 }
 """Ways to compute attention, and what tells whether one takes such tensors on this GPU."""
 
-TOKENS = torch.tensor([[5, 6, 7, 8, 9, 4, 3], [5, 6, 3, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0]])
-"""A whole sentence, a short one, and a row of nothing but padding, which is 0."""
+TOKENS = torch.tensor(
+    [
+        [5, 6, 7, 8, 9, 4, 3],
+        [5, 6, 3, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0, 0, 0],
+        [9, 8, 5, 4, 3, 0, 0],
+    ]
+)
+"""A whole sentence, short ones, and a row of nothing but padding, which is 0. There are four, so
+that in training they share a tile of attention."""
 
 MASKS = {
     "everything": None,
@@ -69,7 +78,7 @@ def attended(tensors: list[Tensor], attend: Callable[..., Tensor]) -> list[Tenso
 def test_every_kernel_of_attention_computes_equation_1(
     backend: SDPBackend, dtype: torch.dtype, tolerance: float, mask: Tensor | None
 ) -> None:
-    tensors = [torch.randn(3, 7, 2, 16).to(dtype).transpose(1, 2) for _ in range(3)]
+    tensors = [torch.randn(4, 7, 2, 16).to(dtype).transpose(1, 2) for _ in range(3)]
     on_gpu = [tensor.cuda() for tensor in tensors]
     gpu_mask = None if mask is None else mask.cuda()
     q, k, v = on_gpu
@@ -117,7 +126,8 @@ def test_loss_and_gradients_are_those_of_the_processor(
     wanted = expected(TOKENS, TOKENS)
     wanted.backward()
 
-    torch.testing.assert_close(loss.detach().cpu(), wanted.detach(), rtol=1e-2, atol=0.0)
+    of_loss = min(tolerance, 1e-2)
+    torch.testing.assert_close(loss.detach().cpu(), wanted.detach(), rtol=of_loss, atol=0.0)
     gradients = {name: weight.grad for name, weight in expected.named_parameters()}
     largest = max(float(gradient.norm()) for gradient in gradients.values() if gradient is not None)
     for name, ours in found.named_parameters():
@@ -137,7 +147,8 @@ def test_recordings_add_the_gradients_that_are_computed_without(dropout: float) 
         for module in objective.modules():
             if isinstance(module, Dropout):
                 module.rate = dropout
-    recorder = Recorder()
+    recorder = Recorder(torch.device("cuda", torch.cuda.current_device()))
+    table = recorded.transformer.positions.sinusoids.table
     others = TOKENS.flip(0)[:, :5]
     longer = TOKENS.repeat(1, 50)  # than the table of positions, which is replaced
     # The first of a shape is computed, the second recorded, and then they are replayed.
@@ -155,17 +166,36 @@ def test_recordings_add_the_gradients_that_are_computed_without(dropout: float) 
         first, second = losses[1]
         assert (first == second) == (dropout == 0.0)
     assert len(recorder._recordings) == 3
+    first_recording, *_ = recorder._recordings.values()
+    assert any(buffer is table for buffer in first_recording.buffers)
 
 
 @pytest.fixture
-def make_trainer(tmp_path: Path) -> Callable[[str], Trainer]:
+def make_trainer(tmp_path: Path) -> Callable[..., Trainer]:
     """Build trainers on the GPU, all of the same beginning."""
     store = write_store(tmp_path / "store")
 
-    def make(name: str) -> Trainer:
-        return build_trainer(store, tmp_path / name, SMALL, device="cuda", validate_every=2)
+    def make(name: str, **settings: Any) -> Trainer:
+        settings = {"device": "cuda", "validate_every": 2, **settings}
+        return build_trainer(store, tmp_path / name, SMALL, **settings)
 
     return make
+
+
+@needs_gpu
+def test_a_compiled_training_learns_what_another_does(make_trainer: Callable[..., Trainer]) -> None:
+    compiled, plain = make_trainer("compiled", compile=True), make_trainer("plain")
+    for trainer in (compiled, plain):
+        for module in trainer.transformer.modules():
+            if isinstance(module, Dropout):
+                module.rate = 0.0  # compiled blocks draw other numbers
+        trainer.run(Silence())
+
+    assert isinstance(compiled.add_gradients, Recorder)
+    assert compiled.add_gradients._recordings
+    ours, theirs = weights_of(compiled.transformer), weights_of(plain.transformer)
+    for name in ours.keys() - {name for name in ours if "key_projection.bias" in name}:
+        torch.testing.assert_close(ours[name], theirs[name], rtol=0.0, atol=1e-3)
 
 
 @needs_gpu

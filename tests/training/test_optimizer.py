@@ -44,8 +44,8 @@ def test_a_wide_matrix_and_its_transpose_are_treated_alike() -> None:
     torch.testing.assert_close(orthogonalise(matrices.mT), orthogonalise(matrices).mT)
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
-def test_matrices_are_updated_as_each_would_be_alone(dtype: torch.dtype) -> None:
+def test_matrices_are_updated_as_each_would_be_alone() -> None:
+    dtype = torch.bfloat16  # in float32, each is alone
     torch.manual_seed(5)
     together = [nn.Parameter(torch.randn(shape)) for shape in (*SHAPES, *SHAPES)]
     alone = [nn.Parameter(matrix.detach().clone()) for matrix in together]

@@ -32,8 +32,8 @@ TOKENS_PER_BATCH = 2**13
 """Source tokens decoded together, padding and the beam's copies included."""
 
 BYTES_PER_TOKEN = 2**18
-"""A GPU decodes together as many tokens as it has memory for at this rate: 2**18 with 80 GB. Of a
-`base` model they take an eighth of that."""
+"""A GPU decodes together as many tokens as its memory has such pieces: some 320,000 with 80 GB.
+With a `base` model they need about an eighth of it."""
 
 PLACES = REGISTER
 """Sources are padded to at least this many tokens. Attention to fewer is computed by other kernels,

@@ -14,8 +14,8 @@ from dragoman.model.rotation import Rotate, unrotated
 from dragoman.model.softmax import softmax
 
 Mask = Bool[Tensor, "_rows #heads _queries _memory"]
-"""A row for each sentence, for each of its queries and each position that it looks at; one row may
-stand for all. Or several sentences in a row, from `masks.side_by_side`."""
+"""Which positions each query sees, for each sentence or one for all; or several sentences in one
+row, from `masks.side_by_side`."""
 
 
 @dataclass(frozen=True)
@@ -129,8 +129,9 @@ def _in_rows(
 ) -> Float[Tensor, "rows heads row_length d_k"]:
     """Lay sequences side by side in so many rows, or take them apart again.
 
-    Nothing is copied: in memory, the positions of all sequences lie one after the other. Compiled
-    blocks do not look whether there is anything to do, as each answer would have code of its own.
+    Nothing is copied where positions lie one after the other in memory, as projections leave them.
+    Compiled blocks do not ask whether there is anything to do: each answer would have code of its
+    own.
     """
     if not torch.compiler.is_compiling() and len(sequences) == rows:
         return sequences

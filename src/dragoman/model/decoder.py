@@ -185,7 +185,10 @@ class Decoder(nn.Module):
         blocks = []
         for block in self.blocks:
             assert isinstance(block, DecoderBlock)  # the type of a ModuleList's items is lost
-            blocks.append(BlockState(block.cross_attention.project(memory).contiguous()))
+            source = block.cross_attention.project(memory)
+            # The kernel of a GPU reads them as they lie, see `ScaledDotProductAttention.fused`.
+            in_training = self.training and memory.is_cuda
+            blocks.append(BlockState(source if in_training else source.contiguous()))
         nothing = torch.zeros(len(memory), 1, 0, dtype=torch.bool, device=memory.device)
         return DecoderState(tuple(blocks), source_mask, length=0, visible=nothing)
 

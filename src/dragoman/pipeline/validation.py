@@ -19,6 +19,9 @@ from dragoman.translator import Translator
 
 NUM_SAMPLES = 3
 
+TOKENS_ON_GPU = 2**16
+"""Of a GPU's memory, training holds most."""
+
 
 class Validator:
     """Validates on a fixed text; called by the trainer."""
@@ -68,6 +71,7 @@ class Validator:
             special,
             dtype=objective.dtype,
             forbidden_ids=forbidden_ids(self.recipe.tokenizer.kind, special),
+            tokens_per_batch=TOKENS_ON_GPU if next(objective.parameters()).is_cuda else None,
         )
         translator = Translator.from_engine(
             engine,

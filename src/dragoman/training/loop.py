@@ -91,7 +91,7 @@ class Trainer:
         )
         # A recording knows nothing of other processes.
         records = config.compile and self.device.type == "cuda" and world_size() == 1
-        self.add_gradients: AddGradients = Recorder() if records else add_gradients
+        self.add_gradients: AddGradients = Recorder(self.device) if records else add_gradients
         self.optimizers = build_optimizers(transformer, config, keep_gradients=records)
         self.average = (
             ExponentialMovingAverage(transformer, config.ema_decay) if config.ema_decay else None
@@ -350,7 +350,7 @@ class Trainer:
         progress = self.progress
         memory = {"peak_mib": round(peak_mib())}
         if self.device.type == "cuda":
-            memory["gpu_peak_mib"] = round(torch.cuda.max_memory_allocated(self.device) / 2**20)
+            memory["gpu_peak_mib"] = round(torch.cuda.max_memory_reserved(self.device) / 2**20)
         journal.write(event, update=progress.update, **memory)
         progress.journal_size = journal.size
         values = {"progress": asdict(progress), "batches": self.batches.fingerprint}

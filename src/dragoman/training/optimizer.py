@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from torch.distributed.tensor import DTensor
 from torch.optim import AdamW, Optimizer
 
 from dragoman.device import choose_precision
@@ -156,17 +157,19 @@ class Muon(Optimizer):
 
     @torch.no_grad()
     def step(self, closure: Any = None) -> None:  # type: ignore[override]
-        """Update the matrices once."""
+        """Update the matrices once; their gradients are overwritten."""
         for group in self.param_groups:
             for matrices in self._batches(group["params"]):
                 self._update(matrices, group["lr"], group["weight_decay"])
 
     def _batches(self, matrices: Sequence[Tensor]) -> list[list[Tensor]]:
-        """Choose what is computed at once: matrices of a shape, to keep a GPU or bf16 units busy.
+        """Choose what is computed at once: all matrices of a shape, which are fewer operations.
 
-        In float32, one matrix keeps a processor busy, and stays in its cache.
+        In float32 on a CPU, where one matrix stays in its cache, they would take 7 to 39 % longer;
+        and where processes hold parts, each matrix is made whole only while it is computed.
         """
-        if self.dtype == torch.float32 and not matrices[0].is_cuda:
+        in_cache = self.dtype == torch.float32 and not matrices[0].is_cuda
+        if in_cache or isinstance(matrices[0], DTensor):
             return [[matrix] for matrix in matrices]
         batches: dict[torch.Size, list[Tensor]] = {}
         for matrix in matrices:
@@ -175,12 +178,12 @@ class Muon(Optimizer):
 
     def _update(self, matrices: list[Tensor], learning_rate: float, weight_decay: float) -> None:
         """Update matrices of one shape."""
-        gradients = [matrix.grad for matrix in matrices if matrix.grad is not None]
+        gradients = [_gradient(matrix) for matrix in matrices]
         momenta = [self._momentum(matrix) for matrix in matrices]
         torch._foreach_lerp_(momenta, gradients, 1.0 - MUON_MOMENTUM)
-        ahead = torch._foreach_lerp(gradients, momenta, MUON_MOMENTUM)  # Nesterov's
+        torch._foreach_lerp_(gradients, momenta, MUON_MOMENTUM)  # Nesterov's look ahead
         # Singular vectors are of whole matrices, even if each process has some rows.
-        stacked = torch.stack([whole(matrix).to(self.dtype) for matrix in ahead])
+        stacked = torch.stack([whole(matrix).to(self.dtype) for matrix in gradients])
         changes = orthogonalise(stacked).to(matrices[0].dtype)
         scale = learning_rate * ADAM_RMS * max(matrices[0].shape) ** 0.5
         torch._foreach_mul_(matrices, 1.0 - learning_rate * weight_decay)
@@ -195,6 +198,12 @@ class Muon(Optimizer):
         if not state:
             state["momentum"] = torch.zeros_like(matrix)
         return state["momentum"]
+
+
+def _gradient(matrix: Tensor) -> Tensor:
+    """Return the gradient of a matrix, which all have that take part in the loss."""
+    assert matrix.grad is not None
+    return matrix.grad
 
 
 def orthogonalise(

@@ -41,8 +41,11 @@ class Recorder:
     `Optimizers`. Each replay draws its own random numbers, from the generator as it is then.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        self._stream = torch.cuda.Stream(device)
         self._pool = torch.cuda.graph_pool_handle()  # recordings replayed in turn share memory
+        self._most = MOST_RECORDINGS
         self._seen: set[Shapes] = set()
         self._recordings: dict[Shapes, _Recording] = {}
 
@@ -51,22 +54,33 @@ class Recorder:
     ) -> Float[Tensor, ""]:
         """Add the gradients of a micro-batch, times `scale`, and return its summed loss."""
         shapes = (micro_batch.source.shape, micro_batch.target.shape)
-        if shapes not in self._recordings:
-            if shapes not in self._seen or len(self._recordings) == MOST_RECORDINGS:
-                self._seen.add(shapes)
-                return add_gradients(objective, micro_batch, scale)
-            self._recordings[shapes] = self._record(objective, micro_batch)
-        recording = self._recordings[shapes]
+        if shapes in self._seen and shapes not in self._recordings:
+            self._record(shapes, objective, micro_batch)
+        self._seen.add(shapes)
+        recording = self._recordings.get(shapes)
+        if recording is None:
+            return add_gradients(objective, micro_batch, scale)
         recording.micro_batch.source.copy_(micro_batch.source)
         recording.micro_batch.target.copy_(micro_batch.target)
         recording.scale.fill_(scale)
         recording.graph.replay()
         return recording.loss.clone()  # another replay may come before it is read
 
-    def _record(self, objective: nn.Module, like: MicroBatch) -> _Recording:
+    def _record(self, shapes: Shapes, objective: nn.Module, like: MicroBatch) -> None:
+        """Record, unless there are too many recordings or too little memory for another one."""
+        if len(self._recordings) >= self._most:
+            return
         micro_batch = MicroBatch(source=like.source.clone(), target=like.target.clone())
-        scale = torch.ones((), device=like.source.device)
+        scale = torch.ones((), device=self._device)
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, pool=self._pool):
-            loss = add_gradients(objective, micro_batch, scale)
-        return _Recording(graph, micro_batch, scale, loss, tuple(objective.buffers()))
+        try:
+            with (
+                torch.cuda.device(self._device),  # which is not always the current one
+                torch.cuda.graph(graph, pool=self._pool, stream=self._stream),
+            ):
+                loss = add_gradients(objective, micro_batch, scale)
+        except torch.OutOfMemoryError:  # nothing was computed yet
+            self._most = 0
+            return
+        buffers = tuple(objective.buffers())
+        self._recordings[shapes] = _Recording(graph, micro_batch, scale, loss, buffers)

@@ -105,9 +105,9 @@ def update(
     processes: the result is the same however those tokens are split into micro-batches and spread
     over processes.
 
-    Nothing here waits for a GPU: it computes while the next batch is made. So if the loss or a
-    gradient is not finite, weights on a GPU are spoilt, and others are not changed; whoever saves
-    weights reads the report first, which says so.
+    Nothing here waits for a GPU, except to make a recording: it computes while the next batch is
+    made. So if the loss or a gradient is not finite, weights on a GPU are spoilt, and others are
+    not changed; whoever saves weights reads the report first, which says so.
     """
     *before, last = micro_batches
     # Wrapped for several processes, the objective averages gradients over them; we want the sum,
