@@ -14,7 +14,7 @@ from torch.nn.utils.rnn import pad_sequence
 from dragoman.decoding.config import SearchConfig
 from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.interop import proof
-from dragoman.interop.marian import import_marian
+from dragoman.interop.marian import import_marian, load_marian
 from dragoman.interop.marian_config import MarianError
 from dragoman.interop.marian_proof import compare_with_transformers
 from dragoman.model_directory import ModelDirectory
@@ -65,14 +65,64 @@ def test_a_model_that_cannot_be_is_refused_in_a_sentence(
         import_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
 
 
-def test_a_model_of_few_positions_is_refused_in_a_sentence(
+@pytest.mark.parametrize("said", [{}, {"separate_vocabs": False}])
+def test_a_second_vocabulary_is_not_passed_over(
+    save_marian: SaveMarian, tmp_path: Path, said: dict[str, bool]
+) -> None:
+    """The proof would hold, as transformers takes the first for both languages."""
+    save_marian()
+    (tmp_path / "target_vocab.json").write_bytes((tmp_path / "vocab.json").read_bytes())
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(said))
+
+    with pytest.raises(MarianError, match=r'has a target_vocab\.json, .* "separate_vocabs": true'):
+        import_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
+
+
+def test_embeddings_that_were_filled_up_are_told_from_their_vocabulary(
     save_marian: SaveMarian, tmp_path: Path
 ) -> None:
-    save_marian(max_position_embeddings=40)
+    save_marian()
+    pieces = json.loads((tmp_path / "vocab.json").read_text())
+    *most, last = pieces
+    shorter = {piece: pieces[piece] for piece in most if piece != ">>ita<<"}
+    shorter[last] = len(shorter)
+    (tmp_path / "vocab.json").write_text(json.dumps(shorter))
+    config = json.loads((tmp_path / "config.json").read_text())
+    changed = dict.fromkeys(("pad_token_id", "decoder_start_token_id"), shorter[last])
+    (tmp_path / "config.json").write_text(json.dumps({**config, **changed}))
+    (tmp_path / "generation_config.json").unlink()
+    rows = len(pieces)
+
+    with pytest.raises(
+        MarianError, match=f"embeddings of {rows} tokens, but its vocabulary has {rows - 1}"
+    ):
+        import_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
+
+
+@pytest.mark.parametrize("token", ["ita", ">>ita<<"])
+def test_the_language_token_names_the_target(
+    save_marian: SaveMarian, tmp_path: Path, token: str
+) -> None:
+    save_marian()
+    languages = {"source_lang": "en", "target_lang": "ROMANCE"}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(languages))
+
+    import_marian(tmp_path, tmp_path / "imported", language_token=token)
+
+    description = ModelDirectory(tmp_path / "imported").description
+    assert (description.source_language, description.target_language) == ("en", "it")
+    with pytest.raises(MarianError, match="unknown language token >>▁the<<; the model has >>ita"):
+        load_marian(tmp_path, language_token="▁the")
+
+
+def test_a_model_of_few_positions_is_proved_too(save_marian: SaveMarian, tmp_path: Path) -> None:
+    save_marian(max_position_embeddings=24)
     import_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
 
-    with pytest.raises(MarianError, match=r"40 positions are too few .* max_position_embeddings"):
-        compare_with_transformers(tmp_path, tmp_path / "imported")
+    agreement = compare_with_transformers(tmp_path, tmp_path / "imported")
+
+    assert agreement is not None
+    assert agreement.holds
 
 
 def test_what_transformers_cannot_load_is_told_in_a_sentence(

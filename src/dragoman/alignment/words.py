@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dragoman.alignment.links import Links
+from dragoman.tokenizers.marian import MarianTokenizer
 from dragoman.tokenizers.tokenizer import Tokenizer
 
 Weights = NDArray[np.float32]
@@ -15,14 +16,16 @@ def words_of_tokens(text: str, tokenizer: Tokenizer) -> list[int]:
     """Tell for each token of a text which of its words it belongs to.
 
     No tokenizer lets a token extend across white space, so the first k words have as many tokens
-    as their text alone.
+    as their text alone. A token in front that names the target language belongs to none, -1.
     """
     words = text.split()
     starts = [" ".join(words[:count]) for count in range(1, len(words) + 1)]
     ends = [len(ids) for ids in tokenizer.encode_batch(starts)]
-    return [
+    has_prefix = isinstance(tokenizer, MarianTokenizer) and tokenizer.prefix is not None
+    before = [-1] if words and has_prefix else []
+    return before + [
         word
-        for word, (start, end) in enumerate(zip([0, *ends], ends, strict=False))
+        for word, (start, end) in enumerate(zip([len(before), *ends], ends, strict=False))
         for _ in range(start, end)
     ]
 
@@ -37,8 +40,8 @@ def word_weights(
 
     Args:
         weights: Of shape (target tokens, source tokens), without BOS and EOS.
-        words_of_source: The word of each source token.
-        words_of_target: The word of each target token.
+        words_of_source: The word of each source token, or -1.
+        words_of_target: The word of each target token, or -1.
 
     Returns:
         Of shape (target words, source words).

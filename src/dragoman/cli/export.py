@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
@@ -95,8 +96,8 @@ def export(
         )
     if rounding == "int8" and written == model / "ctranslate2":
         print(
-            f"dragoman evaluate {model} PAIRS with --engine ctranslate2, and then with --engine "
-            "pytorch, shows what that means for real text"
+            f"dragoman evaluate {quote(str(model))} PAIRS with --engine ctranslate2, and then with "
+            "--engine pytorch, shows what that means for real text"
         )
     print(f"wrote {written}")
 

@@ -39,9 +39,11 @@ def marian(
         The model directory to write, which must not exist yet; `models/` and the name of the
         imported directory if left out.
     languages
-        The codes of source and target, such as en-it; if left out, tokenizer_config.json decides.
+        The codes of source and target, such as en-it; if left out, tokenizer_config.json and the
+        language token decide.
     language_token
-        The target language of a model with several, as its vocabulary writes it; "" is none.
+        The target language of a model with several, as its vocabulary writes it; "" is none: such
+        a model cannot be told the language in the text either.
     json
         Print one JSON object, for programs.
     """

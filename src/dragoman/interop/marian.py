@@ -17,7 +17,7 @@ from torch import Tensor
 
 from dragoman.interop.marian_config import MarianError, read_config
 from dragoman.interop.weight_names import LOGITS_BIAS, marian_block_names, marian_table_names
-from dragoman.languages.codes import is_language_code
+from dragoman.languages.codes import base_language, is_language_code
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.model_directory import ModelDescription, TokenizerDescription, save_model
@@ -41,7 +41,8 @@ def load_marian(directory: Path, *, language_token: str | None = None) -> Marian
     Args:
         directory: With config.json, model.safetensors, source.spm, target.spm, vocab.json, and
             target_vocab.json if the languages have separate vocabularies.
-        language_token: Such as `>>ita<<`: which language a model with several should write.
+        language_token: Such as `>>ita<<`, or `ita`: which language a model with several should
+            write.
 
     Raises:
         MarianError: a file is missing or damaged, or the model has a property that ours lacks.
@@ -82,7 +83,8 @@ def import_marian(
     Args:
         directory: What `load_marian` reads.
         output: The model directory to write.
-        languages: The codes of source and target; if not given, tokenizer_config.json says them.
+        languages: The codes of source and target; if not given, tokenizer_config.json says them,
+            or the language token that of the target.
         language_token: What `load_marian` takes, or an empty string for none of several.
 
     Raises:
@@ -92,7 +94,7 @@ def import_marian(
     if not (directory / "config.json").is_file():
         what = "it has no config.json" if directory.is_dir() else "there is no such directory"
         raise MarianError(f"{directory}: {what}; name one that transformers has written")
-    source, target = languages or _read_languages(directory)
+    source, target = languages or _read_languages(directory, language_token)
     model = load_marian(directory, language_token=language_token or None)
     pair = model.tokenizers
     tokens = language_tokens(pair.source.pieces(range(pair.source.vocab_size)))
@@ -128,15 +130,17 @@ def load_tokenizers(
     """Read the tokenizers of both languages.
 
     Raises:
-        MarianError: a file is missing or damaged, or special tokens of the languages differ.
+        MarianError: a file is missing or damaged, or not used as the others say, or special tokens
+            of the languages differ.
     """
     source = _read_json(directory / "vocab.json")
     target = _read_json(directory / "target_vocab.json") if _is_separate(directory) else source
+    prefix = None if language_token is None else f">>{language_token.strip('<>')}<<"
     special_ids = _special_ids(table, directory, source, target)
     try:
         return TokenizerPair(
             MarianTokenizer(
-                _read_bytes(directory / "source.spm"), source, special_ids, prefix=language_token
+                _read_bytes(directory / "source.spm"), source, special_ids, prefix=prefix
             ),
             MarianTokenizer(_read_bytes(directory / "target.spm"), target, special_ids),
         )
@@ -228,6 +232,12 @@ def _fill(transformer: Transformer, weights: Mapping[str, Tensor], directory: Pa
     for name, value in weights.items():
         if not value.isfinite().all():
             raise MarianError(f"{directory}: {name} holds values that are not numbers")
+        rows, places = len(value), len(expected[name])
+        if name.endswith("table.weight") and rows != places:
+            raise MarianError(
+                f"{directory}: there are embeddings of {rows} tokens, but its vocabulary has "
+                f"{places}; the two should be from one model, and neither filled up"
+            )
         if value.shape != expected[name].shape:
             raise MarianError(
                 f"{directory}: {name} should be {tuple(expected[name].shape)}, "
@@ -243,7 +253,14 @@ def _read_tokenizer_config(directory: Path) -> dict[str, Any]:
 
 def _is_separate(directory: Path) -> bool:
     """Tell whether each language has its own vocabulary, as transformers decides it."""
-    return bool(_read_tokenizer_config(directory).get("separate_vocabs", False))
+    separate = bool(_read_tokenizer_config(directory).get("separate_vocabs", False))
+    if not separate and (directory / "target_vocab.json").exists():
+        raise MarianError(
+            f"{directory}: it has a target_vocab.json, but no tokenizer_config.json that says "
+            '"separate_vocabs": true; add that, or delete the vocabulary if both languages share '
+            "vocab.json"
+        )
+    return separate
 
 
 def _max_length(directory: Path) -> int:
@@ -257,13 +274,16 @@ def _max_length(directory: Path) -> int:
     return min(ModelDescription.max_length, *lengths)
 
 
-def _read_languages(directory: Path) -> tuple[str, str]:
-    """Read the languages that the tokenizer is for."""
+def _read_languages(directory: Path, language_token: str | None) -> tuple[str, str]:
+    """Read the languages that the tokenizer is for; of several targets, the token names one."""
     table = _read_tokenizer_config(directory)
     source, target = table.get("source_lang"), table.get("target_lang")
+    if language_token:
+        target = base_language(language_token.strip("<>"))
     if not all(isinstance(code, str) and is_language_code(code) for code in (source, target)):
         raise MarianError(
-            f"{directory}: nothing says which languages it translates; name them, as en-it"
+            f"{directory}: nothing says which languages it translates; name them, as with "
+            "--languages en-it"
         )
     return str(source), str(target)
 
@@ -272,14 +292,13 @@ def _read_weights(directory: Path) -> dict[str, Tensor]:
     path = directory / "model.safetensors"
     if not path.exists() and (directory / "model.safetensors.index.json").exists():
         raise MarianError(
-            f"{directory}: its weights are in several files; let transformers write one: "
-            'MarianMTModel.from_pretrained(DIR).save_pretrained(DIR, max_shard_size="100GB")'
+            f"{directory}: its weights are in several files; {_written_anew(directory)}, with "
+            'max_shard_size="100GB"'
         )
     if not path.exists() and (directory / "pytorch_model.bin").exists():
         raise MarianError(
             f"{directory}: pytorch_model.bin is a pickle, which can run code when it is read; "
-            "let transformers write safe weights beside it: "
-            "MarianMTModel.from_pretrained(DIR).save_pretrained(DIR)"
+            f"{_written_anew(directory)}"
         )
     try:
         return {name: value.float() for name, value in load_file(path).items()}
@@ -287,6 +306,15 @@ def _read_weights(directory: Path) -> dict[str, Tensor]:
         raise MarianError(f"{path}: there is no such file") from None
     except (SafetensorError, OSError) as error:
         raise MarianError(f"{path}: not a safetensors file, or a damaged one: {error}") from error
+
+
+def _written_anew(directory: Path) -> str:
+    """Tell how to convert a directory, and not into itself: it may be links into a cache."""
+    return (
+        "let transformers write it anew, into a new directory NEW: "
+        f"MarianMTModel.from_pretrained({str(directory)!r}).save_pretrained(NEW) and "
+        f"MarianTokenizer.from_pretrained({str(directory)!r}).save_pretrained(NEW)"
+    )
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -23,6 +23,9 @@ from dragoman.interop.proof import (
 from dragoman.tokenizers.marian import MarianTokenizer
 from dragoman.tokenizers.pair import TokenizerPair
 
+POSITIONS = 512
+"""Enough for all texts of a proof, whatever a model was trained for; they are computed."""
+
 
 def prove_import(marian: Path, imported: Path) -> Agreement | None:
     """Compare the translations of sentences made of random pieces.
@@ -68,22 +71,18 @@ class HuggingFaceCopy:
 
         Raises:
             ModuleNotFoundError: transformers is not installed.
-            MarianError: transformers cannot load it, or it has too few positions.
+            MarianError: transformers cannot load it.
         """
         import transformers
 
         transformers.utils.logging.disable_progress_bar()
         with _reasons_named(directory):
+            config = transformers.MarianConfig.from_pretrained(directory, local_files_only=True)
+            config.max_position_embeddings = max(config.max_position_embeddings, POSITIONS)
             self._model: Any = transformers.MarianMTModel.from_pretrained(
-                directory, dtype=torch.float32, local_files_only=True
+                directory, config=config, dtype=torch.float32, local_files_only=True
             ).eval()
         model, start = self._model.config, self._model.generation_config.decoder_start_token_id
-        if model.max_position_embeddings <= LENGTH_LIMIT:
-            raise MarianError(
-                f"{directory}: {model.max_position_embeddings} positions are too few to compare "
-                f"translations of {LENGTH_LIMIT} tokens; raise max_position_embeddings in its "
-                "config.json"
-            )
         # Their own search settings, such as never repeating three tokens, are all dropped.
         self._greedy = transformers.GenerationConfig(
             decoder_start_token_id=model.pad_token_id if start is None else start,

@@ -173,6 +173,22 @@ def read_description(path: Path) -> ModelDescription:
         raise ModelError(f"{path}: {error}") from error
 
 
+def _why_no_model(path: Path) -> str:
+    """Say why there is no description where one is expected, and what to do."""
+    directory = path.parent
+    if (directory / _SIGN_OF_TRAINING).exists():
+        return (
+            "its training has not written a model yet; wait, or if it was interrupted, repeat the "
+            "command that began it, which goes on with it"
+        )
+    if not directory.exists():
+        return "there is no model here, as there is no such directory"
+    reason = f"there is no model here, as it has no {path.name}"
+    if (directory / "config.json").exists():
+        return f"{reason}; dragoman import marian makes one of a Marian model of transformers"
+    return reason
+
+
 def _read_toml(path: Path) -> dict[str, Any]:
     """Read a file that should be TOML, but may be anything."""
     try:
@@ -182,13 +198,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
             raise ModelError(f"{path}: far too large for the description of a model")
         return tomllib.loads(content.decode("utf-8-sig"))
     except FileNotFoundError:
-        if (path.parent / _SIGN_OF_TRAINING).exists():
-            raise ModelError(
-                f"{path.parent}: its training has not written a model yet; wait, or if it was "
-                "interrupted, repeat the command that began it, which goes on with it"
-            ) from None
-        reason = f"it has no {path.name}" if path.parent.exists() else "there is no such directory"
-        raise ModelError(f"{path.parent}: there is no model here, as {reason}") from None
+        raise ModelError(f"{path.parent}: {_why_no_model(path)}") from None
     except NotADirectoryError:
         raise ModelError(
             f"{path.parent}: a file, where the directory of a model is expected"
