@@ -159,6 +159,13 @@ def test_line_breaks_and_separators_inside_a_sentence_become_spaces(copying: Tra
     assert copying("cat\r\ndog") == copying("cat\u2028dog") == "cat dog"
 
 
+@pytest.mark.parametrize(
+    "text", ["Red\nBlue\nGreen", "Size: 5\r\nCode AB-7\r\n\r\nthank you", "a\n\nb"]
+)
+def test_lines_of_a_text_stay_lines(copying: Translator, text: str) -> None:
+    assert copying(text) == text
+
+
 def test_white_space_around_sentences_is_kept(tokenizers: TokenizerPair) -> None:
     engine = Copier()
     text = "\t The cat.  Where is Mr. Rossi?\n\nA dog!\u00a0I  see.\x85\n"

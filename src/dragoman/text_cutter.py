@@ -199,7 +199,14 @@ class TextCutter:
         return self._read_plain(text)
 
     def _read_plain(self, text: str) -> PlainText:
-        return PlainText(text, *self.languages, lines=False, sentences=self.splits_sentences)
+        """Take a text without tags apart; a line of a file holds no line feed, a record may."""
+        return PlainText(
+            text,
+            *self.languages,
+            lines="\n" in text,
+            wraps=True,
+            sentences=self.splits_sentences,
+        )
 
     def _finish(self, source: str, prepared: PreparedSentence, ids: list[int]) -> CutPiece:
         before, sentences = "", [Sentence(prepared.content, ids)] if prepared.content else []

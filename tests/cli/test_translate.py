@@ -358,6 +358,8 @@ def test_a_model_that_is_not_there_is_named(tmp_path: Path) -> None:
             r"memory.TMX: \.tmx files are not translated; save the text in it line by line",
         ),
         (["in.txt", "de.po", "-o", "out"], r"de.po: \.po files are not translated"),
+        (["a.HTML"], r"a.HTML: line by line, a page would be damaged; dragoman serve translates"),
+        (["de.yml"], r"de.yml: \.yml files are not translated"),
         (["a b.TSV"], r"a b.TSV: it has columns, .* as cut -f1 'a b.TSV' does"),
         (["in.txt", "--scores", "--json"], "writes the scores by itself; leave out --scores"),
         (["in.txt", "--scores", "--n-best", "2", "-o", "out"], "--scores, or give --n-best 1"),

@@ -9,7 +9,7 @@ from dragoman.bulk.form import Form
 from dragoman.bulk.json_lines import JsonLines
 from dragoman.bulk.parquet import ParquetTable
 from dragoman.bulk.plain_text import PlainText
-from dragoman.corpora.file_names import JSON_LINES, OTHER_FORMATS, ending
+from dragoman.corpora.file_names import JSON_LINES, OTHER_FORMATS, PAGES, ending
 from dragoman.errors import DragomanError, UsageError
 
 PARQUET = ".parquet"
@@ -62,6 +62,11 @@ def check_lines(paths: tuple[Path, ...]) -> None:
             raise UsageError(
                 f"{path}: it has columns, and each would be translated; give one of them, as "
                 f"cut -f1 {quote(str(path))} does"
+            )
+        if ending(path) in PAGES:
+            raise UsageError(
+                f"{path}: line by line, a page would be damaged; dragoman serve translates whole "
+                "pages, on its own page and for programs (format=html)"
             )
         if ending(path) in OTHER_FORMATS:
             raise UsageError(

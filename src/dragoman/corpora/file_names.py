@@ -4,13 +4,15 @@ from pathlib import Path
 
 JSON_LINES = (".jsonl", ".ndjson")
 TMX, CSV = ".tmx", ".csv"
+PAGES = (".html", ".htm", ".xhtml")
 
 PROVENANCE = "corpus.toml"
 """Marks the directory of a downloaded corpus."""
 
 OTHER_FORMATS = (
     *(TMX, CSV, ".xls", ".xlsx", ".ods", ".xlf", ".xliff", ".sdlxliff", ".mqxliff"),
-    *(".po", ".srt", ".vtt", ".xml", ".json", ".parquet"),
+    *(".po", ".srt", ".vtt", ".xml", ".json", ".parquet", ".yaml", ".yml"),
+    *(".properties", ".strings", ".resx", ".idml", *PAGES),
     *(".doc", ".docx", ".odt", ".rtf", ".pdf"),
 )
 """Endings of files that people keep texts in, but that would be misread line by line."""

@@ -1,5 +1,6 @@
 """Sentence pairs from translation memories (TMX 1.1 to 1.4b), in constant memory."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +13,12 @@ CHUNK = 2**16  # bytes given to the parser at once
 
 NATIVE_CODES = ("bpt", "ept", "it", "ph", "ut")
 """Elements within a text that hold the formatting of the program it is from, not its words."""
+
+BETWEEN = ("it", "ph", "ut")
+"""Those that stand for something between words, such as a line break. The other two surround
+words, or parts of them."""
+
+_PLACE = "\0"  # which XML cannot have
 
 
 def read_tmx(path: Path, languages: tuple[str, str]) -> Iterator[tuple[str, str, int]]:
@@ -110,6 +117,8 @@ class _Memory:
 
     def _start(self, name: str, attributes: Mapping[str, str]) -> None:
         if self._depth_of_code or (self._text is not None and name in NATIVE_CODES):
+            if self._text is not None and name in BETWEEN and not self._depth_of_code:
+                self._text.append(_PLACE)
             self._depth_of_code += 1
         elif name == "tu":
             self._unit = _Unit(self._parser.CurrentLineNumber, [])
@@ -126,7 +135,7 @@ class _Memory:
         if self._depth_of_code:
             self._depth_of_code -= 1
         elif name == "seg" and self._text is not None:
-            text = on_one_line("".join(self._text))
+            text = on_one_line(_without_codes("".join(self._text)))
             self._unit.texts.append(_Text(self._language, text))
             if self._language:
                 self.languages[self._language] = None
@@ -139,6 +148,11 @@ class _Memory:
             f"{self._path}:{self._parser.CurrentLineNumber}: the entity {name} is not built "
             "into XML; write the text that it stands for"
         )
+
+
+def _without_codes(text: str) -> str:
+    """Drop the places of native codes, but keep the words on both sides of one apart."""
+    return re.sub(rf"(?<=\w){_PLACE}+(?=\w)", " ", text).replace(_PLACE, "")
 
 
 def _find(texts: Sequence[_Text], language: str) -> str | None:

@@ -12,6 +12,9 @@ from dragoman.translation import Alternative, join
 _END = r"\n\r\v\f\x85\u2028\u2029"
 _LINE = re.compile(rf"(?<=[{_END}])(?=[^\S{_END}]*\S)")
 
+_WRAPPED = re.compile(rf"[\w,)\"'][^\S{_END}]*(?:\r\n|[{_END}])[^\S{_END}]*\Z")
+"""The end of a line that may only be wrapped."""
+
 _LONG = re.compile(r".{1,4000}(?:(?<=\s)|\Z)|.{4000}", re.DOTALL)
 """Text without punctuation is cut into pieces of this size; models have seen less at once."""
 
@@ -37,7 +40,14 @@ class PlainText:
     """
 
     def __init__(
-        self, text: str, source: str, target: str, *, lines: bool = True, sentences: bool = True
+        self,
+        text: str,
+        source: str,
+        target: str,
+        *,
+        lines: bool = True,
+        wraps: bool = False,
+        sentences: bool = True,
     ) -> None:
         """Take a text apart.
 
@@ -46,11 +56,14 @@ class PlainText:
             source: Its language.
             target: The language into which it is translated.
             lines: Whether a line break separates texts; else it is a space.
+            wraps: Whether a single one may also wrap a sentence, which goes on after it: there is
+                no punctuation before it and a small letter after it. Then it is a space, too.
             sentences: Whether to cut into sentences; else only what is very long is cut.
         """
         self.target = target
         cut_more = partial(_cut_sentences, language=source) if sentences else _cut_long
         lines_of_text = _cut_lines(text) if lines else [text]
+        lines_of_text = _unwrap(lines_of_text) if wraps else lines_of_text
         self.pieces = [piece for line in lines_of_text for piece in cut_more(line)]
 
     def put_together(self, translations: Sequence[Alternative]) -> Alternative:
@@ -84,3 +97,18 @@ def _cut_lines(text: str) -> list[str]:
     if others and not first.strip():
         first += others.pop(0)
     return [first, *others]
+
+
+def _unwrap(lines: list[str]) -> list[str]:
+    r"""Join the lines of a sentence that is wrapped.
+
+    >>> _unwrap(["The cat\n", "sleeps.\n", "Red\n", "Blue\n\n", "and so on"])
+    ['The cat\nsleeps.\n', 'Red\n', 'Blue\n\n', 'and so on']
+    """
+    joined = lines[:1]
+    for line in lines[1:]:
+        if _WRAPPED.search(joined[-1]) and line.lstrip()[:1].islower():
+            joined[-1] += line
+        else:
+            joined.append(line)
+    return joined
