@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shutil
 import sys
 import threading
 from pathlib import Path
@@ -400,3 +401,22 @@ def test_long_files_are_refused_where_the_options_make_no_sense(
     assert sorted(path.name for path in tmp_path.iterdir()) == names
     assert {path.read_text() for path in tmp_path.iterdir()} == {"the cat\n"}
     assert [(model / n).read_bytes() for n in ("model.toml", "tokenizer.words")] == described
+
+
+@pytest.mark.parametrize("ended", [False, True])
+def test_a_model_whose_training_has_not_ended_says_so(
+    ended: bool, model: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(model, run)
+    (run / "journal.jsonl").touch()
+    if ended:
+        (run / "finished").touch()
+    text = tmp_path / "text"
+    text.write_text("the cat\n")
+
+    assert main(["translate", str(run), str(text)]) == 0
+
+    told = capfd.readouterr()
+    assert told.out.count("\n") == 1
+    assert ("its training has not ended" in told.err) != ended

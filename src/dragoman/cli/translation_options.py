@@ -49,12 +49,22 @@ class TranslationOptions:
         return self.settings(model, search).load()
 
     def settings(self, model: Path, search: "SearchConfig | None" = None) -> "TranslatorSettings":
-        """Say how to load a model, here or in another process; warn of a copy that is not used."""
+        """Say how to load a model, here or in another process.
+
+        Warn of a training that has not ended, and of a copy that is not used.
+        """
         from dragoman.bulk.job import TranslatorSettings
         from dragoman.engines.selection import has_unused_copy
         from dragoman.model_directory import ModelDirectory
 
-        if self.engine == "auto" and has_unused_copy(ModelDirectory(model)):
+        directory = ModelDirectory(model)
+        if directory.is_unfinished:
+            print(
+                f"warning: {model}: its training has not ended, and this is its best model so far; "
+                "the command that began it goes on with it",
+                file=sys.stderr,
+            )
+        if self.engine == "auto" and has_unused_copy(directory):
             print(
                 f"warning: {model}: its copy for CTranslate2 was made from other weights or is "
                 f"damaged, so it is not used; dragoman export {quote(str(model))} --to ctranslate2 "

@@ -25,8 +25,10 @@ WEIGHTS_OF_ORIGIN = "dragoman_weights_sha256"
 CHECKSUMS = "dragoman_sha256"
 """The key with the SHA-256 of each other file there; exports by release 0.1.0 have none."""
 
-_SIGN_OF_TRAINING = "journal.jsonl"
+SIGN_OF_TRAINING = "journal.jsonl"
 """Training writes it from the beginning, and a model once it has validated."""
+
+SIGN_OF_ITS_END = "finished"
 
 _LARGEST_DESCRIPTION = 2**20  # bytes
 _LONGEST_TEXT = 2**16  # tokens
@@ -176,7 +178,7 @@ def read_description(path: Path) -> ModelDescription:
 def _why_no_model(path: Path) -> str:
     """Say why there is no description where one is expected, and what to do."""
     directory = path.parent
-    if (directory / _SIGN_OF_TRAINING).exists():
+    if (directory / SIGN_OF_TRAINING).exists():
         return (
             "its training has not written a model yet; wait, or if it was interrupted, repeat the "
             "command that began it, which goes on with it"

@@ -17,6 +17,8 @@ from dragoman.durable import checksum, flush, write_atomically
 from dragoman.errors import UsageError
 from dragoman.model_directory.description import (
     DESCRIPTION_NAME,
+    SIGN_OF_ITS_END,
+    SIGN_OF_TRAINING,
     ModelDescription,
     ModelError,
     read_description,
@@ -43,6 +45,12 @@ class ModelDirectory:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self.description = read_description(self.path / DESCRIPTION_NAME)
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether it is the best model so far of a training that has not ended."""
+        began, ended = (self.path / sign for sign in (SIGN_OF_TRAINING, SIGN_OF_ITS_END))
+        return began.exists() and not ended.exists()
 
     @property
     def search(self) -> SearchConfig:
