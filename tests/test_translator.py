@@ -157,10 +157,19 @@ def test_a_lone_surrogate_becomes_a_replacement_character(copying: Translator) -
 
 def test_line_breaks_and_separators_inside_a_sentence_become_spaces(copying: Translator) -> None:
     assert copying("cat\r\ndog") == copying("cat\u2028dog") == "cat dog"
+    wide = "We flew from London, where it had rained for days, to"
+    assert copying(f"{wide}\nParis.") == f"{wide} Paris."
 
 
 @pytest.mark.parametrize(
-    "text", ["Red\nBlue\nGreen", "Size: 5\r\nCode AB-7\r\n\r\nthank you", "a\n\nb"]
+    "text",
+    [
+        "Red\nBlue\nGreen",
+        "Size: 5\r\nCode AB-7\r\n\r\nthank you",
+        "a\n\nb",
+        "a line that is as wide as the margin of a letter is:\n- An item",
+        "a line that is as wide as the margin of a letter is\n- An item",
+    ],
 )
 def test_lines_of_a_text_stay_lines(copying: Translator, text: str) -> None:
     assert copying(text) == text

@@ -73,10 +73,11 @@ def test_the_words_between_native_codes_are_kept_and_the_codes_are_not(tmp_path:
 def test_a_code_between_words_keeps_them_apart_and_one_around_letters_does_not(
     tmp_path: Path,
 ) -> None:
-    source = 'Line one<ph x="1">&lt;br/&gt;</ph>line <bpt i="1">&lt;b&gt;</bpt>t<ept i="1"/>wo'
-    path = written(tmp_path / "a.tmx", memory(unit(en=source, it="Una<ut/><ph/>due<ph/>.")))
+    source = 'Line one.<ph x="1">&lt;br/&gt;</ph>Line <bpt i="1">&lt;b&gt;</bpt>t<ept i="1"/>wo'
+    target = "Un<ut/>a<ph/><ph/>due<ph/>. 点击<ph/>按钮 हिन्दी<ph/>भाषा<ph/>"
+    path = written(tmp_path / "a.tmx", memory(unit(en=source, it=target)))
 
-    assert read(path) == [("Line one line two", "Una due.", 3)]
+    assert read(path) == [("Line one. Line two", "Una due. 点击按钮 हिन्दी भाषा", 3)]
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,41 @@ def test_sentences_in_a_placeholder_are_no_sentences_of_the_text(placeholder: st
     assert pieces == ["He came. ", f"She is {placeholder} now. ", "Then they left."]
 
 
+def test_a_placeholder_on_several_lines_is_not_cut() -> None:
+    pieces = PlainText("Hello {{\n Name \n}} is here\nNext", "en", "it").pieces
+
+    assert pieces == ["Hello {{\n Name \n}} is here\n", "Next"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_one"),
+    [
+        ("the cat", "and the dog", True),
+        ("“the cat”", "sleeps", True),
+        ("Red", "Blue", False),
+        ("the cat.", "and the dog", False),
+        ("x" * 50, "Blue", True),
+        ("x" * 50, "5 euros", True),
+        ("x" * 49, "Blue", False),
+        ("x" * 49 + ":", "Blue", False),
+        ("x" * 50, "- Blue", False),
+        ("x" * 50, "2. Blue", False),
+        ("x" * 50 + "\n", "Blue", False),
+    ],
+)
+def test_some_breaks_only_wrap_a_sentence(before: str, after: str, is_one: bool) -> None:
+    pieces = PlainText(f"{before}\n{after}", "en", "it", wraps=True).pieces
+
+    assert pieces == ([f"{before}\n{after}"] if is_one else [f"{before}\n", after])
+
+
+@pytest.mark.timeout(60)
+def test_a_text_of_many_lines_does_not_take_the_square_of_their_number() -> None:
+    text = "lorem ipsum dolor\n" * 50_000
+
+    assert PlainText(text, "en", "it", wraps=True, sentences=False).pieces[0].startswith("lorem")
+
+
 def test_what_is_not_cut_into_sentences_is_cut_where_it_keeps_others_waiting() -> None:
     text = "the cat. " * 2_000 + "a" * 9_000 + " "
 

@@ -64,6 +64,15 @@ def test_any_text_gets_an_answer(copying: tuple[Copier, ServedModel], text: str,
     assert isinstance(response.json()["translatedText"], str)
 
 
+def test_a_break_within_a_page_is_a_space(copying: tuple[Copier, ServedModel]) -> None:
+    fields = {"q": "<p>the cat and\nThe dog</p>", "target": "it", "source": "en", "format": "html"}
+
+    with serving([copying[1]]) as url:
+        response = requests.post(f"{url}/translate", json=fields, timeout=30)
+
+    assert response.json()["translatedText"] == "<p>the cat and The dog</p>"
+
+
 def test_ten_thousand_words_get_an_answer(copying: tuple[Copier, ServedModel]) -> None:
     text = "the cat and the dog. " * 2000 + "table" * 2000
 

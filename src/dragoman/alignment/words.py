@@ -20,9 +20,9 @@ def words_of_tokens(text: str, tokenizer: Tokenizer) -> list[int]:
     """
     words = text.split()
     starts = [" ".join(words[:count]) for count in range(1, len(words) + 1)]
-    ends = [len(ids) for ids in tokenizer.encode_batch(starts)]
     has_prefix = isinstance(tokenizer, MarianTokenizer) and tokenizer.prefix is not None
     before = [-1] if words and has_prefix else []
+    ends = [max(len(before), len(ids)) for ids in tokenizer.encode_batch(starts)]
     return before + [
         word
         for word, (start, end) in enumerate(zip([len(before), *ends], ends, strict=False))

@@ -42,8 +42,8 @@ def marian(
         The codes of source and target, such as en-it; if left out, tokenizer_config.json and the
         language token decide.
     language_token
-        The target language of a model with several, as its vocabulary writes it; "" is none: such
-        a model cannot be told the language in the text either.
+        The target language of a model with several, as its vocabulary writes it; "" is none, and
+        in the text such a token is plain text.
     json
         Print one JSON object, for programs.
     """

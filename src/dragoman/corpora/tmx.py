@@ -2,21 +2,23 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 from xml.parsers import expat
 
 from dragoman.corpora.text_file import CorpusError, on_one_line, open_uncompressed
 from dragoman.languages.codes import base_language, same_language
+from dragoman.languages.scripts import UNSPACED_CHARACTER, is_mark
 
 CHUNK = 2**16  # bytes given to the parser at once
 
 NATIVE_CODES = ("bpt", "ept", "it", "ph", "ut")
 """Elements within a text that hold the formatting of the program it is from, not its words."""
 
-BETWEEN = ("it", "ph", "ut")
-"""Those that stand for something between words, such as a line break. The other two surround
-words, or parts of them."""
+PLACEHOLDER = "ph"
+"""It stands for something between words, such as a line break; the others are formatting, which may
+begin and end within a word."""
 
 _PLACE = "\0"  # which XML cannot have
 
@@ -117,7 +119,7 @@ class _Memory:
 
     def _start(self, name: str, attributes: Mapping[str, str]) -> None:
         if self._depth_of_code or (self._text is not None and name in NATIVE_CODES):
-            if self._text is not None and name in BETWEEN and not self._depth_of_code:
+            if self._text is not None and name == PLACEHOLDER and not self._depth_of_code:
                 self._text.append(_PLACE)
             self._depth_of_code += 1
         elif name == "tu":
@@ -151,8 +153,19 @@ class _Memory:
 
 
 def _without_codes(text: str) -> str:
-    """Drop the places of native codes, but keep the words on both sides of one apart."""
-    return re.sub(rf"(?<=\w){_PLACE}+(?=\w)", " ", text).replace(_PLACE, "")
+    """Drop the places of placeholders, but keep the words on both sides of one apart."""
+    first, *others = re.split(f"{_PLACE}+", text)
+    joined = [first]
+    for before, part in pairwise([first, *others]):
+        joined += [" ", part] if _is_apart(before[-1:], part[:1]) else [part]
+    return "".join(joined)
+
+
+def _is_apart(last: str, first: str) -> bool:
+    """Tell whether two characters belong to words with a space between them."""
+    if any(map(UNSPACED_CHARACTER.match, (last, first))):
+        return False
+    return first.isalnum() and (last.isalnum() or is_mark(last) or last in tuple(".,;:!?"))
 
 
 def _find(texts: Sequence[_Text], language: str) -> str | None:

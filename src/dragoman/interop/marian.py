@@ -94,8 +94,8 @@ def import_marian(
     if not (directory / "config.json").is_file():
         what = "it has no config.json" if directory.is_dir() else "there is no such directory"
         raise MarianError(f"{directory}: {what}; name one that transformers has written")
-    source, target = languages or _read_languages(directory, language_token)
     model = load_marian(directory, language_token=language_token or None)
+    source, target = languages or _read_languages(directory, language_token)
     pair = model.tokenizers
     tokens = language_tokens(pair.source.pieces(range(pair.source.vocab_size)))
     if language_token is None and len(tokens) > 1:
@@ -232,11 +232,11 @@ def _fill(transformer: Transformer, weights: Mapping[str, Tensor], directory: Pa
     for name, value in weights.items():
         if not value.isfinite().all():
             raise MarianError(f"{directory}: {name} holds values that are not numbers")
-        rows, places = len(value), len(expected[name])
+        rows, places = value.shape[:1], expected[name].shape[:1]
         if name.endswith("table.weight") and rows != places:
             raise MarianError(
-                f"{directory}: there are embeddings of {rows} tokens, but its vocabulary has "
-                f"{places}; the two should be from one model, and neither filled up"
+                f"{directory}: there are embeddings of {sum(rows)} tokens, but its vocabulary has "
+                f"{sum(places)}; take both from one model, without padding"
             )
         if value.shape != expected[name].shape:
             raise MarianError(
@@ -279,7 +279,8 @@ def _read_languages(directory: Path, language_token: str | None) -> tuple[str, s
     table = _read_tokenizer_config(directory)
     source, target = table.get("source_lang"), table.get("target_lang")
     if language_token:
-        target = base_language(language_token.strip("<>"))
+        base, _, region = language_token.strip("<>").replace("_", "-").partition("-")
+        target = "-".join(filter(None, (base_language(base), region)))
     if not all(isinstance(code, str) and is_language_code(code) for code in (source, target)):
         raise MarianError(
             f"{directory}: nothing says which languages it translates; name them, as with "
@@ -292,8 +293,8 @@ def _read_weights(directory: Path) -> dict[str, Tensor]:
     path = directory / "model.safetensors"
     if not path.exists() and (directory / "model.safetensors.index.json").exists():
         raise MarianError(
-            f"{directory}: its weights are in several files; {_written_anew(directory)}, with "
-            'max_shard_size="100GB"'
+            f"{directory}: its weights are in several files; "
+            + _written_anew(directory, ', max_shard_size="100GB"')
         )
     if not path.exists() and (directory / "pytorch_model.bin").exists():
         raise MarianError(
@@ -308,11 +309,11 @@ def _read_weights(directory: Path) -> dict[str, Tensor]:
         raise MarianError(f"{path}: not a safetensors file, or a damaged one: {error}") from error
 
 
-def _written_anew(directory: Path) -> str:
+def _written_anew(directory: Path, more: str = "") -> str:
     """Tell how to convert a directory, and not into itself: it may be links into a cache."""
     return (
         "let transformers write it anew, into a new directory NEW: "
-        f"MarianMTModel.from_pretrained({str(directory)!r}).save_pretrained(NEW) and "
+        f"MarianMTModel.from_pretrained({str(directory)!r}).save_pretrained(NEW{more}) and "
         f"MarianTokenizer.from_pretrained({str(directory)!r}).save_pretrained(NEW)"
     )
 

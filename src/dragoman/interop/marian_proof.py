@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import safe_open
 from torch.nn.utils.rnn import pad_sequence
 
 from dragoman.interop.marian_config import MarianError
@@ -63,6 +64,12 @@ def compare_with_transformers(marian: Path, imported: Path) -> Agreement | None:
     return compare(model, theirs)
 
 
+def _stores_positions(directory: Path) -> bool:
+    """Tell whether the weights hold the table of positions, which then has a size."""
+    with safe_open(directory / "model.safetensors", "pt") as weights:
+        return any("embed_positions" in name for name in weights.keys())  # noqa: SIM118
+
+
 class HuggingFaceCopy:
     """A `Copy` that transformers runs, with the special tokens that its own files name."""
 
@@ -78,7 +85,8 @@ class HuggingFaceCopy:
         transformers.utils.logging.disable_progress_bar()
         with _reasons_named(directory):
             config = transformers.MarianConfig.from_pretrained(directory, local_files_only=True)
-            config.max_position_embeddings = max(config.max_position_embeddings, POSITIONS)
+            if not _stores_positions(directory):
+                config.max_position_embeddings = max(config.max_position_embeddings, POSITIONS)
             self._model: Any = transformers.MarianMTModel.from_pretrained(
                 directory, config=config, dtype=torch.float32, local_files_only=True
             ).eval()

@@ -1,8 +1,10 @@
 """A text taken apart: what is translated, and how it is put back together."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from functools import partial
+from itertools import pairwise
 from typing import Protocol
 
 from dragoman.terms.protected import find_protected
@@ -12,8 +14,13 @@ from dragoman.translation import Alternative, join
 _END = r"\n\r\v\f\x85\u2028\u2029"
 _LINE = re.compile(rf"(?<=[{_END}])(?=[^\S{_END}]*\S)")
 
-_WRAPPED = re.compile(rf"[\w,)\"'][^\S{_END}]*(?:\r\n|[{_END}])[^\S{_END}]*\Z")
-"""The end of a line that may only be wrapped."""
+_ONE_BREAK = re.compile(rf"[^\S{_END}]*(?:\r\n|[{_END}])[^\S{_END}]*")
+_ITEM = re.compile(r"\s*(?:[-*•·–—]|\w{1,3}[.)])\s")
+_SENTENCE_ENDS = tuple(".!?:;…。！？：；")
+_GOES_ON_AFTER = tuple(",)\"'”’»%–—-")
+
+_WIDE = 50
+"""Characters of a line that may be wrapped where the margin is; those of lists are shorter."""
 
 _LONG = re.compile(r".{1,4000}(?:(?<=\s)|\Z)|.{4000}", re.DOTALL)
 """Text without punctuation is cut into pieces of this size; models have seen less at once."""
@@ -56,14 +63,13 @@ class PlainText:
             source: Its language.
             target: The language into which it is translated.
             lines: Whether a line break separates texts; else it is a space.
-            wraps: Whether a single one may also wrap a sentence, which goes on after it: there is
-                no punctuation before it and a small letter after it. Then it is a space, too.
+            wraps: Whether a single one may also wrap a sentence, as `_goes_on` tells; then it is a
+                space, too.
             sentences: Whether to cut into sentences; else only what is very long is cut.
         """
         self.target = target
         cut_more = partial(_cut_sentences, language=source) if sentences else _cut_long
-        lines_of_text = _cut_lines(text) if lines else [text]
-        lines_of_text = _unwrap(lines_of_text) if wraps else lines_of_text
+        lines_of_text = _cut_lines(text, wraps=wraps) if lines else [text]
         self.pieces = [piece for line in lines_of_text for piece in cut_more(line)]
 
     def put_together(self, translations: Sequence[Alternative]) -> Alternative:
@@ -91,24 +97,40 @@ def _cut_long(text: str) -> list[str]:
     return _LONG.findall(text) or [text]
 
 
-def _cut_lines(text: str) -> list[str]:
-    """Cut after line breaks, and nowhere else; blank lines stay with the line before them."""
+def _cut_lines(text: str, *, wraps: bool) -> list[str]:
+    r"""Cut after line breaks, and nowhere else; blank lines stay with the line before them.
+
+    >>> _cut_lines("The cat\nsleeps.\nRed\nBlue\n\nand so on", wraps=True)
+    ['The cat\nsleeps.\n', 'Red\n', 'Blue\n\n', 'and so on']
+    """
     first, *others = _LINE.split(text)
     if others and not first.strip():
         first += others.pop(0)
-    return [first, *others]
-
-
-def _unwrap(lines: list[str]) -> list[str]:
-    r"""Join the lines of a sentence that is wrapped.
-
-    >>> _unwrap(["The cat\n", "sleeps.\n", "Red\n", "Blue\n\n", "and so on"])
-    ['The cat\nsleeps.\n', 'Red\n', 'Blue\n\n', 'and so on']
-    """
-    joined = lines[:1]
-    for line in lines[1:]:
-        if _WRAPPED.search(joined[-1]) and line.lstrip()[:1].islower():
-            joined[-1] += line
+    terms = find_protected(text) if others else []
+    starts, end = [term.start for term in terms], 0
+    lines = [[first]]
+    for before, line in pairwise([first, *others]):
+        end += len(before)
+        place = bisect_left(starts, end) - 1
+        is_within_term = place >= 0 and end < terms[place].end
+        if is_within_term or (wraps and _goes_on(before, line)):
+            lines[-1].append(line)
         else:
-            joined.append(line)
-    return joined
+            lines.append([line])
+    return ["".join(parts) for parts in lines]
+
+
+def _goes_on(before: str, after: str) -> bool:
+    """Tell whether the break between two lines only wraps a sentence.
+
+    It is a single one, and either a small letter follows and no punctuation comes before, or the
+    line is as wide as a margin allows, ends no sentence, and no item of a list follows.
+    """
+    words = before.rstrip()
+    last, first = words[-1:], after.lstrip()[:1]
+    if not _ONE_BREAK.fullmatch(before, len(words)):
+        return False
+    if first.islower() and (last.isalnum() or last in _GOES_ON_AFTER):
+        return True
+    is_wide = len(words.strip()) >= _WIDE and last not in _SENTENCE_ENDS
+    return is_wide and not _ITEM.match(after)

@@ -273,7 +273,10 @@ class TranslationService:
         if group.model is None:
             return list(map(_unchanged, group.texts))
         model = group.model
-        pieces = [piece for passage in group.passages for piece in passage.pieces]
+        # A break that a reader has left in a piece is a space; a translator might cut there.
+        pieces = [
+            piece.replace("\n", " ") for passage in group.passages for piece in passage.pieces
+        ]
         search = _search(model, order.num_alternatives)
         batcher, heard = self._batchers[model.pair], _listen(group.passages[0], model.target, order)
         translated = iter(await batcher.translate(pieces, search, heard))
