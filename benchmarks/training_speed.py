@@ -112,11 +112,11 @@ class Dragoman:
         self.dtype = choose_precision(precision, self.device)
         self.objective = Objective(Loss(model, label_smoothing=LABEL_SMOOTHING), dtype=self.dtype)
         self.objective.to(self.device)
-        records = work.compile and self.device.type == "cuda"
-        self.add_gradients: AddGradients = Recorder(self.device) if records else add_gradients
+        recorder = Recorder.where_it_pays(self.device, compiled=work.compile)
+        self.add_gradients: AddGradients = recorder or add_gradients
         if self.is_compiled:
             compile_blocks(model)
-        self.optimizers = build_optimizers(model, config, keep_gradients=records)
+        self.optimizers = build_optimizers(model, config, keep_gradients=recorder is not None)
         self.model: nn.Module = model
         self.reports: deque[UpdateReport] = deque()
         self.loss = math.nan

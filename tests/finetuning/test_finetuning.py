@@ -20,8 +20,9 @@ from dragoman.errors import UsageError
 from dragoman.finetuning.recipe import FEWEST_UPDATES_PER_EPOCH, SMALLEST_UPDATE, finetuning_recipe
 from dragoman.finetuning.run import ORDER_FILE, FineTuning, fine_tune
 from dragoman.model_directory import ModelDirectory, update_description
+from dragoman.model_directory.description import FINISHED_FILE
 from dragoman.pipeline.beginning import BEGINNING, BeginningError
-from dragoman.pipeline.claim import FINISHED_FILE, MARK, RECIPE_FILE, RunError, only_one
+from dragoman.pipeline.claim import MARK, RECIPE_FILE, RunError, only_one
 from dragoman.pipeline.run import train_model
 from dragoman.recipe import Recipe, recipe_from_table
 from dragoman.training.display import Silence

@@ -13,7 +13,8 @@ from dragoman.cli import main
 from dragoman.config import to_table
 from dragoman.corpora.primer.corpus import generate
 from dragoman.errors import UsageError
-from dragoman.pipeline.claim import FINISHED_FILE, MARK, RECIPE_FILE, RunError, only_one
+from dragoman.model_directory.description import FINISHED_FILE
+from dragoman.pipeline.claim import MARK, RECIPE_FILE, RunError, only_one
 from dragoman.planning import plan
 from dragoman.planning.planned_run import PLAN_FILE, plan_run, sizes_of
 from dragoman.planning.rehearsal import Rehearsal

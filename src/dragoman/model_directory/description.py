@@ -28,7 +28,8 @@ CHECKSUMS = "dragoman_sha256"
 SIGN_OF_TRAINING = "journal.jsonl"
 """Training writes it from the beginning, and a model once it has validated."""
 
-SIGN_OF_ITS_END = "finished"
+FINISHED_FILE = "finished"
+"""Training writes it last."""
 
 _LARGEST_DESCRIPTION = 2**20  # bytes
 _LONGEST_TEXT = 2**16  # tokens

@@ -17,7 +17,7 @@ from dragoman.durable import checksum, flush, write_atomically
 from dragoman.errors import UsageError
 from dragoman.model_directory.description import (
     DESCRIPTION_NAME,
-    SIGN_OF_ITS_END,
+    FINISHED_FILE,
     SIGN_OF_TRAINING,
     ModelDescription,
     ModelError,
@@ -49,7 +49,7 @@ class ModelDirectory:
     @property
     def is_unfinished(self) -> bool:
         """Whether it is the best model so far of a training that has not ended."""
-        began, ended = (self.path / sign for sign in (SIGN_OF_TRAINING, SIGN_OF_ITS_END))
+        began, ended = (self.path / sign for sign in (SIGN_OF_TRAINING, FINISHED_FILE))
         return began.exists() and not ended.exists()
 
     @property

@@ -13,7 +13,7 @@ from filelock import FileLock, SoftFileLock, Timeout
 from dragoman.config import from_table, read_table, to_table
 from dragoman.durable import write_atomically
 from dragoman.errors import DragomanError, UsageError
-from dragoman.model_directory.description import SIGN_OF_ITS_END
+from dragoman.model_directory.description import FINISHED_FILE
 from dragoman.pipeline.beginning import BEGINNING
 from dragoman.pipeline.publication import CARD
 from dragoman.pipeline.report import REPORT
@@ -23,7 +23,6 @@ from dragoman.training.distributed import rank
 from dragoman.training.journal import JOURNAL
 
 RECIPE_FILE = "recipe.toml"
-FINISHED_FILE = SIGN_OF_ITS_END
 LOCK_FILE = ".lock"
 """Begins with the id of the process that holds it. Where files cannot be locked, `filelock` writes
 more there, which tells it whether that process has died."""

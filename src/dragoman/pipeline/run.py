@@ -16,9 +16,9 @@ from dragoman.evaluation.config import EvaluationConfig
 from dragoman.evaluation.statistics import require_packages
 from dragoman.memory import keep_freed_memory
 from dragoman.model.transformer import Transformer
+from dragoman.model_directory.description import FINISHED_FILE
 from dragoman.pipeline.beginning import check_sizes, take_weights
 from dragoman.pipeline.claim import (
-    FINISHED_FILE,
     RunError,
     claim,
     has_trained,

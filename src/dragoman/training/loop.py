@@ -89,10 +89,9 @@ class Trainer:
         self.model = spread(
             self.objective, transformer, config.parallelism, dtype=self.objective.dtype
         )
-        # A recording knows nothing of other processes.
-        records = config.compile and self.device.type == "cuda" and world_size() == 1
-        self.add_gradients: AddGradients = Recorder(self.device) if records else add_gradients
-        self.optimizers = build_optimizers(transformer, config, keep_gradients=records)
+        recorder = Recorder.where_it_pays(self.device, compiled=config.compile)
+        self.add_gradients: AddGradients = recorder or add_gradients
+        self.optimizers = build_optimizers(transformer, config, keep_gradients=recorder is not None)
         self.average = (
             ExponentialMovingAverage(transformer, config.ema_decay) if config.ema_decay else None
         )

@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from dragoman.training.distributed import world_size
 from dragoman.training.step import MicroBatch, add_gradients
 
 MOST_RECORDINGS = 128
@@ -65,6 +66,12 @@ class Recorder:
         recording.scale.fill_(scale)
         recording.graph.replay()
         return recording.loss.clone()  # another replay may come before it is read
+
+    @classmethod
+    def where_it_pays(cls, device: torch.device, *, compiled: bool) -> "Recorder | None":
+        """Make one for compiled blocks on a GPU; it knows nothing of other processes."""
+        records = compiled and device.type == "cuda" and world_size() == 1
+        return cls(device) if records else None
 
     def _record(self, shapes: Shapes, objective: nn.Module, like: MicroBatch) -> None:
         """Record, unless there are too many recordings or too little memory for another one."""
