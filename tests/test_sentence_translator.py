@@ -36,6 +36,7 @@ SOURCES = [
     "1,200 pages, 12:30, 7 and 7 and 7",
     "(%(name)s)",
     "nothing to keep",
+    "Send AB-00009/X0, 5 m\u00b2 \u00b1 1 of it",
     "\u4f60 {0} \u597d",
 ]
 
@@ -237,7 +238,7 @@ def test_a_term_of_the_glossary_that_is_begun_is_not_asked_for_again(
     assert len(asked[0]) == 1  # 12
 
 
-@pytest.mark.parametrize("strange", ["λόγος", "🐱"])
+@pytest.mark.parametrize("strange", ["λόγος", "🐱", "±3", "Cat™"])
 def test_a_model_is_not_made_to_spell_what_it_has_never_read(
     tokenizers: TokenizerPair, strange: str
 ) -> None:

@@ -204,9 +204,13 @@ class SentenceTranslator:
 
         A model that is forced to produce tokens that it has never read does not recover.
         """
-        lacks = FAULTS_OF_TERMS.intersection(best.faults)
-        can_be_spelt = not any(term.kind in ("foreign", "picture") for term in task.terms)
-        return bool(lacks) and can_be_spelt and len(task.terms) <= MOST_PHRASES
+        if FAULTS_OF_TERMS.isdisjoint(best.faults) or len(task.terms) > MOST_PHRASES:
+            return False
+        return not any(
+            term.kind in ("foreign", "picture")
+            or (term.kind == "sign" and not self._speller.knows(term))
+            for term in task.terms
+        )
 
     def _add(
         self,

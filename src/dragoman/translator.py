@@ -66,7 +66,7 @@ class Translator:
     Threads can share a translator. Forked processes cannot: each must load the model itself, after
     the fork, from a process that has not computed before.
 
-    Placeholders, numbers, addresses and words in other scripts stay as they are: where a
+    Placeholders, addresses, codes, numbers, signs and foreign words stay as they are: where a
     translation does not keep them by itself, the search is forced to produce them. The same goes
     for the terms of a glossary. Tags and escaped line breaks are removed, and put back around the
     same words; emoji and control characters around a sentence are put back too. A translation that
@@ -88,8 +88,8 @@ class Translator:
         search: How to search, if not as the model's description says.
         split_sentences: Whether to split a text into sentences; a model that has learnt from
             paragraphs may do better with the whole text.
-        protect: Whether to keep placeholders, numbers, addresses, tags, escapes, emoji and words in
-            other scripts as they are.
+        protect: Whether to keep placeholders, addresses, codes, numbers, signs, tags, escapes,
+            emoji and words in other scripts as they are.
         glossary: A file of terms with prescribed translations, one per line: source TAB target.
         shortlist: Whether to search only the tokens of the model's shortlist, which
             `dragoman shortlist` learns. Scores are then relative to it. PyTorch is needed.

@@ -38,6 +38,14 @@ def test_every_spelling_decodes_to_the_term(tokenizer: Tokenizer, text: str) -> 
     assert decoded == {f"a ( {text}", f"a ({text}"}
 
 
+@pytest.mark.parametrize(("text", "known"), [("12", True), ("%s", True), ("\u00b1", False)])
+def test_characters_that_are_spelt_in_bytes_are_not_known(
+    tokenizer: Tokenizer, text: str, known: bool
+) -> None:
+    (term,) = find_protected(text)
+    assert Speller(tokenizer, TermFinder()).knows(term) is known
+
+
 def test_what_would_continue_a_number_may_not_follow_it(tokenizer: Tokenizer) -> None:
     (term,) = find_protected("12")
     phrase = Speller(tokenizer, TermFinder()).spell(term, "12")

@@ -67,8 +67,51 @@ def test_numbers_are_found_but_not_in_words(number: str) -> None:
     for text in (text.format(number) for text in beside):
         assert found_in(text) == [("number", number)]
     assert found_in(f"x{number}") == [] or number[0] not in found_in(f"x{number}")[0][1]
-    assert found_in("1st B2B 3D 5pm v2 128x128px 10:30am 2.4GHz 20,000th 2024-05-01T v2.4,5") == []
+    assert found_in("1st B2B 3D 5pm v2 128x128px 10:30am 2.4GHz 20,000th 2024-05-01T x2.4,5") == []
     assert found_in(".5 of it, -.5 and $.99") == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        *("AB-00009/X0", "ISO9001", "UTF-8", "COVID-19", "GS1-128", "FURN_8220", "INV/2021/05/7"),
+        *("875A7B", "74HC595", "EN-ISO-12100-2", "A320", "v2.3", "V2.10.1", "A1.2.3", "ABC-DEF-5"),
+    ],
+)
+def test_codes_are_found_whole(code: str) -> None:
+    for text in ("{}", "Order {}.", "({}),", "#{}", "pre-{}", "{}-Teil", "l'{}", "\u7528{}\u7684"):
+        if code.isupper() or "-" not in text:
+            assert found_in(text.format(code)) == [("code", code)]
+    assert ("code", code) not in found_in(f"x{code} {code}x")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("MP3 and B2B, 3D, 2X4, a 10GB disk at 10AM-5PM", "NATO--1949", "ABC-D5x", "W-A-Y-S"),
+        *("the 20TH of MAY", "IPv6, iPhone15, win32", "NO.5000", "F-16", "00009-AB", "AB_12_x"),
+    ],
+)
+def test_words_units_and_numbers_are_no_codes(text: str) -> None:
+    assert {kind for kind, _ in found_in(text)} <= {"number"}
+
+
+@pytest.mark.parametrize(
+    ("text", "signs"),
+    [
+        ("5 \u00b1 3 m\u00b2, 2 \u00d7 3, x \u2265 5", "\u00b1\u00b2\u00d7\u2265"),
+        ("\u00a9 2020 A\u00ae, Windows\u2122, File \u2192 Open", "\u00a9\u00ae\u2122\u2192"),
+        ("18 \u00b0C, 64\u00b0F", "\u00b0\u00b0"),
+        (
+            "n\u00b0 5, 1\u00b0, 5 \u00b0Celsius, \u22125, \u2116 4, \u00bd, \u20ac 5, \u2022",
+            "",
+        ),
+    ],
+)
+def test_signs_are_found_but_not_those_that_languages_write_differently(
+    text: str, signs: str
+) -> None:
+    assert "".join(written for kind, written in found_in(text) if kind == "sign") == signs
 
 
 @pytest.mark.parametrize(
@@ -175,6 +218,12 @@ def test_a_term_knows_what_it_touches() -> None:
         ("価格は１，２００円", "1,200 yen", True),
         ("価格は１，２００円", "1 yen and 200", False),
         ("10：30に", "at 10:30", True),
+        ("send AB-00009/X0", "mandare AB-00009/X0", True),
+        ("send AB-00009/X0", "mandare AB-00009/XO", False),
+        ("send AB-00009/X0", "mandare AB-00009", False),
+        ("it", "COVID-19", True),
+        ("5 m\u00b2 \u00b1 1", "\u00b1 1, 5 m\u00b2", True),
+        ("5 m\u00b2", "5 m", False),
         ("第1，2章", "chapters 1 and 2", True),
     ],
 )
@@ -200,12 +249,19 @@ def test_a_line_of_nothing_but_one_character_takes_no_time_to_speak_of() -> None
         "${" + "a" * 50_000,
         "%" + "0" * 50_000,
         "%(a)" + "0" * 50_000,
+        *(
+            "A-" * 25_000,
+            "1-A--" * 10_000,
+            "A9." * 17_000,
+            "1A" * 25_000,
+            "v1" + ".1" * 25_000 + "a",
+        ),
     ):
         assert find_protected(f"{text} {{0}}")[-1].writings == ("{0}",)
     assert cut_around("!" * 50_000 + "\u00e9 1", find_protected("!" * 50_000 + "\u00e9 1"))
 
 
-@given(st.text(alphabet="a1%s{}$()@.:/, _-<>\u00e8", max_size=40))
+@given(st.text(alphabet="aA1%s{}$()@.:/, _-<>\u00e8\u00b1", max_size=40))
 @example("1{\u00e8}")  # two that touch, of which what belongs to the first is a part of the second
 @example("\u00e8.1")  # a number by what stands before what touches it
 def test_terms_are_in_order_and_apart_whatever_the_text(text: str) -> None:
@@ -263,8 +319,8 @@ def test_a_translation_keeps_words_in_other_scripts() -> None:
 def test_pictures_are_found_whole() -> None:
     text = "I \u2764\ufe0f it 🤷\u200d\u2640\ufe0f 1\ufe0f\u20e3 \u2642 C\u266f \u2192"
     found = found_in(text)
-    assert [kind for kind, _ in found] == ["picture"] * 3
-    assert [written for _, written in found] == [
+    assert [kind for kind, _ in found] == ["picture"] * 3 + ["sign"]
+    assert [written for _, written in found[:3]] == [
         "\u2764\ufe0f",
         "🤷\u200d\u2640\ufe0f",
         "1\ufe0f\u20e3",

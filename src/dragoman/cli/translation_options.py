@@ -35,8 +35,8 @@ class TranslationOptions:
     """A file of terms with prescribed translations, one per line: source TAB target."""
 
     protect: bool = True
-    """Keep placeholders (%s, {name}), numbers, addresses, emoji, tags and escapes (\\n) as they
-    are, and show a sentence in capitals to the model in lower case."""
+    """Keep placeholders (%s, {name}), addresses, codes, numbers, signs, emoji, tags and escapes
+    (\\n) as they are, and show a sentence in capitals to the model in lower case."""
 
     shortlist: Annotated[bool, Parameter(negative=())] = False
     """Search only among the tokens that `dragoman shortlist` allows for each sentence."""

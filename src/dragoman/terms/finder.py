@@ -21,7 +21,8 @@ class TermFinder:
     """Finds what a translation must keep, and tells whether it does."""
 
     protects: bool = True
-    """Whether placeholders, numbers, addresses and words of other scripts stay as they are."""
+    """Whether placeholders, addresses, codes, numbers, signs and words of other scripts stay as
+    they are."""
 
     glossary: Glossary | None = None
 
@@ -36,8 +37,8 @@ class TermFinder:
     def find(self, source: str) -> list[Term]:
         """Find the terms of a source, in order; none overlaps another.
 
-        Protected ones take precedence, except for numbers and words in other scripts within a term
-        of the glossary, as in "type 2 diabetes": the glossary prescribes how these are written.
+        Protected ones take precedence, except for codes, numbers, signs and words in other scripts
+        within a term of the glossary, as in "type 2 diabetes": it prescribes how these are written.
         """
         protected = self.find_protected(source)
         if self.glossary is None:
@@ -70,7 +71,7 @@ def _apart(one: Term, other: Term) -> bool:
 
 
 def _prescribes(prescribed: Term, protected: Term) -> bool:
-    """Tell whether a glossary term prescribes how a number or foreign word in it is written."""
+    """Tell whether a glossary term prescribes how what stays is written in it."""
     return (
         protected.kind in PRESCRIBABLE
         and prescribed.start <= protected.start

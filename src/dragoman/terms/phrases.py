@@ -52,6 +52,13 @@ class Speller:
             only_behind=self._ending_a_sentence if is_in_first else frozenset(),
         )
 
+    def knows(self, term: Term) -> bool:
+        """Tell whether the vocabulary has a term's characters, and need not spell them in bytes."""
+        pieces = [
+            self._behind_a_letter[token] for token in self._tokenizer.encode(term.writings[0])
+        ]
+        return "".join(pieces).strip() == term.writings[0]
+
     def _spell(self, writing: str, term: Term) -> Iterator[Spelling]:
         alone = tuple(self._tokenizer.encode(writing))
         yield Spelling(alone)

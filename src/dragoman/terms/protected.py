@@ -1,8 +1,9 @@
-"""What stays as it is: placeholders, numbers, addresses, pictures, words of other scripts."""
+"""What stays as it is: placeholders, addresses, codes, numbers, signs, words of other scripts."""
 
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 from dragoman.languages.scripts import UNSPACED
 from dragoman.terms.term import WORD_CHARACTER, Kind, Term, is_of_word
@@ -54,11 +55,32 @@ _NUMBER = r"""
 """Besides those of ASCII there are the separators of Arabic and of full width. A comma of full
 width is one between digits of full width only: beside others it is that of the sentence."""
 
+_PART = r"[A-Z0-9]++(?:(?=_)|(?!{WORD}))"
+_JOINT = r"(?:[/_-]|(?<=\d)\.(?=\d))"
+
+_CODE = rf"""
+    (?<!{{WORD}})(?<![A-Z0-9][/_-])(?<!\d\.)
+    (?= (?:{_JOINT}?[A-Z0-9]){{4}} )  # longer than MP3, which is a word
+    (?= (?: (?=[A-Z]) (?:{_PART}{_JOINT})*? (?=[A-Z]*\d)
+          | (?:{_PART}{_JOINT})*? (?=[A-Z0-9]*[A-Z]\d) ) {_PART} )  # more than numbers and units
+    {_PART} (?:{_JOINT}{_PART})*+ (?!{{WORD}})
+  | (?<!{{WORD}})[Vv]\d++(?:\.\d++)++(?!{{WORD}})  # v2.10
+"""
+"""Whole words of capitals and digits, which may be joined: AB-00009/X0, ISO9001, UTF-8."""
+
+_SIGN = (
+    "[\u00a9\u00ae\u2122\u00b1\u00d7\u00f7\u00b2\u00b3"
+    "\u2190-\u2211\u2213-\u2216\u221a-\u2235\u2237-\u23ff\u2500-\u25ff]"
+    "|\u00b0(?=[CF](?!{WORD}))"
+)
+"""Those of trademarks, of arithmetic and of menus, arrows, and degrees of temperature. Not the
+minus sign, dots and colons of mathematics, for which there are others on every keyboard."""
+
 
 def _compile(numbered: str) -> re.Pattern[str]:
     pattern = (
         f"(?P<address>{_ADDRESS})|(?P<placeholder>{_PLACEHOLDER})|(?P<picture>{PICTURE})"
-        f"|(?P<number>{_NUMBER})"
+        f"|(?P<code>{_CODE})|(?P<number>{_NUMBER})|(?P<sign>{_SIGN})"
     )
     for name, value in {
         "{CONVERSION}": _CONVERSION,
@@ -88,7 +110,7 @@ def find_protected(
     """Find what a translation of the text must keep, in order.
 
     A number may swap its points and commas, as languages write them differently. A number within a
-    word, as in 1st, is not protected.
+    word, as in 1st, is not protected unless the word is a code.
 
     Args:
         text: Some text.
@@ -165,16 +187,7 @@ def cut_around(text: str, terms: Sequence[Term]) -> list[str]:
 
 
 def _read(found: re.Match[str], text: str) -> Term:
-    kind: Kind
-    if found["address"]:
-        kind = "address"
-    elif found["placeholder"]:
-        kind = "placeholder"
-    elif found["picture"]:
-        kind = "picture"
-    else:
-        kind = "number"
-    return _protect(kind, text, *found.span())
+    return _protect(cast("Kind", found.lastgroup), text, *found.span())
 
 
 def _protect(kind: Kind, text: str, start: int, end: int) -> Term:

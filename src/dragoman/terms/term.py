@@ -10,10 +10,11 @@ from typing import Literal
 from dragoman.faults import Fault
 from dragoman.languages.scripts import UNSPACED, UNSPACED_CHARACTER, is_mark
 
-Kind = Literal["address", "placeholder", "number", "foreign", "picture", "glossary"]
+Kind = Literal["address", "placeholder", "picture", "code", "number", "sign", "foreign", "glossary"]
 
-PRESCRIBABLE: frozenset[Kind] = frozenset({"number", "foreign"})
-"""What stays as it is, unless it is part of a glossary term that says how it is written."""
+PRESCRIBABLE: frozenset[Kind] = frozenset({"code", "number", "sign", "foreign"})
+"""What stays as it is, unless it is part of a glossary term that says how it is written; a
+translation may have more of it."""
 
 FAULT_OF_PROTECTED: Fault = "changes what must stay as it is"
 FAULT_OF_GLOSSARY: Fault = "lacks a term of the glossary"
@@ -70,9 +71,9 @@ def find_term_faults(
     """Compare what a translation must have with what it has.
 
     Placeholders, addresses and pictures must be the same, and equally many. Numbers, in digits of
-    any script, and words of other scripts must all be there; a translation may have more, as it may
-    write words as digits. A glossary term must be there in one of its writings, however often the
-    source has it.
+    any script, codes, signs and words of other scripts must all be there; a translation may have
+    more, as it may write words as digits. A glossary term must be there in one of its writings,
+    however often the source has it.
 
     Args:
         required: The terms of the source.
@@ -85,7 +86,7 @@ def find_term_faults(
     if any(
         _count(required, kind) != _count(kept, kind)
         for kind in ("address", "placeholder", "picture")
-    ) or any(_count(required, kind) - _count(kept, kind) for kind in ("number", "foreign")):
+    ) or any(_count(required, kind) - _count(kept, kind) for kind in PRESCRIBABLE):
         found.append(FAULT_OF_PROTECTED)
     folded = _fold(translation)
     if not all(
