@@ -18,8 +18,10 @@ from dragoman.cli.corpus import app
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.opus.servers import STORAGE_VARIABLE
 from dragoman.corpora.parallel_text import read_pairs
+from dragoman.corpora.primer.corpus import generate
 from dragoman.corpora.primer.spelling import words
 from dragoman.corpora.text_file import CorpusError
+from dragoman.errors import UsageError
 
 
 def run(*tokens: str | Path) -> None:
@@ -48,6 +50,36 @@ def test_check_says_sizes_and_suspicious_lines(
     assert ["it", "28", "6", "9", "10", "10", "10"] in lines
     assert ["duplicate", "1", "line", "2"] in lines
     assert ["empty", "1", "line", "3"] in lines
+
+
+def test_check_lists_all_that_someone_should_look_at(
+    tmp_path: Path,
+) -> None:
+    pairs = [f"{pair.source}\t{pair.target}" for pair in generate(40, seed=1)]
+    swapped = "Il cane nero dorme sotto il tavolo.\tThe black dog is sleeping under the table."
+    path, listing = tmp_path / "all.tsv", tmp_path / "listing.tsv"
+    path.write_text("\n".join([*pairs, *pairs, swapped, "no pair", "A \x07 b.\tA.", ""]))
+
+    run("check", path, "-o", listing)
+
+    rows = [row.split("\t") for row in listing.read_text().splitlines()]
+    duplicates = [[str(path), str(41 + i), "duplicate", *pairs[i].split("\t")] for i in range(40)]
+    others = [row for row in rows if row not in duplicates]
+    assert len(rows) == len(duplicates) + len(others)
+    assert sorted(row[1:3] for row in others if len(row) == 5) == [
+        ["81", "wrong way round"],
+        ["83", "control characters"],
+    ]
+    ((corpus, line, refusal),) = [row for row in others if len(row) == 3]
+    assert (corpus, line) == (str(path), "")
+    assert "all.tsv:82: 1 column" in refusal
+
+
+def test_check_does_not_write_over_what_it_reads(corpus: Path) -> None:
+    before = corpus.read_bytes()
+    with pytest.raises(UsageError, match="it is read already"):
+        run("check", corpus, "-o", corpus)
+    assert corpus.read_bytes() == before
 
 
 def test_check_keeps_the_columns_of_long_lines_apart(

@@ -1,14 +1,14 @@
 """What a corpus is like, in numbers, before anyone trains on it."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from dragoman.corpora.cleaning import MAX_EXAMPLES, CleaningReport, clean
 from dragoman.corpora.config import CleaningConfig, CorpusConfig
-from dragoman.corpora.expected_language import OtherLanguage
+from dragoman.corpora.expected_language import OtherLanguage, SwappedPairs
 from dragoman.corpora.overlap import canonical
 from dragoman.corpora.parallel_text import Pair, read_pairs
 from dragoman.corpora.seen import hash_texts
@@ -17,6 +17,11 @@ from dragoman.corpora.text_file import CorpusError
 
 BLOCK = 4096  # sources hashed together
 PERCENTILES = (50, 90, 99, 100)
+
+WRONG_WAY_ROUND = "wrong way round"
+
+Listed = Callable[[Pair | None, str], None]
+"""Called for what someone should look at, with the reason: a pair, or a line that holds none."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +73,11 @@ class CorpusStatistics:
 
 
 def measure(
-    corpus: CorpusConfig, *, languages: tuple[str, str], config: CleaningConfig
+    corpus: CorpusConfig,
+    *,
+    languages: tuple[str, str],
+    config: CleaningConfig,
+    listed: Listed | None = None,
 ) -> CorpusStatistics:
     """Read a corpus once, and count.
 
@@ -78,6 +87,8 @@ def measure(
         corpus: What to read.
         languages: The codes of the source and of the target.
         config: The thresholds beyond which a pair is suspicious.
+        listed: Called for all lines that hold no pair, all suspicious pairs, and all that seem to
+            be the wrong way round. To look for the last takes half a millisecond a pair.
 
     Raises:
         CorpusError: the corpus cannot be read, or has no pair at all.
@@ -85,12 +96,14 @@ def measure(
     lengths = [_Lengths(language) for language in languages]
     hashes: list[np.ndarray] = []
     signs = Signs(corpus, languages)
-    refusals = _Refusals()
+    refusals = _Refusals(listed)
     read = signs.watch(read_pairs(corpus, languages=languages, refuse=refusals.add))
     pairs = _hashed(_measured(read, lengths), hashes)
-    report = CleaningReport()
-    for _ in clean(pairs, config, report, languages=languages):
-        pass
+    report = CleaningReport() if listed is None else _ListingReport(listed)
+    swapped = SwappedPairs(languages)
+    for pair in clean(pairs, config, report, languages=languages):
+        if listed is not None and swapped.has_swapped(pair):
+            listed(pair, WRONG_WAY_ROUND)
     if not report.read and refusals.first:
         raise refusals.first[0]
     source, target = signs.seeming
@@ -115,15 +128,30 @@ def shared_sources(first: CorpusStatistics, second: CorpusStatistics) -> int:
     return len(shared)
 
 
+class _ListingReport(CleaningReport):
+    """Passes on all pairs that are left out, not only the first few."""
+
+    def __init__(self, listed: Listed) -> None:
+        super().__init__()
+        self._listed = listed
+
+    def drop(self, pair: Pair, reason: str) -> None:
+        super().drop(pair, reason)
+        self._listed(pair, reason)
+
+
 class _Refusals:
     """Counts the lines that hold no pair, and keeps what is wrong with the first few."""
 
-    def __init__(self) -> None:
+    def __init__(self, listed: Listed | None) -> None:
         self.count = 0
         self.first: list[CorpusError] = []
+        self._listed = listed
 
     def add(self, error: CorpusError) -> None:
         self.count += 1
+        if self._listed is not None:
+            self._listed(None, str(error))
         if len(self.first) < MAX_EXAMPLES:
             self.first.append(error)
 
