@@ -222,6 +222,8 @@ def test_a_term_knows_what_it_touches() -> None:
         ("send AB-00009/X0", "mandare AB-00009/XO", False),
         ("send AB-00009/X0", "mandare AB-00009", False),
         ("it", "COVID-19", True),
+        ("AB-123 or AB-124", "AB-124 o AB-123", True),
+        ("AB-123 or AB-124", "AB-123 o AB-124 o AB-124", False),
         ("5 m\u00b2 \u00b1 1", "\u00b1 1, 5 m\u00b2", True),
         ("5 m\u00b2", "5 m", False),
         ("第1，2章", "chapters 1 and 2", True),

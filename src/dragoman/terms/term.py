@@ -12,6 +12,9 @@ from dragoman.languages.scripts import UNSPACED, UNSPACED_CHARACTER, is_mark
 
 Kind = Literal["address", "placeholder", "picture", "code", "number", "sign", "foreign", "glossary"]
 
+EXACT: frozenset[Kind] = frozenset({"address", "placeholder", "picture"})
+"""Of these a translation has just those of its source."""
+
 PRESCRIBABLE: frozenset[Kind] = frozenset({"code", "number", "sign", "foreign"})
 """What stays as it is, unless it is part of a glossary term that says how it is written; a
 translation may have more of it."""
@@ -72,8 +75,8 @@ def find_term_faults(
 
     Placeholders, addresses and pictures must be the same, and equally many. Numbers, in digits of
     any script, codes, signs and words of other scripts must all be there; a translation may have
-    more, as it may write words as digits. A glossary term must be there in one of its writings,
-    however often the source has it.
+    others, too, as it may write words as digits, but no code twice that the source has once. A
+    glossary term must be there in one of its writings, however often the source has it.
 
     Args:
         required: The terms of the source.
@@ -83,10 +86,7 @@ def find_term_faults(
     if not required and not kept:  # as in most sentences, and counting takes time
         return ()
     found: list[Fault] = []
-    if any(
-        _count(required, kind) != _count(kept, kind)
-        for kind in ("address", "placeholder", "picture")
-    ) or any(_count(required, kind) - _count(kept, kind) for kind in PRESCRIBABLE):
+    if not all(_keeps_all(kind, required, kept) for kind in EXACT | PRESCRIBABLE):
         found.append(FAULT_OF_PROTECTED)
     folded = _fold(translation)
     if not all(
@@ -101,6 +101,15 @@ def find_term_faults(
 def _count(terms: Sequence[Term], kind: Kind) -> Counter[frozenset[str]]:
     """Count the terms of a kind, in whichever writing."""
     return Counter(term.key for term in terms if term.kind == kind)
+
+
+def _keeps_all(kind: Kind, required: Sequence[Term], kept: Sequence[Term]) -> bool:
+    """Tell whether a translation keeps the terms of a kind."""
+    wanted, found = _count(required, kind), _count(kept, kind)
+    if kind in EXACT:
+        return wanted == found
+    doubled = kind == "code" and any(found[code] > count for code, count in wanted.items())
+    return wanted <= found and not doubled
 
 
 _SEPARATORS = str.maketrans("\u066b\u066c\uff0e\uff0c\uff1a", ".,.,:")
