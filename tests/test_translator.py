@@ -540,7 +540,7 @@ def test_without_pytorch_what_needs_it_is_named_where_there_is_a_copy(
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        ('EngineSettings(kind="foo")', "engine='foo' is none of auto, pytorch, ctranslate2"),
+        ('EngineSettings(engine="foo")', "engine='foo' is none of auto, pytorch, ctranslate2"),
         ('EngineSettings(precision="fp16")', "precision='fp16' is none of auto, fp32, bf16"),
         ("EngineSettings(threads=0)", "threads=0 should be at least 1"),
         ("SearchConfig(beam_size=2.5)", "beam_size=2.5 is not a whole number"),

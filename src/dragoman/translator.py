@@ -128,7 +128,7 @@ class Translator:
             )
             terms = replace(terms, glossary=prescribed)
         settings = EngineSettings(
-            kind=engine, device=device, shortlist=shortlist, precision=precision, threads=threads
+            engine=engine, device=device, shortlist=shortlist, precision=precision, threads=threads
         )
         built = build_engine(directory, tokenizers, search, settings)
         second = partial(build_second_engine, directory, settings)

@@ -347,10 +347,10 @@ def test_what_another_model_makes_is_not_kept(
     other = replace(job, translator=replace(job.translator, model=copy))
     original = TranslatorSettings.load
 
-    def load(self: TranslatorSettings, *, threads: int | None = None) -> Translator:
+    def load(self: TranslatorSettings) -> Translator:
         with (copy / "model.toml").open("a") as file:
             file.write("# another\n")
-        return original(self, threads=threads)
+        return original(self)
 
     monkeypatch.setattr(TranslatorSettings, "load", load)
     with pytest.raises(BulkError, match="the model changed while it was translated; undo"):

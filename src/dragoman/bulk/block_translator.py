@@ -26,11 +26,10 @@ class BlockTranslator:
         job: What is translated.
         parts: Where it is kept.
         run: A name of this run of the command.
-        threads: How many threads may compute; by default, all.
     """
 
-    def __init__(self, job: Job, parts: KeptParts, run: str, threads: int | None = None) -> None:
-        self._job, self._parts, self._threads = job, parts, threads
+    def __init__(self, job: Job, parts: KeptParts, run: str) -> None:
+        self._job, self._parts = job, parts
         self._attempts = Attempts(parts.path, run)
         self._has_translated = False
 
@@ -144,7 +143,7 @@ class BlockTranslator:
 
     @cached_property
     def _translator(self) -> "Translator":
-        translator = self._job.translator.load(threads=self._threads)
+        translator = self._job.translator.load()
         self._parts.check_identity(self._job.translator.checksums())
         return translator
 

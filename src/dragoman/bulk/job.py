@@ -14,9 +14,7 @@ from dragoman.bulk.file_format import (
 )
 from dragoman.config import to_table
 from dragoman.decoding.config import SearchConfig
-from dragoman.device import Precision
 from dragoman.durable import checksum
-from dragoman.engines.protocol import EngineKind
 from dragoman.engines.selection import EngineSettings, describe_choice
 from dragoman.model_directory import DESCRIPTION_NAME, ModelDirectory
 
@@ -30,22 +28,18 @@ COPY_WEIGHTS = Path("ctranslate2", "model.bin")
 
 
 @dataclass(frozen=True, kw_only=True)
-class TranslatorSettings:
+class TranslatorSettings(EngineSettings):
     """How to load the translator, in any process; see `Translator`."""
 
     model: Path
-    engine: EngineKind = "auto"
-    device: str = "auto"
     search: SearchConfig | None = None
     """How to search; None follows the model."""
 
     whole_lines: bool = False
     protect: bool = True
     glossary: Path | None = None
-    shortlist: bool = False
-    precision: Precision = "auto"
 
-    def load(self, *, threads: int | None = None) -> "Translator":
+    def load(self) -> "Translator":
         """Load the model."""
         from dragoman.translator import Translator
 
@@ -59,7 +53,7 @@ class TranslatorSettings:
             glossary=self.glossary,
             shortlist=self.shortlist,
             precision=self.precision,
-            threads=threads,
+            threads=self.threads,
         )
 
     def checksums(self) -> dict[str, str]:
@@ -86,21 +80,13 @@ class TranslatorSettings:
                 continue
         for name in ("engine", "whole_lines", "protect", "shortlist"):
             found[f"the option {name}"] = str(vars(self)[name])
-        found["what translates on this machine"] = self._what_computes()
+        directory = ModelDirectory(self.model)
+        found["what translates on this machine"] = describe_choice(
+            directory, self.search or directory.search, self
+        )
         for name, value in to_table(self.search or SearchConfig()).items():
             found[f"the option {name}"] = str(value)
         return found
-
-    def _what_computes(self) -> str:
-        """Name the engine, device and number format that this machine computes with."""
-        settings = EngineSettings(
-            kind=self.engine,
-            device=self.device,
-            shortlist=self.shortlist,
-            precision=self.precision,
-        )
-        directory = ModelDirectory(self.model)
-        return describe_choice(directory, self.search or directory.search, settings)
 
 
 @dataclass(frozen=True, kw_only=True)

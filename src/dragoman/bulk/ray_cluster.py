@@ -103,7 +103,8 @@ class _Actor:
     """A process of the cluster with a model of its own, on one thread."""
 
     def __init__(self, job: Job, parts: KeptParts, run: str, directory: Path) -> None:
-        self._translator = BlockTranslator(job, parts, run, threads=1)
+        job = replace(job, translator=replace(job.translator, threads=1))
+        self._translator = BlockTranslator(job, parts, run)
         self._directory = directory
         """Where the command runs: the paths that it was given may be relative to it."""
 

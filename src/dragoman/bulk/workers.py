@@ -9,6 +9,7 @@ import os
 import signal
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
@@ -40,11 +41,11 @@ def _distribute(
     count: int, job: Job, parts: KeptParts, run: str, blocks: Sequence[Block]
 ) -> Iterator[Done]:
     """Start the processes, and stop them however this ends."""
-    threads = max(1, num_cpus() // count)
+    job = replace(job, translator=replace(job.translator, threads=max(1, num_cpus() // count)))
     workers: list[_Worker] = []
 
     def start() -> _Worker:
-        workers.append(_start(job, parts, run, threads))
+        workers.append(_start(job, parts, run))
         return workers[-1]
 
     try:
@@ -99,21 +100,21 @@ def _judge_death(worker: _Worker, deaths: int) -> None:
         )
 
 
-def _start(job: Job, parts: KeptParts, run: str, threads: int) -> _Worker:
+def _start(job: Job, parts: KeptParts, run: str) -> _Worker:
     """Start a process."""
     context = get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_work, args=(theirs, job, parts, run, threads), daemon=True)
+    process = context.Process(target=_work, args=(theirs, job, parts, run), daemon=True)
     process.start()
     theirs.close()  # so that the end of the process is the end of the channel
     return _Worker(process, ours)
 
 
-def _work(channel: Connection, job: Job, parts: KeptParts, run: str, threads: int) -> None:
+def _work(channel: Connection, job: Job, parts: KeptParts, run: str) -> None:
     """Translate the blocks that come, in a process of its own."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent decides
     Thread(target=_end_with_parent, daemon=True).start()
-    translator = BlockTranslator(job, parts, run, threads)
+    translator = BlockTranslator(job, parts, run)
     with contextlib.suppress(EOFError):
         while True:
             block = channel.recv()

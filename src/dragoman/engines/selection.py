@@ -18,19 +18,16 @@ from dragoman.tokenizers.pair import TokenizerPair
 class EngineSettings:
     """What computes, where and how; `Translator` says what each means."""
 
-    kind: EngineKind = "auto"
+    engine: EngineKind = "auto"
     device: str = "auto"
     shortlist: bool = False
     precision: Precision = "auto"
     threads: int | None = None
 
     def __post_init__(self) -> None:
-        for name, value, known in (
-            ("engine", self.kind, get_args(EngineKind)),
-            ("precision", self.precision, get_args(Precision)),
-        ):
-            if value not in known:
-                raise UsageError(f"{name}={value!r} is none of {', '.join(known)}")
+        for name, known in (("engine", get_args(EngineKind)), ("precision", get_args(Precision))):
+            if getattr(self, name) not in known:
+                raise UsageError(f"{name}={getattr(self, name)!r} is none of {', '.join(known)}")
         if self.threads is not None and self.threads < 1:
             raise UsageError(f"threads={self.threads} should be at least 1")
 
@@ -99,7 +96,7 @@ def build_second_engine(directory: ModelDirectory, settings: EngineSettings) -> 
     Raises:
         ModelError: the weights are damaged.
     """
-    if settings.kind != "auto" or not (directory.path / WEIGHTS_NAME).exists():
+    if settings.engine != "auto" or not (directory.path / WEIGHTS_NAME).exists():
         return None
     try:
         return build_pytorch_engine(directory, settings)
@@ -111,8 +108,8 @@ def _choose_kind(
     directory: ModelDirectory, search: SearchConfig, settings: EngineSettings
 ) -> EngineKind:
     """Resolve "auto"."""
-    if settings.kind != "auto":
-        return settings.kind
+    if settings.engine != "auto":
+        return settings.engine
     return "ctranslate2" if _suits_ctranslate2(directory, search, settings) else "pytorch"
 
 
