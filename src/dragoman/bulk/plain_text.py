@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from io import BufferedReader
+from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO
 
@@ -57,39 +58,38 @@ def cut_lines(
     blocks: list[Block] = []
     first_line = 0
     for file, path in enumerate(paths):
-        start, number, first_of_file = 0, 0, 0
-        with path.open("rb") as stream:
-            while content := stream.readline(MAX_LINE_BYTES + 1):
-                number += 1
-                check(decode(content, str(path), number))
-                size = stream.tell() - start
-                if number - first_of_file == lines_per_block or size >= BYTES_PER_BLOCK:
-                    blocks.append(
-                        _block(blocks, file, start, size, (first_line, first_of_file, number))
-                    )
-                    start, first_of_file = start + size, number
-            if size := stream.tell() - start:
-                blocks.append(
-                    _block(blocks, file, start, size, (first_line, first_of_file, number))
+        ends = [(0, 0), *_ends_of_blocks(path, lines_per_block, check)]
+        for (start, first), (end, last) in pairwise(ends):
+            blocks.append(
+                Block(
+                    number=len(blocks),
+                    file=file,
+                    start=start,
+                    size=end - start,
+                    first_line=first_line + first,
+                    first_line_of_file=first,
+                    num_lines=last - first,
                 )
-        first_line += number
+            )
+        first_line += ends[-1][1]
     return blocks
 
 
-def _block(
-    before: list[Block], file: int, start: int, size: int, lines: tuple[int, int, int]
-) -> Block:
-    """Make the block that follows those that there are."""
-    of_other_files, first, end = lines
-    return Block(
-        number=len(before),
-        file=file,
-        start=start,
-        size=size,
-        first_line=of_other_files + first,
-        first_line_of_file=first,
-        num_lines=end - first,
-    )
+def _ends_of_blocks(
+    path: Path, lines_per_block: int, check: Callable[[Line], None]
+) -> Iterator[tuple[int, int]]:
+    """Yield for each block of a file how many bytes and lines of the file end with it."""
+    start = first = number = 0
+    with path.open("rb") as stream:
+        while content := stream.readline(MAX_LINE_BYTES + 1):
+            number += 1
+            check(decode(content, str(path), number))
+            end = stream.tell()
+            if number - first == lines_per_block or end - start >= BYTES_PER_BLOCK:
+                yield end, number
+                start, first = end, number
+        if number > first:
+            yield stream.tell(), number
 
 
 def read_block(paths: tuple[Path, ...], block: Block) -> list[Line]:
