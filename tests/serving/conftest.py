@@ -127,7 +127,6 @@ def in_memory(engine: Copier, tokenizers: TokenizerPair) -> ServedModel:
         source="en",
         target="it",
         translator=translator,
-        num_threads=1,
         whole_lines=False,
         max_length=200,
         insight=None,

@@ -25,7 +25,7 @@ Scenario = Callable[[Batcher], Coroutine[Any, Any, Any]]
 
 def run(translator: Translator, scenario: Scenario, settings: Settings | None = None) -> Any:
     async def whole() -> Any:
-        batcher = Batcher(translator, settings or Settings(), num_threads=1)
+        batcher = Batcher(translator, settings or Settings())
         try:
             return await scenario(batcher)
         finally:
@@ -174,6 +174,8 @@ def test_what_is_given_up_while_it_waits_is_forgotten(copying: tuple[Copier, Ser
 
 class Picky:
     """A translator that fails whenever it meets the word bomb."""
+
+    searches_at_once = 1
 
     def translate(self, texts: Sequence[str], search: SearchConfig) -> Iterator[Translation]:
         if "bomb" in texts:

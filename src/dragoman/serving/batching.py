@@ -89,9 +89,9 @@ class Batcher:
     batch fails, its requests are tried one by one, so that only the one to blame fails.
     """
 
-    def __init__(self, translator: Translator, settings: Settings, *, num_threads: int) -> None:
+    def __init__(self, translator: Translator, settings: Settings) -> None:
         self._translator = translator
-        self._num_threads = num_threads
+        self._num_threads = translator.searches_at_once
         self._settings = settings
         self._arriving: list[int] = []
         self._num_kept = 0
@@ -101,9 +101,9 @@ class Batcher:
         self._free_to_ask = threading.BoundedSemaphore(MOST_ASKING)
         self._seconds_per_character = 2e-4
         self._threads = ThreadPoolExecutor(
-            num_threads, thread_name_prefix="translate", initializer=give_way
+            self._num_threads, thread_name_prefix="translate", initializer=give_way
         )
-        self._workers = [asyncio.create_task(self._work()) for _ in range(num_threads)]
+        self._workers = [asyncio.create_task(self._work()) for _ in range(self._num_threads)]
 
     def count_waiting(self) -> int:
         """Count the characters that nobody has begun to translate yet."""

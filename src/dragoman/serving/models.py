@@ -30,9 +30,6 @@ class ServedModel:
     translator: Translator
     """It gets single sentences, and does not cut them again."""
 
-    num_threads: int
-    """How many threads may translate at once."""
-
     whole_lines: bool
     """Whether it was trained on paragraphs, so that lines are not cut into sentences."""
 
@@ -81,7 +78,6 @@ def prepare_model(path: Path, translator: Translator, *, whole_lines: bool) -> S
         source=description.source_language,
         target=description.target_language,
         translator=translator,
-        num_threads=translator.searches_at_once,
         whole_lines=whole_lines,
         max_length=description.max_length,
         insight=Insight(path),

@@ -84,10 +84,7 @@ class TranslationService:
         self.settings = settings
         self.metrics = metrics
         self.detector = Detector(models.languages)
-        self._batchers = {
-            model.pair: Batcher(model.translator, settings, num_threads=model.num_threads)
-            for model in models.all
-        }
+        self._batchers = {model.pair: Batcher(model.translator, settings) for model in models.all}
         for pair, batcher in self._batchers.items():
             metrics.watch_waiting("-".join(pair), batcher.count_waiting)
         self._beside = OneByOne()
