@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import Lock
 from typing import NamedTuple
@@ -93,24 +93,22 @@ class SentenceTranslator:
         """
         tasks = [_Task(s.text, s.ids, self._terms.find(s.text)) for s in sentences]
         engine = self._engine_for(search)
-        looked_at = self._look_at_all(tasks, engine.search([task.ids for task in tasks], search))
-        if search.samples:
-            return looked_at
-        found = list(map(different_texts, looked_at))
-        self._search_again(tasks, found, search)
-        self._translate_around(tasks, found, search)
-        return found
+        self._look_at_all(tasks, engine.search([task.ids for task in tasks], search))
+        if not search.samples:
+            self._search_again(tasks, search)
+            self._translate_around(tasks, search)
+        return [task.found for task in tasks]
 
     def complete(
         self, sentence: Sentence, prefix: Sequence[int], search: SearchConfig
     ) -> list[Alternative]:
         """Return the translations that begin with a prefix, as `translate` does."""
         task = _Task(*sentence[:2], self._terms.find(sentence.text), tuple(prefix))
-        hypotheses = self._engine_for(search).search([task.ids], search, None, [prefix])
-        found = list(map(different_texts, self._look_at_all([task], hypotheses)))
+        engine = self._engine_for(search)
+        self._look_at_all([task], engine.search([task.ids], search, None, [prefix]))
         if not search.samples:
-            self._search_again([task], found, search)
-        return found[0]
+            self._search_again([task], search)
+        return task.found
 
     def continue_in_ways(
         self, sentence: Sentence, prefix: Sequence[int], search: SearchConfig, *, count: int
@@ -128,44 +126,32 @@ class SentenceTranslator:
         ways = self.engine.continue_in_ways(sentence.ids, prefix, search, count=count)
         terms = self._terms.find(sentence.text)
         tasks = [_Task(*sentence[:2], terms, way.ids[: len(prefix) + 1]) for way in ways]
-        found = self._look_at_all(tasks, [[way] for way in ways])
-        self._search_again(tasks, found, search)
-        return [best for best, *_ in found]
+        self._look_at_all(tasks, [[way] for way in ways])
+        self._search_again(tasks, search)
+        return [task.best for task in tasks]
 
-    def _look_at_all(
-        self, tasks: list["_Task"], hypotheses: list[list[Hypothesis]]
-    ) -> list[list[Alternative]]:
+    def _look_at_all(self, tasks: list["_Task"], hypotheses: list[list[Hypothesis]]) -> None:
         """Decode all hypotheses into text, and look for faults in them."""
-        return [
-            [self._look_at(task, hypothesis) for hypothesis in of_task or [EMPTY]]
-            for task, of_task in zip(tasks, hypotheses, strict=True)
-        ]
+        for task, of_task in zip(tasks, hypotheses, strict=True):
+            task.found = [self._look_at(task, hypothesis) for hypothesis in of_task or [EMPTY]]
 
-    def _search_again(
-        self, tasks: list["_Task"], found: list[list[Alternative]], search: SearchConfig
-    ) -> None:
+    def _search_again(self, tasks: list["_Task"], search: SearchConfig) -> None:
         """Search for other translations where the best one has a fault."""
-        lacking = [i for i, best in enumerate(found) if self._asks_for_phrases(tasks[i], best[0])]
+        lacking = list(filter(self._asks_for_phrases, tasks))
         if lacking and (engine := self._engine_for_phrases()) is not None:
-            self._search_for_phrases(engine, lacking, tasks, found, search)
-        if faulty := [i for i, best in enumerate(found) if best[0].faults]:
+            self._search_for_phrases(engine, lacking, search)
+        if faulty := [task for task in tasks if task.best.faults]:
             width = max(search.beam_size, WIDTH_OF_SECOND_SEARCH)
             wider = replace(search, beam_size=width, n_best=width)
             others = self.engine.search(
-                [tasks[i].ids for i in faulty], wider, None, [tasks[i].prefix for i in faulty]
+                [task.ids for task in faulty], wider, None, [task.prefix for task in faulty]
             )
-            self._add(faulty, tasks, found, others)
-        for alternatives in found:
-            alternatives.sort(key=badness)
-            del alternatives[search.n_best :]
+            self._add(faulty, others)
+        for task in tasks:
+            task.found = sorted(different_texts(task.found), key=badness)[: search.n_best]
 
     def _search_for_phrases(
-        self,
-        engine: Engine,
-        lacking: list[int],
-        tasks: list["_Task"],
-        found: list[list[Alternative]],
-        search: SearchConfig,
+        self, engine: Engine, lacking: list["_Task"], search: SearchConfig
     ) -> None:
         """Require the terms that some translations lack, except those that their prefix has."""
         for_phrases = replace(
@@ -174,16 +160,16 @@ class SentenceTranslator:
             n_best=max(search.n_best, FEWEST_OF_PHRASES),
         )
         required = [
-            [self._speller.spell(term, tasks[i].text) for term in self._still_missing(tasks[i])]
-            for i in lacking
+            [self._speller.spell(term, task.text) for term in self._still_missing(task)]
+            for task in lacking
         ]
         others = engine.search(
-            [tasks[i].ids for i in lacking],
+            [task.ids for task in lacking],
             for_phrases,
             required,
-            [tasks[i].prefix for i in lacking],
+            [task.prefix for task in lacking],
         )
-        self._add(lacking, tasks, found, others)
+        self._add(lacking, others)
 
     def _still_missing(self, task: "_Task") -> list[Term]:
         """List the terms that the prefix of a translation does not have yet."""
@@ -199,12 +185,12 @@ class SentenceTranslator:
                 missing.append(term)
         return missing
 
-    def _asks_for_phrases(self, task: "_Task", best: Alternative) -> bool:
+    def _asks_for_phrases(self, task: "_Task") -> bool:
         """Tell whether a search for phrases may help without taking forever.
 
         A model that is forced to produce tokens that it has never read does not recover.
         """
-        if FAULTS_OF_TERMS.isdisjoint(best.faults) or len(task.terms) > MOST_PHRASES:
+        if FAULTS_OF_TERMS.isdisjoint(task.best.faults) or len(task.terms) > MOST_PHRASES:
             return False
         return not any(
             term.kind in ("foreign", "picture")
@@ -212,36 +198,28 @@ class SentenceTranslator:
             for term in task.terms
         )
 
-    def _add(
-        self,
-        chosen: list[int],
-        tasks: list["_Task"],
-        found: list[list[Alternative]],
-        others: list[list[Hypothesis]],
-    ) -> None:
-        """Add translations to those of the chosen tasks: each text once, fewest faults first."""
-        for i, hypotheses in zip(chosen, others, strict=True):
-            looked_at = [self._look_at(tasks[i], hypothesis) for hypothesis in hypotheses]
-            found[i] = sorted(different_texts([*found[i], *looked_at]), key=badness)
+    def _add(self, tasks: list["_Task"], others: list[list[Hypothesis]]) -> None:
+        """Add translations to those that were found: each text once, the fewest faults first."""
+        for task, hypotheses in zip(tasks, others, strict=True):
+            looked_at = [self._look_at(task, hypothesis) for hypothesis in hypotheses]
+            task.found = sorted(different_texts([*task.found, *looked_at]), key=badness)
 
-    def _translate_around(
-        self, tasks: list["_Task"], found: list[list[Alternative]], search: SearchConfig
-    ) -> None:
+    def _translate_around(self, tasks: list["_Task"], search: SearchConfig) -> None:
         """Put back the terms that are still changed, and translate the text between them."""
-        chosen = [i for i, best in enumerate(found) if FAULT_OF_PROTECTED in best[0].faults]
-        cut = {i: cut_around(tasks[i].text, tasks[i].terms) for i in chosen}
-        cut = {i: pieces for i, pieces in cut.items() if len(pieces) > 1}
-        texts = [text for pieces in cut.values() for text in pieces[::2] if _has_word(text)]
+        chosen = [task for task in tasks if FAULT_OF_PROTECTED in task.best.faults]
+        cut = [(task, cut_around(task.text, task.terms)) for task in chosen]
+        cut = [(task, pieces) for task, pieces in cut if len(pieces) > 1]
+        texts = [text for _, pieces in cut for text in pieces[::2] if _has_word(text)]
         encoded = self.tokenizers.source.encode_batch(texts)
         sentences = list(map(Sentence, texts, encoded))
         translations = iter(self.translate(sentences, search) if sentences else ())
-        for i, pieces in cut.items():
+        for task, pieces in cut:
             translated = [next(translations)[0] for text in pieces[::2] if _has_word(text)]
-            joined = self._put_together(tasks[i], pieces, translated)
-            beside = "".join(cut_at_terms(tasks[i].text, tasks[i].terms)[::2])
+            joined = self._put_together(task, pieces, translated)
+            beside = "".join(cut_at_terms(task.text, task.terms)[::2])
             if FAULT_OF_PROTECTED in joined.faults or (_has_word(beside) and not translated):
-                joined = self._leave_as_it_is(tasks[i], search)
-            found[i] = [joined, *found[i]][: search.n_best]
+                joined = self._leave_as_it_is(task, search)
+            task.found = [joined, *task.found][: search.n_best]
 
     def _put_together(
         self, task: "_Task", pieces: list[str], translated: list[Alternative]
@@ -314,14 +292,22 @@ class SentenceTranslator:
         return self._load_second_engine()
 
 
-class _Task(NamedTuple):
-    """A sentence, and the terms that its translation must keep."""
+@dataclass
+class _Task:
+    """A sentence, the terms that its translation must keep, and what was found so far."""
 
     text: str
     ids: list[int]
     terms: list[Term]
     prefix: tuple[int, ...] = ()
     """What its translation begins with."""
+
+    found: list[Alternative] = field(default_factory=list)
+    """At least one translation, once there was a search; the best one first."""
+
+    @property
+    def best(self) -> Alternative:
+        return self.found[0]
 
 
 def _has_word(text: str) -> bool:
