@@ -12,15 +12,13 @@ from starlette.responses import Response
 
 from dragoman.languages.codes import base_language, language_name
 from dragoman.markup.document import Rules
-from dragoman.markup.passage import Passage, PlainText
 from dragoman.serving.access import check_key
 from dragoman.serving.dependencies import RequiresKey, Service, Store
 from dragoman.serving.documents import Document
 from dragoman.serving.fields import read_fields, refuse_repeated_fields
 from dragoman.serving.glossaries import check_glossary
-from dragoman.serving.models import ServedModel
 from dragoman.serving.openapi import FILE, Message, accepts, refuses
-from dragoman.serving.readers import Reader, markup_reader
+from dragoman.serving.readers import Reader, markup_reader, plain_reader
 from dragoman.serving.refusal import RefusalError
 from dragoman.serving.service import Order
 
@@ -139,19 +137,9 @@ def _refuse_what_is_missing(formality: Formality, **unknown: object) -> None:
 
 def _reader(question: Question) -> Reader:
     """Choose how texts are read, as the client wants it."""
-    splits = question.split_sentences or ("nonewlines" if question.tag_handling else "1")
-
-    def take_apart(text: str, model: ServedModel) -> Passage:
-        return PlainText(
-            text,
-            model.source,
-            model.target,
-            lines=splits == "1",
-            sentences=splits != "0" and not model.whole_lines,
-        )
-
+    splits = question.split_sentences or "1"
     if question.tag_handling is None:
-        return Reader(take_apart)
+        return plain_reader(lines=splits == "1", sentences=splits != "0")
     names = {
         field: frozenset(name.lower() for name in tags)
         for field, tags in (

@@ -19,26 +19,25 @@ class Reader(NamedTuple):
     """Returns what people read of it, from which its language is detected."""
 
 
-def _take_lines_apart(text: str, model: ServedModel) -> Passage:
-    """Take apart lines of text, into sentences if the model wants them."""
-    return PlainText(text, model.source, model.target, sentences=not model.whole_lines)
+def _cut(text: str, model: ServedModel, *, lines: bool, sentences: bool) -> PlainText:
+    """Take apart text without tags, into sentences if the model wants them, too."""
+    sentences = sentences and not model.whole_lines
+    return PlainText(text, model.source, model.target, lines=lines, sentences=sentences)
+
+
+def plain_reader(*, lines: bool = True, sentences: bool = True) -> Reader:
+    """Read text without tags, in which a line break separates texts, or is a space."""
+    return Reader(partial(_cut, lines=lines, sentences=sentences))
 
 
 def markup_reader(rules: Rules, *, sentences: bool = True) -> Reader:
     """Read documents; line breaks in them are spaces."""
 
     def take_apart(text: str, model: ServedModel) -> Passage:
-        cut = partial(
-            PlainText,
-            source=model.source,
-            target=model.target,
-            lines=False,
-            sentences=sentences and not model.whole_lines,
-        )
-        return Markup(text, rules, cut)
+        return Markup(text, rules, partial(_cut, model=model, lines=False, sentences=sentences))
 
     return Reader(take_apart, partial(visible_text, rules=rules))
 
 
-PLAIN_TEXT = Reader(_take_lines_apart)
+PLAIN_TEXT = plain_reader()
 HTML = markup_reader(Rules())
