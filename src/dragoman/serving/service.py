@@ -1,8 +1,8 @@
 """What all protocols ask for: texts in, translations out, within the limits of the server."""
 
 import asyncio
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import NamedTuple, TypeVar
@@ -103,18 +103,15 @@ class TranslationService:
         """
         self.check_length(order.texts)
         order = self._resolve(order)
-        try:
-            async with asyncio.timeout(self.settings.timeout):
-                with self._room_for(order) as rooms:
-                    if sum(map(len, order.texts)) <= _CHARACTERS_READ_AT_ONCE:
-                        groups = self._read(order)
-                    else:
-                        groups = await asyncio.to_thread(self._read, order)
-                    *found, _ = await asyncio.gather(
-                        *(self._translate(group, order) for group in groups), _leave(rooms)
-                    )
-        except TimeoutError:
-            raise self._too_slow() from None
+        async with self._in_time():
+            with self._room_for(order) as rooms:
+                if sum(map(len, order.texts)) <= _CHARACTERS_READ_AT_ONCE:
+                    groups = self._read(order)
+                else:
+                    groups = await asyncio.to_thread(self._read, order)
+                *found, _ = await asyncio.gather(
+                    *(self._translate(group, order) for group in groups), _leave(rooms)
+                )
         answers = [
             (
                 place,
@@ -207,11 +204,8 @@ class TranslationService:
         """
         self.check_length(texts)
         batcher = self._batchers[self._find(languages).pair]
-        try:
-            async with asyncio.timeout(self.settings.timeout):
-                return await batcher.ask(question)
-        except TimeoutError:
-            raise self._too_slow() from None
+        async with self._in_time():
+            return await batcher.ask(question)
 
     async def look(
         self,
@@ -229,19 +223,26 @@ class TranslationService:
         insight = self._find(languages).insight
         if insight is None:
             raise RefusalError(400, "this server cannot look inside this model")
-        try:
-            async with asyncio.timeout(self.settings.timeout):
-                return await self._beside.do(lambda: question(insight))
-        except TimeoutError:
-            raise self._too_slow() from None
+        async with self._in_time():
+            return await self._beside.do(lambda: question(insight))
 
     def _find(self, languages: tuple[str, str]) -> ServedModel:
         return self.models.find(*self.models.find_pair(*languages))
 
-    def _too_slow(self) -> RefusalError:
-        return RefusalError(
-            504, f"the translation was not ready in {self.settings.timeout:.0f} seconds"
-        )
+    @asynccontextmanager
+    async def _in_time(self) -> AsyncIterator[None]:
+        """Give up what takes longer than the server allows.
+
+        Raises:
+            RefusalError: it does.
+        """
+        try:
+            async with asyncio.timeout(self.settings.timeout):
+                yield
+        except TimeoutError:
+            raise RefusalError(
+                504, f"the translation was not ready in {self.settings.timeout:.0f} seconds"
+            ) from None
 
     def check_length(self, texts: Sequence[str]) -> None:
         """Refuse more text than the server allows."""
