@@ -1,6 +1,6 @@
 """What is translated: files as a sequence of blocks, which can be read independently."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol
@@ -88,9 +88,3 @@ class FileFormat(Protocol):
 
     def put_together(self, stream: BinaryIO, written: Iterable[str]) -> None:
         """Assemble the output from what was written for all lines."""
-
-
-def signs_of_change(paths: Sequence[Path]) -> list[tuple[int, int]]:
-    """Return what shows that a file has changed, its size and time, without reading it."""
-    found = [path.stat() for path in paths]
-    return [(each.st_size, each.st_mtime_ns) for each in found]

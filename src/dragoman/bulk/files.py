@@ -10,8 +10,9 @@ from uuid import uuid4
 
 from dragoman.bulk.block_translator import BlockTranslator
 from dragoman.bulk.file_format import Block
-from dragoman.bulk.job import Job, Unchanged
+from dragoman.bulk.job import Job
 from dragoman.bulk.kept import FinishedBlock, KeptParts, Rejection
+from dragoman.bulk.unchanged import Unchanged
 from dragoman.durable import flush, follow_links, is_ordinary, open_whole, remove_unfinished
 
 

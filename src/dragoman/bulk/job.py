@@ -1,17 +1,11 @@
 """One translation of files: with what, from what, to where; and how to recognise it again."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dragoman.bulk.file_format import (
-    LINES_PER_BLOCK,
-    BulkError,
-    FileFormat,
-    signs_of_change,
-)
+from dragoman.bulk.file_format import LINES_PER_BLOCK, FileFormat
 from dragoman.config import to_table
 from dragoman.decoding.config import SearchConfig
 from dragoman.durable import checksum
@@ -112,24 +106,3 @@ class Job:
             "the option alignments": "no" if self.alignments is None else "yes",
             "the size of blocks": str(self.lines_per_block),
         }
-
-
-class Unchanged:
-    """Checks files from the start of a job to its end, in all of its processes."""
-
-    def __init__(self, paths: Sequence[Path]) -> None:
-        self._paths = paths
-        self._before = signs_of_change(self._paths)
-
-    def check(self) -> None:
-        """Make sure that they have not changed.
-
-        Raises:
-            BulkError: a file has changed.
-        """
-        for path, before in zip(self._paths, self._before, strict=True):
-            if not path.exists() or signs_of_change([path]) != [before]:
-                raise BulkError(
-                    f"{path}: it changed while it was translated; "
-                    "restore it and run the command again once it no longer changes"
-                )

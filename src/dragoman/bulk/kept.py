@@ -16,7 +16,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from dragoman.bulk.file_format import Block, BulkError
-from dragoman.bulk.job import Unchanged
+from dragoman.bulk.unchanged import Unchanged
 from dragoman.durable import follow_links, write_atomically
 from dragoman.errors import DragomanError
 
