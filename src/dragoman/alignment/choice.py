@@ -141,11 +141,4 @@ def choose(candidates: Sequence[Candidate], text: AlignedText) -> AlignmentDescr
         return candidate.error_rate
 
     best = min((each for each in candidates if text.gold or each.head is None), key=badness)
-    return AlignmentDescription(
-        layer=best.layer,
-        head=best.head,
-        error_rate=best.error_rate,
-        agreement=best.agreement,
-        text=text.name,
-        pairs=len(text.pairs),
-    )
+    return AlignmentDescription(**vars(best), text=text.name, pairs=len(text.pairs))
