@@ -41,13 +41,13 @@ def demo(*, output: Output = Path("runs/demo")) -> int:
     from dragoman.corpora.text_file import as_setting
     from dragoman.pipeline.run import train_model
     from dragoman.recipe import recipe_from_table
-    from dragoman.training.display import ConsoleDisplay, LastingConsole
+    from dragoman.training.display import ConsoleDisplay
 
     text = {split: output / "text" / f"{split}.tsv" for split in SIZES}
     corpora = {split: [{"path": as_setting(path)}] for split, path in text.items()}
     recipe = recipe_from_table({**_settings(), "corpora": corpora})
     _write_text(text)
-    display = ConsoleDisplay(LastingConsole(stderr=True))
+    display = ConsoleDisplay()
     if (stopped_by := train_model(recipe, output, display)) is not None:
         return STOPPED + stopped_by
     _show(output, text["test"])

@@ -69,7 +69,7 @@ def distill(
     from dragoman.corpora.config import CorpusConfig
     from dragoman.distillation.run import Distillation, distil
     from dragoman.errors import UsageError
-    from dragoman.training.display import ConsoleDisplay, LastingConsole
+    from dragoman.training.display import ConsoleDisplay
 
     if not pairs:
         raise UsageError("name the text that the model translates: PAIRS")
@@ -85,6 +85,6 @@ def distill(
         order,
         distribute(BulkOptions(jobs=jobs)),
         Report(warn=False),  # faulty translations are left out, and counted
-        ConsoleDisplay(LastingConsole(stderr=True)),
+        ConsoleDisplay(),
     )
     return 0 if stopped_by is None else STOPPED + stopped_by

@@ -52,7 +52,7 @@ def finetune(
     sleep_while_waiting()
     from dragoman.errors import UsageError
     from dragoman.finetuning.run import FineTuning, fine_tune
-    from dragoman.training.display import ConsoleDisplay, LastingConsole
+    from dragoman.training.display import ConsoleDisplay
 
     if not pairs:
         raise UsageError("name the text that the model learns from: PAIRS")
@@ -65,7 +65,7 @@ def finetune(
         directory=output or _beside(model),
         assignments=set_,
     )
-    stopped_by = fine_tune(order, ConsoleDisplay(LastingConsole(stderr=True)))
+    stopped_by = fine_tune(order, ConsoleDisplay())
     return 0 if stopped_by is None else STOPPED + stopped_by
 
 

@@ -50,11 +50,11 @@ def train(
     from dragoman.pipeline.run import train_model
     from dragoman.planning.planned_run import plan_run, sizes_of
     from dragoman.recipe import read_recipe
-    from dragoman.training.display import ConsoleDisplay, LastingConsole
+    from dragoman.training.display import ConsoleDisplay
     from dragoman.training.distributed import is_first
 
     directory = output or Path("runs") / recipe.stem
-    display = ConsoleDisplay(LastingConsole(stderr=True))
+    display = ConsoleDisplay()
     settings, written, given = read_recipe(recipe, set_)
     if is_first():
         warn_of_unknown(settings.languages, display.message)

@@ -69,8 +69,9 @@ class ConsoleDisplay:
     SECONDS_BETWEEN_LINES = 30.0
     """Between two progress lines where there is no terminal."""
 
-    def __init__(self, console: Console) -> None:
-        self.console = console
+    def __init__(self, console: Console | None = None) -> None:
+        """Show it on a console; if none is given, on standard error for as long as that lasts."""
+        self.console = console = console or LastingConsole(stderr=True)
         self._progress = Progress(
             TextColumn("[bold]update {task.completed}/{task.total}"),
             BarColumn(),
