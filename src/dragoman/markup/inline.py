@@ -214,10 +214,11 @@ class Sentence:
                 if len(found) != 1:
                     return None
                 places.append((*found[0], span))
-        wraps = self._place_wraps(whole, [(start, end) for start, end, _ in places])
+        taken = [place[:2] for place in places]
+        wraps = self._place_wraps(whole, taken)
         if wraps is None:
             return None
-        comments = self._place_comments(whole, [(start, end) for start, end, _ in places])
+        comments = self._place_comments(whole, taken)
         places = sorted(places + wraps + comments, key=lambda place: place[:2])
         written, done = "", 0
         for start, end, span in places:
