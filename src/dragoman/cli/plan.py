@@ -10,13 +10,14 @@ from cyclopts import Parameter
 
 from dragoman.cli.options import Languages, Minutes, OutputIfAny
 from dragoman.durable import check_apart, open_whole
+from dragoman.exit_codes import STOPPED
 
 
 def end_by_exit() -> None:
     """Let termination signals clean up what was begun, as an interrupt does."""
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:  # as under `nohup`
-            signal.signal(number, lambda number, frame: sys.exit(128 + number))
+            signal.signal(number, lambda number, frame: sys.exit(STOPPED + number))
 
 
 def plan(

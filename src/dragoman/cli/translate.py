@@ -126,13 +126,13 @@ def translate(
     if bulk.field is None:
         check_lines(files)
     written = [path for path in (output.output, output.alignments) if path is not None]
-    check_outputs(written, model=model, read=[*files, *filter(None, [translation.glossary])])
+    read = [*files, *filter(None, [translation.glossary])]
+    check_outputs(written, model=model, read=read)
     if (place := bulk_output(files, output.output, output.alignments, bulk)) is not None:
         from dragoman.bulk.files import rejections_path
         from dragoman.bulk.job import Job
 
-        glossary = [translation.glossary] if translation.glossary else []
-        check_apart([*written, rejections_path(place)], read=[*files, *glossary])
+        check_apart([*written, rejections_path(place)], read=read)
         settings = _configure(model, search)
         form = _form(output, settings)
         job = Job(
