@@ -249,7 +249,8 @@ class Translator:
         Raises:
             SentenceError: one is too long, or the model cannot write the prefix.
         """
-        sentence, begun = self._prepare_beginning(text, prefix)
+        sentence = self._prepare(text)
+        begun = sentence.read_beginning(encodable(prefix))
         if begun.stays:
             return join((), begun.before)
         source, prefix_ids = self._begin(sentence, begun)
@@ -284,7 +285,8 @@ class Translator:
                 "no other words are given for a sentence with tags or escapes, which would be read "
                 "as text; give the sentence without them"
             )
-        sentence, begun = self._prepare_beginning(text, prefix)
+        sentence = self._prepare(text)
+        begun = sentence.read_beginning(encodable(prefix))
         if sentence.stays or sentence.is_over(begun):
             return []
         source, prefix_ids = self._begin(sentence, begun)
@@ -316,7 +318,8 @@ class Translator:
         Raises:
             SentenceError: one is longer than any that the model has seen.
         """
-        sentence, translated = self._prepare(text, translation)
+        sentence = self._prepare(text)
+        translated = sentence.read(encodable(translation))
         if translated.stays:
             return translated.surround_words([])
         ids, target = self._encode(sentence, translated)
@@ -335,19 +338,23 @@ class Translator:
         """
         self._check_process()
         for chunk in batched(pairs, CHUNK):
-            prepared = [self._prepare(*pair) for pair in chunk]
-            sources = self._tokenizers.source.encode_batch([each.content for each, _ in prepared])
-            targets = self._tokenizers.target.encode_batch([each.content for _, each in prepared])
+            sentences = [self._prepare(text) for text, _ in chunk]
+            translations = [
+                sentence.read(encodable(translation))
+                for sentence, (_, translation) in zip(sentences, chunk, strict=True)
+            ]
+            sources = self._tokenizers.source.encode_batch([each.content for each in sentences])
+            targets = self._tokenizers.target.encode_batch([each.content for each in translations])
             asked = [
                 not translated.stays and max(map(len, ids)) <= self._max_length
-                for (_, translated), *ids in zip(prepared, sources, targets, strict=True)
+                for translated, *ids in zip(translations, sources, targets, strict=True)
             ]
             judged = iter(
                 self._sentence_translator.engine.log_probabilities(
                     list(compress(sources, asked)), list(compress(targets, asked))
                 )
             )
-            for (_, translated), target, is_asked in zip(prepared, targets, asked, strict=True):
+            for translated, target, is_asked in zip(translations, targets, asked, strict=True):
                 if is_asked or translated.stays:
                     values = next(judged) if is_asked else ()
                     yield self._judgement(translated, target, values)
@@ -377,19 +384,10 @@ class Translator:
                 'this one; start processes with "spawn", or fork before a model is loaded'
             )
 
-    def _prepare(self, text: str, translation: str) -> tuple[PreparedSentence, PreparedSentence]:
-        """Choose what the model is shown of a sentence and of its translation."""
+    def _prepare(self, text: str) -> PreparedSentence:
+        """Choose what the model is shown of a sentence."""
         self._check_process()
-        sentence = self._cutter.prepare(encodable(text))
-        return sentence, sentence.read(encodable(translation))
-
-    def _prepare_beginning(
-        self, text: str, prefix: str
-    ) -> tuple[PreparedSentence, PreparedSentence]:
-        """Choose what the model is shown of a sentence and of how its translation begins."""
-        self._check_process()
-        sentence = self._cutter.prepare(encodable(text))
-        return sentence, sentence.read_beginning(encodable(prefix))
+        return self._cutter.prepare(encodable(text))
 
     def _begin(
         self, sentence: PreparedSentence, begun: PreparedSentence
