@@ -28,7 +28,7 @@ def num_cpus() -> int:
     return os.cpu_count() or 1
 
 
-def choose_device(name: str = "auto") -> "torch.device":
+def choose_device(name: str) -> "torch.device":
     """Resolve the name of a device; `auto` takes a GPU, or the CPU without one.
 
     If it is a GPU, cuDNN computes no attention in this process from then on: PyTorch 2.13 prefers

@@ -54,7 +54,7 @@ def search_listed(
     listed: Sequence[Sequence[int]],
     narrow: Narrow[State],
     config: SearchConfig,
-    required: Sequence[Sequence[Phrase]] | None = None,
+    required: Sequence[Sequence[Phrase]] | None,
 ) -> list[list[Hypothesis]]:
     """Search as `search` does, but let each sentence produce only the tokens of its list.
 

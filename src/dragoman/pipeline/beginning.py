@@ -53,7 +53,7 @@ def check_sizes(recipe: Recipe) -> None:
 
 
 def other_sizes(
-    theirs: TransformerConfig, ours: TransformerConfig, may_differ: Collection[str] = ()
+    theirs: TransformerConfig, ours: TransformerConfig, may_differ: Collection[str]
 ) -> dict[str, str]:
     """Find the differences that change what weights mean; dropout rates do not."""
     left_out = {"dropout", "attention_dropout", "feed_forward_dropout", *may_differ}
