@@ -1,9 +1,9 @@
 """`dragoman align`: find the attention that aligns words."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from cyclopts import Parameter
+from dragoman.cli.options import Flag
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ def align(
     /,
     *,
     gold: Path | None = None,
-    json: Annotated[bool, Parameter(negative=())] = False,
+    json: Flag = False,
 ) -> None:
     """Find the layer and head whose attention to the source aligns words best.
 

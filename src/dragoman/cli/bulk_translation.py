@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from dragoman.cli.options import WholeNumber
+from dragoman.cli.options import Jobs
 from dragoman.durable import is_ordinary
 from dragoman.errors import DragomanError, UsageError
 from dragoman.exit_codes import SOME_REJECTED
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class BulkOptions:
     """Long files and records."""
 
-    jobs: Annotated[WholeNumber | None, Parameter(name=["--jobs", "-j"])] = None
+    jobs: Jobs = None
     """Translate with this many processes, which share the processors; on a cluster, actors."""
 
     cluster: Annotated[bool | str, Parameter(negative=())] = False

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter, validators
 
-from dragoman.cli.options import Count, WholeNumber
+from dragoman.cli.options import Count, Flag, WholeNumber
 from dragoman.exit_codes import FOUND
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def check(
     argument: Annotated[list[str] | None, Parameter(negative=())] = None,
     seconds: Count = 120,
     memory: Annotated[WholeNumber, Parameter(validator=validators.Number(gte=64))] = 4096,
-    json: Annotated[bool, Parameter(negative=())] = False,
+    json: Flag = False,
 ) -> int:
     """Run your own implementation of the Transformer, and report its mistakes.
 

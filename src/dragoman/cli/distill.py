@@ -2,12 +2,9 @@
 
 import os
 from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
 
 from dragoman.cli.bulk_translation import BulkOptions, Report, distribute
-from dragoman.cli.options import OutputIfAny, WholeNumber
+from dragoman.cli.options import Assignments, Jobs, OutputIfAny, WholeNumber
 from dragoman.device import sleep_while_waiting
 from dragoman.exit_codes import STOPPED
 
@@ -25,8 +22,8 @@ def distill(
     student: str,
     output: OutputIfAny = None,
     n_best: WholeNumber = 1,
-    set_: Annotated[tuple[str, ...], Parameter(name="--set", negative=())] = (),
-    jobs: Annotated[WholeNumber | None, Parameter(name=["--jobs", "-j"])] = None,
+    set_: Assignments = (),
+    jobs: Jobs = None,
 ) -> int:
     """Train a fast model on the translations of a good one, or resume such a run.
 

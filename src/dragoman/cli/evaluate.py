@@ -4,12 +4,12 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cyclopts import Parameter
 
 from dragoman.cli.bulk_translation import Report
-from dragoman.cli.options import Languages, WholeNumber, settings_are_options
+from dragoman.cli.options import Flag, Languages, WholeNumber, settings_are_options
 from dragoman.cli.translation_options import TranslationOptions, announce
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def evaluate(
     test_set: TestSet = TestSet(),
     compare: Path | None = None,
     translation: TranslationOptions = TranslationOptions(),
-    json: Annotated[bool, Parameter(negative=())] = False,
+    json: Flag = False,
     scoring: ScoringOptions = ScoringOptions(),
 ) -> None:
     """Translate a test set and score it: BLEU, chrF and TER with signatures and 95 % intervals.

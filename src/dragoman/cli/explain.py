@@ -3,11 +3,9 @@
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from cyclopts import Parameter
-
-from dragoman.cli.options import OutputIfAny, WholeNumber, settings_are_options
+from dragoman.cli.options import Flag, OutputIfAny, WholeNumber, settings_are_options
 
 if TYPE_CHECKING:
     from dragoman.decoding.config import SearchConfig
@@ -21,7 +19,7 @@ def explain(
     *,
     output: OutputIfAny = None,
     beam_size: WholeNumber | None = None,
-    json: Annotated[bool, Parameter(negative=())] = False,
+    json: Flag = False,
 ) -> None:
     """Show how a sentence is translated: every head, every sublayer, every candidate.
 

@@ -3,11 +3,9 @@
 from dataclasses import asdict
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-from cyclopts import Parameter
-
-from dragoman.cli.options import OutputIfAny
+from dragoman.cli.options import Flag, OutputIfAny
 
 if TYPE_CHECKING:
     from dragoman.interop.export import Proof
@@ -35,7 +33,7 @@ def export(
     to: Format,
     output: OutputIfAny = None,
     quantization: Quantization | None = None,
-    json: Annotated[bool, Parameter(negative=())] = False,
+    json: Flag = False,
 ) -> None:
     """Write a model in another format, after showing that it translates the same there.
 

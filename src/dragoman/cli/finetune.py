@@ -2,11 +2,8 @@
 
 import math
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
-
-from dragoman.cli.options import OutputIfAny
+from dragoman.cli.options import Assignments, OutputIfAny
 from dragoman.device import sleep_while_waiting
 from dragoman.exit_codes import STOPPED
 
@@ -19,7 +16,7 @@ def finetune(
     *pairs: str,
     output: OutputIfAny = None,
     epochs: float = EPOCHS,
-    set_: Annotated[tuple[str, ...], Parameter(name="--set", negative=())] = (),
+    set_: Assignments = (),
 ) -> int:
     """Train a finished model further on text of your own, or resume such a run.
 

@@ -3,11 +3,10 @@
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import App, Parameter
+from cyclopts import App
 
-from dragoman.cli.options import OutputIfAny
+from dragoman.cli.options import Flag, OutputIfAny
 
 app = App(name="import", help="Convert other people's models into model directories.")
 
@@ -20,7 +19,7 @@ def marian(
     output: OutputIfAny = None,
     languages: str | None = None,
     language_token: str | None = None,
-    json: Annotated[bool, Parameter(negative=())] = False,
+    json: Flag = False,
 ) -> None:
     """Import a Marian model in Hugging Face's format, such as those of OPUS-MT.
 

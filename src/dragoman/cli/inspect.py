@@ -1,16 +1,15 @@
 """`dragoman inspect`: what a model directory holds."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from cyclopts import Parameter
-
+from dragoman.cli.options import Flag
 from dragoman.durable import naming
 
 PARTS = ("source_embeddings", "target_embeddings", "encoder", "decoder", "projection")
 
 
-def inspect(model: Path, /, *, json: Annotated[bool, Parameter(negative=())] = False) -> None:
+def inspect(model: Path, /, *, json: Flag = False) -> None:
     """Show a model: parameters by part, training text, scores, fingerprints.
 
     Parameters

@@ -4,11 +4,9 @@ import sys
 from itertools import tee
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from cyclopts import Parameter
-
-from dragoman.cli.options import OutputIfAny
+from dragoman.cli.options import Flag, OutputIfAny
 from dragoman.cli.text_output import check_outputs, open_output
 from dragoman.device import Precision
 from dragoman.engines.protocol import EngineKind
@@ -27,7 +25,7 @@ def judge(
     /,
     *,
     output: OutputIfAny = None,
-    json: Annotated[bool, Parameter(negative=())] = False,
+    json: Flag = False,
     engine: EngineKind = "auto",
     device: str = "auto",
     precision: Precision = "auto",

@@ -56,9 +56,14 @@ def _check_languages(_: Any, text: str | None) -> None:
 MOST_MINUTES = 525_600
 """A year."""
 
+Flag = Annotated[bool, Parameter(negative=())]
+"""There is no `--no-` before it."""
+
 WholeNumber = Annotated[int, Parameter(converter=read_whole_number)]
 Count = Annotated[WholeNumber, Parameter(validator=validators.Number(gte=1))]
+Jobs = Annotated[WholeNumber | None, Parameter(name=["--jobs", "-j"])]
 Languages = Annotated[str, Parameter(validator=_check_languages)]
 Minutes = Annotated[float, Parameter(validator=validators.Number(gt=0, lte=MOST_MINUTES))]
+Assignments = Annotated[tuple[str, ...], Parameter(name="--set", negative=())]
 Output = Annotated[Path, Parameter(name=["--output", "-o"])]
 OutputIfAny = Annotated[Path | None, Parameter(name=["--output", "-o"])]

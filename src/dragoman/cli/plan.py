@@ -4,11 +4,8 @@ import contextlib
 import signal
 import sys
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
-
-from dragoman.cli.options import Languages, Minutes, OutputIfAny
+from dragoman.cli.options import Flag, Languages, Minutes, OutputIfAny
 from dragoman.durable import check_apart, open_whole
 from dragoman.exit_codes import STOPPED
 
@@ -25,7 +22,7 @@ def plan(
     languages: Languages = "en-it",
     minutes: Minutes = 60,
     output: OutputIfAny = None,
-    json: Annotated[bool, Parameter(negative=())] = False,
+    json: Flag = False,
 ) -> None:
     """Choose vocabulary, model, batches and schedule for a text, and predict time and memory.
 

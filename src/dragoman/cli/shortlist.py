@@ -3,11 +3,9 @@
 from dataclasses import asdict
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from cyclopts import Parameter
-
-from dragoman.cli.options import WholeNumber, settings_are_options
+from dragoman.cli.options import Flag, WholeNumber, settings_are_options
 
 if TYPE_CHECKING:
     from dragoman.shortlist.learning import Learnt
@@ -20,7 +18,7 @@ def shortlist(
     *more_pairs: str,
     frequent: WholeNumber = 100,
     translations: WholeNumber = 100,
-    json: Annotated[bool, Parameter(negative=())] = False,
+    json: Flag = False,
 ) -> None:
     """Learn a lexical shortlist from sentence pairs, and keep it in the model's directory.
 

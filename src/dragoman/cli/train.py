@@ -1,11 +1,8 @@
 """`dragoman train`: from a recipe to a model directory."""
 
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
-
-from dragoman.cli.options import Minutes, OutputIfAny
+from dragoman.cli.options import Assignments, Minutes, OutputIfAny
 from dragoman.cli.plan import end_by_exit
 from dragoman.device import sleep_while_waiting
 from dragoman.exit_codes import STOPPED
@@ -16,7 +13,7 @@ def train(
     /,
     *,
     output: OutputIfAny = None,
-    set_: Annotated[tuple[str, ...], Parameter(name="--set", negative=())] = (),
+    set_: Assignments = (),
     minutes: Minutes | None = None,
 ) -> int:
     """Train a model, or resume an unfinished run of the same recipe.

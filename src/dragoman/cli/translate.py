@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from dragoman.cli.alignment_file import open_alignments
 from dragoman.cli.bulk_translation import BulkOptions, bulk_output, translate_in_bulk
-from dragoman.cli.options import OutputIfAny, WholeNumber, settings_are_options
+from dragoman.cli.options import Flag, OutputIfAny, WholeNumber, settings_are_options
 from dragoman.cli.text_output import check_outputs, open_output
 from dragoman.cli.translation_options import TranslationOptions, announce
 from dragoman.durable import check_apart
@@ -58,10 +58,10 @@ class OutputOptions:
     output: OutputIfAny = None
     """Write to this file instead of standard output; it appears only when it is complete."""
 
-    scores: Annotated[bool, Parameter(negative=())] = False
+    scores: Flag = False
     """Write a tab and the score after each translation."""
 
-    json: Annotated[bool, Parameter(negative=())] = False
+    json: Flag = False
     """Write a JSON object for each line."""
 
     alignments: Path | None = None

@@ -4,10 +4,11 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from cyclopts import Parameter
 
+from dragoman.cli.options import Flag
 from dragoman.device import Precision
 from dragoman.engines.protocol import EngineKind
 
@@ -28,7 +29,7 @@ class TranslationOptions:
     device: str = "auto"
     """A device that PyTorch knows, such as cpu or cuda:1; auto uses a GPU if there is one."""
 
-    whole_lines: Annotated[bool, Parameter(negative=())] = False
+    whole_lines: Flag = False
     """Translate each line as a whole, for a model that was trained on paragraphs."""
 
     glossary: Path | None = None
@@ -38,7 +39,7 @@ class TranslationOptions:
     """Keep placeholders (%s, {name}), addresses, codes, numbers, signs, emoji, tags and escapes
     (\\n) as they are, and show a sentence in capitals to the model in lower case."""
 
-    shortlist: Annotated[bool, Parameter(negative=())] = False
+    shortlist: Flag = False
     """Search only among the tokens that `dragoman shortlist` allows for each sentence."""
 
     precision: Precision = "auto"
