@@ -134,11 +134,14 @@ class Translator:
         second = partial(build_second_engine, directory, settings)
         self._put_together(
             SentenceTranslator(built, tokenizers, terms, second, languages=languages),
-            terms,
-            languages=languages,
-            max_length=description.max_length,
-            search=search,
-            split_sentences=split_sentences,
+            TextCutter(
+                tokenizers,
+                languages,
+                max_length=description.max_length,
+                terms=terms,
+                splits_sentences=split_sentences,
+            ),
+            search,
         )
 
     @classmethod
@@ -161,37 +164,27 @@ class Translator:
         terms = terms or TermFinder(protects=False)
         translator._put_together(
             SentenceTranslator(engine, tokenizers, terms, languages=languages),
-            terms,
-            languages=languages,
-            max_length=max_length,
-            search=search or SearchConfig(),
-            split_sentences=split_sentences,
+            TextCutter(
+                tokenizers,
+                languages,
+                max_length=max_length,
+                terms=terms,
+                splits_sentences=split_sentences,
+            ),
+            search or SearchConfig(),
         )
         return translator
 
     def _put_together(
-        self,
-        sentence_translator: SentenceTranslator,
-        terms: TermFinder,
-        *,
-        languages: tuple[str, str],
-        max_length: int,
-        search: SearchConfig,
-        split_sentences: bool,
+        self, sentence_translator: SentenceTranslator, cutter: TextCutter, search: SearchConfig
     ) -> None:
         self.search = search
-        self.glossary = terms.glossary
+        self.glossary = cutter.terms.glossary
         self._sentence_translator = sentence_translator
-        self._tokenizers = sentence_translator.tokenizers
-        self._max_length = max_length
+        self._cutter = cutter
+        self._tokenizers = cutter.tokenizers
+        self._max_length = cutter.max_length
         self._process = os.getpid()
-        self._cutter = TextCutter(
-            self._tokenizers,
-            languages,
-            max_length=max_length,
-            terms=terms,
-            splits_sentences=split_sentences,
-        )
 
     @property
     def engine(self) -> str:
