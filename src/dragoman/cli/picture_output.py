@@ -45,7 +45,7 @@ def warn_of_size(page: str, path: Path, remedy: str) -> None:
 
 
 def write_figure_file(path: Path, ending: str, draw: Callable[[], "Figure"]) -> None:
-    """Write a figure of matplotlib, which is imported only now."""
+    """Write a figure of matplotlib, which is drawn once the file is open."""
     from dragoman.visualisation.picture_file import write_figure
 
     with open_whole(path) as stream:

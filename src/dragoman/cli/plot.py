@@ -18,8 +18,6 @@ from dragoman.cli.picture_output import (
 from dragoman.errors import UsageError
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from dragoman.model.config import TransformerConfig
 
 app = App(name="plot", help="Draw attention, positions, masks, training curves or an architecture.")
@@ -87,13 +85,9 @@ def attention(
         write_text(output, page)
         warn_of_size(page, output, "--kind, --layer and --head choose some of its maps")
         return
+    from dragoman.visualisation.attention_figure import attention_figure
 
-    def draw() -> "Figure":
-        from dragoman.visualisation.attention_figure import attention_figure
-
-        return attention_figure(maps)
-
-    write_figure_file(output, ending, draw)
+    write_figure_file(output, ending, lambda: attention_figure(maps))
     warn_of_boxes(ending, [label for each in maps for label in (*each.rows, *each.columns)])
 
 
@@ -144,13 +138,9 @@ def positions(
         convention = convention or config.positional_encoding
         tables = position_tables(length, d_model, convention)
         name = f"{convention}, d_model = {d_model}"
+    from dragoman.visualisation.position_figure import position_figure
 
-    def draw() -> "Figure":
-        from dragoman.visualisation.position_figure import position_figure
-
-        return position_figure(tables, name)
-
-    write_figure_file(output, ending, draw)
+    write_figure_file(output, ending, lambda: position_figure(tables, name))
 
 
 @app.command
@@ -202,13 +192,9 @@ def training(runs: Annotated[list[Path], Parameter(negative=())], /, *, output: 
 
         write_text(output, training_page(panels, names))
         return
+    from dragoman.visualisation.training_figure import training_figure
 
-    def draw() -> "Figure":
-        from dragoman.visualisation.training_figure import training_figure
-
-        return training_figure(panels, names)
-
-    write_figure_file(output, ending, draw)
+    write_figure_file(output, ending, lambda: training_figure(panels, names))
 
 
 @app.command
