@@ -91,7 +91,7 @@ def test_token_by_token_the_logits_equal_those_of_hugging_face(
 def test_the_settings_are_read(save_marian: SaveMarian, tmp_path: Path) -> None:
     save_marian(dropout=0.2, attention_dropout=0.3, activation_dropout=0.4)
 
-    config = load_marian(tmp_path).config
+    config = load_marian(tmp_path).transformer.config
 
     assert (config.num_encoder_layers, config.num_decoder_layers) == (2, 3)
     assert (config.d_model, config.d_ff, config.num_heads) == (12, 20, 3)

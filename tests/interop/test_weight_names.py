@@ -25,12 +25,13 @@ def test_no_weight_is_forgotten(
     save_marian: Callable[..., Any], tmp_path: Path, changes: dict[str, Any]
 ) -> None:
     save_marian(**changes)
-    model = load_marian(tmp_path)
-    blocks, tables = marian_block_names(model.config), marian_table_names(model.config)
+    transformer = load_marian(tmp_path).transformer
+    config = transformer.config
+    blocks, tables = marian_block_names(config), marian_table_names(config)
 
     ours = {*blocks, *tables, "projection.linear.bias"}
     theirs = {*blocks.values(), *(name for names in tables.values() for name in names), LOGITS_BIAS}
 
     assert len(set(blocks.values())) == len(blocks)
-    assert ours == set(model.transformer.state_dict())
+    assert ours == set(transformer.state_dict())
     assert set(load_file(tmp_path / "model.safetensors")) <= theirs

@@ -30,9 +30,10 @@ from dragoman.tokenizers.tokenizer import SpecialIds, TokenizerError
 class MarianModel:
     """A Marian model in our terms."""
 
-    config: TransformerConfig
     transformer: Transformer
     tokenizers: TokenizerPair
+    max_length: int
+    """Tokens that a text may have besides its end, as far as the files say."""
 
 
 def load_marian(directory: Path, *, language_token: str | None = None) -> MarianModel:
@@ -68,7 +69,7 @@ def load_marian(directory: Path, *, language_token: str | None = None) -> Marian
     except ValueError as error:  # such as vocabularies of different sizes with shared embeddings
         raise MarianError(f"{directory}: {error}") from error
     _fill(transformer, renamed, directory)
-    return MarianModel(config, transformer.eval(), tokenizers)
+    return MarianModel(transformer.eval(), tokenizers, _max_length(directory, table))
 
 
 def import_marian(
@@ -106,7 +107,7 @@ def import_marian(
     description = ModelDescription(
         source_language=source,
         target_language=target,
-        model=model.config,
+        model=model.transformer.config,
         tokenizer=TokenizerDescription(
             kind="marian",
             joint=pair.joint,
@@ -118,7 +119,7 @@ def import_marian(
             target_fingerprint=pair.target.fingerprint,
         ),
         special_ids=pair.target.special_ids,
-        max_length=_max_length(directory),
+        max_length=model.max_length,
         training={"imported_from": directory.resolve().name, "format": "Hugging Face Marian"},
     )
     save_model(output, description, pair, dict(model.transformer.named_parameters()))
@@ -263,11 +264,11 @@ def _is_separate(directory: Path) -> bool:
     return separate
 
 
-def _max_length(directory: Path) -> int:
-    """Tell how many tokens a text may have besides its end, as far as the files say."""
+def _max_length(directory: Path, table: Mapping[str, Any]) -> int:
+    """Compute `MarianModel.max_length`."""
     said = (
         _read_tokenizer_config(directory).get("model_max_length"),
-        _read_json(directory / "config.json").get("max_position_embeddings"),
+        table.get("max_position_embeddings"),
     )
     # transformers writes a number of thirty digits where there is no limit.
     lengths = [number - 1 for number in said if type(number) is int and number > 1]
