@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
-from dragoman.cli.options import Count, Languages, Output, OutputIfAny, WholeNumber
+from dragoman.cli.options import Count, Flag, Languages, Output, OutputIfAny, WholeNumber
 from dragoman.durable import check_apart, naming, open_whole
 from dragoman.exit_codes import FOUND
 
@@ -37,7 +37,7 @@ def check(
     target: str | None = None,
     languages: Languages = "en-it",
     output: OutputIfAny = None,
-    json: Annotated[bool, Parameter(negative=())] = False,
+    json: Flag = False,
 ) -> int:
     """Describe parallel text: sizes, lengths, suspicious pairs, and what files share.
 
@@ -107,7 +107,7 @@ def get(
     /,
     *,
     output: OutputIfAny = None,
-    json: Annotated[bool, Parameter(negative=())] = False,
+    json: Flag = False,
 ) -> None:
     """Download a public corpus, verify it, and show its licence.
 
