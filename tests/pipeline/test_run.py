@@ -20,7 +20,7 @@ from dragoman.pipeline.publication import unique_names
 from dragoman.pipeline.run import train_model
 from dragoman.training.journal import read_journal
 
-from .conftest import Listener, MakeRecipe, sentences, write_lines
+from .conftest import SMALL, Listener, MakeRecipe, sentences, write_lines
 
 pytestmark = pytest.mark.slow
 
@@ -82,6 +82,28 @@ def test_a_warm_up_as_long_as_the_training_is_warned_of(
     said = [line for line in display.messages if "training.warmup_updates" in line]
     assert len(said) == (share is not None)
     assert share is None or f"ends at {share} of its peak" in said[0]
+
+
+@pytest.mark.parametrize(
+    ("schedule", "rate", "warned"),
+    [("paper", 1e-3, True), ("paper", 0.5, False), ("inverse_square_root", 1e-3, False)],
+)
+def test_a_peak_that_is_taken_for_a_factor_on_the_paper_s_formula_is_warned_of(
+    *,
+    schedule: str,
+    rate: float,
+    warned: bool,
+    make_recipe: MakeRecipe,
+    tmp_path: Path,
+    display: Listener,
+) -> None:
+    training = {**SMALL["training"], "schedule": schedule, "learning_rate": rate}
+
+    train_model(make_recipe(training=training), tmp_path / "run", display)
+
+    said = [line for line in display.messages if "training.learning_rate" in line]
+    # 0.001 * 16^-0.5 * 1^-0.5
+    assert ["peaks at 0.00025;" in line for line in said] == [True] * warned
 
 
 @pytest.mark.parametrize("is_fast", [True, False])

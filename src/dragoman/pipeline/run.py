@@ -1,5 +1,6 @@
 """Train what a recipe describes, or continue doing so."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from shlex import quote
 
@@ -40,6 +41,11 @@ from dragoman.training.distributed import (
     world_size,
 )
 from dragoman.training.loop import Trainer
+from dragoman.training.schedule import learning_rate
+
+SMALLEST_FACTOR = 0.01
+"""On the paper's formula. The default learning rate, the peak of the other schedules, is less: a
+model would hardly learn, and nothing else would tell why."""
 
 
 def train_model(recipe: Recipe, directory: Path, display: Display) -> int | None:
@@ -218,15 +224,28 @@ def _announce(recipe: Recipe, trainer: Trainer, text: PreparedText, display: Dis
             f"warning: {trainer.device} only emulates bf16, which takes several times as long as "
             "float32; leave training.precision out, in another directory"
         )
-    training = recipe.training
-    if training.warmup_updates >= training.updates:
-        share = training.updates / training.warmup_updates  # of the peak, when it ends
-        display.message(
-            f"warning: training.warmup_updates = {training.warmup_updates} of training.updates = "
-            f"{training.updates}: the learning rate ends at {100 * share:.0f} % of its peak and "
-            "never falls; set fewer for the warm-up"
-        )
+    for doubt in _doubts_about_the_rate(recipe):
+        display.message(f"warning: {doubt}")
     if (tokenize := recipe.evaluation.tokenize) != EvaluationConfig.tokenize:
         display.message(f"BLEU splits {recipe.target_language} as evaluation.tokenize = {tokenize}")
     if trainer.progress.update:
         display.message(f"going on after update {trainer.progress.update}")
+
+
+def _doubts_about_the_rate(recipe: Recipe) -> Iterator[str]:
+    """Say where the settings make a learning rate that hardly anybody means."""
+    training = recipe.training
+    if training.warmup_updates >= training.updates:
+        share = training.updates / training.warmup_updates  # of the peak, when it ends
+        yield (
+            f"training.warmup_updates = {training.warmup_updates} of training.updates = "
+            f"{training.updates}: the learning rate ends at {100 * share:.0f} % of its peak and "
+            "never falls; set fewer for the warm-up"
+        )
+    if training.schedule == "paper" and training.learning_rate <= SMALLEST_FACTOR:
+        peak = learning_rate(training.warmup_updates, training, recipe.model.d_model)
+        yield (
+            f"training.learning_rate = {training.learning_rate:g} is a factor on the formula of "
+            f"training.schedule = 'paper', whose rate then peaks at {peak:.2g}; set 1 for the "
+            "paper's own rate"
+        )
