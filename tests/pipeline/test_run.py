@@ -1,5 +1,6 @@
 """A recipe becomes a model directory, also after the mistakes that its errors tell to mend."""
 
+import re
 import shutil
 import sys
 from dataclasses import replace
@@ -39,6 +40,23 @@ def test_a_run_whose_last_validation_is_out_of_turn_finishes_with_bleu(
     events = read_journal(tmp_path / "run" / "journal.jsonl")
     validated = {e["update"]: "BLEU" in e for e in events if e["event"] == "validation"}
     assert validated == {2: True, 3: True}
+
+
+def test_the_page_for_researchers_names_all_that_a_journal_has(
+    make_recipe: MakeRecipe, tmp_path: Path, display: Listener
+) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "research.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`[a-z`, ]+`) \| (.+) \|$", page, re.MULTILINE)
+    named = {
+        event: set(re.findall(r"`(\w+)`", fields))
+        for events, fields in rows
+        for event in re.findall(r"\w+", events)
+    }
+
+    train_model(make_recipe(), tmp_path / "run", display)
+
+    for event in read_journal(tmp_path / "run" / "journal.jsonl"):
+        assert event.keys() - {"event", "time"} <= named[event["event"]]
 
 
 def test_a_metric_that_cannot_be_computed_is_missed_before_any_work(

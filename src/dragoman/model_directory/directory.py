@@ -89,8 +89,9 @@ class ModelDirectory:
         return pair
 
     def load_transformer(self, device: str = "cpu") -> "Transformer":
-        """Read the weights into a model that is ready to translate.
+        """Read the weights into a model that is ready to translate: no dropout, no gradients.
 
+        `requires_grad_()` lets gradients reach its weights, and `train()` switches dropout on.
         Names, types and shapes are compared with the architecture before memory is allocated.
 
         Raises:
