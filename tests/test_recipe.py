@@ -134,6 +134,31 @@ def test_differences_name_both_values() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("model", "assignments", "replaced"),
+    [
+        ({"d_model": 64, "d_ff": 256}, ("model.preset=tiny",), "model.d_model = 64"),
+        ({"d_model": 64}, ("model.preset=base",), "model.d_model = 64"),
+        ({"d_model": 128, "dropout": 0.2}, ("model.preset=tiny",), None),
+        ({"d_model": 64}, ("model.preset=tiny", "model.d_model=32"), None),
+        ({"preset": "small", "dropout": 0.2}, ("model.preset=tiny",), None),
+        ({"preset": "small", "d_ff": 512}, ("model.dropout=0.2",), None),
+        ({}, ("model.preset=tiny",), None),
+    ],
+)
+def test_a_preset_for_one_run_is_refused_where_the_file_has_sizes_of_its_own(
+    model: dict[str, Any], assignments: tuple[str, ...], replaced: str | None, tmp_path: Path
+) -> None:
+    path = tmp_path / "my.toml"
+    path.write_text(tomli_w.dumps({**SMALLEST, "model": model}), encoding="utf-8")
+
+    if replaced is None:
+        read_recipe(path, assignments)
+        return
+    with pytest.raises(UsageError, match=f"does not change {replaced}, which the file says"):
+        read_recipe(path, assignments)
+
+
 def test_a_recipe_is_read_once_so_that_it_may_be_a_pipe(tmp_path: Path) -> None:
     pipe = tmp_path / "recipe"
     os.mkfifo(pipe)

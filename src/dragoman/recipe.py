@@ -13,7 +13,7 @@ from dragoman.decoding.config import SearchConfig
 from dragoman.errors import UsageError
 from dragoman.evaluation.config import EvaluationConfig, usual_evaluation
 from dragoman.languages.codes import is_language_code, language_code, same_language
-from dragoman.model.config import PRESETS, STUDENTS, TransformerConfig
+from dragoman.model.config import LARGEST, PRESETS, STUDENTS, TransformerConfig
 from dragoman.model_directory import DESCRIPTION_NAME, ModelDirectory, ModelError
 from dragoman.tokenizers.config import IMPORTED, TokenizerConfig
 from dragoman.training.config import TrainingConfig
@@ -122,10 +122,37 @@ def read_recipe(path: Path, assignments: tuple[str, ...] = ()) -> ReadRecipe:
     for assignment in assignments:
         set_key(given, assignment)
     try:
-        return ReadRecipe(recipe_from_table(given), written, given)
+        recipe = recipe_from_table(given)
+        if replaced := _replaced_sizes(written, given, assignments):
+            raise UsageError(
+                f"model.preset = {given['model']['preset']!r} does not change "
+                f"{', '.join(replaced)}, which the file says; take that out of the file, or set it "
+                "too"
+            )
+        return ReadRecipe(recipe, written, given)
     except UsageError as error:
         blamed = " with ".join([str(path), *(f"--set {text}" for text in assignments)])
         raise UsageError(f"{blamed}: {error}") from error
+
+
+def _replaced_sizes(
+    written: dict[str, Any], given: dict[str, Any], assignments: tuple[str, ...]
+) -> list[str]:
+    """List the sizes of an assigned preset that a recipe file replaces by its own.
+
+    Within a file, a size beside a preset is meant. But the recipe that a run writes has all sizes,
+    and would train the same model whatever preset is assigned.
+    """
+    assigned = {assignment.partition("=")[0].strip() for assignment in assignments}
+    if "model.preset" not in assigned:
+        return []
+    preset = (PRESETS | STUDENTS)[given["model"]["preset"]]
+    sizes = {name: preset.get(name, getattr(TransformerConfig, name)) for name in LARGEST}
+    return [
+        f"model.{name} = {value}"
+        for name, value in written.get("model", {}).items()
+        if f"model.{name}" not in assigned and value != sizes.get(name, value)
+    ]
 
 
 def recipe_from_table(table: dict[str, Any]) -> Recipe:
