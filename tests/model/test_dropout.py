@@ -102,3 +102,13 @@ def test_any_shape_and_precision_is_kept(shape: tuple[int, ...], dtype: torch.dt
 
 def test_a_rate_that_rounds_to_one_still_keeps_something() -> None:
     assert training(0.999)(ONES).max() == 256
+
+
+@pytest.mark.parametrize(("rate", "levels"), [(0.0019, 0), (0.002, 1), (0.1, 26)])
+def test_a_cpu_rounds_the_rate_as_the_settings_say(rate: float, levels: int) -> None:
+    torch.manual_seed(0)
+
+    share = (Dropout(rate)(torch.ones(2**20)) == 0).float().mean().item()
+
+    assert share == pytest.approx(levels / 256, abs=2e-3)
+    assert (share == 0) is (levels == 0)
