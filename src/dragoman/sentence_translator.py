@@ -78,7 +78,7 @@ class SentenceTranslator:
         self.engine = engine
         self.tokenizers = tokenizers
         self._terms = terms
-        self._load_second_engine = load_second_engine
+        self.load_second_engine = load_second_engine
         self._loading = Lock()
         self._languages = languages
         self._speller = Speller(tokenizers.target, terms)
@@ -289,7 +289,7 @@ class SentenceTranslator:
 
     @cached_property
     def _second_engine(self) -> Engine | None:
-        return self._load_second_engine()
+        return self.load_second_engine()
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import compress
@@ -17,7 +17,7 @@ from dragoman.engines.protocol import Engine, EngineKind
 from dragoman.engines.selection import EngineSettings, build_engine, build_second_engine
 from dragoman.errors import DragomanError
 from dragoman.faults import Fault
-from dragoman.model_directory import ModelDirectory
+from dragoman.model_directory import ModelDirectory, ModelError
 from dragoman.prepared_sentence import PreparedSentence
 from dragoman.sentence_translator import Sentence, SentenceTranslator
 from dragoman.terms.finder import TermFinder
@@ -190,6 +190,26 @@ class Translator:
     def engine(self) -> str:
         """The engine, its version, and where it computes."""
         return self._sentence_translator.engine.name
+
+    def outlive_its_files(self, warn: Callable[[ModelError], None]) -> None:
+        """Go on without PyTorch where the weights that it would need are no longer those of before.
+
+        What a copy for CTranslate2 translates needs PyTorch only for some sentences, which may come
+        days after the copy was loaded. Until then somebody may have put a newer model there.
+
+        Args:
+            warn: Called when that is found out, with the reason.
+        """
+        load = self._sentence_translator.load_second_engine
+
+        def load_or_warn() -> Engine | None:
+            try:
+                return load()
+            except ModelError as error:
+                warn(error)
+                return None
+
+        self._sentence_translator.load_second_engine = load_or_warn
 
     @property
     def searches_at_once(self) -> int:

@@ -1,5 +1,6 @@
 """The server as a whole: hostile requests, many clients, and nothing given away."""
 
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from schemathesis.specs.openapi.checks import (
 )
 from tests.serving.live import Copier, loaded, serving
 
-from dragoman.serving.models import ServedModel
+from dragoman.serving.models import ServedModel, prepare_model
 from dragoman.serving.settings import Settings
 from dragoman.translator import Translator
 
@@ -92,6 +93,22 @@ def test_more_text_than_the_server_takes_is_refused(english_italian: Path) -> No
 
         assert status("x" * 10) == status(["x" * 5, "y" * 4, ""]) == 200
         assert status("x" * 11) == status([""] * 11) == status(["x" * 5, "y" * 5, ""]) == 413
+
+
+def test_a_newer_model_in_its_place_stops_no_request(
+    shipped: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = Path(shutil.copytree(shipped, tmp_path / "en-it"))
+    model = prepare_model(path, Translator(path, device="cpu"), whole_lines=False)
+    (path / "model.safetensors").write_bytes(b"of a newer model")
+    fields = {"q": "the %s cat {x} 4711", "source": "en", "target": "it"}
+
+    with serving([model]) as url:
+        answers = [requests.post(f"{url}/translate", json=fields, timeout=60) for _ in range(2)]
+
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert all("%s" in answer.json()["translatedText"] for answer in answers)
+    assert caplog.text.count("model.safetensors: not the weights") == 1
 
 
 class Broken(Copier):

@@ -1,5 +1,6 @@
 """The models that are served: at most one for each pair of languages."""
 
+import logging
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from dragoman.model_directory import ModelDirectory
 from dragoman.serving.insight import Insight
 from dragoman.serving.refusal import RefusalError
 from dragoman.translator import Translator
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +76,9 @@ def prepare_model(path: Path, translator: Translator, *, whole_lines: bool) -> S
         DragomanError: there is no model.
     """
     description = ModelDirectory(path).description
+    translator.outlive_its_files(
+        lambda error: _log.warning("%s, and start the server again; it goes on without them", error)
+    )
     return ServedModel(
         name=path.resolve().name,
         source=description.source_language,
