@@ -22,6 +22,7 @@ from dragoman.bulk.kept import KeptParts
 from dragoman.bulk.plain_text import PlainText
 from dragoman.bulk.unchanged import Unchanged
 from dragoman.decoding.config import SearchConfig
+from dragoman.model_directory import ModelError
 from dragoman.translation import Translation
 from dragoman.translator import Translator
 
@@ -311,6 +312,19 @@ def test_an_error_that_is_not_about_a_line_ends_it(
         run(job)
 
     assert sorted(path.name for path in job.output.parent.iterdir()) == ["in.txt"]
+
+
+def test_weights_that_are_damaged_are_not_the_fault_of_the_lines(job: Job, text: Path) -> None:
+    text.write_text("w1 w2\nw3 {x} %s 4711\n" * 8)
+    model = Path(shutil.copytree(job.translator.model, text.with_name("model")))
+    job = replace(job, translator=replace(job.translator, model=model, engine="auto", device="cpu"))
+    (model / "model.safetensors").write_bytes(b"of another model")
+
+    with pytest.raises(ModelError, match=r"model\.safetensors: not the weights"):
+        run(job)
+
+    assert not job.output.exists()
+    assert not rejections_path(job.output).exists()
 
 
 def test_a_text_that_changes_meanwhile_is_noticed(job: Job, text: Path) -> None:

@@ -10,6 +10,7 @@ from dragoman.bulk.file_format import Block, Line
 from dragoman.bulk.form import Outcome, Rejected, Translated, warnings_of
 from dragoman.bulk.job import Job
 from dragoman.bulk.kept import FinishedBlock, KeptParts, Rejection
+from dragoman.model_directory import ModelError
 
 if TYPE_CHECKING:
     from dragoman.alignment.aligner import Aligner
@@ -67,6 +68,8 @@ class BlockTranslator:
             return self._one_by_one(block, attempt, lines)
         try:
             return self._together(lines)
+        except ModelError:  # no line is to blame
+            raise
         except Exception as error:
             outcomes = self._one_by_one(block, attempt, lines)
             if self._is_of_all(lines, outcomes):
@@ -113,6 +116,8 @@ class BlockTranslator:
     def _alone(self, line: Line) -> Outcome:
         try:
             return self._together([line])[0]
+        except ModelError:
+            raise
         except Exception as error:
             return Rejected(f"it fails with {type(error).__name__}: {error}")
 
