@@ -433,6 +433,19 @@ def test_what_kills_have_left_is_tidied_up(job: Job) -> None:
     assert sorted(path.name for path in job.output.parent.iterdir()) == ["in.txt", "out.txt"]
 
 
+def test_where_nothing_is_finished_another_text_begins_anew(job: Job, text: Path) -> None:
+    stop_after(job, 3)
+    kept = job.output.with_name("out.txt.part")
+    for name in blocks_in(kept):  # as after a kill during the first block
+        (kept / name).unlink()
+    text.write_text("w1 w2")
+
+    run(job)
+
+    assert job.output.read_text() == job.translator.load()("w1 w2")
+    assert not kept.exists()
+
+
 def test_a_directory_that_is_not_ours_is_left_alone(job: Job) -> None:
     kept = job.output.with_name("out.txt.part")
     kept.mkdir()

@@ -215,12 +215,15 @@ class KeptParts:
             return
         before = self._described()
         names = sorted({*before, *self._identity})
-        if changed := [name for name in names if before.get(name) != self._identity.get(name)]:
+        changed = [name for name in names if before.get(name) != self._identity.get(name)]
+        if changed and any(self.path.glob("*-*.json")):
             raise BulkError(
                 f"{self._output}: {self.path.name} keeps an unfinished translation that differs in "
                 f"{', '.join(_tell(name, before, self._identity) for name in changed)}; undo the "
                 f"change to go on with it, or delete {self.path} to begin anew"
             )
+        if changed:  # the other job was killed before anything was finished
+            write_atomically(path, json.dumps(self._identity, indent=1))
 
 
 def _tell(name: str, before: dict[str, str], now: dict[str, str]) -> str:
