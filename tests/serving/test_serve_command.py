@@ -85,6 +85,18 @@ def test_terms_without_languages_are_refused_for_models_of_several_pairs(
     )
 
 
+@pytest.mark.parametrize("value", ["", " \n"])
+def test_an_environment_without_the_key_that_it_promises_opens_nothing(
+    value: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRAGOMAN_API_KEY", value)
+
+    code, printed = outcome(capsys, "nowhere")
+
+    assert code == 2
+    assert "DRAGOMAN_API_KEY is set but has no key in it" in printed
+
+
 def test_keys_may_come_from_the_environment(
     english_italian: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

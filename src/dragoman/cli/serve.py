@@ -1,5 +1,6 @@
 """`dragoman serve`: translation over HTTP, and a page."""
 
+import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -14,12 +15,14 @@ from dragoman.cli.translation_options import TranslationOptions
 if TYPE_CHECKING:
     from dragoman.serving.models import Models
 
+KEYS_VARIABLE = "DRAGOMAN_API_KEY"
+
 
 def serve(
     *models: Path,
     host: str = "127.0.0.1",
     port: WholeNumber = 5000,
-    api_key: Annotated[tuple[str, ...], Parameter(negative=(), env_var="DRAGOMAN_API_KEY")] = (),
+    api_key: Annotated[tuple[str, ...], Parameter(negative=(), env_var=KEYS_VARIABLE)] = (),
     max_characters: WholeNumber = 200_000,
     translation: TranslationOptions = TranslationOptions(),
 ) -> None:
@@ -56,6 +59,7 @@ def serve(
     from dragoman.serving.server import open_socket, run
     from dragoman.serving.settings import Settings
 
+    _check_keys(api_key)
     with settings_are_options(["max_characters"]):
         settings = Settings(api_keys=api_key, max_characters=max_characters)
     _check_glossary(models, translation.glossary)
@@ -72,6 +76,21 @@ def serve(
             )
         _announce(served, *listener.getsockname()[:2])
         run(build_application(served, settings), listener, settings)
+
+
+def _check_keys(keys: tuple[str, ...]) -> None:
+    """Refuse to serve everybody because a secret has not arrived in the environment.
+
+    Raises:
+        UsageError: the variable for keys is there and has none.
+    """
+    from dragoman.errors import UsageError
+
+    if not keys and KEYS_VARIABLE in os.environ:
+        raise UsageError(
+            f"{KEYS_VARIABLE} is set but has no key in it; without keys everybody may translate: "
+            "if that is meant, unset it"
+        )
 
 
 def _check_glossary(models: tuple[Path, ...], glossary: Path | None) -> None:
