@@ -11,6 +11,7 @@ import requests
 from tests.serving.live import Copier, serving
 
 from dragoman.serving.models import ServedModel
+from dragoman.serving.settings import Settings
 
 
 @pytest.fixture(scope="module")
@@ -110,6 +111,19 @@ def test_what_is_not_text_is_refused_by_its_content(url: str, name: str, content
 
     assert answer.status_code == 400
     assert answer.json()["error"].startswith("the file is not ")
+
+
+def test_a_long_file_needs_no_room_on_a_disk(
+    copier: tuple[Copier, ServedModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", "/nowhere")
+    long = b"<!--" + b"-" * 2**21 + b"--><p>a cat</p>"
+
+    with serving([copier[1]], Settings(max_characters=2**22)) as url:
+        answer = upload(url, "a.html", long)
+        file = requests.get(answer.json()["translatedFileUrl"], timeout=30)
+
+    assert file.content == long
 
 
 def test_entities_of_a_document_are_left_alone(url: str) -> None:

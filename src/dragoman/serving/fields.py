@@ -1,16 +1,22 @@
 """What a client sends: one set of fields, whether in a query, a form or JSON."""
 
 import json
+import sys
 from difflib import get_close_matches
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, unquote_to_bytes
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from starlette.exceptions import HTTPException
+from starlette.formparsers import MultiPartParser
 from starlette.requests import Request
 
 from dragoman.serving.refusal import RefusalError
 from dragoman.tokenizers.normalisation import encodable
+
+# The body is in memory as a whole, and its size is limited. A long file would be copied into the
+# system's temporary folder, which may be full, or not there in a container.
+MultiPartParser.spool_max_size = sys.maxsize
 
 Fields = TypeVar("Fields", bound=BaseModel)
 
