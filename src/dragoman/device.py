@@ -1,5 +1,7 @@
 """Devices and processors: what a user names, and what the machine has."""
 
+import contextlib
+import math
 import os
 import platform
 import threading
@@ -22,10 +24,36 @@ sixty times as many."""
 
 
 def num_cpus() -> int:
-    """Count the processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    """Count the processors that this process may use, or has the time of.
+
+    A container or a service may get less than the time of all that it sees (`docker --cpus`, limits
+    of Kubernetes, CPUQuota of systemd). With a thread on each, it would use up its share early in
+    each tenth of a second, and stand still for the rest, the network included.
+    """
+    seen = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return math.ceil(min(seen, share_of_time()))
+
+
+def share_of_time(
+    own: Path = Path("/proc/self/cgroup"), groups: Path = Path("/sys/fs/cgroup")
+) -> float:
+    """Return the time of how many processors the control groups of a process leave to it.
+
+    Args:
+        own: Names the group of the process; those around it have limits, too.
+        groups: Where the groups (version 2) are.
+    """
+    names = own.read_text(encoding="utf-8").split("\n") if own.exists() else []
+    name = next((line.removeprefix("0::/") for line in names if line.startswith("0::/")), "")
+    place = groups / name
+    return min(map(_limit_of, [place, *place.parents]))
+
+
+def _limit_of(group: Path) -> float:
+    with contextlib.suppress(OSError, ValueError):  # there is no limit, or it is "max"
+        quota, period = (group / "cpu.max").read_text(encoding="ascii").split()
+        return int(quota) / int(period)
+    return math.inf
 
 
 def choose_device(name: str) -> "torch.device":
