@@ -72,6 +72,20 @@ def test_of_two_files_that_are_written_the_one_that_cannot_be_is_named(tmp_path:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_a_file_keeps_its_owner_and_its_readers(tmp_path: Path) -> None:
+    path = tmp_path / "out.txt"
+    path.write_text("before")
+    os.chown(path, 1234, 2345)
+    path.chmod(0o640)
+
+    write_atomically(path, "after")
+
+    now = path.stat()
+    assert path.read_text() == "after"
+    assert (now.st_uid, now.st_gid, now.st_mode & 0o777) == (1234, 2345, 0o640)
+
+
 def test_a_link_goes_on_pointing_to_its_file_which_keeps_its_mode(tmp_path: Path) -> None:
     file, link = tmp_path / "file.txt", tmp_path / "link.txt"
     file.write_text("earlier")

@@ -57,10 +57,21 @@ def open_whole(path: Path) -> Iterator[BinaryIO]:
             with naming(path):
                 os.fsync(stream.fileno())
         if place.exists():
-            shutil.copymode(place, unfinished)
+            _take_over(place, unfinished)
         unfinished.replace(place)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def _take_over(place: Path, unfinished: Path) -> None:
+    """Give a new file the owner, the group and the mode of the one whose place it takes.
+
+    Only root may give files to others, as a job at night does whose output a service reads.
+    """
+    before = place.stat()
+    with contextlib.suppress(OSError):  # also of an owner that a container does not know
+        os.chown(unfinished, before.st_uid, before.st_gid)
+    shutil.copymode(place, unfinished)  # after the owner, as a change of that may take rights away
 
 
 def check_apart(written: Sequence[Path], read: Sequence[Path] = ()) -> None:
