@@ -184,6 +184,19 @@ def test_a_model_is_evaluated_as_its_recipe_says_where_no_option_differs(
     assert f"tok:{tokens}|" in scores["BLEU"]["signature"]
 
 
+def test_the_metrics_may_be_named(
+    tmp_path: Path, test_set: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = build_model(tmp_path)
+    named = ["--metrics", "chrF++", "--metrics", "BLEU", "--bootstrap-samples", "0", "--json"]
+
+    assert main(["evaluate", str(model), str(test_set), *named]) == 0
+
+    scores = json.loads(capsys.readouterr().out)["scores"]
+    assert list(scores) == ["chrF++", "BLEU"]
+    assert "nw:2|" in scores["chrF++"]["signature"]
+
+
 @pytest.mark.parametrize(
     "recipe", [3, {"evaluation": 3}, {"evaluation": {"tokenize": 3}}, {"evaluation": {"x": 3}}]
 )

@@ -40,7 +40,7 @@ WITHOUT_THE_KEY: list[dict[str, Any]] = [
 
 @pytest.fixture(scope="module")
 def url(copier: tuple[Copier, ServedModel]) -> Iterator[str]:
-    with serving([copier[1]], Settings(api_keys=("other", KEY))) as url:
+    with serving([copier[1]], Settings(api_keys=(" other ", KEY))) as url:
         yield url
 
 

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from cyclopts import Parameter
 
@@ -25,6 +25,9 @@ TRANSLATED_AT_ONCE = 512
 @dataclass(frozen=True, kw_only=True)
 class ScoringOptions:
     """Changes to the evaluation settings of the model's recipe, or to the usual ones."""
+
+    metrics: Annotated[list[str] | None, Parameter(negative=())] = None
+    """BLEU, chrF, chrF++ or TER; may be given several times."""
 
     lowercase: bool | None = None
     """Ignore case."""
