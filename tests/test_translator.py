@@ -28,7 +28,7 @@ from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.tokenizer import SpecialIds
 from dragoman.tokenizers.training import train_tokenizers
-from dragoman.translator import CHUNK, MarkedUpError, Translator
+from dragoman.translator import MarkedUpError, Translator
 
 SENTENCES = [
     ("The cat is on the table.", "Il gatto è sul tavolo."),
@@ -315,12 +315,13 @@ def test_the_alternatives_of_parts_are_joined_in_order(tokenizers: TokenizerPair
 
 def test_any_number_of_texts_is_translated_as_they_come(tokenizers: TokenizerPair) -> None:
     engine = Copier()
+    ahead = engine.texts_at_once
     translator = translating(engine, tokenizers)
     read = 0
 
     def texts() -> Iterator[str]:
         nonlocal read
-        for number in range(2 * CHUNK + 1):
+        for number in range(2 * ahead + 1):
             read += 1
             yield f"cat {number}"
 
@@ -328,9 +329,9 @@ def test_any_number_of_texts_is_translated_as_they_come(tokenizers: TokenizerPai
     first = next(translations)
 
     assert first.text == "cat 0"
-    assert read == CHUNK
+    assert read == ahead
     assert [found.text for found in translations] == [f"cat {i}" for i in range(1, read)]
-    assert [len(sources) for sources in engine.asked] == [CHUNK, CHUNK, 1]
+    assert [len(sources) for sources in engine.asked] == [ahead, ahead, 1]
 
 
 def test_a_saved_model_translates_with_its_own_search(saved: Path) -> None:

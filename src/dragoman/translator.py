@@ -27,9 +27,6 @@ from dragoman.tokenizers.normalisation import encodable
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.translation import Alternative, Translation, join
 
-CHUNK = 2048
-"""Texts that are read ahead; among this many, enough have a similar length to fill a batch."""
-
 
 class SentenceError(DragomanError):
     """A text is too long to be treated as one sentence, or the model cannot write a prefix."""
@@ -238,7 +235,7 @@ class Translator:
         if isinstance(texts, str):
             raise TypeError("translate takes several texts; for one, write [text]")
         search = search or self.search
-        for chunk in batched(texts, CHUNK):
+        for chunk in batched(texts, self._sentence_translator.engine.texts_at_once):
             cut = self._cutter.cut(chunk)
             sentences = [sentence for text in cut for sentence in text.sentences]
             found = iter(self._sentence_translator.translate(sentences, search))
@@ -350,7 +347,8 @@ class Translator:
             One for each, in order: None if it has more tokens than the model has seen.
         """
         self._check_process()
-        for chunk in batched(pairs, CHUNK):
+        engine = self._sentence_translator.engine
+        for chunk in batched(pairs, engine.texts_at_once):
             sentences = [self._prepare(text) for text, _ in chunk]
             translations = [
                 sentence.read(encodable(translation))
@@ -363,7 +361,7 @@ class Translator:
                 for translated, *ids in zip(translations, sources, targets, strict=True)
             ]
             judged = iter(
-                self._sentence_translator.engine.log_probabilities(
+                engine.log_probabilities(
                     list(compress(sources, asked)), list(compress(targets, asked))
                 )
             )

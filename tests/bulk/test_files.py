@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 from dragoman.bulk.file_format import BulkError
 from dragoman.bulk.files import Progress, in_this_process, rejections_path, translate_files
@@ -22,6 +23,7 @@ from dragoman.bulk.kept import KeptParts
 from dragoman.bulk.plain_text import PlainText
 from dragoman.bulk.unchanged import Unchanged
 from dragoman.decoding.config import SearchConfig
+from dragoman.engines.protocol import EngineKind
 from dragoman.model_directory import ModelError
 from dragoman.translation import Translation
 from dragoman.translator import Translator
@@ -509,3 +511,14 @@ def test_the_command_goes_on_and_says_so(job: Job, text: Path, number: int, code
 
     assert "going on: 1024 of 2001 lines are translated" in done.stderr
     assert job.output.read_text().count("\n") == 2001
+
+
+@pytest.mark.parametrize(
+    ("engine", "device", "lines"),
+    [("pytorch", "cuda", 2**14), ("pytorch", "cpu", 1024), ("ctranslate2", "cuda", 1024)],
+)
+def test_blocks_are_larger_where_a_gpu_translates(
+    engine: EngineKind, device: str, lines: int, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dragoman.device.choose_device", lambda name: torch.device(device))
+    assert TranslatorSettings(model=model, engine=engine).lines_per_block == lines

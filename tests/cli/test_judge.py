@@ -8,8 +8,8 @@ import pytest
 import torch
 from tests.visualisation.small_model import save_small_model
 
-from dragoman import translator as translator_module
 from dragoman.cli import main
+from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.model_directory import save_model
 from dragoman.tokenizers.tokenizer import SpecialIds
 from dragoman.translator import Translator
@@ -37,7 +37,7 @@ def write_pairs(path: Path, pairs: list[tuple[str, str]]) -> Path:
 def test_what_a_search_has_found_is_judged_as_the_search_did(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(translator_module, "CHUNK", 3)  # so that four pairs are more than one
+    monkeypatch.setattr(PyTorchEngine, "texts_at_once", 3)  # so that four pairs are more than one
     translator = Translator(model, device="cpu", precision="fp32")
     found = [each.alternatives[0] for each in translator.translate(TEXTS)]
     ended = [alternative.finished for alternative in found]
@@ -78,7 +78,7 @@ def test_a_heading_is_judged_and_told(
 def test_a_line_for_each_pair_and_a_warning_for_one_that_is_too_long(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(translator_module, "CHUNK", 2)
+    monkeypatch.setattr(PyTorchEngine, "texts_at_once", 2)
     long = "the " * 99
     pairs = [
         ("the cat", "because cat"),

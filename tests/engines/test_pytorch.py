@@ -13,6 +13,7 @@ from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY
 from dragoman.device import choose_device
 from dragoman.engines.grouping import group_by_length
+from dragoman.engines.protocol import TEXTS_AT_ONCE, TEXTS_AT_ONCE_ON_GPU
 from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.errors import DragomanError, UsageError
 from dragoman.model.config import TransformerConfig
@@ -407,3 +408,10 @@ def test_training_and_translating_refuse_a_device_in_the_same_words() -> None:
     names = ["toaster"] if torch.cuda.is_available() else ["toaster", "cuda", "cuda:3"]
     for name in names:
         assert refusal(choose_device, name) == refusal(distributed.device_of_process, name)
+
+
+def test_a_gpu_is_given_more_texts_at_once(transformer: Transformer) -> None:
+    engine = PyTorchEngine(transformer, SpecialIds())
+    assert engine.texts_at_once == TEXTS_AT_ONCE
+    engine.device = torch.device("cuda", 1)  # as if it were there
+    assert engine.texts_at_once == TEXTS_AT_ONCE_ON_GPU

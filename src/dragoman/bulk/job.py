@@ -5,11 +5,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dragoman.bulk.file_format import LINES_PER_BLOCK, FileFormat
+from dragoman.bulk.file_format import LINES_PER_BLOCK, LINES_PER_BLOCK_ON_GPU, FileFormat
 from dragoman.config import to_table
 from dragoman.decoding.config import SearchConfig
 from dragoman.durable import checksum
-from dragoman.engines.selection import EngineSettings, describe_choice
+from dragoman.engines.selection import EngineSettings, computes_on_gpu, describe_choice
 from dragoman.model_directory import DESCRIPTION_NAME, ModelDirectory
 
 if TYPE_CHECKING:
@@ -74,13 +74,20 @@ class TranslatorSettings(EngineSettings):
                 continue
         for name in ("engine", "whole_lines", "protect", "shortlist"):
             found[f"the option {name}"] = str(vars(self)[name])
-        directory = ModelDirectory(self.model)
-        found["what translates on this machine"] = describe_choice(
-            directory, self.search or directory.search, self
-        )
+        found["what translates on this machine"] = describe_choice(*self._choice())
         for name, value in to_table(self.search or SearchConfig()).items():
             found[f"the option {name}"] = str(value)
         return found
+
+    @property
+    def lines_per_block(self) -> int:
+        """How many lines are worth translating together on this machine."""
+        return LINES_PER_BLOCK_ON_GPU if computes_on_gpu(*self._choice()) else LINES_PER_BLOCK
+
+    def _choice(self) -> tuple[ModelDirectory, SearchConfig, EngineSettings]:
+        """Return what the engine depends on."""
+        directory = ModelDirectory(self.model)
+        return directory, self.search or directory.search, self
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +100,7 @@ class Job:
     alignments: Path | None = None
     """Where the word alignments go, if they are wanted."""
 
-    lines_per_block: int = LINES_PER_BLOCK
+    lines_per_block: int
 
     def identity(self) -> dict[str, str]:
         """Return what determines the bytes of the output, under names that people know."""

@@ -135,11 +135,13 @@ def translate(
         check_apart([*written, rejections_path(place)], read=read)
         settings = _configure(model, search)
         form = _form(output, settings)
+        loading = translation.settings(model, settings)
         job = Job(
-            translator=translation.settings(model, settings),
+            translator=loading,
             files=choose_format(files, form=form, field=bulk.field, into=bulk.into),
             output=place,
             alignments=output.alignments,
+            lines_per_block=loading.lines_per_block,
         )
         return translate_in_bulk(job, bulk)
     with (

@@ -180,10 +180,12 @@ def _translate(
         newest.replace(folder / SOURCES)
         of.write(folder)
         display.message(f"{order.teacher} translates them")
+        translator = TranslatorSettings(model=order.teacher, search=search)
         job = Job(
-            translator=TranslatorSettings(model=order.teacher, search=search),
+            translator=translator,
             files=PlainText((folder / SOURCES,), "json"),
             output=folder / TRANSLATIONS,
+            lines_per_block=translator.lines_per_block,
         )
         translate_files(job, distribute, tell)
     parts = list(zip(_files(order), counts, strict=True))

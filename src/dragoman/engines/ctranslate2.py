@@ -15,7 +15,7 @@ from dragoman.decoding.phrase import Phrase
 from dragoman.device import num_cpus
 from dragoman.durable import checksum, open_file
 from dragoman.engines.grouping import group_by_length
-from dragoman.engines.protocol import EngineError
+from dragoman.engines.protocol import TEXTS_AT_ONCE, EngineError
 from dragoman.errors import UsageError
 from dragoman.model_directory import CHECKSUMS, WEIGHTS_OF_ORIGIN, ModelDirectory
 from dragoman.tokenizers.pair import TokenizerPair
@@ -93,6 +93,11 @@ class CTranslate2Engine:
     def samples(self) -> bool:
         """Whether it can draw tokens."""
         return False
+
+    @property
+    def texts_at_once(self) -> int:
+        """How many texts are worth reading ahead."""
+        return TEXTS_AT_ONCE
 
     @property
     def knows_phrases(self) -> bool:

@@ -10,6 +10,12 @@ from dragoman.errors import DragomanError
 
 EngineKind = Literal["auto", "pytorch", "ctranslate2"]
 
+TEXTS_AT_ONCE = 2048
+"""Among so many texts, enough have a similar length to fill the batches of a CPU..."""
+
+TEXTS_AT_ONCE_ON_GPU = 2**14
+"""...and among these, those of a GPU, which takes longer for fewer (`translation_speed.md`)."""
+
 
 class EngineError(DragomanError):
     """An engine cannot be used, or cannot do what is asked."""
@@ -37,6 +43,10 @@ class Engine(Protocol):
     @property
     def searches_at_once(self) -> int:
         """How many threads can usefully search at once; any more would wait."""
+
+    @property
+    def texts_at_once(self) -> int:
+        """How many texts are worth reading ahead."""
 
     def search(
         self,

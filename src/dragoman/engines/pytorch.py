@@ -20,6 +20,7 @@ from dragoman.decoding.problem import SearchProblem
 from dragoman.decoding.search import search
 from dragoman.decoding.top_tokens import top_tokens
 from dragoman.engines.grouping import group_by_length
+from dragoman.engines.protocol import TEXTS_AT_ONCE, TEXTS_AT_ONCE_ON_GPU
 from dragoman.engines.threads import for_each
 from dragoman.model.decoder import DecoderState
 from dragoman.model.linear import ROWS_AT_ONCE
@@ -106,6 +107,11 @@ class PyTorchEngine:
     def searches_at_once(self) -> int:
         """How many threads can usefully search at once: one, as a batch takes all processors."""
         return 1
+
+    @property
+    def texts_at_once(self) -> int:
+        """How many texts are worth reading ahead."""
+        return TEXTS_AT_ONCE_ON_GPU if self.device.type == "cuda" else TEXTS_AT_ONCE
 
     def search(
         self,

@@ -87,6 +87,24 @@ def describe_choice(
         return "pytorch, which is not installed"
 
 
+def computes_on_gpu(
+    directory: ModelDirectory, search: SearchConfig, settings: EngineSettings
+) -> bool:
+    """Tell whether `build_engine` would take a GPU here, without loading anything onto it.
+
+    Raises:
+        DragomanError: there is no such device.
+    """
+    if _choose_kind(directory, search, settings) == "ctranslate2":
+        return False
+    try:
+        from dragoman.device import choose_device
+
+        return choose_device(settings.device).type == "cuda"
+    except ModuleNotFoundError:
+        return False
+
+
 def build_second_engine(directory: ModelDirectory, settings: EngineSettings) -> Engine | None:
     """Load a model into PyTorch, for what another engine cannot do.
 
