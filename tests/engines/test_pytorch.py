@@ -1,7 +1,7 @@
 """The PyTorch engine: a real model, searched in batches."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -415,3 +415,26 @@ def test_a_gpu_is_given_more_texts_at_once(transformer: Transformer) -> None:
     assert engine.texts_at_once == TEXTS_AT_ONCE
     engine.device = torch.device("cuda", 1)  # as if it were there
     assert engine.texts_at_once == TEXTS_AT_ONCE_ON_GPU
+
+
+def test_a_batch_that_does_not_fit_into_the_memory_of_a_gpu_is_searched_in_halves(
+    transformer: Transformer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = PyTorchEngine(transformer, SPECIAL)
+    sources = [[5, 6, 7], [8], [], [9, 5], [6], [7, 7]]
+    expected = engine.search(sources, LONG)
+    pose, asked = engine._pose, []
+
+    def pose_two(sources: Sequence[Sequence[int]], prefixes: Sequence[Sequence[int]]) -> object:
+        asked.append(len(sources))
+        if len(sources) > most:
+            raise torch.OutOfMemoryError
+        return pose(sources, prefixes)
+
+    monkeypatch.setattr(engine, "_pose", pose_two)
+    most = 2
+    assert engine.search(sources, LONG) == expected
+    assert max(asked) == 5
+    most = 0
+    with pytest.raises(torch.OutOfMemoryError):
+        engine.search(sources, LONG)

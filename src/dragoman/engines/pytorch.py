@@ -123,16 +123,23 @@ class PyTorchEngine:
         """Translate sentences, given as tokens without EOS; the results keep their order.
 
         Sentences of similar length share a batch, the longest first, so that what does not fit
-        into memory fails right away. Those whose prefixes differ in length do not share one.
+        into memory fails right away. Those whose prefixes differ in length do not share one. A
+        batch for which a GPU has too little memory, as when others use it, is searched in halves.
         """
         rows_per_sentence = config.n_best if config.samples else config.beam_size
         budget = self._tokens_per_batch // rows_per_sentence
         prefixes = prefixes or [()] * len(sources)
 
         def search_batch(batch: list[int]) -> list[list[Hypothesis]]:
-            problem = self._pose([sources[i] for i in batch], [prefixes[i] for i in batch])
             of_batch = None if required is None else [required[i] for i in batch]
-            return self._find(problem, config, of_batch)
+            try:
+                problem = self._pose([sources[i] for i in batch], [prefixes[i] for i in batch])
+                return self._find(problem, config, of_batch)
+            except torch.OutOfMemoryError:
+                if len(batch) == 1:
+                    raise
+            middle = len(batch) // 2  # here, as the error holds on to what was computed
+            return search_batch(batch[:middle]) + search_batch(batch[middle:])
 
         results: list[list[Hypothesis]] = [[EMPTY] for _ in sources]
         batches = list(_batches(sources, prefixes, budget))
