@@ -86,6 +86,24 @@ def test_a_file_keeps_its_owner_and_its_readers(tmp_path: Path) -> None:
     assert (now.st_uid, now.st_gid, now.st_mode & 0o777) == (1234, 2345, 0o640)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files to others")
+def test_a_link_in_the_place_of_the_unfinished_file_gives_nothing_away(tmp_path: Path) -> None:
+    path, secret = tmp_path / "out.txt", tmp_path / "secret"
+    path.write_text("before")
+    os.chown(path, 1234, 2345)
+    secret.write_text("secret")
+    secret.chmod(0o600)
+
+    with open_whole(path) as stream:
+        stream.write(b"after")
+        (unfinished,) = tmp_path.glob(".out.txt.*.unfinished")
+        unfinished.unlink()
+        unfinished.symlink_to(secret)
+
+    now = secret.stat()
+    assert (now.st_uid, now.st_mode & 0o777) == (0, 0o600)
+
+
 def test_a_link_goes_on_pointing_to_its_file_which_keeps_its_mode(tmp_path: Path) -> None:
     file, link = tmp_path / "file.txt", tmp_path / "link.txt"
     file.write_text("earlier")

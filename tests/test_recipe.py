@@ -143,6 +143,7 @@ def test_differences_name_both_values() -> None:
         ({"d_model": 64}, ("model.preset=tiny", "model.d_model=32"), None),
         ({"preset": "small", "dropout": 0.2}, ("model.preset=tiny",), None),
         ({"preset": "small", "d_ff": 512}, ("model.dropout=0.2",), None),
+        ({"preset": "small", "d_ff": 512}, ("model.preset=small",), None),
         ({}, ("model.preset=tiny",), None),
     ],
 )

@@ -43,14 +43,14 @@ def share_of_time(
         own: Names the group of the process; those around it have limits, too.
         groups: Where the groups (version 2) are.
     """
-    names = own.read_text(encoding="utf-8").split("\n") if own.exists() else []
+    names = own.read_text(encoding="utf-8", errors="replace").split("\n") if own.exists() else []
     name = next((line.removeprefix("0::/") for line in names if line.startswith("0::/")), "")
     place = groups / name
     return min(map(_limit_of, [place, *place.parents]))
 
 
 def _limit_of(group: Path) -> float:
-    with contextlib.suppress(OSError, ValueError):  # there is no limit, or it is "max"
+    with contextlib.suppress(OSError, ValueError, ZeroDivisionError):  # no limit, or "max"
         quota, period = (group / "cpu.max").read_text(encoding="ascii").split()
         return int(quota) / int(period)
     return math.inf

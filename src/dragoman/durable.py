@@ -6,7 +6,6 @@ import glob
 import hashlib
 import io
 import os
-import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -54,24 +53,26 @@ def open_whole(path: Path) -> Iterator[BinaryIO]:
         with stream:
             yield stream
             stream.flush()
+            if place.is_file():
+                _take_over(place, stream.fileno())
             with naming(path):
                 os.fsync(stream.fileno())
-        if place.exists():
-            _take_over(place, unfinished)
         unfinished.replace(place)
     finally:
         unfinished.unlink(missing_ok=True)
 
 
-def _take_over(place: Path, unfinished: Path) -> None:
+def _take_over(place: Path, unfinished: int) -> None:
     """Give a new file the owner, the group and the mode of the one whose place it takes.
 
-    Only root may give files to others, as a job at night does whose output a service reads.
+    Only root may give files to others, as a job at night does whose output a service reads. The new
+    file is named by its descriptor: whoever owns the folder could put a link in its place.
     """
-    before = place.stat()
-    with contextlib.suppress(OSError):  # also of an owner that a container does not know
-        os.chown(unfinished, before.st_uid, before.st_gid)
-    shutil.copymode(place, unfinished)  # after the owner, as a change of that may take rights away
+    before = place.lstat()
+    for owner, group in ((-1, before.st_gid), (before.st_uid, -1)):
+        with contextlib.suppress(OSError):  # also of an owner that a container does not know
+            os.fchown(unfinished, owner, group)
+    os.fchmod(unfinished, before.st_mode & 0o777)  # at last, as a new owner may take rights away
 
 
 def check_apart(written: Sequence[Path], read: Sequence[Path] = ()) -> None:

@@ -144,9 +144,10 @@ def _replaced_sizes(
     and would train the same model whatever preset is assigned.
     """
     assigned = {assignment.partition("=")[0].strip() for assignment in assignments}
-    if "model.preset" not in assigned:
+    name_of_preset = given.get("model", {}).get("preset")
+    if "model.preset" not in assigned or name_of_preset == written.get("model", {}).get("preset"):
         return []
-    preset = (PRESETS | STUDENTS)[given["model"]["preset"]]
+    preset = (PRESETS | STUDENTS)[name_of_preset]
     sizes = {name: preset.get(name, getattr(TransformerConfig, name)) for name in LARGEST}
     return [
         f"model.{name} = {value}"

@@ -194,7 +194,7 @@ class SentenceTranslator:
             return False
         return not any(
             term.kind in ("foreign", "picture")
-            or (term.kind == "sign" and not self._speller.knows(term))
+            or (term.kind in ("code", "sign") and not self._speller.knows(term))
             for term in task.terms
         )
 

@@ -44,6 +44,12 @@ def url(copier: tuple[Copier, ServedModel]) -> Iterator[str]:
         yield url
 
 
+@pytest.mark.parametrize("keys", [("",), (" ",), ("good", "\n")])
+def test_a_key_that_everybody_has_is_refused(keys: tuple[str, ...]) -> None:
+    with pytest.raises(ValueError, match="an API key is empty"):
+        Settings(api_keys=keys)
+
+
 def operations(url: str) -> list[tuple[str, str]]:
     described = requests.get(f"{url}/openapi.json", timeout=30).json()
     return [(method, path) for path in described["paths"] for method in described["paths"][path]]

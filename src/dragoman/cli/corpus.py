@@ -66,8 +66,9 @@ def check(
         and under which codes it is read from JSON lines and translation memories.
     output
         A TSV file for all lines that hold no pair, all suspicious pairs, and all that seem to be
-        the wrong way round: corpus, number of the line or record, reason, source and target. It
-        takes about a minute for a hundred thousand pairs.
+        the wrong way round: corpus, number of the line or record (for a line without a pair the
+        reason names it), reason, source and target. It takes about a minute for a hundred thousand
+        pairs.
     json
         Print one JSON object, for programs.
     """
@@ -227,7 +228,7 @@ def _listing(
     with open_whole(output) as stream:
 
         def write(corpus: str, pair: "Pair | None", reason: str) -> None:
-            cells = ("", reason) if pair is None else (pair.line, reason, pair.source, pair.target)
+            cells = (pair.line, reason, *pair[:2]) if pair else ("", reason, "", "")
             row = "\t".join(" ".join(str(cell).split()) for cell in (corpus, *cells))
             stream.write(f"{row}\n".encode(errors="replace"))
 

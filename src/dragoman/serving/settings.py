@@ -45,7 +45,7 @@ class Settings:
         for name, value in vars(self).items():
             if name != "api_keys" and value <= 0:
                 raise ValueError(f"{name}={value} is not positive")
-        if not all(self.api_keys):
+        if not all(key.strip() for key in self.api_keys):
             raise ValueError("an API key is empty")
 
     @property

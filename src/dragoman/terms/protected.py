@@ -57,24 +57,31 @@ width is one between digits of full width only: beside others it is that of the 
 
 _PART = r"[A-Z0-9]++(?:(?=_)|(?!{WORD}))"
 _JOINT = r"(?:[/_-]|(?<=\d)\.(?=\d))"
+_CURRENCY = "AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HUF|INR|JPY|NOK|PLN|RUB|SEK|TRY|USD"
 
 _CODE = rf"""
-    (?<!{{WORD}})(?<![A-Z0-9][/_-])(?<!\d\.)
-    (?= (?:{_JOINT}?[A-Z0-9]){{4}} )  # longer than MP3, which is a word
-    (?= (?: (?=[A-Z]) (?:{_PART}{_JOINT})*? (?=[A-Z]*\d)
-          | (?:{_PART}{_JOINT})*? (?=[A-Z0-9]*[A-Z]\d) ) {_PART} )  # more than numbers and units
-    {_PART} (?:{_JOINT}{_PART})*+ (?!{{WORD}})
-  | (?<!{{WORD}})[Vv]\d++(?:\.\d++)++(?!{{WORD}})  # v2.10
+    (?<!{{WORD}})(?<![A-Z0-9][/_-])(?<!\d\.)(?!(?:{_CURRENCY})-?\d)
+    (?= (?:{_PART}{_JOINT})*? (?=[A-Z]*\d) {_PART} )
+    (?= (?:{_PART}{_JOINT})*? (?=[A-Z0-9]{{5}}) (?!\d+X\d)
+            (?=[A-Z0-9]*(?:[A-Z]\d+[A-Z]|\d[A-Z]+\d)) {_PART}  # 875A7B, but not 128X128
+      | (?=[0-9/-]*[A-Z]) (?:{_PART}[/-])*? {_PART} _          # FURN_8220
+      | (?=[A-Z]) (?:{_PART}[_-])*? {_PART} / (?=(?:[A-Z/_.-]*\d){{4}})
+      | (?=[A-Z]) [A-Z0-9/_.-]* [A-Z0-9] (?:(?<=[A-Z])|[/_-]) 0\d\d  # AB-0009, PACK0007
+      | (?=[A-Z]) [A-Z0-9/_.-]* [A-Z]-?\d (?:\.?\d){{5}}       # CHE-123.456.788
+    )
+    {_PART} (?:{_JOINT}{_PART})*+ (?!{{WORD}}|[.,]\d)
+  | (?<!{{WORD}})[Vv]\d++(?:\.\d++)++(?!{{WORD}})              # v2.10
 """
-"""Whole words of capitals and digits, which may be joined: AB-00009/X0, ISO9001, UTF-8."""
+"""Whole words of capitals and digits, joined or not, in which these mix as no language does it, or
+with long numbers. Not a word and a number, as in ISO 9001 and COVID-19: other languages put them
+together in other ways. There the digits are a number."""
 
 _SIGN = (
-    "[\u00a9\u00ae\u2122\u00b1\u00d7\u00f7\u00b2\u00b3"
-    "\u2190-\u2211\u2213-\u2216\u221a-\u2235\u2237-\u23ff\u2500-\u25ff]"
-    "|\u00b0(?=[CF](?!{WORD}))"
+    "[\u00ae\u2122\u00b1\u00f7\u00b2\u00b3"
+    "\u2200-\u2211\u2213-\u2216\u221a-\u2235\u2237-\u23ff\u2500-\u25ff]"
 )
-"""Those of trademarks, of arithmetic and of menus, arrows, and degrees of temperature. Not the
-minus sign, dots and colons of mathematics, for which there are others on every keyboard."""
+"""Those that nearly all translations have (`docs/experiments.md`, 2026-11-26), which is not so of
+arrows, \u00a9, \u00d7 and \u00b0."""
 
 
 def _compile(numbered: str) -> re.Pattern[str]:

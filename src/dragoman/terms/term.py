@@ -108,8 +108,16 @@ def _keeps_all(kind: Kind, required: Sequence[Term], kept: Sequence[Term]) -> bo
     wanted, found = _count(required, kind), _count(kept, kind)
     if kind in EXACT:
         return wanted == found
-    doubled = kind == "code" and any(found[code] > count for code, count in wanted.items())
-    return wanted <= found and not doubled
+    is_doubled = kind == "code" and any(
+        found[code] > count + sum(_writes(term, code) for term in required)
+        for code, count in wanted.items()
+    )
+    return wanted <= found and not is_doubled
+
+
+def _writes(term: Term, code: frozenset[str]) -> bool:
+    """Tell whether a term of the glossary may bring a code with it."""
+    return term.kind == "glossary" and any(c in writing for c in code for writing in term.writings)
 
 
 _SEPARATORS = str.maketrans("\u066b\u066c\uff0e\uff0c\uff1a", ".,.,:")
