@@ -94,14 +94,16 @@ def test_a_link_in_the_place_of_the_unfinished_file_gives_nothing_away(tmp_path:
     secret.write_text("secret")
     secret.chmod(0o600)
 
+    unfinished = tmp_path / f".out.txt.{os.getpid()}.unfinished"
+    unfinished.symlink_to(secret)
+
     with open_whole(path) as stream:
         stream.write(b"after")
-        (unfinished,) = tmp_path.glob(".out.txt.*.unfinished")
         unfinished.unlink()
         unfinished.symlink_to(secret)
 
     now = secret.stat()
-    assert (now.st_uid, now.st_mode & 0o777) == (0, 0o600)
+    assert (now.st_uid, now.st_mode & 0o777, secret.read_text()) == (0, 0o600, "secret")
 
 
 def test_a_link_goes_on_pointing_to_its_file_which_keeps_its_mode(tmp_path: Path) -> None:

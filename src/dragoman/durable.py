@@ -42,9 +42,11 @@ def open_whole(path: Path) -> Iterator[BinaryIO]:
             yield stream
         return
     place = follow_links(path)
+    before = place.lstat() if place.is_file() else None
     unfinished = place.with_name(f".{_short_name(place)}.{os.getpid()}.unfinished")
     try:
-        stream = _open(unfinished, "wb", name=path)
+        unfinished.unlink(missing_ok=True)  # of a killed process; or a link to somebody's file
+        stream = _open(unfinished, "xb", name=path)
     except FileNotFoundError:
         raise DragomanError(f"{path}: cannot be written: there is no such folder") from None
     except OSError as error:
@@ -53,22 +55,21 @@ def open_whole(path: Path) -> Iterator[BinaryIO]:
         with stream:
             yield stream
             stream.flush()
-            if place.is_file():
-                _take_over(place, stream.fileno())
             with naming(path):
+                if before is not None:
+                    _take_over(before, stream.fileno())
                 os.fsync(stream.fileno())
         unfinished.replace(place)
     finally:
         unfinished.unlink(missing_ok=True)
 
 
-def _take_over(place: Path, unfinished: int) -> None:
+def _take_over(before: os.stat_result, unfinished: int) -> None:
     """Give a new file the owner, the group and the mode of the one whose place it takes.
 
     Only root may give files to others, as a job at night does whose output a service reads. The new
     file is named by its descriptor: whoever owns the folder could put a link in its place.
     """
-    before = place.lstat()
     for owner, group in ((-1, before.st_gid), (before.st_uid, -1)):
         with contextlib.suppress(OSError):  # also of an owner that a container does not know
             os.fchown(unfinished, owner, group)

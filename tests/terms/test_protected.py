@@ -75,7 +75,7 @@ def test_numbers_are_found_but_not_in_words(number: str) -> None:
     "code",
     [
         *("AB-00009/X0", "INV-0042", "SAJ/0042", "PACK0000007", "SKU1234567", "A5-0001/2001"),
-        *("CHE-123.456.788", "CO213.123.432-1", "INV/2021/05/7", "FURN_8220", "GROUP_A_RULE_1"),
+        *("CHE-123.456.788", "CO213.123.432-1", "INV/2021/05/0001", "FURN_8220", "GROUP_A_RULE_1"),
         *("875A7B", "74HC595", "F1F1F1", "v2.3", "V2.10.1"),
     ],
 )
@@ -97,7 +97,10 @@ def test_codes_are_found_whole(code: str) -> None:
             "IPv6, iPhone15, win32",
             "2005/60/EC, Q1/Q2",
         ),
-        *("DEC-2024, 00009-AB, 2020_01, 24/7, NO.5000, HTTP/2, 1990S",),
+        *(
+            "DEC-2024, 00009-AB, 2020_01, 24/7, NO.5000, HTTP/2, 1990S, 24H24",
+            "Q1/2009, UN/1325/2000",
+        ),
     ],
 )
 def test_words_units_sums_and_numbers_are_no_codes(text: str) -> None:
@@ -228,6 +231,7 @@ def test_a_term_knows_what_it_touches() -> None:
         ("send AB-00009/X0", "mandare AB-00009/X0", True),
         ("send AB-00009/X0", "mandare AB-00009/XO", False),
         ("send AB-00009/X0", "mandare AB-00009", False),
+        ("see G8--AB-0009, MP3.AB-0009", "siehe G-8: AB-0009; MP3.AB-0009", True),
         ("it", "AB-00009", True),
         ("AB-0123 or AB-0124", "AB-0124 o AB-0123", True),
         ("AB-0123 or AB-0124", "AB-0123 o AB-0124 o AB-0124", False),

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dragoman.bulk.block_translator import BlockTranslator
-from dragoman.bulk.file_format import Block, BulkError
+from dragoman.bulk.file_format import LINES_PER_BLOCK, Block, BulkError
 from dragoman.bulk.files import Distribute, Done
 from dragoman.bulk.job import Job
 from dragoman.bulk.kept import KeptParts
@@ -96,7 +96,9 @@ def on_processors(job: Job) -> Job:
         raise UsageError(
             f"--cluster translates on processors, not on {job.translator.device}; leave one out"
         )
-    return replace(job, translator=replace(job.translator, device="cpu"))
+    translator = replace(job.translator, device="cpu")
+    lines_per_block = min(job.lines_per_block, LINES_PER_BLOCK)  # as a GPU may have asked for more
+    return replace(job, translator=translator, lines_per_block=lines_per_block)
 
 
 class _Actor:

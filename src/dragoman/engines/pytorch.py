@@ -133,8 +133,11 @@ class PyTorchEngine:
         def search_batch(batch: list[int]) -> list[list[Hypothesis]]:
             of_batch = None if required is None else [required[i] for i in batch]
             try:
-                problem = self._pose([sources[i] for i in batch], [prefixes[i] for i in batch])
-                return self._find(problem, config, of_batch)
+                return self._find(
+                    self._pose([sources[i] for i in batch], [prefixes[i] for i in batch]),
+                    config,
+                    of_batch,
+                )
             except torch.OutOfMemoryError:
                 if len(batch) == 1:
                     raise

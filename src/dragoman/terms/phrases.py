@@ -35,14 +35,14 @@ class Speller:
 
         It neither continues a word or number nor is continued by one, unless that is so in the
         source; and nothing right next to it may make something longer of it, such as a full stop
-        before a number. If a glossary term or a code comes before the first end of a sentence in
-        the source, no sentence of the translation ends before it: it would then just be appended.
+        before a number. If a glossary term comes before the first end of a sentence in the source,
+        no sentence of the translation ends before it: it would then just be appended.
 
         Args:
             term: What is to be written.
             source: The text that it was found in.
         """
-        is_in_first = term.kind in ("glossary", "code") and _ENDS.isdisjoint(source[: term.start])
+        is_in_first = term.kind == "glossary" and _ENDS.isdisjoint(source[: term.start])
         spellings = [
             spelling for writing in term.writings for spelling in self._spell(writing, term)
         ]

@@ -55,6 +55,9 @@ _NUMBER = r"""
 """Besides those of ASCII there are the separators of Arabic and of full width. A comma of full
 width is one between digits of full width only: beside others it is that of the sentence."""
 
+_NO_NUMBER = r"(?<!{WORD})\d++(?:[.,:/-]\d++){50,}+"
+"""A long one that ends in a word: to try each of its parts would take quadratic time."""
+
 _PART = r"[A-Z0-9]++(?:(?=_)|(?!{WORD}))"
 _JOINT = r"(?:[/_-]|(?<=\d)\.(?=\d))"
 _CURRENCY = "AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HUF|INR|JPY|NOK|PLN|RUB|SEK|TRY|USD"
@@ -62,15 +65,14 @@ _CURRENCY = "AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HUF|INR|JPY|NOK|PLN|RUB|SEK|TRY
 _CODE = rf"""
     (?<!{{WORD}})(?<![A-Z0-9][/_-])(?<!\d\.)(?!(?:{_CURRENCY})-?\d)
     (?= (?:{_PART}{_JOINT})*? (?=[A-Z]*\d) {_PART} )
-    (?= (?:{_PART}{_JOINT})*? (?=[A-Z0-9]{{5}}) (?!\d+X\d)
-            (?=[A-Z0-9]*(?:[A-Z]\d+[A-Z]|\d[A-Z]+\d)) {_PART}  # 875A7B, but not 128X128
-      | (?=[0-9/-]*[A-Z]) (?:{_PART}[/-])*? {_PART} _          # FURN_8220
-      | (?=[A-Z]) (?:{_PART}[_-])*? {_PART} / (?=(?:[A-Z/_.-]*\d){{4}})
-      | (?=[A-Z]) [A-Z0-9/_.-]* [A-Z0-9] (?:(?<=[A-Z])|[/_-]) 0\d\d  # AB-0009, PACK0007
-      | (?=[A-Z]) [A-Z0-9/_.-]* [A-Z]-?\d (?:\.?\d){{5}}       # CHE-123.456.788
+    (?= (?:{_PART}{_JOINT})*? (?=[A-Z0-9]{{5}}) (?!\d+X\d|\d+H\d)
+            (?=[A-Z0-9]*(?:[A-Z]\d+[A-Z]|\d[A-Z]+\d)) {_PART}       # 875A7B, but not 128X128
+      | (?=[0-9/-]*[A-Z]) (?:{_PART}[/-])*? {_PART} _               # FURN_8220
+      | (?=[A-Z]) (?:{_PART}{_JOINT})*? (?: (?<=[/_-]) | [A-Z0-9]*?[A-Z] ) 0\d\d  # AB-0009
+      | (?=[A-Z]) (?:{_PART}{_JOINT})*? [A-Z0-9]*? [A-Z]-?\d (?:\.?\d){{5}}  # CHE-123.456.788
     )
     {_PART} (?:{_JOINT}{_PART})*+ (?!{{WORD}}|[.,]\d)
-  | (?<!{{WORD}})[Vv]\d++(?:\.\d++)++(?!{{WORD}})              # v2.10
+  | (?<!{{WORD}})[Vv]\d++(?:\.\d++)++(?!{{WORD}})                   # v2.10
 """
 """Whole words of capitals and digits, joined or not, in which these mix as no language does it, or
 with long numbers. Not a word and a number, as in ISO 9001 and COVID-19: other languages put them
@@ -80,14 +82,14 @@ _SIGN = (
     "[\u00ae\u2122\u00b1\u00f7\u00b2\u00b3"
     "\u2200-\u2211\u2213-\u2216\u221a-\u2235\u2237-\u23ff\u2500-\u25ff]"
 )
-"""Those that nearly all translations have (`docs/experiments.md`, 2026-11-26), which is not so of
-arrows, \u00a9, \u00d7 and \u00b0."""
+"""Those that most translations have (`docs/experiments.md`, 2026-11-26), which is not so of arrows,
+\u00a9, \u00d7 and \u00b0."""
 
 
 def _compile(numbered: str) -> re.Pattern[str]:
     pattern = (
         f"(?P<address>{_ADDRESS})|(?P<placeholder>{_PLACEHOLDER})|(?P<picture>{PICTURE})"
-        f"|(?P<code>{_CODE})|(?P<number>{_NUMBER})|(?P<sign>{_SIGN})"
+        f"|(?P<code>{_CODE})|(?P<number>{_NUMBER})|{_NO_NUMBER}|(?P<sign>{_SIGN})"
     )
     for name, value in {
         "{CONVERSION}": _CONVERSION,
@@ -128,7 +130,7 @@ def find_protected(
     [('%s',), ('1,200', '1.200'), ('http://a.it/b',), ('{user}',)]
     """
     pattern = _PROTECTED_WITH_PERCENT_FIRST if percent_first else _PROTECTED
-    terms = [_read(found, text) for found in pattern.finditer(text)]
+    terms = [_read(found, text) for found in pattern.finditer(text) if found.lastgroup]
     if foreign_letter is None or text.isascii():
         return terms
     places = [0, *(place for term in terms for place in (term.start, term.end)), len(text)]
