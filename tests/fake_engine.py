@@ -14,7 +14,7 @@ class FakeEngine:
     knows_phrases = False
     samples = True
     searches_at_once = 1
-    texts_at_once = 8
+    texts_at_once = 256
 
     def search(
         self,
