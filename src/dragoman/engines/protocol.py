@@ -14,7 +14,7 @@ TEXTS_AT_ONCE = 2048
 """Among so many texts, enough have a similar length to fill the batches of a CPU..."""
 
 TEXTS_AT_ONCE_ON_GPU = 2**14
-"""...and among these, those of a GPU, which takes longer for fewer (`translation_speed.md`)."""
+"""...and among these, the larger ones of a GPU (`benchmarks/translation_speed.md`)."""
 
 
 class EngineError(DragomanError):

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from shlex import quote
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 from dragoman.decoding.config import SearchConfig
 from dragoman.device import Precision
@@ -12,6 +12,9 @@ from dragoman.model_directory import ModelDirectory
 from dragoman.model_directory.weights import WEIGHTS_NAME
 from dragoman.shortlist.file import load_shortlist
 from dragoman.tokenizers.pair import TokenizerPair
+
+if TYPE_CHECKING:
+    import torch
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,14 +80,12 @@ def describe_choice(
     """
     if _choose_kind(directory, search, settings) == "ctranslate2":
         return "ctranslate2"
-    try:
-        from dragoman.device import choose_device, choose_precision
-
-        device = choose_device(settings.device)
-        dtype = str(choose_precision(settings.precision, device)).removeprefix("torch.")
-        return f"pytorch on {device.type} in {dtype}"
-    except ModuleNotFoundError:
+    if (device := _device_of_pytorch(settings)) is None:
         return "pytorch, which is not installed"
+    from dragoman.device import choose_precision
+
+    dtype = str(choose_precision(settings.precision, device)).removeprefix("torch.")
+    return f"pytorch on {device.type} in {dtype}"
 
 
 def computes_on_gpu(
@@ -97,12 +98,18 @@ def computes_on_gpu(
     """
     if _choose_kind(directory, search, settings) == "ctranslate2":
         return False
+    device = _device_of_pytorch(settings)
+    return device is not None and device.type == "cuda"
+
+
+def _device_of_pytorch(settings: EngineSettings) -> "torch.device | None":
+    """Choose where PyTorch computes, if it is installed."""
     try:
         from dragoman.device import choose_device
 
-        return choose_device(settings.device).type == "cuda"
+        return choose_device(settings.device)
     except ModuleNotFoundError:
-        return False
+        return None
 
 
 def build_second_engine(directory: ModelDirectory, settings: EngineSettings) -> Engine | None:
