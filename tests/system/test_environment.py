@@ -1,12 +1,15 @@
 """Where and when a command runs changes no bit of what it makes."""
 
 import json
+import os
+import platform
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from dragoman.__main__ import TUNABLES, WITHOUT_CACHES
 from dragoman.cli import main
 
 from .conftest import environment
@@ -72,3 +75,23 @@ def made_by(run: Path) -> dict[str, bytes]:
     """Read all that has no time in it."""
     made = [run / "output.txt", run / "model.safetensors", *(run / "data").rglob("*")]
     return {str(path.relative_to(run)): path.read_bytes() for path in made if path.is_file()}
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library")
+@pytest.mark.parametrize(("given", "expected"), [(None, WITHOUT_CACHES), ("", "")])
+def test_a_training_keeps_no_caches_of_threads_unless_something_else_is_said(
+    given: str | None, expected: str
+) -> None:
+    """Seen from outside: the process that was started waits for its recipe, out of a pipe."""
+    os.mkfifo("recipe.toml")
+    settings = {} if given is None else {TUNABLES: given}
+    command = [sys.executable, "-m", "dragoman", "train", "recipe.toml"]
+    with subprocess.Popen(
+        command, env={**environment(), **settings}, stderr=subprocess.PIPE, text=True
+    ) as process:
+        Path("recipe.toml").write_text("nonsense", "utf-8")
+        variables = Path(f"/proc/{process.pid}/environ").read_bytes().decode().split("\0")
+        _, told = process.communicate(timeout=60)
+
+    assert [v for v in variables if v.startswith(TUNABLES)] == [f"{TUNABLES}={expected}"]
+    assert told.startswith("dragoman: recipe.toml: ")
