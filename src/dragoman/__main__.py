@@ -9,7 +9,6 @@ from typing import NoReturn
 
 from dragoman.exit_codes import FAILED, INTERRUPTED
 
-
 TUNABLES = "GLIBC_TUNABLES"
 """The variable from which glibc takes its settings, before a program begins."""
 
