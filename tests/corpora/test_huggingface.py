@@ -113,6 +113,31 @@ def test_an_address_names_a_configuration_and_a_split(
             read(address)
 
 
+@pytest.mark.parametrize(
+    ("files", "reason"),
+    [
+        ({"train.jsonl": '{"en": "A", "it": "B"}\n{"en": \n'}, "JSON parse error: .* in row 1"),
+        ({"train.csv": "en,it\nA,B\nA,B,C\n"}, "Expected 2 fields in line 3, saw 3"),
+        (
+            {"train1.jsonl": '{"en": "A", "it": "B"}\n', "train2.jsonl": '{"de": "A"}\n'},
+            "because column names don't match",
+        ),
+    ],
+)
+def test_a_data_set_of_damaged_files_is_refused_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str], reason: str
+) -> None:
+    datasets = pytest.importorskip("datasets")
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    data = tmp_path / "books"
+    data.mkdir()
+    for name, content in files.items():
+        (data / name).write_text(content, encoding="utf-8")
+
+    with pytest.raises(CorpusError, match=rf"^hf:{data}: .* cannot be loaded: .*{reason}"):
+        read(f"hf:{data}")
+
+
 def test_without_the_library_the_message_names_the_extra(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

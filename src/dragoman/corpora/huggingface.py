@@ -28,9 +28,12 @@ def read_hub(address: str, languages: tuple[str, str]) -> Iterator[tuple[str, st
     datasets = _import_datasets(address)
     try:
         rows = datasets.load_dataset(str(expand(name)), config or None, split=split or "train")
-    except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: it needs a script
+    except (OSError, ValueError, RuntimeError, datasets.exceptions.DatasetsError) as error:
+        # RuntimeError: it needs a script
+        says_nothing = isinstance(error, datasets.exceptions.DatasetGenerationError)
+        reason = (says_nothing and error.__cause__) or error
         raise CorpusError(
-            f"{address}: the data set cannot be loaded: {_one_line(error)}"
+            f"{address}: the data set cannot be loaded: {_one_line(reason)}"
         ) from error
     yield from _sides(rows, address, languages)
 
@@ -102,6 +105,6 @@ def _import_datasets(place: str) -> ModuleType:
     return module
 
 
-def _one_line(error: Exception) -> str:
-    """Return the first line of a message that may have many."""
-    return str(error).strip().partition("\n")[0] or type(error).__name__
+def _one_line(error: BaseException) -> str:
+    """Return a message that may have many lines, or the name of an error without a message."""
+    return " ".join(str(error).split()) or type(error).__name__
