@@ -34,6 +34,8 @@ def truecaser() -> Truecaser:
         ("ROME is not rOme, nor Old", "ROME is not rOme, nor Old"),
         ("  « nato »  ", "  « NATO »  "),
         ("12 people, n. 49 people", "12 people, n. 49 people"),
+        ("page 4. . nato 5 . 6 nato 7.) nato", "Page 4. . NATO 5 . 6 NATO 7.) NATO"),
+        ("nato" + " ." * 100_000 + " 5 rome", "NATO" + " ." * 100_000 + " 5 Rome"),
         ("", ""),
     ],
 )

@@ -10,8 +10,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 _WORD = re.compile(r"[^\W\d_]+")
-_NOTHING_YET = re.compile(r"^\W*$")
-_SENTENCE_END = re.compile(r"[.!?…]\W*\s\W*$")
+_NOTHING_YET = re.compile(r"\W*$")
+_SENTENCE_END = re.compile(r"(?s:.*\w)?+[^\w.!?…]*[.!?…][^\w\s]*\s")
+"""A full stop and white space behind the last digit, found without going back: rows of dots, as in
+a table of contents, would take cubic time."""
 
 
 class Truecaser:
@@ -47,5 +49,5 @@ def _words(text: str) -> Iterator[tuple[re.Match[str], bool]]:
     """Yield each word, and whether a sentence begins with it."""
     end, begins = 0, _NOTHING_YET
     for word in _WORD.finditer(text):
-        yield word, bool(begins.search(text[end : word.start()]))
+        yield word, begins.match(text, end, word.start()) is not None
         end, begins = word.end(), _SENTENCE_END
