@@ -473,7 +473,10 @@ def test_there_is_something_to_train_on() -> None:
         (CorpusConfig(path="hf:Helsinki-NLP/opus_books:en-it"), "opus_books:en-it"),
         (CorpusConfig(source="x/Books.en-it.en", target="x/Books.en-it.it"), "Books.en-it"),
         (CorpusConfig(source="x/train.en.gz", target="x/train.it.gz"), "train"),
+        (CorpusConfig(source="train.en", target="train.es"), "train"),
+        (CorpusConfig(source="it/train.txt", target="is/train.txt"), "train.txt"),
         (CorpusConfig(source="english.txt", target="italian.txt"), "english.txt"),
+        (CorpusConfig(source="da.txt", target="de.txt"), "da.txt"),
     ],
 )
 def test_a_corpus_has_a_short_name(corpus: CorpusConfig, name: str) -> None:

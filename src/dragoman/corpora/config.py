@@ -1,6 +1,7 @@
 """Which parallel text a run reads, and what it leaves out."""
 
 import math
+import re
 from dataclasses import dataclass
 from os.path import commonprefix
 from pathlib import PurePath
@@ -54,12 +55,13 @@ class CorpusConfig:
 
     @property
     def name(self) -> str:
-        """A short name for reports: what the file names share, without their endings."""
+        """A short name for reports: the words that the file names share, without endings."""
         if self.path is not None:
             name = PurePath(self.path).name
         else:
             sides = [PurePath(side or "").name for side in (self.source, self.target)]
-            name = commonprefix(sides).rstrip(".-_") or sides[0]  # noqa: RUF071 - within a name
+            words = commonprefix([re.split("([._-])", side) for side in sides])  # noqa: RUF071
+            name = "".join(words).rstrip(".-_") or sides[0]
         for suffix in FORMAT_SUFFIXES:
             name = name.removesuffix(suffix)
         return name
