@@ -222,7 +222,12 @@ def test_only_a_line_feed_ends_a_line(tmp_path: Path, separator: str) -> None:
             "a.jsonl:2: a record needs en and it, or source and target, and this one has en, de",
         ),
         ("a.jsonl", b'{"en": "a", "it": null}\n', "a.jsonl:1: it is null, not a text"),
-        ("a.jsonl", b'{"translation": 1}\n', "a.jsonl:1: a number stands where"),
+        ("a.jsonl", b'{"translation": [1]}\n', "source and target, and this one has translation"),
+        (
+            "a.jsonl",
+            b'{"source": "a", "translation": "b"}\n',
+            "a.jsonl:1: a record needs en and it, or source and target, and this one has source, t",
+        ),
         ("a.tsv.gz", b"not gzip\n", "a.tsv.gz: it is not compressed, or damaged; if it is"),
         ("a.tsv.zst", b"not zstd\n", "a.tsv.zst: cannot be read after line 0: "),
     ],

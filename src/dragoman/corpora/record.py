@@ -20,10 +20,10 @@ def sides(record: object, languages: tuple[str, str], *, place: str) -> tuple[st
     Raises:
         CorpusError: the record has no such sides, or they are not text.
     """
-    if isinstance(record, Mapping) and "translation" in record:
-        record = record["translation"]
     if not isinstance(record, Mapping):
         raise CorpusError(f"{place}: {_kind(record)} stands where a record is expected")
+    if isinstance(translation := record.get("translation"), Mapping):
+        record = translation
     for keys in (languages, ("source", "target")):
         source, target = (_find(record, key) for key in keys)
         if source is not None and target is not None:
