@@ -68,6 +68,20 @@ def hash_texts(texts: Sequence[str]) -> np.ndarray:
     return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
 
 
+def distinct(blocks: list[np.ndarray]) -> np.ndarray:
+    """Sort hashes, each once, as `np.unique` does, in half the memory: 18 bytes per hash.
+
+    Args:
+        blocks: At least one; the list is emptied, so that its arrays can be freed.
+    """
+    hashes = np.concatenate(blocks)
+    blocks.clear()
+    hashes.sort()
+    is_first = np.ones(len(hashes), dtype=bool)
+    np.not_equal(hashes[1:], hashes[:-1], out=is_first[1:])
+    return hashes[is_first]
+
+
 def _contains(run: np.ndarray, hashes: np.ndarray) -> np.ndarray:
     """Say of each hash whether a sorted, non-empty run has it."""
     places = np.searchsorted(run, hashes)
