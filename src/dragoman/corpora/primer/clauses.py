@@ -4,7 +4,7 @@ from functools import cache
 
 from dragoman.corpora.primer import english
 from dragoman.corpora.primer.conjugation import REFLEXIVE_PRONOUNS, Conjugation, conjugate
-from dragoman.corpora.primer.derivation import Derivation, Phrase, Tokens
+from dragoman.corpora.primer.derivation import Derivation, Phrase, Tokens, non, token
 from dragoman.corpora.primer.english import Mood, Tense
 from dragoman.corpora.primer.entries import Verb
 from dragoman.corpora.primer.italian import agree
@@ -30,30 +30,29 @@ def clause(
     adverb_bit = (derivation.link() if adverb else 0) | (negation_bit if adverb == "never" else 0)
     bit = subject.verb_bit
     auxiliary, form = english.auxiliary_and_verb(verb.english, subject.person, tense, mood)
-    middle: Tokens = ((adverb, adverb_bit),) if adverb else ()
     auxiliary_bit = bit | negation_bit if mood is Mood.NEGATION else bit
-    before: Tokens = ((auxiliary, auxiliary_bit),) if auxiliary else ()
-    question = mood is Mood.QUESTION
-    start = before + subject.english if question else subject.english + before
     english_words = (
-        *start,
-        *middle,
+        *in_order(subject.english, token(auxiliary, auxiliary_bit), mood),
+        *token(adverb, adverb_bit),
         *verb_tokens(verb, form, bit, complement),
         *complement.english,
     )
     finite, rest = italian_verb(verb, subject, tense, complement.agreement)
-    adverb_words: Tokens = ((frequency_adverbs()[adverb], adverb_bit),) if adverb else ()
-    rest_words: Tokens = ((rest, bit),) if rest else ()
     italian_words = (
         *subject.italian,
-        *((("non", negation_bit),) if negation_bit else ()),
+        *non(negation_bit),
         *clitics(verb, subject, complement, finite),
         (finite, bit),
-        *adverb_words,
-        *rest_words,
+        *token(frequency_adverbs()[adverb] if adverb else "", adverb_bit),
+        *token(rest, bit),
         *complement.italian,
     )
     return Phrase(english_words, italian_words)
+
+
+def in_order(subject: Tokens, auxiliary: Tokens, mood: Mood) -> Tokens:
+    """Put an English auxiliary before the subject in questions, and behind it elsewhere."""
+    return auxiliary + subject if mood is Mood.QUESTION else subject + auxiliary
 
 
 def verb_tokens(verb: Verb, form: str, bit: int, complement: Complement) -> Tokens:

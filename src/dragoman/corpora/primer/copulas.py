@@ -3,8 +3,9 @@
 from functools import cache
 
 from dragoman.corpora.primer import english, italian
+from dragoman.corpora.primer.clauses import in_order
 from dragoman.corpora.primer.conjugation import Conjugation, conjugate
-from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence, Tokens
+from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence, join, non, token
 from dragoman.corpora.primer.english import Mood, Tense
 from dragoman.corpora.primer.entries import Adjective, Noun
 from dragoman.corpora.primer.lexicon import lexicon, nouns_of
@@ -38,20 +39,13 @@ def be_clause(
     if negation_bit:
         form = english.negated(form)
     bit = subject.verb_bit
-    start = _subject_and_be(subject.english, form, bit | negation_bit, mood)
-    non: Tokens = (("non", negation_bit),) if negation_bit else ()
+    auxiliary, _, main = form.partition(" ")  # *will be*
+    start = in_order(subject.english, token(auxiliary, bit | negation_bit), mood)
     finite = finite_be(verb, subject.person, tense)
     return Phrase(
-        start + predicate.english,
-        (*subject.italian, *non, (finite, bit), *predicate.italian),
+        (*start, *token(main, bit | negation_bit), *predicate.english),
+        (*subject.italian, *non(negation_bit), (finite, bit), *predicate.italian),
     )
-
-
-def _subject_and_be(subject: Tokens, form: str, bit: int, mood: Mood) -> Tokens:
-    if mood is not Mood.QUESTION:
-        return (*subject, (form, bit))
-    auxiliary, _, main = form.partition(" ")
-    return ((auxiliary, bit), *subject, *(((main, bit),) if main else ()))
 
 
 def finite_be(verb: Conjugation, person: int, tense: Tense) -> str:
@@ -104,8 +98,7 @@ def _agreeing(
     predicate = derivation.pair(adjective.english, form)
     if not degree:
         return predicate
-    adverb = derivation.pair(degree, "molto")
-    return Phrase(adverb.english + predicate.english, adverb.italian + predicate.italian)
+    return join(derivation.pair(degree, "molto"), predicate)
 
 
 def profession(derivation: Derivation) -> Sentence:

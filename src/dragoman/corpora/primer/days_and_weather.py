@@ -3,7 +3,7 @@
 from functools import cache
 
 from dragoman.corpora.primer.adverbials import at, day_name, month
-from dragoman.corpora.primer.derivation import NOTHING, Derivation, Sentence
+from dragoman.corpora.primer.derivation import NOTHING, Derivation, Sentence, join
 from dragoman.corpora.primer.entries import Place
 from dragoman.corpora.primer.lexicon import lexicon
 from dragoman.corpora.primer.tables import read_table
@@ -11,15 +11,15 @@ from dragoman.corpora.primer.tables import read_table
 
 def calendar(derivation: Derivation) -> Sentence:
     """Derive pairs like *Tomorrow is Monday*, *Domani è lunedì*."""
-    when, be_form, essere = derivation.choose(
-        (("today", "is", "è"), ("tomorrow", "is", "è"), ("yesterday", "was", "era"))
+    when, oggi, be_form, essere = derivation.choose(
+        (
+            ("today", "oggi", "is", "è"),
+            ("tomorrow", "domani", "is", "è"),
+            ("yesterday", "ieri", "was", "era"),
+        )
     )
-    adverb = {"today": "oggi", "tomorrow": "domani", "yesterday": "ieri"}[when]
-    parts = (derivation.pair(when, adverb), derivation.pair(be_form, essere), day_name(derivation))
-    return Sentence(
-        tuple(token for part in parts for token in part.english),
-        tuple(token for part in parts for token in part.italian),
-    )
+    adverb, verb = derivation.pair(when, oggi), derivation.pair(be_form, essere)
+    return Sentence(*join(adverb, verb, day_name(derivation)))
 
 
 def weather(derivation: Derivation) -> Sentence:
@@ -29,10 +29,7 @@ def weather(derivation: Derivation) -> Sentence:
     where, when = at(derivation, derivation.choose(_large_places())), NOTHING
     if row["tense"] != "progressive" and derivation.chance(0.5):
         when = month(derivation, row["season"])
-    return Sentence(
-        phrase.english + where.english + when.english,
-        phrase.italian + where.italian + when.italian,
-    )
+    return Sentence(*join(phrase, where, when))
 
 
 @cache

@@ -3,13 +3,25 @@
 from collections.abc import Sequence
 from functools import cache
 from random import Random
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 Item = TypeVar("Item")
 
 Token = tuple[str, int]
 """Words that stand together, and a bit mask: two tokens that share a bit are linked."""
 Tokens = tuple[Token, ...]
+
+
+class Bilingual(Protocol):
+    """What has words in both languages."""
+
+    @property
+    def english(self) -> Tokens:
+        """The English words."""
+
+    @property
+    def italian(self) -> Tokens:
+        """The Italian words."""
 
 
 class Phrase(NamedTuple):
@@ -28,6 +40,24 @@ class Sentence(NamedTuple):
 
 
 NOTHING = Phrase((), ())
+
+
+def token(text: str, bit: int) -> Tokens:
+    """Return a token, or none if the text is empty."""
+    return ((text, bit),) if text else ()
+
+
+def non(bit: int) -> Tokens:
+    """Return the Italian *non*, or none if there is no bit for it."""
+    return token("non", bit) if bit else ()
+
+
+def join(*parts: Bilingual) -> Phrase:
+    """Put phrases one behind the other, in both languages."""
+    return Phrase(
+        tuple(word for part in parts for word in part.english),
+        tuple(word for part in parts for word in part.italian),
+    )
 
 
 class Derivation:

@@ -5,7 +5,7 @@ from functools import cache
 from dragoman.corpora.primer.clauses import clause
 from dragoman.corpora.primer.conjugation import conjugate
 from dragoman.corpora.primer.copulas import be_clause
-from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence
+from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence, join
 from dragoman.corpora.primer.english import THIRD_SINGULAR, Mood, Tense
 from dragoman.corpora.primer.entries import Noun, Verb
 from dragoman.corpora.primer.lexicon import lexicon, nouns_of
@@ -51,11 +51,7 @@ def buy_and_use(derivation: Derivation) -> Sentence:
     closing = clause(derivation, again, second, tense, Mood.STATEMENT, pronoun)
     if tense is Tense.FUTURE:  # she will buy it and read it: one *will* is enough
         closing = Phrase(closing.english[1:], closing.italian)
-    joint = derivation.pair("and", "e")
-    return Sentence(
-        opening.english + joint.english + closing.english,
-        opening.italian + joint.italian + closing.italian,
-    )
+    return Sentence(*join(opening, derivation.pair("and", "e"), closing))
 
 
 def _pronoun(derivation: Derivation, gender: str, plural: bool) -> Complement:
@@ -82,11 +78,7 @@ def because(derivation: Derivation) -> Sentence:
     closing = be_clause(
         derivation, second, reason, reason_tense, Mood.STATEMENT, conjugate("avere")
     )
-    joint = derivation.pair("because", "perché")
-    return Sentence(
-        opening.english + joint.english + closing.english,
-        opening.italian + joint.italian + closing.italian,
-    )
+    return Sentence(*join(opening, derivation.pair("because", "perché"), closing))
 
 
 def relative(derivation: Derivation) -> Sentence:
@@ -101,21 +93,14 @@ def relative(derivation: Derivation) -> Sentence:
     reader = pronoun_subject(derivation)
     stranded = Complement(preposition_bit=reader.verb_bit)
     inner = clause(derivation, reader, verb, Tense.PAST, Mood.STATEMENT, stranded)
-    that = derivation.pair("that", "che")
+    words = join(thing, derivation.pair("that", "che"), inner)
     bit = derivation.link()
-    subject = Subject(
-        thing.english + that.english + inner.english,
-        thing.italian + that.italian + inner.italian,
-        5 if plural else 2,
-        thing.gender,
-        plural,
-        bit,
-    )
+    subject = Subject(*words, thing.person, thing.gender, plural, bit)
     predicate = derivation.pair(adjective.english, adjective.form(thing.gender, plural))
     mood = Mood.NEGATION if derivation.chance(0.2) else Mood.STATEMENT
     tense = Tense.PAST if noun.noun_class in _SHORT_LIVED else Tense.PRESENT
     phrase = be_clause(derivation, subject, predicate, tense, mood)
-    return Sentence(phrase.english, phrase.italian)
+    return Sentence(*phrase)
 
 
 def reported(derivation: Derivation) -> Sentence:
@@ -128,10 +113,7 @@ def reported(derivation: Derivation) -> Sentence:
     subject = subject_of(derivation, definite_phrase(derivation, noun, adjective_rate=0))
     predicate = derivation.pair(adjective.english, adjective.form(subject.gender, subject.plural))
     phrase = be_clause(derivation, subject, predicate, Tense.PRESENT, Mood.STATEMENT)
-    return Sentence(
-        speaker.english + saying.english + phrase.english,
-        speaker.italian + saying.italian + phrase.italian,
-    )
+    return Sentence(*join(speaker, saying, phrase))
 
 
 def _speaker(derivation: Derivation, about: Noun) -> NounPhrase:

@@ -3,8 +3,9 @@
 from functools import cache
 
 from dragoman.corpora.primer import english
+from dragoman.corpora.primer.clauses import in_order
 from dragoman.corpora.primer.conjugation import conjugate
-from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence, Tokens
+from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence, Tokens, non, token
 from dragoman.corpora.primer.english import EnglishVerb, Mood, Tense
 from dragoman.corpora.primer.entries import Noun, Verb
 from dragoman.corpora.primer.italian import agree
@@ -54,15 +55,10 @@ def _like(derivation: Derivation, thing: NounPhrase, tense: Tense) -> Sentence:
     liker = _liker(derivation, bit)
     mood = draw_mood(derivation, liker)
     negation_bit = derivation.link() if mood is Mood.NEGATION else 0
-    non: Tokens = (("non", negation_bit),) if negation_bit else ()
-    person, english_subject = liker.person, liker.english
-    before = (*non, *liker.italian) if liker.verb_bit else (*liker.italian, *non)
-    auxiliary, form = english.auxiliary_and_verb(_LIKE, person, tense, mood)
-    auxiliary_tokens: Tokens = ((auxiliary, bit | negation_bit),) if auxiliary else ()
-    if mood is Mood.QUESTION:
-        start = auxiliary_tokens + english_subject
-    else:
-        start = english_subject + auxiliary_tokens
+    negation, name = non(negation_bit), liker.italian
+    before = negation + name if liker.verb_bit else name + negation
+    auxiliary, form = english.auxiliary_and_verb(_LIKE, liker.person, tense, mood)
+    start = in_order(liker.english, token(auxiliary, bit | negation_bit), mood)
     phrase = Phrase(
         (*start, (form, bit), *thing.english),
         (*before, (_piacere(thing, tense), bit), *thing.italian),
@@ -71,12 +67,11 @@ def _like(derivation: Derivation, thing: NounPhrase, tense: Tense) -> Sentence:
 
 
 def _piacere(thing: NounPhrase, tense: Tense) -> str:
-    person = 5 if thing.plural else 2
     if tense is Tense.PAST:
         participle = agree(_PIACERE.participle, thing.gender, thing.plural)
-        return f"{_ESSERE.present[person]} {participle}"
+        return f"{_ESSERE.present[thing.person]} {participle}"
     forms = _PIACERE.future if tense is Tense.FUTURE else _PIACERE.present
-    return forms[person]
+    return forms[thing.person]
 
 
 def _liker(derivation: Derivation, bit: int) -> Subject:
@@ -89,8 +84,8 @@ def _liker(derivation: Derivation, bit: int) -> Subject:
         phrase = person_name(derivation)
     else:
         phrase = definite_phrase(derivation, derivation.choose(nouns_of("human")), adjective_rate=0)
-    person = 5 if phrase.plural else 2
-    return Subject(phrase.english, phrase.after("a", bit), person, phrase.gender, phrase.plural, 0)
+    name = phrase.after("a", bit)
+    return Subject(phrase.english, name, phrase.person, phrase.gender, phrase.plural, 0)
 
 
 @cache

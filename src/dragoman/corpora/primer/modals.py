@@ -4,9 +4,16 @@ from functools import cache
 
 from dragoman.corpora.primer import english
 from dragoman.corpora.primer.adverbials import place_of
-from dragoman.corpora.primer.clauses import verb_tokens
+from dragoman.corpora.primer.clauses import in_order, verb_tokens
 from dragoman.corpora.primer.conjugation import REFLEXIVE_PRONOUNS, conjugate
-from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence, Tokens
+from dragoman.corpora.primer.derivation import (
+    Derivation,
+    Phrase,
+    Sentence,
+    Tokens,
+    non,
+    token,
+)
 from dragoman.corpora.primer.english import Mood
 from dragoman.corpora.primer.entries import Verb
 from dragoman.corpora.primer.lexicon import lexicon
@@ -42,7 +49,6 @@ def modal(derivation: Derivation) -> Sentence:
     modal_bit = subject.verb_bit
     bit = derivation.link()
     start = _modal_words(word, subject, mood, modal_bit, negation_bit)
-    non: Tokens = (("non", negation_bit),) if negation_bit else ()
     finite = conjugate(infinitive).present[subject.person]
     english_verb = verb_tokens(verb, verb.english.infinitive, bit, complement)
     return finished(
@@ -50,7 +56,7 @@ def modal(derivation: Derivation) -> Sentence:
             (*start, *english_verb, *complement.english),
             (
                 *subject.italian,
-                *non,
+                *non(negation_bit),
                 (finite, modal_bit),
                 (infinitive_of(verb, subject.person), bit),
                 *complement.italian,
@@ -64,15 +70,10 @@ def _modal_words(word: str, subject: Subject, mood: Mood, bit: int, negation_bit
     """Return the English subject and modal in their order."""
     if word != "want to":
         text = english.negated(word) if negation_bit else word
-        modal_tokens: Tokens = ((text, bit | negation_bit),)
-        question = mood is Mood.QUESTION
-        return modal_tokens + subject.english if question else subject.english + modal_tokens
+        return in_order(subject.english, token(text, bit | negation_bit), mood)
     auxiliary, form = english.auxiliary_and_verb(_WANT, subject.person, english.Tense.PRESENT, mood)
-    before: Tokens = ((auxiliary, bit | negation_bit),) if auxiliary else ()
-    after: Tokens = ((f"{form} to", bit),)
-    if mood is Mood.QUESTION:
-        return before + subject.english + after
-    return subject.english + before + after
+    start = in_order(subject.english, token(auxiliary, bit | negation_bit), mood)
+    return (*start, (f"{form} to", bit))
 
 
 _WANT = english.EnglishVerb(

@@ -28,6 +28,11 @@ class NounPhrase(NamedTuple):
         """The Italian words."""
         return ((self.article, self.article_bit), *self.rest) if self.article else self.rest
 
+    @property
+    def person(self) -> int:
+        """The person of a verb whose subject it is: 2 is he, she or it, 5 is they."""
+        return 5 if self.plural else 2
+
     def after(self, preposition: str, bit: int) -> Tokens:
         """Return the Italian words after a preposition, joined with the article: *della casa*.
 

@@ -1,13 +1,8 @@
 """Where it hurts: *my head hurts*, *mi fa male la testa*."""
 
-from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence, Tokens
-from dragoman.corpora.primer.english import (
-    THIRD_SINGULAR,
-    EnglishVerb,
-    Mood,
-    Tense,
-    auxiliary_and_verb,
-)
+from dragoman.corpora.primer.clauses import in_order
+from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence, Tokens, non, token
+from dragoman.corpora.primer.english import EnglishVerb, Mood, Tense, auxiliary_and_verb
 from dragoman.corpora.primer.lexicon import nouns_of
 from dragoman.corpora.primer.noun_phrases import NounPhrase, noun_phrase, person_name, possessed
 from dragoman.corpora.primer.participants import is_plural, pronouns
@@ -45,15 +40,12 @@ def _sentence(
     mood = derivation.choose(_MOODS)
     negation_bit = derivation.link() if mood is Mood.NEGATION else 0
     bit = derivation.link()
-    person = 5 if part.plural else THIRD_SINGULAR
-    auxiliary, form = auxiliary_and_verb(_HURT, person, Tense.PRESENT, mood)
-    before: Tokens = ((auxiliary, bit | negation_bit),) if auxiliary else ()
-    start = before + english if mood is Mood.QUESTION else english + before
-    non: Tokens = (("non", negation_bit),) if negation_bit else ()
+    auxiliary, form = auxiliary_and_verb(_HURT, part.person, Tense.PRESENT, mood)
+    start = in_order(english, token(auxiliary, bit | negation_bit), mood)
     fa_male = "fanno male" if part.plural else "fa male"
     name, pronoun = sufferer
     phrase = Phrase(
         (*start, (form, bit)),
-        (*name, *non, *pronoun, (fa_male, bit), *part.italian),
+        (*name, *non(negation_bit), *pronoun, (fa_male, bit), *part.italian),
     )
     return finished(phrase, mood)

@@ -3,7 +3,7 @@
 from functools import cache
 from typing import NamedTuple
 
-from dragoman.corpora.primer.derivation import Derivation, Phrase, Tokens
+from dragoman.corpora.primer.derivation import Derivation, Phrase, Tokens, join
 from dragoman.corpora.primer.english import Mood
 from dragoman.corpora.primer.entries import Noun, Verb
 from dragoman.corpora.primer.italian import Gender
@@ -102,9 +102,8 @@ def pronoun_subject(derivation: Derivation, among: tuple[str, ...] = ()) -> Subj
 
 def subject_of(derivation: Derivation, phrase: NounPhrase) -> Subject:
     """Make a noun phrase the subject."""
-    person = 5 if phrase.plural else 2
     bit = derivation.link()
-    return Subject(phrase.english, phrase.italian, person, phrase.gender, phrase.plural, bit)
+    return Subject(phrase.english, phrase.italian, phrase.person, phrase.gender, phrase.plural, bit)
 
 
 def subject_for(derivation: Derivation, verb: Verb) -> Subject:
@@ -252,8 +251,5 @@ def human_phrase(derivation: Derivation) -> NounPhrase:
 
 def with_phrases(complement: Complement, *phrases: Phrase) -> Complement:
     """Append adverbials to a complement."""
-    english, italian = complement.english, complement.italian
-    for phrase in phrases:
-        english += phrase.english
-        italian += phrase.italian
+    english, italian = join(complement, *phrases)
     return complement._replace(english=english, italian=italian)

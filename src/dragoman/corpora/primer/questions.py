@@ -6,7 +6,7 @@ from dragoman.corpora.primer import english
 from dragoman.corpora.primer.adverbials import place_of
 from dragoman.corpora.primer.clauses import italian_verb, spaced, verb_tokens
 from dragoman.corpora.primer.conjugation import REFLEXIVE_PRONOUNS
-from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence, Tokens
+from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence, Tokens, token
 from dragoman.corpora.primer.english import Mood, Tense
 from dragoman.corpora.primer.entries import Verb
 from dragoman.corpora.primer.lexicon import lexicon
@@ -97,7 +97,7 @@ def _asked(
     auxiliary, form = english.auxiliary_and_verb(verb.english, subject.person, tense, Mood.QUESTION)
     finite, rest = italian_verb(verb, subject, tense, None)
     reflexive: Tokens = ((REFLEXIVE_PRONOUNS[subject.person], bit),) if verb.reflexive else ()
-    verb_words = (*reflexive, (finite, bit), *(((rest, bit),) if rest else ()))
+    verb_words = (*reflexive, (finite, bit), *token(rest, bit))
     if word == "why":
         italian_words = (*asked.italian, *subject.italian, *verb_words, *complement.italian)
     else:
@@ -124,11 +124,10 @@ def who(derivation: Derivation) -> Sentence:
     auxiliary, form = english.auxiliary_and_verb(verb.english, 2, tense, Mood.STATEMENT)
     complement = object_complement(derivation, verb, Mood.STATEMENT)
     finite, rest = italian_verb(verb, chi, tense, None)
-    auxiliary_tokens: Tokens = ((auxiliary, verb_bit),) if auxiliary else ()
     return Sentence(
         (
             *chi.english,
-            *auxiliary_tokens,
+            *token(auxiliary, verb_bit),
             *verb_tokens(verb, form, verb_bit, complement),
             *complement.english,
         ),

@@ -24,7 +24,7 @@ def words(text: str) -> list[str]:
     >>> words("I don't know Anna's brother.")
     ['I', "don't", 'know', "Anna's", 'brother', '.']
     """
-    return [match.group() for match in _WORD.finditer(text)]
+    return _WORD.findall(text)
 
 
 def spell(sentence: Sentence) -> tuple[str, str, Alignment]:

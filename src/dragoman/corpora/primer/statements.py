@@ -4,7 +4,7 @@ from functools import cache
 
 from dragoman.corpora.primer.adverbials import clock_time, manner, month, place_of, time_of
 from dragoman.corpora.primer.clauses import clause
-from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence
+from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence, join
 from dragoman.corpora.primer.english import THIRD_SINGULAR, Mood, Tense
 from dragoman.corpora.primer.entries import Verb
 from dragoman.corpora.primer.lexicon import lexicon
@@ -183,8 +183,8 @@ def _with_time(
     if verb.frame == "to" and tense in (Tense.PAST, Tense.FUTURE) and derivation.chance(0.4):
         time = month(derivation)
     if mood is Mood.STATEMENT and not clock and derivation.chance(0.3):
-        return Sentence(time.english + phrase.english, time.italian + phrase.italian)
-    return finished(Phrase(phrase.english + time.english, phrase.italian + time.italian), mood)
+        return Sentence(*join(time, phrase))
+    return finished(join(phrase, time), mood)
 
 
 _FREQUENCIES = {

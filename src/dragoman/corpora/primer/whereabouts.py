@@ -6,7 +6,7 @@ from dragoman.corpora.primer import english
 from dragoman.corpora.primer.adverbials import at
 from dragoman.corpora.primer.conjugation import conjugate
 from dragoman.corpora.primer.copulas import STATE_TENSES, be_clause, finite_be
-from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence, Tokens
+from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence, Tokens, join
 from dragoman.corpora.primer.english import Mood, Tense
 from dragoman.corpora.primer.entries import Noun, Place
 from dragoman.corpora.primer.italian import agree
@@ -39,11 +39,8 @@ def existence(derivation: Derivation) -> Sentence:
     tense, mood = _tense_for(derivation, noun), draw_mood(derivation)
     phrase = indefinite_phrase(derivation, noun, mood)
     bit = derivation.link()
-    there = Subject(
-        (("there", bit),), (), 5 if phrase.plural else 2, phrase.gender, phrase.plural, bit
-    )
-    where = at(derivation, place)
-    predicate = Phrase(phrase.english + where.english, phrase.italian + where.italian)
+    there = Subject((("there", bit),), (), phrase.person, phrase.gender, phrase.plural, bit)
+    predicate = join(phrase, at(derivation, place))
     clause = be_clause(derivation, there, predicate, tense, mood)
     return finished(Phrase(clause.english, _with_ci(clause.italian, bit)), mood)
 
@@ -75,7 +72,7 @@ def here_is(derivation: Derivation) -> Sentence:
     noun = derivation.choose(_presentable())
     thing = definite_phrase(derivation, noun, demonstratives=False)
     here = derivation.pair("here are" if thing.plural else "here is", "ecco")
-    return Sentence(here.english + thing.english, here.italian + thing.italian)
+    return Sentence(*join(here, thing))
 
 
 def this_is(derivation: Derivation) -> Sentence:
@@ -90,7 +87,7 @@ def this_is(derivation: Derivation) -> Sentence:
     this = Subject(
         (("these" if thing.plural else "this", bit),),
         ((questo, bit),),
-        5 if thing.plural else 2,
+        thing.person,
         thing.gender,
         thing.plural,
         derivation.link(),
