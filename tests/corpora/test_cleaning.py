@@ -84,7 +84,7 @@ def test_identical_sides_were_not_translated() -> None:
 
 
 @pytest.mark.parametrize(
-    "character", list("\x01\x08\n\x0b\x0c\r\x1f\x7f\x80\x85\x9f\ufffd\ud800\udfff")
+    "character", list("\x01\x08\x0b\x0c\x0e\x1f\x7f\x80\x85\x9f\ufffd\ud800\udfff")
 )
 def test_control_characters_are_traces_of_a_broken_conversion(character: str) -> None:
     assert reason_for(f"a{character}b", "c") == "control characters"
@@ -106,7 +106,9 @@ def test_letters_that_stand_by_others_are_not_taken_for_such(text: str) -> None:
     assert reason_for(f"a {text} b", "a b") is None
 
 
-@pytest.mark.parametrize("character", list("\t \xa0\xad\u200b\u200d\u2028\u202f\ufeff\U0001f600"))
+@pytest.mark.parametrize(
+    "character", list("\t\n\r \xa0\xad\u200b\u200d\u2028\u202f\ufeff\U0001f600")
+)
 def test_other_invisible_characters_are_text(character: str) -> None:
     assert reason_for(f"a{character}b", "c") is None
 

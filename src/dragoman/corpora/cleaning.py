@@ -15,7 +15,8 @@ BLOCK = 4096  # pairs examined together, so that duplicates are found with array
 MAX_EXAMPLES = 5
 SHORT = 20  # characters up to which a ratio of lengths says nothing
 
-CONTROL_CHARACTER = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\ufffd\ud800-\udfff]")
+CONTROL_CHARACTER = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd\ud800-\udfff]")
+"""All but tab, line feed and carriage return, which become spaces when text is normalised."""
 
 ENCODED_TWICE = re.compile("[ÂÃ][\x80-\xba\xbc-\xbf‚ƒ„†‡ˆ‰Š‹ŒŽ•˜™šœžŸ]|â€")
 """What the UTF-8 of European letters and marks becomes when it is read as Windows-1252, such as Ã¨
@@ -146,7 +147,10 @@ def is_identical(pair: Pair) -> bool:
 
 
 def has_control_characters(pair: Pair) -> bool:
-    """Say whether a side has a C0 or C1 control (except tab), U+FFFD or a lone surrogate."""
+    """Say whether a side has U+FFFD, a lone surrogate or a control character.
+
+    Tabs and line breaks are white space, such as a line feed at the end of a text in JSON.
+    """
     found = CONTROL_CHARACTER.search(pair.source) or CONTROL_CHARACTER.search(pair.target)
     return found is not None
 
