@@ -8,7 +8,6 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -60,20 +59,22 @@ def train_tokenizers(config: TokenizerConfig, pairs: Pairs, directory: Path) -> 
     Raises:
         TokenizerError: there is no text, or `vocab_size` cannot hold its characters.
     """
-    amount = _Amount()
+    source_characters = target_characters = 0
     for source, target in pairs():
-        amount.add(source, target)
+        source_characters += len(source.strip())
+        target_characters += len(target.strip())
+    characters = source_characters + target_characters
 
     def sampled() -> Iterator[tuple[str, str]]:
-        return islice(pairs(), None, None, learnt_from_one_in(amount.characters))
+        return islice(pairs(), None, None, learnt_from_one_in(characters))
 
     if config.joint:
-        tokenizer = _train(config, lambda: chain.from_iterable(sampled()), amount.characters)
+        tokenizer = _train(config, lambda: chain.from_iterable(sampled()), characters)
         pair = TokenizerPair(tokenizer, tokenizer)
     else:
         pair = TokenizerPair(
-            _train(config, lambda: (source for source, _ in sampled()), amount.source_characters),
-            _train(config, lambda: (target for _, target in sampled()), amount.target_characters),
+            _train(config, lambda: (source for source, _ in sampled()), source_characters),
+            _train(config, lambda: (target for _, target in sampled()), target_characters),
         )
     pair.save(directory)
     return pair
@@ -99,22 +100,6 @@ def automatic_vocab_size(characters: int) -> int:
     [683, 6241, 12157, 24857]
     """
     return min(max(int(40 * math.cbrt(characters)), _SMALLEST), _LARGEST)
-
-
-@dataclass
-class _Amount:
-    """How much training text there is."""
-
-    source_characters: int = 0
-    target_characters: int = 0
-
-    @property
-    def characters(self) -> int:
-        return self.source_characters + self.target_characters
-
-    def add(self, source: str, target: str) -> None:
-        self.source_characters += len(source.strip())
-        self.target_characters += len(target.strip())
 
 
 def _train(config: TokenizerConfig, texts: Texts, characters: int) -> Tokenizer:
