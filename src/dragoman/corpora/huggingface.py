@@ -14,11 +14,11 @@ INFO, STATE, SPLITS = "dataset_info.json", "state.json", "dataset_dict.json"
 """Files that `datasets.save_to_disk` leaves in a directory: the first two, or the last."""
 
 
-def read_hub(address: str, languages: tuple[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the sides of the records of `hf:NAME[:CONFIG[:SPLIT]]`; the default split is "train".
+def read_hub(address: str, languages: tuple[str, str]) -> Iterator[tuple[str, str, int]]:
+    """Yield the sides and the number of each record of `hf:NAME[:CONFIG[:SPLIT]]`.
 
-    The data set is downloaded once, kept in the cache of `datasets` and read from there through
-    a memory map. NAME may also be a directory of data files.
+    The default split is "train". The data set is downloaded once, kept in the cache of `datasets`
+    and read from there through a memory map. NAME may also be a directory of data files.
 
     Raises:
         CorpusError: the data set, its configuration or its split cannot be loaded.
@@ -38,8 +38,8 @@ def read_hub(address: str, languages: tuple[str, str]) -> Iterator[tuple[str, st
     yield from _sides(rows, address, languages)
 
 
-def read_directory(path: Path, languages: tuple[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the sides of the records of a directory that `datasets.save_to_disk` wrote.
+def read_directory(path: Path, languages: tuple[str, str]) -> Iterator[tuple[str, str, int]]:
+    """Yield the sides and the number of each record that `datasets.save_to_disk` wrote.
 
     Raises:
         CorpusError: the directory is not such a data set, or holds several splits.
@@ -84,11 +84,11 @@ def _refuse_other_directory(path: Path) -> None:
 
 def _sides(
     rows: Iterable[object], place: str, languages: tuple[str, str]
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[tuple[str, str, int]]:
     """Take the two sides out of each row, and refuse a data set without rows."""
     line = 0
     for line, row in enumerate(rows, start=1):
-        yield sides(row, languages, place=f"{place}:{line}")
+        yield *sides(row, languages, place=f"{place}:{line}"), line
     if line == 0:
         raise CorpusError(f"{place}: the data set is empty")
 

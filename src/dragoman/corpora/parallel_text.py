@@ -61,12 +61,12 @@ def read_pairs(
     if corpus.path is None:
         return _read_two_files(expand(corpus.source or ""), expand(corpus.target or ""))
     if corpus.path.startswith(huggingface.PREFIX):
-        return _numbered(huggingface.read_hub(corpus.path, languages))
+        return starmap(Pair, huggingface.read_hub(corpus.path, languages))
     path = expand(corpus.path)
     if (path / PROVENANCE).is_file():
         return _read_two_files(*_files_of(path, languages))
     if path.is_dir():
-        return _numbered(huggingface.read_directory(path, languages))
+        return starmap(Pair, huggingface.read_directory(path, languages))
     return _read_file(path, languages, refuse)
 
 
@@ -92,11 +92,6 @@ def _files_of(directory: Path, languages: tuple[str, str]) -> tuple[Path, Path]:
         provenance.path_of(languages[0], directory),
         provenance.path_of(languages[1], directory),
     )
-
-
-def _numbered(rows: Iterator[tuple[str, str]]) -> Iterator[Pair]:
-    """Give each row of a data set its number."""
-    return (Pair(*row, line) for line, row in enumerate(rows, start=1))
 
 
 def _read_tsv(path: Path, refuse: Refuse) -> Iterator[Pair]:
