@@ -107,6 +107,7 @@ class SwappedPairs:
 
     def __init__(self, languages: tuple[str, str]) -> None:
         self._languages = languages
+        self._are_known = all(base_language(code) in LISTED_LANGUAGES for code in languages)
         self._pairs = Reservoir[tuple[str, str]](MOST_PAIRS)
 
     def watch(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
@@ -121,7 +122,7 @@ class SwappedPairs:
 
         It is 0 if too few are found, or if the frequent words of a language are not known.
         """
-        if not all(base_language(code) in LISTED_LANGUAGES for code in self._languages):
+        if not self._are_known:
             return 0.0
         counts = Counter(self._judge(*pair) for pair in self._pairs.items)
         swapped = counts[self._languages[::-1]]
@@ -131,9 +132,8 @@ class SwappedPairs:
 
     def has_swapped(self, pair: Pair) -> bool:
         """Tell whether a pair seems to be the wrong way round, which takes half a millisecond."""
-        is_judged = all(base_language(code) in LISTED_LANGUAGES for code in self._languages)
         swapped = self._languages[::-1]
-        return is_judged and _is_long(pair) and self._judge(*pair[:2]) == swapped
+        return self._are_known and _is_long(pair) and self._judge(*pair[:2]) == swapped
 
     def _judge(self, source: str, target: str) -> tuple[str, ...] | None:
         """Guess the languages of a pair, if both are clear."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from dragoman.batched import batched
 from dragoman.corpora.cleaning import MAX_EXAMPLES, CleaningReport, clean
 from dragoman.corpora.config import CleaningConfig, CorpusConfig
 from dragoman.corpora.expected_language import OtherLanguage, SwappedPairs
@@ -198,12 +199,7 @@ def _measured(pairs: Iterable[Pair], lengths: list[_Lengths]) -> Iterator[Pair]:
 
 def _hashed(pairs: Iterable[Pair], hashes: list[np.ndarray]) -> Iterator[Pair]:
     """Collect the hashes of the sources that pass, a block at a time."""
-    sources: list[str] = []
-    for pair in pairs:
-        if source := canonical(pair.source):
-            sources.append(source)
-        if len(sources) == BLOCK:
-            hashes.append(hash_texts(sources))
-            sources.clear()
-        yield pair
-    hashes.append(hash_texts(sources))
+    for block in batched(pairs, BLOCK):
+        sources = [canonical(pair.source) for pair in block]
+        hashes.append(hash_texts([source for source in sources if source]))
+        yield from block
