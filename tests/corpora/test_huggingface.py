@@ -61,6 +61,23 @@ def test_a_data_set_without_the_languages_is_refused(tmp_path: Path) -> None:
         read(tmp_path)
 
 
+def test_records_without_a_pair_are_refused_one_by_one(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    records = [{"en": "A", "it": None}, {"en": "B", "it": "C"}, {"en": None, "it": "D"}]
+    datasets.Dataset.from_list(records).save_to_disk(tmp_path)
+    refused: list[CorpusError] = []
+
+    pairs = read_pairs(
+        CorpusConfig(path=str(tmp_path)), languages=("en", "it"), refuse=refused.append
+    )
+
+    assert list(pairs) == [Pair("B", "C", 2)]
+    assert list(map(str, refused)) == [
+        f"{tmp_path}:1: it is null, not a text",
+        f"{tmp_path}:3: en is null, not a text",
+    ]
+
+
 def test_an_empty_data_set_is_refused(tmp_path: Path) -> None:
     datasets = pytest.importorskip("datasets")
     datasets.Dataset.from_dict({"en": [], "it": []}).save_to_disk(tmp_path)

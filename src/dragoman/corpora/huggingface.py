@@ -6,7 +6,7 @@ from pathlib import Path
 from types import ModuleType
 
 from dragoman.corpora.record import sides
-from dragoman.corpora.text_file import CorpusError, expand
+from dragoman.corpora.text_file import CorpusError, Refuse, expand
 
 PREFIX = "hf:"
 
@@ -14,11 +14,14 @@ INFO, STATE, SPLITS = "dataset_info.json", "state.json", "dataset_dict.json"
 """Files that `datasets.save_to_disk` leaves in a directory: the first two, or the last."""
 
 
-def read_hub(address: str, languages: tuple[str, str]) -> Iterator[tuple[str, str, int]]:
+def read_hub(
+    address: str, languages: tuple[str, str], refuse: Refuse
+) -> Iterator[tuple[str, str, int]]:
     """Yield the sides and the number of each record of `hf:NAME[:CONFIG[:SPLIT]]`.
 
     The default split is "train". The data set is downloaded once, kept in the cache of `datasets`
-    and read from there through a memory map. NAME may also be a directory of data files.
+    and read from there through a memory map. NAME may also be a directory of data files. `refuse`
+    is called for each record without two sides.
 
     Raises:
         CorpusError: the data set, its configuration or its split cannot be loaded.
@@ -35,11 +38,15 @@ def read_hub(address: str, languages: tuple[str, str]) -> Iterator[tuple[str, st
         raise CorpusError(
             f"{address}: the data set cannot be loaded: {_one_line(reason)}"
         ) from error
-    yield from _sides(rows, address, languages)
+    yield from _sides(rows, address, languages, refuse)
 
 
-def read_directory(path: Path, languages: tuple[str, str]) -> Iterator[tuple[str, str, int]]:
+def read_directory(
+    path: Path, languages: tuple[str, str], refuse: Refuse
+) -> Iterator[tuple[str, str, int]]:
     """Yield the sides and the number of each record that `datasets.save_to_disk` wrote.
+
+    `refuse` is called for each record without two sides.
 
     Raises:
         CorpusError: the directory is not such a data set, or holds several splits.
@@ -55,7 +62,7 @@ def read_directory(path: Path, languages: tuple[str, str]) -> Iterator[tuple[str
     if isinstance(rows, datasets.DatasetDict):
         splits = " or ".join(str(path / split) for split in rows)
         raise CorpusError(f"{path}: a data set with several splits; name one, {splits}")
-    yield from _sides(rows, str(path), languages)
+    yield from _sides(rows, str(path), languages, refuse)
 
 
 def names_of_files(path: Path) -> list[str]:
@@ -83,12 +90,17 @@ def _refuse_other_directory(path: Path) -> None:
 
 
 def _sides(
-    rows: Iterable[object], place: str, languages: tuple[str, str]
+    rows: Iterable[object], place: str, languages: tuple[str, str], refuse: Refuse
 ) -> Iterator[tuple[str, str, int]]:
     """Take the two sides out of each row, and refuse a data set without rows."""
     line = 0
     for line, row in enumerate(rows, start=1):
-        yield *sides(row, languages, place=f"{place}:{line}"), line
+        try:
+            source, target = sides(row, languages, place=f"{place}:{line}")
+        except CorpusError as error:
+            refuse(error)
+        else:
+            yield source, target, line
     if line == 0:
         raise CorpusError(f"{place}: the data set is empty")
 

@@ -61,12 +61,12 @@ def read_pairs(
     if corpus.path is None:
         return _read_two_files(expand(corpus.source or ""), expand(corpus.target or ""))
     if corpus.path.startswith(huggingface.PREFIX):
-        return starmap(Pair, huggingface.read_hub(corpus.path, languages))
+        return starmap(Pair, huggingface.read_hub(corpus.path, languages, refuse))
     path = expand(corpus.path)
     if (path / PROVENANCE).is_file():
         return _read_two_files(*_files_of(path, languages))
     if path.is_dir():
-        return starmap(Pair, huggingface.read_directory(path, languages))
+        return starmap(Pair, huggingface.read_directory(path, languages, refuse))
     return _read_file(path, languages, refuse)
 
 
