@@ -130,14 +130,12 @@ class _Casing:
 
     def of_pairs(self, corpus: CorpusConfig, pairs: Iterable[Pair]) -> Iterator[tuple[str, str]]:
         """Normalise the pairs of a corpus and learn their case, or restore it."""
-        for pair in pairs:
-            yield self._of(corpus, (normalise(pair.source), normalise(pair.target)))
-
-    def _of(self, corpus: CorpusConfig, sides: tuple[str, str]) -> tuple[str, str]:
         source, target = self._truecasers
-        if corpus.truecase:
-            return source.restore(sides[0]), target.restore(sides[1])
-        if self._needed:
-            source.learn(sides[0])
-            target.learn(sides[1])
-        return sides
+        for pair in pairs:
+            sides = normalise(pair.source), normalise(pair.target)
+            if corpus.truecase:
+                sides = source.restore(sides[0]), target.restore(sides[1])
+            elif self._needed:
+                source.learn(sides[0])
+                target.learn(sides[1])
+            yield sides
