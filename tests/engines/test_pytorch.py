@@ -438,3 +438,29 @@ def test_a_batch_that_does_not_fit_into_the_memory_of_a_gpu_is_searched_in_halve
     most = 0
     with pytest.raises(torch.OutOfMemoryError):
         engine.search(sources, LONG)
+
+
+def test_given_translations_that_do_not_fit_into_the_memory_of_a_gpu_are_scored_in_halves(
+    transformer: Transformer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = PyTorchEngine(transformer, SPECIAL)
+    sources = [[5, 6, 7], [8] * 40, [], [9, 5], [6]]
+    translations = [[7], [], [4] * 50, [9, 5, 8], [6, 6]]
+    expected = engine.log_probabilities(sources, translations)
+    states, asked = transformer.states, []
+
+    def states_of_two(source: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+        asked.append(len(source))
+        if len(source) > most:
+            raise torch.OutOfMemoryError
+        return states(source, target)
+
+    monkeypatch.setattr(transformer, "states", states_of_two)
+    most = 2
+    found = engine.log_probabilities(sources, translations)
+    for values, before in zip(found, expected, strict=True):
+        assert values == pytest.approx(before, abs=1e-5)
+    assert max(asked) == 5
+    most = 0
+    with pytest.raises(torch.OutOfMemoryError):
+        engine.log_probabilities(sources, translations)

@@ -2,9 +2,10 @@
 
 import copy
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from typing import TypeVar
 
 import torch
 from jaxtyping import Float, Int
@@ -42,6 +43,8 @@ and a translation would depend on the other sentences in its batch."""
 
 STATES_JUDGED_AT_ONCE = 256
 """Each has a logit for every token of the vocabulary."""
+
+Result = TypeVar("Result")
 
 
 class PyTorchEngine:
@@ -131,23 +134,16 @@ class PyTorchEngine:
         prefixes = prefixes or [()] * len(sources)
 
         def search_batch(batch: list[int]) -> list[list[Hypothesis]]:
-            of_batch = None if required is None else [required[i] for i in batch]
-            try:
-                return self._find(
-                    self._pose([sources[i] for i in batch], [prefixes[i] for i in batch]),
-                    config,
-                    of_batch,
-                )
-            except torch.OutOfMemoryError:
-                if len(batch) == 1:
-                    raise
-            middle = len(batch) // 2  # here, as the error holds on to what was computed
-            return search_batch(batch[:middle]) + search_batch(batch[middle:])
+            return self._find(
+                self._pose([sources[i] for i in batch], [prefixes[i] for i in batch]),
+                config,
+                None if required is None else [required[i] for i in batch],
+            )
 
         results: list[list[Hypothesis]] = [[EMPTY] for _ in sources]
         batches = list(_batches(sources, prefixes, budget))
         with _evaluating(self._transformer):
-            found = for_each(batches, search_batch, self.device)
+            found = for_each(batches, partial(_in_halves, search_batch), self.device)
             for batch, of_batch in zip(batches, found, strict=True):
                 for i, hypotheses in zip(batch, of_batch, strict=True):
                     results[i] = hypotheses
@@ -175,18 +171,23 @@ class PyTorchEngine:
     def log_probabilities(
         self, sources: Sequence[Sequence[int]], translations: Sequence[Sequence[int]]
     ) -> list[tuple[float, ...]]:
-        """Score given translations: one value for each token, and one for the end."""
+        """Score given translations: one value for each token, and one for the end.
+
+        A batch for which a GPU has too little memory is scored in halves.
+        """
         results: list[tuple[float, ...]] = [()] * len(sources)
         bos, eos = self._special_ids.bos, self._special_ids.eos
         lengths = [1 + max(map(len, pair)) for pair in zip(sources, translations, strict=True)]
+
+        def judge_batch(batch: list[int]) -> list[list[float]]:
+            source = self._pad([(*sources[i], eos) for i in batch])
+            target = self._pad([(bos, *translations[i]) for i in batch])
+            following = self._pad([(*translations[i], eos) for i in batch])
+            return self._judge(self._transformer.states(source, target), following).tolist()
+
         with torch.inference_mode(), _evaluating(self._transformer):
             for batch in group_by_length(lengths, self._tokens_per_batch // 4):
-                source = self._pad([(*sources[i], eos) for i in batch])
-                target = self._pad([(bos, *translations[i]) for i in batch])
-                following = self._pad([(*translations[i], eos) for i in batch])
-                states = self._transformer.states(source, target)
-                of_tokens = self._judge(states, following).tolist()
-                for i, row in zip(batch, of_tokens, strict=True):
+                for i, row in zip(batch, _in_halves(judge_batch, batch), strict=True):
                     results[i] = tuple(row[: len(translations[i]) + 1])
         return results
 
@@ -267,6 +268,17 @@ def _batches(
         lengths = [len(sources[i]) and len(sources[i]) + length for i in chosen]
         for batch in group_by_length(lengths, budget):
             yield [chosen[place] for place in batch]
+
+
+def _in_halves(work: Callable[[list[int]], list[Result]], batch: list[int]) -> list[Result]:
+    """Do some work on a batch, or on each half of it if a GPU has too little memory for all."""
+    try:
+        return work(batch)
+    except torch.OutOfMemoryError:
+        if len(batch) == 1:
+            raise
+    middle = len(batch) // 2  # here, as the error holds on to what was computed
+    return _in_halves(work, batch[:middle]) + _in_halves(work, batch[middle:])
 
 
 @contextmanager
