@@ -277,6 +277,33 @@ def test_a_line_that_fails_is_set_aside_and_its_place_stays(
     }
 
 
+def test_few_searches_find_the_lines_that_fail(
+    job: Job, text: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = replace(job, lines_per_block=128)
+    run(job)
+    whole = job.output.read_text().split("\n")
+    poison(monkeypatch, texts=frozenset({LINES[22], LINES[127]}))
+    poisoned, asked = Translator.translate, []
+
+    def translate(self: Translator, given: Iterable[str]) -> Iterator[Translation]:
+        taken = list(given)
+        asked.append(len(taken))
+        return poisoned(self, taken)
+
+    monkeypatch.setattr(Translator, "translate", translate)
+    warnings: list[str] = []
+
+    translate_files(job, in_this_process, lambda progress: warnings.extend(progress.warnings))
+
+    of_lines = [warning for warning in warnings if "it overflows" in warning]
+    assert [warning.partition(": ")[0] for warning in of_lines] == [f"{text}:23", f"{text}:128"]
+    lines = job.output.read_text().split("\n")
+    whole[22] = whole[127] = ""
+    assert lines == whole
+    assert len(asked) == 1 + 2 + 4 * 6 + 1  # all, both halves, four in each of six rounds, the rest
+
+
 def test_a_file_whose_name_is_not_utf_8_is_translated_too(
     job: Job, text: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -63,18 +63,25 @@ class BlockTranslator:
         return self._translator.engine
 
     def _translate(self, block: Block, attempt: Attempt, lines: list[Line]) -> Sequence[Outcome]:
-        """Translate the lines together, or one by one if that fails."""
+        """Translate the lines together, or fewer at a time if that fails."""
         if attempt.line_by_line:
             return self._one_by_one(block, attempt, lines)
+        outcomes = self._in_halves(lines)
+        if self._is_of_all(lines, outcomes):
+            return self._together(lines)  # which fails again, and says why
+        return outcomes
+
+    def _in_halves(self, lines: Sequence[Line]) -> list[Outcome]:
+        """Translate lines; if that fails, each half of them, down to the lines to blame."""
         try:
-            return self._together(lines)
+            return [*self._together(lines)]
         except ModelError:  # no line is to blame
             raise
         except Exception as error:
-            outcomes = self._one_by_one(block, attempt, lines)
-            if self._is_of_all(lines, outcomes):
-                raise error from None
-            return outcomes
+            if len(lines) == 1:
+                return [Rejected(f"it fails with {type(error).__name__}: {error}")]
+        middle = len(lines) // 2  # here, as the error holds on to what was computed
+        return self._in_halves(lines[:middle]) + self._in_halves(lines[middle:])
 
     def _together(self, lines: Sequence[Line]) -> list[Translated]:
         translations = list(self._translator.translate(line.text or "" for line in lines))
@@ -87,15 +94,14 @@ class BlockTranslator:
         return found
 
     def _one_by_one(self, block: Block, attempt: Attempt, lines: list[Line]) -> list[Outcome]:
-        """Find the lines that cannot be translated."""
+        """Find the lines on which processes die."""
         outcomes: list[Outcome] = []
         for i, line in enumerate(lines):
             if reason := attempt.rejected.get(str(i)):
                 outcomes.append(Rejected(reason))
                 continue
-            if attempt.line_by_line:
-                self._note(block, replace(attempt, alone=i))
-            outcomes.append(self._alone(line))
+            self._note(block, replace(attempt, alone=i))
+            outcomes += self._in_halves([line])
         self._note(block, attempt)
         return outcomes
 
@@ -112,14 +118,6 @@ class BlockTranslator:
         ]
         all_failed = all(isinstance(outcome, Rejected) for outcome in with_text)
         return all_failed and (len(with_text) > 1 or not self._has_translated)
-
-    def _alone(self, line: Line) -> Outcome:
-        try:
-            return self._together([line])[0]
-        except ModelError:
-            raise
-        except Exception as error:
-            return Rejected(f"it fails with {type(error).__name__}: {error}")
 
     def _finish(
         self, block: Block, lines: Sequence[Line], outcomes: Sequence[Outcome]
