@@ -54,6 +54,18 @@ def test_long_lines_make_short_blocks(tmp_path: Path) -> None:
     assert [block.num_lines for block in blocks] == [2, 2, 1]
 
 
+@pytest.mark.parametrize(("length", "sizes"), [(250, [2**14, 4]), (1500, [2**22 // 1500 + 1] * 2)])
+def test_a_large_block_has_room_for_lines_of_the_usual_length(
+    length: int, sizes: list[int], tmp_path: Path
+) -> None:
+    path = tmp_path / "usual"
+    path.write_text(("x" * (length - 1) + "\n") * sum(sizes))
+
+    blocks = PlainText((path,), "text").cut(2**14)
+
+    assert [block.num_lines for block in blocks] == sizes
+
+
 def test_what_is_not_text_is_found_before_anything_is_translated(tmp_path: Path) -> None:
     path = tmp_path / "in.txt"
     path.write_bytes(b"a\n" * 2000 + b"\xff\n")

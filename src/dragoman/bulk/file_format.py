@@ -18,7 +18,11 @@ LINES_PER_BLOCK_ON_GPU = 2**14
 (`benchmarks/translation_speed.md`)."""
 
 BYTES_PER_BLOCK = 2**20
-"""A block of long lines has fewer of them: it ends with the line that reaches this."""
+"""A block of long lines has fewer of them: it ends with the line that reaches this..."""
+
+BYTES_PER_LINE = 2**8
+"""...or, if that is more, this for each line that it may have: most lines are shorter. Its text and
+its translations take some thirty times as much memory."""
 
 
 class BulkError(DragomanError):

@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO
 
-from dragoman.bulk.file_format import BYTES_PER_BLOCK, Block, Line
+from dragoman.bulk.file_format import BYTES_PER_BLOCK, BYTES_PER_LINE, Block, Line
 from dragoman.bulk.form import WRITERS, Form, Outcome
 from dragoman.corpora.text_file import MAX_LINE_BYTES, CorpusError, decode_line
 
@@ -80,12 +80,13 @@ def _ends_of_blocks(
 ) -> Iterator[tuple[int, int]]:
     """Yield for each block of a file how many bytes and lines of the file end with it."""
     start = first = number = 0
+    most_bytes = max(BYTES_PER_BLOCK, lines_per_block * BYTES_PER_LINE)
     with path.open("rb") as stream:
         while content := stream.readline(MAX_LINE_BYTES + 1):
             number += 1
             check(decode(content, str(path), number))
             end = stream.tell()
-            if number - first == lines_per_block or end - start >= BYTES_PER_BLOCK:
+            if number - first == lines_per_block or end - start >= most_bytes:
                 yield end, number
                 start, first = end, number
         if number > first:
