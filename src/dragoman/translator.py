@@ -13,7 +13,7 @@ from dragoman.batched import batched
 from dragoman.confidence import Judgement, Word, judge_words
 from dragoman.decoding.config import SearchConfig
 from dragoman.device import Precision
-from dragoman.engines.protocol import Engine, EngineKind
+from dragoman.engines.protocol import Engine, EngineError, EngineKind
 from dragoman.engines.selection import EngineSettings, build_engine, build_second_engine
 from dragoman.errors import DragomanError
 from dragoman.faults import Fault
@@ -188,8 +188,8 @@ class Translator:
         """The engine, its version, and where it computes."""
         return self._sentence_translator.engine.name
 
-    def outlive_its_files(self, warn: Callable[[ModelError], None]) -> None:
-        """Go on without PyTorch where the weights that it would need are no longer those of before.
+    def outlive_its_files(self, warn: Callable[[DragomanError], None]) -> None:
+        """Go on without PyTorch where it or the weights that it would need are not as before.
 
         What a copy for CTranslate2 translates needs PyTorch only for some sentences, which may come
         days after the copy was loaded. Until then somebody may have put a newer model there.
@@ -202,7 +202,7 @@ class Translator:
         def load_or_warn() -> Engine | None:
             try:
                 return load()
-            except ModelError as error:
+            except (ModelError, EngineError) as error:
                 warn(error)
                 return None
 

@@ -1,5 +1,6 @@
 """The server as a whole: hostile requests, many clients, and nothing given away."""
 
+import builtins
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -109,6 +110,32 @@ def test_a_newer_model_in_its_place_stops_no_request(
     assert [answer.status_code for answer in answers] == [200, 200]
     assert all("%s" in answer.json()["translatedText"] for answer in answers)
     assert caplog.text.count("model.safetensors: not the weights") == 1
+
+
+@pytest.mark.parametrize("error", [OSError, ImportError, ModuleNotFoundError])
+def test_a_damaged_pytorch_stops_no_request_and_is_told_once(
+    error: type[Exception],
+    shipped: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model = prepare_model(shipped, Translator(shipped, device="cpu"), whole_lines=False)
+    fields = {"q": "the %s cat {x} 4711", "source": "en", "target": "it"}
+    original = builtins.__import__
+
+    def import_module(name: str, *arguments: Any) -> Any:
+        if name == "torch":
+            raise error("libtorch.so: no such file")
+        return original(name, *arguments)
+
+    with serving([model]) as url, monkeypatch.context() as patch:
+        patch.setattr(builtins, "__import__", import_module)
+        answers = [requests.post(f"{url}/translate", json=fields, timeout=60) for _ in range(2)]
+
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert all("%s" in answer.json()["translatedText"] for answer in answers)
+    said = "PyTorch cannot be imported (libtorch.so: no such file); install it again, and start"
+    assert caplog.text.count(said) == 1
 
 
 class Broken(Copier):

@@ -1,6 +1,7 @@
 """Which engine runs a model."""
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 from shlex import quote
 from typing import TYPE_CHECKING, get_args
 
@@ -104,29 +105,47 @@ def computes_on_gpu(
 
 def _device_of_pytorch(settings: EngineSettings) -> "torch.device | None":
     """Choose where PyTorch computes, if it is installed."""
-    try:
-        from dragoman.device import choose_device
+    from dragoman.device import choose_device
 
-        return choose_device(settings.device)
+    try:
+        _import_pytorch()
     except ModuleNotFoundError:
         return None
+    return choose_device(settings.device)
+
+
+def _import_pytorch() -> None:
+    """Import PyTorch, which takes longer than translating a sentence.
+
+    Raises:
+        ModuleNotFoundError: it is not installed.
+        EngineError: it is installed, but part of it is missing, or it is for another machine.
+    """
+    try:
+        import torch  # noqa: F401
+    except (ImportError, OSError) as error:
+        if isinstance(error, ModuleNotFoundError) and error.name == "torch":
+            raise
+        reason = " ".join(str(error).split())
+        raise EngineError(f"PyTorch cannot be imported ({reason}); install it again") from error
 
 
 def build_second_engine(directory: ModelDirectory, settings: EngineSettings) -> Engine | None:
     """Load a model into PyTorch, for what another engine cannot do.
 
     The result is None if PyTorch must not or cannot be used: whoever asked for an engine by name
-    gets no other, and a model may have been distributed as its copy for CTranslate2 alone.
+    gets no other, it may not be installed, and a model may have been distributed as its copy for
+    CTranslate2 alone.
 
     Raises:
         ModelError: the weights are damaged.
+        EngineError: PyTorch is damaged.
     """
     if settings.engine != "auto" or not (directory.path / WEIGHTS_NAME).exists():
         return None
-    try:
-        return build_pytorch_engine(directory, settings)
-    except EngineError:
+    if find_spec("torch") is None:
         return None
+    return build_pytorch_engine(directory, settings)
 
 
 def _choose_kind(
@@ -164,19 +183,21 @@ def _suits_ctranslate2(
 
 
 def _pytorch_has_gpu() -> bool:
-    """Tell whether there is a GPU that PyTorch can use.
+    """Tell whether there is a GPU that PyTorch can use; it is asked only if CTranslate2 sees one.
 
-    PyTorch is asked only if CTranslate2 sees one, as importing it takes longer than translating a
-    sentence.
+    Raises:
+        EngineError: PyTorch is damaged.
     """
     import ctranslate2
 
     if ctranslate2.get_cuda_device_count() == 0:
         return False
     try:
-        import torch
+        _import_pytorch()
     except ModuleNotFoundError:
         return False
+    import torch
+
     return torch.cuda.is_available()
 
 
@@ -200,9 +221,10 @@ def build_pytorch_engine(directory: ModelDirectory, settings: EngineSettings) ->
     """Load a model into PyTorch, whose threads all models of a process share.
 
     Raises:
-        EngineError: PyTorch is not installed.
+        EngineError: PyTorch is not installed, or damaged.
     """
     try:
+        _import_pytorch()
         from dragoman.device import choose_device, choose_precision
         from dragoman.engines.pytorch import PyTorchEngine
         from dragoman.memory import keep_freed_memory

@@ -77,7 +77,7 @@ def prepare_model(path: Path, translator: Translator, *, whole_lines: bool) -> S
     """
     description = ModelDirectory(path).description
     translator.outlive_its_files(
-        lambda error: _log.warning("%s, and start the server again; it goes on without them", error)
+        lambda error: _log.warning("%s, and start the server again; it goes on without", error)
     )
     return ServedModel(
         name=path.resolve().name,
