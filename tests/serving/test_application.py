@@ -112,6 +112,22 @@ def test_a_newer_model_in_its_place_stops_no_request(
     assert caplog.text.count("model.safetensors: not the weights") == 1
 
 
+def test_a_damaged_model_is_not_the_fault_of_the_client(
+    shipped: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = Path(shutil.copytree(shipped, tmp_path / "en-it"))
+    model = prepare_model(path, Translator(path, device="cpu"), whole_lines=False)
+    (path / "model.safetensors").write_bytes(b"damaged")
+
+    with serving([model]) as url:
+        fields = {"text": "a cat", "source": "en", "target": "it"}
+        answer = requests.post(f"{url}/api/v1/explanation", json=fields, timeout=60)
+
+    assert answer.status_code == 500
+    assert answer.json() == {"error": "the model is damaged; the log of the server says where"}
+    assert str(path / "model.safetensors") in caplog.text
+
+
 @pytest.mark.parametrize("error", [OSError, ImportError, ModuleNotFoundError])
 def test_a_damaged_pytorch_stops_no_request_and_is_told_once(
     error: type[Exception],

@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse
 
 from dragoman import __version__
 from dragoman.errors import DragomanError
+from dragoman.model_directory import ModelError
 from dragoman.serving import (
     alignments,
     apertium,
@@ -92,22 +93,9 @@ def build_application(models: Models, settings: Settings) -> FastAPI:
 def _answer_errors(app: FastAPI) -> None:
     """Answer every error with a sentence, in the form of the protocol; details are logged."""
 
-    @app.exception_handler(RefusalError)
-    async def refuse(request: Request, error: RefusalError) -> JSONResponse:
-        return as_response(error, request.url.path)
-
-    @app.exception_handler(SentenceError)
-    async def refuse_sentence(request: Request, error: SentenceError) -> JSONResponse:
-        return as_response(RefusalError(413, str(error)), request.url.path)
-
-    @app.exception_handler(MarkedUpError)
-    async def refuse_markup(request: Request, error: MarkedUpError) -> JSONResponse:
-        return as_response(RefusalError(400, str(error)), request.url.path)
-
     @app.exception_handler(DragomanError)
-    async def refuse_search(request: Request, error: DragomanError) -> JSONResponse:
-        _log.warning("%s", error)  # it may name files
-        return as_response(RefusalError(400, "the model cannot do this"), request.url.path)
+    async def refuse(request: Request, error: DragomanError) -> JSONResponse:
+        return as_response(_as_refusal(error), request.url.path)
 
     @app.exception_handler(RequestValidationError)
     async def refuse_fields(request: Request, error: RequestValidationError) -> JSONResponse:
@@ -127,3 +115,17 @@ def _answer_errors(app: FastAPI) -> None:
         _log.error("error %s follows", number)
         sentence = f"something went wrong; the log of the server has it as error {number}"
         return as_response(RefusalError(500, sentence), request.url.path)
+
+
+def _as_refusal(error: DragomanError) -> RefusalError:
+    """Choose what a client is told of an error that has a sentence."""
+    if isinstance(error, RefusalError):
+        return error
+    if isinstance(error, SentenceError):
+        return RefusalError(413, str(error))
+    if isinstance(error, MarkedUpError):
+        return RefusalError(400, str(error))
+    _log.warning("%s", error)  # it may name files
+    if isinstance(error, ModelError):
+        return RefusalError(500, "the model is damaged; the log of the server says where")
+    return RefusalError(400, "the model cannot do this")
