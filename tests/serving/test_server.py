@@ -158,11 +158,19 @@ def test_a_port_that_is_taken_is_named() -> None:
     [
         ("192.0.2.1", 0, r"192\.0\.2\.1:0: Cannot assign requested address; name another --host"),
         ("no such host", 5000, "no such host:5000: there is no such host; name another --host"),
+        ("x" * 64, 5000, "x:5000: there is no such host; name another --host"),
     ],
 )
 def test_an_address_that_is_none_is_named(host: str, port: int, problem: str) -> None:
     with pytest.raises(DragomanError, match=problem):
         open_socket(host, port)
+
+
+@pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="this system has no IPv6")
+def test_everybody_is_everybody_with_both_versions_of_ip() -> None:
+    with open_socket("::", 0) as listener:
+        for host in ("::1", "127.0.0.1"):
+            socket.create_connection((host, listener.getsockname()[1]), timeout=10).close()
 
 
 def test_a_number_that_is_no_port_is_wrong_use() -> None:

@@ -42,7 +42,8 @@ def serve(
     models
         Model directories, each for a different pair of languages.
     host
-        Address to listen on; by default only this machine has access, with 0.0.0.0 everybody.
+        Address to listen on; by default only this machine has access, with 0.0.0.0 everybody, and
+        with :: also everybody who has IPv6.
     port
         Port to listen on; 0 picks a free one.
     api_key

@@ -24,7 +24,7 @@ _LAST_PORT = 65535
 
 
 def open_socket(host: str, port: int) -> socket.socket:
-    """Open a port; 0 is any that is free.
+    """Open a port; 0 is any that is free. The address `::` stands for those of IPv4, too.
 
     Raises:
         UsageError: it is not a port.
@@ -37,12 +37,13 @@ def open_socket(host: str, port: int) -> socket.socket:
             host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         # Clients that connect before the models are loaded wait.
-        listener = socket.create_server((address[0], port), family=family)
+        dual = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
+        listener = socket.create_server((address[0], port), family=family, dualstack_ipv6=dual)
         # Connections inherit it. Without it, an answer in two packets waits 40 ms for the client to
         # acknowledge the first; asyncio sets it only for sockets that it has opened itself.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return listener
-    except socket.gaierror:
+    except (socket.gaierror, UnicodeError):  # the latter if a part of the name is too long
         reason = "there is no such host"
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else str(error)
