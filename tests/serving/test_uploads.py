@@ -214,7 +214,21 @@ def test_a_full_store_says_when_there_will_be_room(copying: tuple[Copier, Served
         answers = [upload(url, "a.txt", b"7") for _ in range(101)]
 
     assert [answer.status_code for answer in answers] == [200] * 100 + [429]
-    assert 1600 < int(answers[-1].headers["Retry-After"]) <= 1800
+    assert 200 < int(answers[-1].headers["Retry-After"]) <= 300
+
+
+def test_what_nobody_fetches_gives_way_after_what_was_fetched(
+    copying: tuple[Copier, ServedModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dragoman.serving.documents._SECONDS_TO_FETCH", 0.0)
+
+    with serving([copying[1]]) as url:
+        places = [upload(url, "a.txt", b"7").json()["translatedFileUrl"] for _ in range(100)]
+        requests.get(places[50], timeout=30)
+        places += [upload(url, "a.txt", b"7").json()["translatedFileUrl"] for _ in range(2)]
+        found = [requests.get(place, timeout=30).status_code for place in places]
+
+    assert [i for i, status in enumerate(found) if status != 200] == [0, 50]
 
 
 def test_what_needs_a_key_is_not_opened_without(url: str) -> None:

@@ -17,6 +17,10 @@ READERS = {".txt": PLAIN_TEXT, ".html": HTML, ".htm": HTML}
 
 _MOST_DOCUMENTS = 100
 _SECONDS_KEPT = 30 * 60.0
+_SECONDS_TO_FETCH = 5 * 60.0
+"""How long after it was sent a file is sure of its place. A program fetches it as soon as it is
+translated, a person at the page within a minute or two."""
+
 _LONGEST_STEM = 100
 
 
@@ -46,11 +50,16 @@ class Document:
         return key is not None and secrets.compare_digest(key.encode(), self.key.encode())
 
     @property
-    def gives_way(self) -> bool:
+    def is_over(self) -> bool:
         """Whether nobody waits for it any more: it was fetched, or could not be translated."""
         task = self.translation
         failed = task.done() and (task.cancelled() or task.exception() is not None)
         return self.is_fetched or failed
+
+    @property
+    def seems_forgotten(self) -> bool:
+        """Whether it could have been fetched for so long that perhaps nobody will."""
+        return self.translation.done() and time.monotonic() - self.made > _SECONDS_TO_FETCH
 
     @property
     def media_type(self) -> str:
@@ -123,20 +132,21 @@ class Documents:
         """Forget what nobody waits for, the oldest first, if there is no room for one more.
 
         Raises:
-            RefusalError: all wait to be fetched.
+            RefusalError: all wait to be fetched, and not for long.
         """
         self._forget_the_old()
-        if len(self._documents) < _MOST_DOCUMENTS:
+        documents = list(self._documents.values())
+        if len(documents) < _MOST_DOCUMENTS:
             return
-        free = next((d for d in self._documents.values() if d.gives_way), None)
-        if free is None:
-            oldest = min(document.made for document in self._documents.values())
+        over = [document for document in documents if document.is_over]
+        free = over or [document for document in documents if document.seems_forgotten]
+        if not free:
             raise RefusalError(
                 429,
                 "too many files are waiting to be fetched",
-                retry_after=math.ceil(oldest + _SECONDS_KEPT - time.monotonic()),
+                retry_after=math.ceil(documents[0].made + _SECONDS_TO_FETCH - time.monotonic()),
             )
-        self.forget(free)
+        self.forget(free[0])
 
     def _forget_the_old(self) -> None:
         oldest = time.monotonic() - _SECONDS_KEPT
