@@ -76,11 +76,23 @@ def test_check_lists_all_that_someone_should_look_at(
     assert "all.tsv:82: 1 column" in refusal
 
 
-def test_check_does_not_write_over_what_it_reads(corpus: Path) -> None:
+def test_check_does_not_write_over_what_it_reads(
+    corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = corpus.read_bytes()
     with pytest.raises(UsageError, match="it is read already"):
         run("check", corpus, "-o", corpus)
+    monkeypatch.setenv("CORPORA", str(corpus.parent))
+    with pytest.raises(UsageError, match="it is read already"):
+        run("check", f"$CORPORA/{corpus.name}", "-o", corpus)
     assert corpus.read_bytes() == before
+
+
+def test_check_does_not_write_over_a_file_of_a_directory_that_it_reads(tmp_path: Path) -> None:
+    (tmp_path / "dataset_info.json").write_text("{}")
+    (tmp_path / "state.json").write_text('{"_data_files": [{"filename": "data.arrow"}]}')
+    with pytest.raises(UsageError, match=r"data\.arrow: it is read already"):
+        run("check", tmp_path, "-o", tmp_path / "data.arrow")
 
 
 def test_check_keeps_the_columns_of_long_lines_apart(

@@ -358,10 +358,15 @@ def test_a_rehearsal_that_fails_says_why(pairs: Path, tmp_path: Path) -> None:
         rehearse(table, [CorpusConfig(path=str(pairs))], tmp_path, updates=2)
 
 
-def test_the_text_is_not_written_over(pairs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("folder", ["", "$CORPORA"])
+def test_the_text_is_not_written_over(
+    folder: str, pairs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     before = pairs.read_bytes()
+    monkeypatch.setenv("CORPORA", str(pairs.parent))
+    given = f"{folder or pairs.parent}/{pairs.name}"
 
-    assert main(["plan", str(pairs), "--languages", "en-it", "-o", str(pairs)]) == 2
+    assert main(["plan", given, "--languages", "en-it", "-o", str(pairs)]) == 2
 
     assert "it is read already; name another file to write" in capsys.readouterr().err
     assert pairs.read_bytes() == before

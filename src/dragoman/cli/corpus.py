@@ -221,10 +221,9 @@ def _listing(
     if output is None:
         yield lambda corpus: None
         return
-    read = [
-        Path(name) for each in corpora for name in (each.path, each.source, each.target) if name
-    ]
-    check_apart([output], read)
+    from dragoman.corpora.fingerprint import files_of
+
+    check_apart([output], [path for corpus in corpora for _, path in files_of(corpus)])
     with open_whole(output) as stream:
 
         def write(corpus: str, pair: "Pair | None", reason: str) -> None:

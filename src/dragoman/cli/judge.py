@@ -79,16 +79,16 @@ def judge(
         Precision of PyTorch's matrix products; auto is bf16 if the hardware has it, else fp32.
     """
     from dragoman.corpora.config import CorpusConfig
+    from dragoman.corpora.fingerprint import files_of
     from dragoman.corpora.parallel_text import read_pairs
     from dragoman.corpora.signs import Signs
-    from dragoman.corpora.text_file import expand
     from dragoman.model_directory import ModelDirectory
     from dragoman.translator import Translator
 
-    if output is not None:
-        check_outputs([output], model=model, read=[expand(pairs)])
-    languages = ModelDirectory(model).description.languages
     corpus = CorpusConfig(path=pairs)
+    if output is not None:
+        check_outputs([output], model=model, read=[path for _, path in files_of(corpus)])
+    languages = ModelDirectory(model).description.languages
     signs = Signs(corpus, languages)
     read, written = tee(signs.watch(read_pairs(corpus, languages=languages)))
     translator = Translator(model, engine=engine, device=device, precision=precision)

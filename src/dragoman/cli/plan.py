@@ -3,6 +3,7 @@
 import contextlib
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from dragoman.cli.options import Flag, Languages, Minutes, OutputIfAny
@@ -51,18 +52,14 @@ def plan(
     """
     from dragoman.corpora.languages import parse_languages, warn_of_unknown
     from dragoman.errors import UsageError
-    from dragoman.planning.plan import is_planned, make_plan
+    from dragoman.planning.plan import make_plan
     from dragoman.recipe import recipe_from_table
 
     if not pairs:
         raise UsageError("name the text to plan for: PAIRS")
     train = [{"path": path} for path in pairs]
     if output is not None:
-        check_apart([output], read=[Path(path) for path in pairs])
-        if output.is_file() and output.stat().st_size and not is_planned(output):
-            raise UsageError(
-                f"{output}: it exists, and not as dragoman plan wrote it; name another file"
-            )
+        _check_output(output, pairs)
     source, target = parse_languages(languages)
     given = {"source_language": source, "target_language": target, "corpora": {"train": train}}
     recipe_from_table(given)  # refuses now what training would refuse later
@@ -88,3 +85,23 @@ def plan(
 
 def _say(message: str) -> None:
     print(message, file=sys.stderr)
+
+
+def _check_output(output: Path, pairs: Sequence[str]) -> None:
+    """Refuse to overwrite the text, or anything that is not a plan.
+
+    Raises:
+        UsageError: that is there.
+        CorpusError: a path cannot be understood.
+    """
+    from dragoman.corpora.config import CorpusConfig
+    from dragoman.corpora.fingerprint import files_of
+    from dragoman.errors import UsageError
+    from dragoman.planning.plan import is_planned
+
+    corpora = [CorpusConfig(path=path) for path in pairs]
+    check_apart([output], [path for corpus in corpora for _, path in files_of(corpus)])
+    if output.is_file() and output.stat().st_size and not is_planned(output):
+        raise UsageError(
+            f"{output}: it exists, and not as dragoman plan wrote it; name another file"
+        )

@@ -29,11 +29,15 @@ def fingerprint_corpus(corpus: CorpusConfig) -> dict[str, str]:
     Raises:
         CorpusError: a file cannot be read, or the directory is not a corpus.
     """
-    return {name: fingerprint_file(path) for name, path in _files_of(corpus)}
+    return {name: fingerprint_file(path) for name, path in files_of(corpus)}
 
 
-def _files_of(corpus: CorpusConfig) -> Iterator[tuple[str, Path]]:
-    """List the files of a corpus, each after its name in the recipe."""
+def files_of(corpus: CorpusConfig) -> Iterator[tuple[str, Path]]:
+    """List the files of a corpus, each after its name in the recipe.
+
+    Raises:
+        CorpusError: a variable in a path is not defined, or a directory is not a corpus.
+    """
     if corpus.path is not None and corpus.path.startswith(huggingface.PREFIX):
         return
     for name in (corpus.path, corpus.source, corpus.target):
