@@ -28,3 +28,12 @@ def test_a_thread_gives_way_with_all_that_it_starts_and_the_others_do_not() -> N
         assert threads.submit(_niceness).result() == lower
         assert threads.submit(_niceness_of_a_new_thread).result() == lower
     assert _niceness() == usual
+
+
+def test_a_thread_that_may_not_give_way_works_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: int) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "setpriority", refuse)
+    with ThreadPoolExecutor(1, initializer=give_way) as threads:
+        assert threads.submit(_niceness).result() == _niceness()

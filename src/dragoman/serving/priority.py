@@ -1,5 +1,6 @@
 """Which threads the processors run first."""
 
+import contextlib
 import os
 import sys
 import threading
@@ -13,9 +14,11 @@ def give_way() -> None:
     """Let this thread, and those that it starts, run after the others where they have to share.
 
     A client waits for a millisecond of the network thread, and a batch, which takes most of a
-    second, hardly misses it. Only Linux has thread priorities.
+    second, hardly misses it. Only Linux has thread priorities, and a service may be kept from
+    setting them (`SystemCallFilter=~@resources` of systemd); then all are equal.
     """
     if sys.platform == "linux":
         thread = threading.get_native_id()
         usual = os.getpriority(os.PRIO_PROCESS, thread)  # not 0 if the server was started with nice
-        os.setpriority(os.PRIO_PROCESS, thread, usual + NICENESS)
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, thread, usual + NICENESS)
