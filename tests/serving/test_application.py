@@ -169,10 +169,16 @@ def test_a_mistake_of_ours_is_logged_and_not_shown(
     fields = {"q": "a cat", "source": "en", "target": "it"}
 
     with serving([model]) as url:
-        response = requests.post(f"{url}/translate", json=fields, timeout=30)
+        response = requests.post(
+            f"{url}/translate", json=fields, headers={"Origin": "http://a.example"}, timeout=30
+        )
         again = requests.get(f"{url}/health", timeout=30)
+        numbers = requests.get(f"{url}/metrics", timeout=30).text
 
     assert response.status_code == 500
+    assert 'dragoman_requests_total{path="/translate",status="500"} 1.0' in numbers
+    assert response.headers["Access-Control-Allow-Origin"] == "*"
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
     assert set(response.json()) == {"error"}
     assert "secret" not in response.text
     assert "Traceback" not in response.text

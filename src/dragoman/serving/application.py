@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
@@ -91,7 +90,7 @@ def build_application(models: Models, settings: Settings) -> FastAPI:
 
 
 def _answer_errors(app: FastAPI) -> None:
-    """Answer every error with a sentence, in the form of the protocol; details are logged."""
+    """Answer every error that is not ours with a sentence, in the form of the protocol."""
 
     @app.exception_handler(DragomanError)
     async def refuse(request: Request, error: DragomanError) -> JSONResponse:
@@ -108,13 +107,6 @@ def _answer_errors(app: FastAPI) -> None:
         response = as_response(RefusalError(error.status_code, error.detail), request.url.path)
         response.headers.update(error.headers or {})
         return response
-
-    @app.exception_handler(Exception)
-    async def apologise(request: Request, error: Exception) -> JSONResponse:
-        number = secrets.token_hex(4)
-        _log.error("error %s follows", number)
-        sentence = f"something went wrong; the log of the server has it as error {number}"
-        return as_response(RefusalError(500, sentence), request.url.path)
 
 
 def _as_refusal(error: DragomanError) -> RefusalError:

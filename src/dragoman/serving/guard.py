@@ -1,6 +1,8 @@
 """What stands between the network and the application: limits, and clients that go away."""
 
 import asyncio
+import logging
+import secrets
 import time
 from collections.abc import Awaitable
 from itertools import chain
@@ -13,6 +15,8 @@ from dragoman.serving.metrics import Metrics
 from dragoman.serving.refusal import RefusalError, as_response
 from dragoman.serving.settings import Settings
 from dragoman.serving.turnstile import Turnstile
+
+_log = logging.getLogger(__name__)
 
 MOST_BYTES_OF_HEAD = 2**14
 """The address and the headers of a request."""
@@ -31,7 +35,8 @@ class Guard:
     """Hands requests to an application one by one, complete, and takes them back.
 
     A request has limits on its size and on its time to arrive. When its client goes away, the work
-    for it is cancelled, which frees its place in the queue. Requests are counted.
+    for it is cancelled, which frees its place in the queue. If the application fails, the log has
+    the details, and the client their number. Requests are counted.
     """
 
     def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics) -> None:
@@ -54,6 +59,13 @@ class Guard:
             if not answer.is_begun:
                 stopping = RefusalError(503, "the server is about to stop", retry_after=1)
                 await as_response(stopping, scope["path"])(scope, receive, answer.send)
+        except Exception:
+            if answer.is_begun:
+                raise
+            number = secrets.token_hex(4)
+            _log.exception("error %s", number)
+            sorry = f"something went wrong; the log of the server has it as error {number}"
+            await as_response(RefusalError(500, sorry), scope["path"])(scope, receive, answer.send)
         finally:
             answer.count()
 
