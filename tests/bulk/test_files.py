@@ -155,6 +155,23 @@ def test_another_text_model_or_option_is_refused_with_its_name(
     assert blocks_in(job.output.with_name("out.txt.part"))
 
 
+def test_another_glossary_is_noticed_whatever_it_is_called(
+    job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No shell replaces the ~ of --glossary=~/terms.tsv."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    terms = tmp_path / "terms.tsv"
+    terms.write_text("w1\tw2\n")
+    job = replace(job, translator=replace(job.translator, glossary=Path("~/terms.tsv")))
+    before = job.identity()
+
+    terms.write_text("w1\tw3\n")
+
+    assert {name for name, value in job.identity().items() if value != before[name]} == {
+        "the glossary"
+    }
+
+
 def test_the_lock_goes_last_and_who_begins_then_is_left_alone(
     job: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -369,6 +369,7 @@ def test_a_model_that_is_not_there_is_named(tmp_path: Path) -> None:
             ["in.txt", "--glossary", "terms", "-o", "terms"],
             "terms: it is read already; name another",
         ),
+        (["in.txt", "--glossary", "~/terms", "-o", "terms"], "terms: it is read already"),
         (["in.txt", "-o", "{model}/model.toml"], "model.toml: it is read already; name another"),
         (["in.txt", "-o", "{model}/tokenizer.words"], "tokenizer.words: it is read already"),
         (
@@ -390,6 +391,7 @@ def test_long_files_are_refused_where_the_options_make_no_sense(
     reason: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
     names = ["in.jsonl", "in.txt", "out.rejected.jsonl", "terms"]
     for name in names:
         Path(name).write_text("the cat\n")

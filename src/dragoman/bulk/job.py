@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dragoman.bulk.file_format import LINES_PER_BLOCK, LINES_PER_BLOCK_ON_GPU, FileFormat
 from dragoman.config import to_table
+from dragoman.corpora.text_file import expand
 from dragoman.decoding.config import SearchConfig
 from dragoman.durable import checksum
 from dragoman.engines.selection import EngineSettings, computes_on_gpu, describe_choice
@@ -55,7 +56,8 @@ class TranslatorSettings(EngineSettings):
 
         For a missing file, it is "none".
         """
-        files = {"the model": self.model / DESCRIPTION_NAME, "the glossary": self.glossary}
+        glossary = self.glossary and expand(str(self.glossary))  # as it is when it is read
+        files = {"the model": self.model / DESCRIPTION_NAME, "the glossary": glossary}
         if self.engine != "pytorch":
             files["the model's copy for CTranslate2"] = self.model / COPY_WEIGHTS
         return {

@@ -122,11 +122,12 @@ def translate(
         Long files and records.
     """
     from dragoman.bulk.formats import check_lines, choose_format
+    from dragoman.corpora.text_file import expand
 
     if bulk.field is None:
         check_lines(files)
     written = [path for path in (output.output, output.alignments) if path is not None]
-    read = [*files, *filter(None, [translation.glossary])]
+    read = [*files, *(expand(str(path)) for path in [translation.glossary] if path)]
     check_outputs(written, model=model, read=read)
     if (place := bulk_output(files, output.output, output.alignments, bulk)) is not None:
         from dragoman.bulk.files import rejections_path
