@@ -437,6 +437,27 @@ def test_after_the_export_nothing_needs_pytorch(
     assert found == expected
 
 
+@pytest.mark.parametrize("missing", ["torch", "jaxtyping"])
+def test_terms_are_kept_as_far_as_possible_without_pytorch(save: Save, missing: str) -> None:
+    directory = save()
+    export_ctranslate2(directory.path)
+    program = (
+        "import sys\n"
+        f"sys.modules[{missing!r}] = None\n"
+        "from dragoman import Translator\n"
+        "print(Translator(sys.argv[1], device='cpu')('The cat sees 12 %s.'))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program, str(directory.path)],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+
+    assert "12" in run.stdout
+    assert "%s" in run.stdout
+
+
 def test_what_is_begun_with_the_copy_keeps_its_terms(save: Save) -> None:
     directory = save(end=1.2)
     export_ctranslate2(directory.path, quantization="float32")

@@ -17,6 +17,9 @@ from dragoman.tokenizers.pair import TokenizerPair
 if TYPE_CHECKING:
     import torch
 
+NEEDED_BY_PYTORCH = ("torch", "jaxtyping")
+"""Packages without which there is no engine on PyTorch; others that use it may have brought it."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class EngineSettings:
@@ -143,7 +146,7 @@ def build_second_engine(directory: ModelDirectory, settings: EngineSettings) -> 
     """
     if settings.engine != "auto" or not (directory.path / WEIGHTS_NAME).exists():
         return None
-    if find_spec("torch") is None:
+    if not all(map(find_spec, NEEDED_BY_PYTORCH)):
         return None
     return build_pytorch_engine(directory, settings)
 
@@ -231,7 +234,7 @@ def build_pytorch_engine(directory: ModelDirectory, settings: EngineSettings) ->
 
         device = choose_device(settings.device)
     except ModuleNotFoundError as error:
-        if error.name not in ("torch", "jaxtyping"):
+        if error.name not in NEEDED_BY_PYTORCH:
             raise
         raise EngineError(_what_to_do_without_pytorch(directory)) from None
     if settings.threads is not None:
