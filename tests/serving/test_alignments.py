@@ -1,16 +1,22 @@
 """Alignments, as `dragoman translate --alignments` has them."""
 
 import sys
+import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 import requests
-from tests.serving.live import Copier, serving
+from tests.serving.live import Copier, loaded, serving
 
 from dragoman.alignment.aligner import Aligner
+from dragoman.alignment.links import Links
 from dragoman.serving.alignments import MOST_ALIGNED_CHARACTERS
+from dragoman.serving.insight import Insight
 from dragoman.serving.models import ServedModel
+from dragoman.serving.settings import Settings
+from dragoman.translation import Translation
 
 SENTENCE = "The cat is on the table."
 TRANSLATION = "Il gatto è sul tavolo."
@@ -114,6 +120,22 @@ def test_models_say_what_they_can(address: str, copying: tuple[Copier, ServedMod
 
     assert able(address) == [(True, True), (False, True)]
     assert in_memory == [(False, False)]
+
+
+def test_many_short_texts_take_no_longer_than_a_long_one_may(
+    english_italian: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    align = Insight.align_translations
+
+    def align_slowly(self: Insight, translations: Sequence[Translation]) -> list[Links]:
+        time.sleep(0.3)
+        return align(self, translations)
+
+    monkeypatch.setattr(Insight, "align_translations", align_slowly)
+    with serving([loaded(english_italian)], Settings(timeout=3.0)) as url:
+        answer = post(url, "translate", text=["a dog"] * 20, alignments=True)
+
+    assert answer.status_code == 504
 
 
 def test_a_server_without_pytorch_says_so(address: str, monkeypatch: pytest.MonkeyPatch) -> None:

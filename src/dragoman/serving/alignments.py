@@ -67,9 +67,10 @@ async def align_answers(
     """Align each text with its best translation; texts in the target language are left out.
 
     Raises:
-        RefusalError: a model cannot align.
+        RefusalError: a model cannot align, or all together take too long.
     """
-    return [await _align(service, answer) for answer in answers]
+    async with service.in_time():
+        return [await _align(service, answer) for answer in answers]
 
 
 async def _align(service: TranslationService, answer: Answer) -> Alignment | None:

@@ -103,7 +103,7 @@ class TranslationService:
         """
         self.check_length(order.texts)
         order = self._resolve(order)
-        async with self._in_time():
+        async with self.in_time():
             with self._room_for(order) as rooms:
                 if sum(map(len, order.texts)) <= _CHARACTERS_READ_AT_ONCE:
                     groups = self._read(order)
@@ -204,7 +204,7 @@ class TranslationService:
         """
         self.check_length(texts)
         batcher = self._batchers[self._find(languages).pair]
-        async with self._in_time():
+        async with self.in_time():
             return await batcher.ask(question)
 
     async def look(
@@ -223,14 +223,14 @@ class TranslationService:
         insight = self._find(languages).insight
         if insight is None:
             raise RefusalError(400, "this server cannot look inside this model")
-        async with self._in_time():
+        async with self.in_time():
             return await self._beside.do(lambda: question(insight))
 
     def _find(self, languages: tuple[str, str]) -> ServedModel:
         return self.models.find(*self.models.find_pair(*languages))
 
     @asynccontextmanager
-    async def _in_time(self) -> AsyncIterator[None]:
+    async def in_time(self) -> AsyncIterator[None]:
         """Give up what takes longer than the server allows.
 
         Raises:
