@@ -1,7 +1,6 @@
 """Right code of other styles is not blamed, and one mistake is not told as many."""
 
 import pytest
-
 from dragoman.checking.cells import Cell
 from dragoman.checking.examiner import Examiner, Wishes
 from dragoman.checking.report import PartReport
@@ -388,6 +387,30 @@ def test_a_width_is_not_taken_for_a_module() -> None:
 
     assert mistakes(part) == []
     assert part.passed
+
+
+def test_a_network_may_call_its_width_ff_and_itself_ff() -> None:
+    named = FEED_FORWARD.replace("FeedForward", "FF").replace("d_ff", "ff").format("")
+    part = report(HEAD + named, "FeedForward")[1]
+
+    assert part.found_as == "FF"
+    assert mistakes(part) == []
+    assert part.not_checked == ()
+
+
+@pytest.mark.parametrize(
+    ("part", "name"),
+    [
+        ("PositionalEncoding", "PosEnc"),
+        ("EncoderBlock", "EncLayer"),
+        ("DecoderBlock", "DecLayer"),
+        ("InputEmbeddings", "TokEmb"),
+    ],
+)
+def test_parts_are_found_by_their_short_names(part: str, name: str) -> None:
+    found = report(HEAD + f"class {name}(nn.Module): pass", part)[1]
+
+    assert found.found_as == name
 
 
 CONFIGURED = """

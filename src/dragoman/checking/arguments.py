@@ -187,6 +187,8 @@ def _role(name: str, roles: Roles, *, among: list[str]) -> str | None:
     others = {plain(other) for other in among} - {word}
     if word.startswith(("hidden", "dhid")) and "d_ff" in roles and others & {*roles["d_model"]}:
         return "d_ff"  # (d_model, hidden): the width inside
+    if word in roles.get("feed_forward", ()) and _stands_among_numbers(others, roles):
+        return "d_ff"  # (d_model, heads, ff): a block of numbers makes its own network
     for role, spellings in roles.items():
         if word in spellings:
             return role
@@ -200,6 +202,12 @@ def _role(name: str, roles: Roles, *, among: list[str]) -> str | None:
     }
     close = closest(word, known)
     return known[close] if close and len(word) > SHORTEST_TO_CORRECT else None
+
+
+def _stands_among_numbers(others: set[str], roles: Roles) -> bool:
+    """Tell whether the model's width is given, and no attention that is already made."""
+    is_made = any("att" in other or other in roles["attention"] for other in others)
+    return bool(others & {*roles["d_model"]}) and not is_made
 
 
 def _mask_role(name: str, roles: Roles, *, among: list[str]) -> str | None:

@@ -27,12 +27,14 @@ PARTS = (
         spellings=(
             *("inputembeddings", "inputembedding", "embeddings", "embedding", "tokenembedding"),
             *("tokenembeddings", "wordembedding", "wordembeddings", "embedder", "embeddinglayer"),
+            *("tokenembed", "tokenemb", "tokemb", "embed"),
         ),
     ),
     Part(
         name="PositionalEncoding",
         spellings=(
             *("positionalencoding", "positionalencodings", "positionalencoder", "posencoding"),
+            *("posenc", "posencoder", "posembedding", "posemb"),
             *("positionalembedding", "positionembedding", "positionencoding"),
             *("sinusoidalpositionalencoding", "sinusoidalpositionalembedding"),
         ),
@@ -47,6 +49,7 @@ PARTS = (
             *("feedforward", "feedforwardblock", "feedforwardlayer", "feedforwardnetwork", "ffn"),
             *("positionwisefeedforward", "positionwisefeedforwardlayer", "positionwiseffn", "mlp"),
             *("positionwisefeedforwardnetwork", "poswiseffn", "poswisefeedforwardnet"),
+            *("ff", "ffnn", "ffblock", "fflayer"),
         ),
     ),
     Part(
@@ -65,12 +68,17 @@ PARTS = (
     ),
     Part(
         name="EncoderBlock",
-        spellings=("encoderblock", "encoderlayer", "transformerencoderlayer", "transformerblock"),
+        spellings=(
+            *("encoderblock", "encoderlayer", "transformerencoderlayer", "transformerblock"),
+            *("encblock", "enclayer"),
+        ),
     ),
     Part(name="Encoder", spellings=("encoder", "transformerencoder")),
     Part(
         name="DecoderBlock",
-        spellings=("decoderblock", "decoderlayer", "transformerdecoderlayer"),
+        spellings=(
+            *("decoderblock", "decoderlayer", "transformerdecoderlayer", "decblock", "declayer"),
+        ),
     ),
     Part(name="Decoder", spellings=("decoder", "transformerdecoder")),
     Part(
