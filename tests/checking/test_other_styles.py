@@ -1,6 +1,8 @@
 """Right code of other styles is not blamed, and one mistake is not told as many."""
 
 import pytest
+from tests.checking.mutations.mutation import together
+
 from dragoman.checking.cells import Cell
 from dragoman.checking.examiner import Examiner, Wishes
 from dragoman.checking.report import PartReport
@@ -411,6 +413,18 @@ def test_parts_are_found_by_their_short_names(part: str, name: str) -> None:
     found = report(HEAD + f"class {name}(nn.Module): pass", part)[1]
 
     assert found.found_as == name
+
+
+def test_a_softmax_over_positions_is_not_told_as_a_mask_that_is_missing() -> None:
+    over_positions = together(
+        "projection-softmax-dimension",
+        "Transformer",
+        "sized",
+        ("return self.fc_out(x)", "return self.fc_out(x).softmax(dim=1)"),
+    )
+    part = report(over_positions.source(), "Transformer")[1]
+
+    assert mistakes(part) == ["projection-softmax-dimension"]
 
 
 CONFIGURED = """

@@ -164,6 +164,12 @@ MODELS = [
         ("return self.fc_out(x)", "return self.fc_out(x).softmax(dim=-1)"),
     ),
     *each(
+        "projection-softmax-dimension",
+        "Transformer",
+        "sized",
+        ("return self.fc_out(x)", "return self.fc_out(x).softmax(dim=1)"),
+    ),
+    *each(
         "past-is-visible",
         "Transformer",
         "sized",

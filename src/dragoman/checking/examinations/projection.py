@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import torch
+from torch import Tensor
 
 from dragoman.checking.calls import call
 from dragoman.checking.examinations.check import Check, Verdict, random, same
@@ -45,20 +46,27 @@ def what_comes_out(workshop: Workshop, part: str) -> Iterator[Verdict]:
         yield VOCABULARY, f"the shape is {tuple(output.shape)}, and {expected} is expected"
         return
     yield VOCABULARY, None
-    one = torch.ones(())
-    for dim in (0, 1):
-        for kind, values in (("probabilities", output), ("log-probabilities", output.exp())):
-            sums = values.sum(dim)
-            if (values >= 0).all() and same(sums, one.expand_as(sums)):
-                yield DIMENSION, f"the {kind} sum to one over dimension {dim}, not over the last"
-                return
+    if other := other_dimension(output):
+        yield DIMENSION, other
+        return
     yield DIMENSION, None
+    one = torch.ones(())
     sums = output.sum(-1)
     are = bool((output >= 0).all()) and same(sums, one.expand_as(sums))
     yield PROBABILITIES, "the numbers of a position sum to one" if are else None
     sums = output.exp().sum(-1)
     are = same(sums, one.expand_as(sums))
     yield LOG_SOFTMAX, "their exponentials sum to one" if are else None
+
+
+def other_dimension(output: Tensor) -> str | None:
+    """Say that a softmax went over sentences or positions; (batch, length, vocabulary)."""
+    for dim in (0, 1):
+        for kind, values in (("probabilities", output), ("log-probabilities", output.exp())):
+            sums = values.sum(dim)
+            if (values >= 0).all() and same(sums, torch.ones_like(sums)):
+                return f"the {kind} sum to one over dimension {dim}, not over the last"
+    return None
 
 
 EXAMINATIONS = (what_comes_out,)

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator
 
 import torch
+from torch import Tensor
 from torch.nn import functional as F
 
 from dragoman.checking.arguments import NotCheckableError
@@ -17,7 +18,12 @@ from dragoman.checking.examinations.check import (
     same,
     tokens,
 )
-from dragoman.checking.examinations.projection import PROBABILITIES, VOCABULARY
+from dragoman.checking.examinations.projection import (
+    DIMENSION,
+    PROBABILITIES,
+    VOCABULARY,
+    other_dimension,
+)
 from dragoman.checking.examinations.stacks import FUTURE, PADDING, PAST, SOURCE
 from dragoman.checking.examinations.whole import (
     PADDING_IDS,
@@ -60,9 +66,10 @@ def information(workshop: Workshop, part: str) -> Iterator[Verdict]:
             ),
             key=lambda output: distance(output, before),
         )
-    leak = distance(later[:, :-1], before[:, :-1])
-    seen = f"the last word is exchanged, and earlier outputs change by up to {leak:.2g}"
-    yield FUTURE, None if same(later[:, :-1], before[:, :-1]) else seen
+    other = other_dimension(before)
+    yield DIMENSION, other
+    if other is None:  # such a softmax lets each position see all others, whatever the mask is
+        yield FUTURE, _leak(before[:, :-1], later[:, :-1])
     forgotten = same(earlier[:, 1:], before[:, 1:], 1e-6)
     yield PAST, "exchanging the first word changes nothing after it" if forgotten else None
     unread = same(elsewhere, before, 1e-6)
@@ -74,6 +81,14 @@ def information(workshop: Workshop, part: str) -> Iterator[Verdict]:
         raise NotCheckableError("what it does with padding: how it wants to be told is not known")
     moved = f"3 more positions of padding change the output by up to {distance(longer, before):.2g}"
     yield PADDING, None if same(longer, before) else moved
+
+
+def _leak(before: Tensor, later: Tensor) -> str | None:
+    """Say how far outputs change that stand before the word that was exchanged."""
+    if same(later, before):
+        return None
+    leak = distance(later, before)
+    return f"the last word is exchanged, and earlier outputs change by up to {leak:.2g}"
 
 
 def order_of_the_target(workshop: Workshop, part: str) -> Iterator[Verdict]:
