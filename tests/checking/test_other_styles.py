@@ -427,6 +427,21 @@ def test_a_softmax_over_positions_is_not_told_as_a_mask_that_is_missing() -> Non
     assert mistakes(part) == ["projection-softmax-dimension"]
 
 
+def test_positions_that_are_filled_one_by_one_are_told_of_an_odd_width() -> None:
+    one_by_one = POSITIONS.replace(
+        "table[:, 0::2], table[:, 1::2] = torch.sin(position * term), torch.cos(position * term)",
+        "for pos in range(max_len):\n"
+        "            for i in range(0, d_model, 2):\n"
+        "                angle = pos / 10000 ** (i / d_model)\n"
+        "                table[pos, i], table[pos, i + 1] = math.sin(angle), math.cos(angle)",
+    )
+    part = report(HEAD + one_by_one.format("x + self.table[: x.size(1)]"), "PositionalEncoding")[1]
+
+    assert mistakes(part) == []
+    assert "positions-odd-width" in notes(part)
+    assert part.not_checked == ()
+
+
 CONFIGURED = """
 from dataclasses import dataclass
 
