@@ -427,6 +427,20 @@ def test_a_softmax_over_positions_is_not_told_as_a_mask_that_is_missing() -> Non
     assert mistakes(part) == ["projection-softmax-dimension"]
 
 
+def test_a_model_whose_masks_its_attention_reads_the_other_way_is_told_how_it_reads_them() -> None:
+    inverted = together(
+        "future-is-invisible",
+        "Transformer",
+        "sized",
+        ("scores.masked_fill(attn_mask", "scores.masked_fill(~attn_mask"),
+    )
+    part = report(inverted.source(), "Transformer")[1]
+    measured = {finding.name: finding.measured for finding in part.mistakes}
+
+    for name in ("future-is-invisible", "padding-is-invisible"):
+        assert measured[name].endswith("MultiHeadAttention sees what a mask marks with 1 or True")
+
+
 def test_positions_that_are_filled_one_by_one_are_told_of_an_odd_width() -> None:
     one_by_one = POSITIONS.replace(
         "table[:, 0::2], table[:, 1::2] = torch.sin(position * term), torch.cos(position * term)",

@@ -27,6 +27,7 @@ from dragoman.checking.examinations.projection import (
 from dragoman.checking.examinations.stacks import FUTURE, PADDING, PAST, SOURCE
 from dragoman.checking.examinations.whole import (
     PADDING_IDS,
+    how_masks_are_read,
     is_not_told_of_padding,
     run_transformer,
 )
@@ -68,8 +69,9 @@ def information(workshop: Workshop, part: str) -> Iterator[Verdict]:
         )
     other = other_dimension(before)
     yield DIMENSION, other
+    reading = how_masks_are_read(workshop, model)
     if other is None:  # such a softmax lets each position see all others, whatever the mask is
-        yield FUTURE, _leak(before[:, :-1], later[:, :-1])
+        yield FUTURE, _leak(before[:, :-1], later[:, :-1], reading)
     forgotten = same(earlier[:, 1:], before[:, 1:], 1e-6)
     yield PAST, "exchanging the first word changes nothing after it" if forgotten else None
     unread = same(elsewhere, before, 1e-6)
@@ -80,15 +82,15 @@ def information(workshop: Workshop, part: str) -> Iterator[Verdict]:
     if not same(longer, before) and is_not_told_of_padding(workshop, model):
         raise NotCheckableError("what it does with padding: how it wants to be told is not known")
     moved = f"3 more positions of padding change the output by up to {distance(longer, before):.2g}"
-    yield PADDING, None if same(longer, before) else moved
+    yield PADDING, None if same(longer, before) else moved + reading
 
 
-def _leak(before: Tensor, later: Tensor) -> str | None:
+def _leak(before: Tensor, later: Tensor, reading: str) -> str | None:
     """Say how far outputs change that stand before the word that was exchanged."""
     if same(later, before):
         return None
     leak = distance(later, before)
-    return f"the last word is exchanged, and earlier outputs change by up to {leak:.2g}"
+    return f"the last word is exchanged, and earlier outputs change by up to {leak:.2g}{reading}"
 
 
 def order_of_the_target(workshop: Workshop, part: str) -> Iterator[Verdict]:

@@ -140,6 +140,26 @@ def is_not_told_of_padding(workshop: Workshop, model: nn.Module) -> bool:
     return any(role != "target_mask" for role in masks.values())
 
 
+_READINGS = {
+    "visible": "sees what a mask marks with 1 or True",
+    "hidden": "hides what a mask marks with 1 or True",
+    "added": "adds a mask to the scores",
+}
+"""What an attention does with each kind of mask."""
+
+
+def how_masks_are_read(workshop: Workshop, model: nn.Module) -> str:
+    """Say what the learner's attention does with masks, if the model makes them itself.
+
+    The two often do not agree.
+    """
+    if takes_masks(model) or not workshop.has("MultiHeadAttention"):
+        return ""
+    convention = workshop.known_convention
+    name = workshop.factory("MultiHeadAttention").__name__
+    return f"; {name} {_READINGS[convention.meaning]}" if convention else ""
+
+
 def takes_masks(model: nn.Module) -> bool:
     """Tell whether a model wants to be given its masks."""
     return not {"source_mask", "target_mask"}.isdisjoint(_roles(model).values())
