@@ -38,7 +38,7 @@ MOST_FAILURES_TOLD = 12
 RUNS = Check(
     name="does-not-run",
     finding="The code stops with an error.",
-    why="What it should do or define is missing, and hides the mistakes that stand behind it.",
+    why="Mistakes that stand behind the place where it stops stay hidden until it runs.",
     section="-",
 )
 """What every part has to do first."""
