@@ -456,6 +456,14 @@ def test_positions_that_are_filled_one_by_one_are_told_of_an_odd_width() -> None
     assert part.not_checked == ()
 
 
+def test_classes_that_are_no_part_by_their_names_are_listed() -> None:
+    network = FEED_FORWARD.format("")
+    source = HEAD + network + network.replace("FeedForward", "Think")
+    whole = Examiner([Cell(source=source)], Wishes()).report("learner.py")
+
+    assert whole.unknown == ("Think",)
+
+
 CONFIGURED = """
 from dataclasses import dataclass
 

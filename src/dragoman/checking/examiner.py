@@ -25,7 +25,7 @@ from dragoman.checking.examinations.layout import (
 from dragoman.checking.examinations.probe import give, run
 from dragoman.checking.limits import OutOfTime, time_limit
 from dragoman.checking.mending import mend
-from dragoman.checking.parts import find_parts, looked_for
+from dragoman.checking.parts import find_parts, looked_for, unknown_classes
 from dragoman.checking.program import Program, Statement, sentence_of
 from dragoman.checking.reading import lines_without_effect
 from dragoman.checking.report import Finding, PartReport, Report
@@ -114,7 +114,8 @@ class Examiner:
                 reports.append(findings[part].report(part, factory.__name__))
             else:
                 reports.append(PartReport(part=part, not_checked=(self._why_not(part),)))
-        return Report(file=file, parts=tuple(reports))
+        unknown = unknown_classes(self.program.names, self._workshop().found)
+        return Report(file=file, parts=tuple(reports), unknown=unknown)
 
     def _run(self, statement: Statement, findings: "_Findings") -> None:
         """Run one statement; if it fails, fix it or note that."""

@@ -144,6 +144,18 @@ def find_parts(
     return found
 
 
+def unknown_classes(
+    names: Mapping[str, Any], found: Mapping[str, Callable[..., Any]]
+) -> tuple[str, ...]:
+    """List the modules of a program that are no part by their names."""
+    known = [*found.values()]
+    return tuple(
+        name
+        for name, value in names.items()
+        if _is_theirs(value, is_function=False) and value not in known
+    )
+
+
 def looked_for(name: str) -> str:
     """List the first few names by which a part would have been found."""
     return next(", ".join(part.spellings[:4]) for part in PARTS if part.name == name)

@@ -47,6 +47,9 @@ class Report:
 
     file: str
     parts: tuple[PartReport, ...]
+    unknown: tuple[str, ...] = ()
+    """Classes of the program that are none of the parts by their names."""
+
     output: str = ""
     """The end of what the program printed."""
 

@@ -112,6 +112,8 @@ def _left_out(report: "Report") -> list[str]:
     ]
     if absent := [part.part for part in report.parts if part not in there]:
         lines.append(f"not found: {', '.join(absent)} (--class PART=NAME names them)")
+        if report.unknown:
+            lines.append(f"no part by its name, and not checked: {', '.join(report.unknown)}")
     return lines
 
 
