@@ -407,6 +407,8 @@ def test_a_network_may_call_its_width_ff_and_itself_ff() -> None:
         ("EncoderBlock", "EncLayer"),
         ("DecoderBlock", "DecLayer"),
         ("InputEmbeddings", "TokEmb"),
+        ("DecoderBlock", "TransformerDecoderBlock"),
+        ("Transformer", "Translator"),
     ],
 )
 def test_parts_are_found_by_their_short_names(part: str, name: str) -> None:

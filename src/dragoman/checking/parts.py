@@ -70,14 +70,15 @@ PARTS = (
         name="EncoderBlock",
         spellings=(
             *("encoderblock", "encoderlayer", "transformerencoderlayer", "transformerblock"),
-            *("encblock", "enclayer"),
+            *("transformerencoderblock", "encblock", "enclayer"),
         ),
     ),
     Part(name="Encoder", spellings=("encoder", "transformerencoder")),
     Part(
         name="DecoderBlock",
         spellings=(
-            *("decoderblock", "decoderlayer", "transformerdecoderlayer", "decblock", "declayer"),
+            *("decoderblock", "decoderlayer", "transformerdecoderlayer", "transformerdecoderblock"),
+            *("decblock", "declayer"),
         ),
     ),
     Part(name="Decoder", spellings=("decoder", "transformerdecoder")),
@@ -101,7 +102,7 @@ PARTS = (
         name="Transformer",
         spellings=(
             *("transformer", "encoderdecoder", "seq2seq", "transformermodel"),
-            *("seq2seqtransformer", "translationmodel"),
+            *("seq2seqtransformer", "translationmodel", "translator"),
         ),
     ),
     Part(
