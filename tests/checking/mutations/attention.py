@@ -17,6 +17,8 @@ ATTENTION = [
         (" / math.sqrt(self.d_k)", " / math.sqrt(self.d_k * self.h)"),
         (" / math.sqrt(self.d_k)", " / self.d_k"),
         (" / math.sqrt(self.d_k)", " / math.sqrt(k.shape[1])"),
+        (" / math.sqrt(self.d_k)", " / math.sqrt(query.shape[1])"),
+        (" / math.sqrt(self.d_k)", " * math.sqrt(self.d_k)"),
     ),
     *each(
         "attention-softmax",

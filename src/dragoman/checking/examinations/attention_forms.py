@@ -32,7 +32,10 @@ RIGHT = {
 """Every part of multi-head attention, as in section 3.2."""
 
 WRONG = {
-    "scale": ("nothing", "sqrt(d_model)", "d_k", "the root of the length"),
+    "scale": (
+        *("nothing", "sqrt(d_model)", "d_k", "the root of the length"),
+        *("the root of the number of heads", "1 / sqrt(d_k)"),
+    ),
     "softmax": ("queries", "heads"),
     "split": ("by positions",),
     "merge": ("by positions",),
@@ -112,6 +115,8 @@ def _weights(form: Form, queries: Tensor, keys: Tensor, inputs: Inputs) -> Tenso
         "sqrt(d_model)": math.sqrt(inputs.query.size(-1)),
         "d_k": d_k,
         "the root of the length": math.sqrt(keys.size(2)),
+        "the root of the number of heads": math.sqrt(queries.size(1)),
+        "1 / sqrt(d_k)": 1 / math.sqrt(d_k),
     }[form["scale"]]
     scores = queries @ turned / divisor
     dim = {"keys": -1, "queries": -2, "heads": 1}[form["softmax"]]
