@@ -164,6 +164,8 @@ def test_the_command_prints_mistakes_and_says_so_in_its_exit_code(
     assert "mistake embeddings-scaled in InputEmbeddings" in printed
     assert "docs/mistakes.md#embeddings-scaled" in printed
     assert printed.rstrip().endswith("learner.py: 1 mistake")
+    explained = printed.partition("\nmistake ")[2].splitlines()
+    assert not [line for line in explained if line.endswith(" ")]
 
 
 def test_classes_and_arguments_of_other_names_can_be_said(

@@ -1,6 +1,7 @@
 """`dragoman check`: find the mistakes in a Transformer that somebody wrote."""
 
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter, validators
@@ -9,7 +10,6 @@ from dragoman.cli.options import Count, Flag, WholeNumber
 from dragoman.exit_codes import FOUND
 
 if TYPE_CHECKING:
-    from rich.padding import Padding
     from rich.table import Table
 
     from dragoman.checking.report import Finding, Report
@@ -89,7 +89,7 @@ def _print(report: "Report") -> None:
                 place = part.found_as or part.part
                 console.print(f"\n{kind} {finding.name} in {place}", style=style)
                 for line in _explained(finding):
-                    console.print(_indented(line))
+                    console.print(_indented(line, console.width), soft_wrap=True)
     console.print()
     for line in _left_out(report):
         console.print(line, soft_wrap=True)
@@ -143,7 +143,13 @@ def _explained(finding: "Finding") -> list[str]:
     ]
 
 
-def _indented(line: str) -> "Padding":
-    from rich.padding import Padding
-
-    return Padding(line, (0, 0, 0, 2), expand=False)
+def _indented(line: str, width: int) -> str:
+    """Break a line at spaces, and leave none at the ends, which a padding would fill up."""
+    return fill(
+        line,
+        width,
+        initial_indent="  ",
+        subsequent_indent="  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
