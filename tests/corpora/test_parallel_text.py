@@ -174,6 +174,7 @@ def test_only_a_line_feed_ends_a_line(tmp_path: Path, separator: str) -> None:
     [
         ("a.tsv", b"cat\tgatto\ndog\n", "a.tsv:2: 1 column where 2 are expected"),
         ("a.tsv", b"cat\n", "a.tsv:1: 1 column where 2 are expected (source TAB target); add"),
+        ("a.tsv", b"cat;gatto\n", "(source TAB target); if a semicolon stands between them, name"),
         (
             "a.tsv",
             b"cat\ndog\tcane\n",

@@ -141,6 +141,8 @@ def _wrong_columns(place: str, columns: Sequence[str]) -> str:
             "remove the extra columns or tabs"
         )
     advice = "add the translation"
+    if columns[0].count(";") == 1:
+        advice = "if a semicolon stands between them, name the file .csv; otherwise " + advice
     if columns[0].count('"') % 2 == 1:  # half a cell, or a sign for inches
         advice = (
             "if a spreadsheet wrote it, name the file .csv, as a quoted cell continues here; "
