@@ -794,7 +794,7 @@ def test_scores_are_excused_only_by_a_norm_or_positions_in_their_code(
     """Heads that are cut wrongly tell positions apart, too, and a scale may be called a norm."""
     attention = ATTENTION.replace(
         "        self.h,",
-        "        self._norm_fact = (d_model // heads) ** -0.5\n"
+        "        self._norm_fact = (d_model // heads) ** -0.3\n"
         "        self.register_buffer('norm_factor', torch.tensor(0.3))\n"
         "        self.h,",
     )
