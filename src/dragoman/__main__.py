@@ -18,6 +18,10 @@ on both sides of it from becoming one: a long training takes up to a third less 
 
 TRAINING = ("train", "finetune", "distill")
 
+HAS_BEGUN_AGAIN = "DRAGOMAN_HAS_BEGUN_AGAIN"
+"""Set in a program that replaced another, which must not go on for ever where the settings of glibc
+do not get through: it drops them if the interpreter has privileges of its own (`setcap`)."""
+
 
 def main() -> int:
     """Run a command; a process started by `torchrun` ends with it."""
@@ -31,12 +35,24 @@ def _begin_again_without_caches() -> None:
     """Replace this program by itself, if it is to train and glibc has no settings yet.
 
     The process stays the same, and nothing was loaded that takes time. What is in the variable
-    already, for whatever reason, is left alone.
+    already, for whatever reason, is left alone. Where it cannot begin again, it goes on.
     """
-    is_training = sys.argv[1:2] and sys.argv[1] in TRAINING
-    if is_training and TUNABLES not in os.environ and platform.libc_ver()[0] == "glibc":
-        environment = os.environ | {TUNABLES: WITHOUT_CACHES}
-        os.execve(sys.executable, sys.orig_argv, environment)
+    command = next((token for token in sys.argv[1:] if token != "--debug"), None)
+    is_set = not os.environ.keys().isdisjoint((TUNABLES, HAS_BEGUN_AGAIN))
+    if command in TRAINING and not is_set and platform.libc_ver()[0] == "glibc" and _is_whole():
+        environment = os.environ | {TUNABLES: WITHOUT_CACHES, HAS_BEGUN_AGAIN: "1"}
+        with contextlib.suppress(OSError):  # `sys.executable` may be empty or gone
+            os.execve(sys.executable, sys.orig_argv, environment)
+
+
+def _is_whole() -> bool:
+    """Tell whether the command is all that this process is for, and can be given once more.
+
+    It is not where another program, or a notebook, has put the arguments there itself, nor where
+    the program came from standard input, which is read by now.
+    """
+    given = sys.orig_argv[len(sys.orig_argv) - len(sys.argv) + 1 :]
+    return given == sys.argv[1:] and sys.argv[0] != "-"
 
 
 def _run() -> int:

@@ -78,14 +78,15 @@ def made_by(run: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library")
+@pytest.mark.parametrize("arguments", [["train"], ["--debug", "train"]])
 @pytest.mark.parametrize(("given", "expected"), [(None, WITHOUT_CACHES), ("", "")])
 def test_a_training_keeps_no_caches_of_threads_unless_something_else_is_said(
-    given: str | None, expected: str
+    given: str | None, expected: str, arguments: list[str]
 ) -> None:
     """Seen from outside: the process that was started waits for its recipe, out of a pipe."""
     os.mkfifo("recipe.toml")
     settings = {} if given is None else {TUNABLES: given}
-    command = [sys.executable, "-m", "dragoman", "train", "recipe.toml"]
+    command = [sys.executable, "-m", "dragoman", *arguments, "recipe.toml"]
     with subprocess.Popen(
         command, env={**environment(), **settings}, stderr=subprocess.PIPE, text=True
     ) as process:
@@ -94,4 +95,56 @@ def test_a_training_keeps_no_caches_of_threads_unless_something_else_is_said(
         _, told = process.communicate(timeout=60)
 
     assert [v for v in variables if v.startswith(TUNABLES)] == [f"{TUNABLES}={expected}"]
-    assert told.startswith("dragoman: recipe.toml: ")
+    assert "recipe.toml: not a TOML file" in told
+
+
+@pytest.mark.parametrize(
+    "customisation",
+    ["import os; os.environ.pop('GLIBC_TUNABLES', None)", "import sys; sys.executable = ''"],
+    ids=["the setting does not get through", "the interpreter is not known"],
+)
+def test_a_training_goes_on_where_it_cannot_begin_again(customisation: str) -> None:
+    Path("sitecustomize.py").write_text(customisation, "utf-8")
+    Path("recipe.toml").write_text("nonsense", "utf-8")
+    usual = environment()
+    path = os.pathsep.join([str(Path.cwd()), usual["PYTHONPATH"]])
+
+    done = subprocess.run(
+        [sys.executable, "-m", "dragoman", "train", "recipe.toml"],
+        env={**usual, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.stderr.startswith("dragoman: recipe.toml: not a TOML file"), done.stderr
+
+
+OTHER_PROGRAM = """
+import sys
+from dragoman.__main__ import main
+print("begun", flush=True)
+sys.argv[1:] = ["train", "recipe.toml"]
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("arguments", [["program.py"], ["-", "train", "recipe.toml"]])
+def test_another_program_that_trains_is_not_begun_again(arguments: list[str]) -> None:
+    """What it did before would be done twice; and out of a pipe it could not be read again."""
+    Path("program.py").write_text(OTHER_PROGRAM, "utf-8")
+    Path("recipe.toml").write_text("nonsense", "utf-8")
+
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        env=environment(),
+        input=OTHER_PROGRAM,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.stdout == "begun\n"
+    assert done.stderr.startswith("dragoman: recipe.toml: not a TOML file"), done.stderr
