@@ -90,8 +90,9 @@ def test_a_training_keeps_no_caches_of_threads_unless_something_else_is_said(
     with subprocess.Popen(
         command, env={**environment(), **settings}, stderr=subprocess.PIPE, text=True
     ) as process:
-        Path("recipe.toml").write_text("nonsense", "utf-8")
-        variables = Path(f"/proc/{process.pid}/environ").read_bytes().decode().split("\0")
+        with Path("recipe.toml").open("w", encoding="utf-8") as recipe:  # it has opened it, too
+            variables = Path(f"/proc/{process.pid}/environ").read_bytes().decode().split("\0")
+            recipe.write("nonsense")
         _, told = process.communicate(timeout=60)
 
     assert [v for v in variables if v.startswith(TUNABLES)] == [f"{TUNABLES}={expected}"]
