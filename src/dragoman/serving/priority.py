@@ -15,7 +15,8 @@ def give_way() -> None:
 
     A client waits for a millisecond of the network thread, and a batch, which takes most of a
     second, hardly misses it. Only Linux has thread priorities, and a service may be kept from
-    setting them (`SystemCallFilter=~@resources` of systemd); then all are equal.
+    setting them (`SystemCallFilter=~@resources:EPERM` of systemd; without EPERM, to try is the end
+    of the process); then all are equal.
     """
     if sys.platform == "linux":
         thread = threading.get_native_id()
