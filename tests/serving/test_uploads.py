@@ -10,6 +10,7 @@ import pytest
 import requests
 from tests.serving.live import Copier, serving
 
+from dragoman.serving import documents
 from dragoman.serving.models import ServedModel
 from dragoman.serving.settings import Settings
 
@@ -220,7 +221,7 @@ def test_a_full_store_says_when_there_will_be_room(copying: tuple[Copier, Served
 def test_what_nobody_fetches_gives_way_after_what_was_fetched(
     copying: tuple[Copier, ServedModel], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dragoman.serving.documents._SECONDS_TO_FETCH", 0.0)
+    monkeypatch.setattr(documents, "_SECONDS_TO_FETCH", 0.0)
 
     with serving([copying[1]]) as url:
         places = [upload(url, "a.txt", b"7").json()["translatedFileUrl"] for _ in range(100)]
