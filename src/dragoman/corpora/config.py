@@ -133,9 +133,9 @@ class CleaningConfig:
     """Leave out a pair whose two sides are the same text: it was not translated."""
 
     drop_control_characters: bool = True
-    """Leave out a pair with control characters, U+FFFD or a lone surrogate, or with UTF-8 that was
-    read as Windows-1252, such as Ã¨ for è: the traces of a broken conversion. If there are many,
-    repair the file instead."""
+    """Leave out a pair with control characters (not tabs and line breaks, which become spaces),
+    U+FFFD or a lone surrogate, or with UTF-8 that was read as Windows-1252, such as Ã¨ for è: the
+    traces of a broken conversion. If there are many, repair the file instead."""
 
     def __post_init__(self) -> None:
         for field in ("max_characters", "max_words"):
