@@ -59,7 +59,7 @@ def advance(decoder: Decoder, x: Tensor, state: DecoderState) -> tuple[Tensor, D
     outputs = []
     for position in x.split(1, dim=1):
         state = state.extend()
-        output, state = decoder(position, state, state.mask)
+        output, state = decoder.advance(position, state, state.mask)
         outputs.append(output)
     return torch.cat(outputs, dim=1), state
 
@@ -68,9 +68,8 @@ def test_a_block_equals_the_decoder_layer_of_pytorch(
     decoder: Decoder, config: TransformerConfig, x: Tensor, memory: Tensor, twin: Twin
 ) -> None:
     block = decoder.blocks[0]
-    state = decoder.start(memory, SOURCE_MASK).blocks[0]
 
-    actual, _ = block(x, state, TARGET_MASK, SOURCE_MASK)
+    actual = block(x, memory, TARGET_MASK, SOURCE_MASK)
 
     expected = twin(block, config)(x, memory, **PYTORCH_MASKS)
     torch.testing.assert_close(actual, expected, atol=1e-5, rtol=0)
@@ -79,7 +78,7 @@ def test_a_block_equals_the_decoder_layer_of_pytorch(
 def test_the_stack_equals_the_decoder_of_pytorch(
     decoder: Decoder, config: TransformerConfig, x: Tensor, memory: Tensor, twin: Twin
 ) -> None:
-    actual, _ = decoder(x, decoder.start(memory, SOURCE_MASK), TARGET_MASK)
+    actual = decoder(x, memory, TARGET_MASK, SOURCE_MASK)
 
     expected = twin(decoder, config)(x, memory, **PYTORCH_MASKS)
     torch.testing.assert_close(actual, expected, atol=1e-5, rtol=0)
@@ -88,10 +87,9 @@ def test_the_stack_equals_the_decoder_of_pytorch(
 def test_one_position_at_a_time_equals_all_positions_at_once(
     decoder: Decoder, x: Tensor, memory: Tensor
 ) -> None:
-    start = decoder.start(memory, SOURCE_MASK)
-    expected, _ = decoder(x, start, causal_mask(5))
+    expected = decoder(x, memory, causal_mask(5), SOURCE_MASK)
 
-    actual, _ = advance(decoder, x, start)
+    actual, _ = advance(decoder, x, decoder.start(memory, SOURCE_MASK))
 
     torch.testing.assert_close(actual, expected, atol=1e-5, rtol=0)
 
@@ -136,7 +134,7 @@ def test_select_before_the_first_token_repeats_a_sentence_for_a_beam(
 def take_step(decoder: Decoder, state: DecoderState) -> DecoderState:
     """Decode a token of each prefix."""
     state = state.extend()
-    _, state = decoder(torch.zeros(*state.visible.shape[:2], D_MODEL), state, state.mask)
+    _, state = decoder.advance(torch.zeros(*state.visible.shape[:2], D_MODEL), state, state.mask)
     return state
 
 

@@ -103,7 +103,7 @@ class DecoderGraph(nn.Module):
         # What is visible is not asked for, as `target_mask` says it.
         state = DecoderState(blocks, mask, length=num_past, visible=mask[:, 0, :, :0])
         rotate = model.positions.rotation(tokens.size(1), first_position=num_past)
-        states, state = model.decoder(x, state, target_mask, rotate)
+        states, state = model.decoder.advance(x, state, target_mask, rotate)
         seen = [block.target for block in state.blocks if block.target is not None]
         return model.project(states).log_softmax(dim=-1), *_stack(seen)
 

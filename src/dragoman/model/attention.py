@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from dragoman.model.dropout import Dropout
-from dragoman.model.linear import Linear
+from dragoman.model.linear import Linear, linears
 from dragoman.model.rotation import Rotate, unrotated
 from dragoman.model.softmax import softmax
 
@@ -168,20 +168,25 @@ class MultiHeadAttention(nn.Module):
         self, sequence: Float[Tensor, "batch memory d_model"], rotate: Rotate = unrotated
     ) -> KeysAndValues:
         """Compute the keys and values of a sequence; `rotate` is that of its positions."""
-        return KeysAndValues(
-            keys=rotate(self._split_heads(self.key_projection(sequence))),
-            values=self._split_heads(self.value_projection(sequence)),
-        )
+        keys, values = linears(sequence, self.key_projection, self.value_projection)
+        return KeysAndValues(rotate(self._split_heads(keys)), self._split_heads(values))
 
     def forward(
         self,
         sequence: Float[Tensor, "batch query d_model"],
-        memory: KeysAndValues,
+        memory: KeysAndValues | None = None,
         mask: Mask | None = None,
         rotate: Rotate = unrotated,
     ) -> Float[Tensor, "batch query d_model"]:
-        queries = rotate(self._split_heads(self.query_projection(sequence)))
-        heads = self.attention(queries, memory.keys, memory.values, mask)
+        """Attend to a memory, or without one, as self-attention, to the sequence itself."""
+        if memory is None:
+            queries, keys, values = linears(
+                sequence, self.query_projection, self.key_projection, self.value_projection
+            )
+            memory = KeysAndValues(rotate(self._split_heads(keys)), self._split_heads(values))
+        else:
+            queries = self.query_projection(sequence)
+        heads = self.attention(rotate(self._split_heads(queries)), memory.keys, memory.values, mask)
         concatenated = heads.transpose(1, 2).flatten(start_dim=2)  # batch query d_model
         return self.output_projection(concatenated)
 

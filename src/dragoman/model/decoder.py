@@ -1,6 +1,7 @@
 """The decoder, right half of figure 1 (section 3.1)."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import torch
@@ -144,12 +145,32 @@ class DecoderBlock(nn.Module):
     def forward(
         self,
         x: Float[Tensor, "batch target d_model"],
+        memory: Float[Tensor, "batch source d_model"],
+        target_mask: TargetMask,
+        source_mask: SourceMask | None,
+        rotate: Rotate = unrotated,
+    ) -> Float[Tensor, "batch target d_model"]:
+        """Compute all positions of the target at once, as training does."""
+
+        def attend_to_target(x: Tensor) -> Tensor:
+            return self.self_attention(x, mask=target_mask, rotate=rotate)
+
+        def attend_to_source(x: Tensor) -> Tensor:
+            return self.cross_attention(x, self.cross_attention.project(memory), source_mask)
+
+        x = self.around_self_attention(x, attend_to_target)
+        x = self.around_cross_attention(x, attend_to_source)
+        return self.around_feed_forward(x, self.feed_forward)
+
+    def advance(
+        self,
+        x: Float[Tensor, "batch target d_model"],
         state: BlockState,
         target_mask: TargetMask,
         source_mask: SourceMask | None,
         rotate: Rotate = unrotated,
     ) -> tuple[Float[Tensor, "batch target d_model"], BlockState]:
-        """Advance by the positions in x; the state covers those before them."""
+        """Compute the same for the positions in x; the state covers those before them."""
         target = state.target
 
         def attend_to_target(x: Tensor) -> Tensor:
@@ -169,8 +190,8 @@ class DecoderBlock(nn.Module):
 class Decoder(nn.Module):
     """A stack of N decoder blocks; if norms come before sublayers, one more norm at the end.
 
-    Decoding all positions at once (training) and one at a time (search) are the same call with
-    more or fewer positions in x.
+    `forward` computes all positions at once, in training; a search begins with `start` and goes on
+    with `advance`, one position at a time.
     """
 
     def __init__(self, config: TransformerConfig) -> None:
@@ -178,29 +199,46 @@ class Decoder(nn.Module):
         self.blocks = nn.ModuleList(DecoderBlock(config) for _ in range(config.num_decoder_layers))
         self.norm = build_norm(config) if config.norm == "before" else nn.Identity()
 
+    def forward(
+        self,
+        x: Float[Tensor, "batch target d_model"],
+        memory: Float[Tensor, "batch source d_model"],
+        target_mask: TargetMask,
+        source_mask: SourceMask | None,
+        rotate: Rotate = unrotated,
+    ) -> Float[Tensor, "batch target d_model"]:
+        """Compute the state at each position of the target, which may see those up to it."""
+        for block in self.blocks:
+            x = block(x, memory, target_mask, source_mask, rotate)
+        return self.norm(x)
+
     def start(
         self, memory: Float[Tensor, "batch source d_model"], source_mask: SourceMask
     ) -> DecoderState:
         """Project the encoded source once for each block; no target token is seen yet."""
-        blocks = []
-        for block in self.blocks:
-            assert isinstance(block, DecoderBlock)  # the type of a ModuleList's items is lost
-            source = block.cross_attention.project(memory)
-            # The kernel of a GPU reads them as they lie, see `ScaledDotProductAttention.fused`.
-            in_training = self.training and memory.is_cuda
-            blocks.append(BlockState(source if in_training else source.contiguous()))
+        blocks = tuple(
+            BlockState(block.cross_attention.project(memory).contiguous())
+            for block in self._blocks()
+        )
         nothing = torch.zeros(len(memory), 1, 0, dtype=torch.bool, device=memory.device)
-        return DecoderState(tuple(blocks), source_mask, length=0, visible=nothing)
+        return DecoderState(blocks, source_mask, length=0, visible=nothing)
 
-    def forward(
+    def advance(
         self,
         x: Float[Tensor, "batch target d_model"],
         state: DecoderState,
         target_mask: TargetMask,
         rotate: Rotate = unrotated,
     ) -> tuple[Float[Tensor, "batch target d_model"], DecoderState]:
+        """Compute the states at the next positions."""
         states = []
-        for block, block_state in zip(self.blocks, state.blocks, strict=True):
-            x, newer = block(x, block_state, target_mask, state.source_mask, rotate)
+        for block, block_state in zip(self._blocks(), state.blocks, strict=True):
+            x, newer = block.advance(x, block_state, target_mask, state.source_mask, rotate)
             states.append(newer)
         return self.norm(x), replace(state, blocks=tuple(states))
+
+    def _blocks(self) -> Iterator[DecoderBlock]:
+        """Yield the blocks, whose type a ModuleList does not know."""
+        for block in self.blocks:
+            assert isinstance(block, DecoderBlock)
+            yield block

@@ -35,7 +35,7 @@ class EncoderBlock(nn.Module):
         rotate: Rotate = unrotated,
     ) -> Float[Tensor, "batch source d_model"]:
         def attend(x: Tensor) -> Tensor:
-            return self.self_attention(x, self.self_attention.project(x, rotate), mask, rotate)
+            return self.self_attention(x, mask=mask, rotate=rotate)
 
         x = self.around_self_attention(x, attend)
         return self.around_feed_forward(x, self.feed_forward)

@@ -71,8 +71,7 @@ class Transformer(nn.Module):
         """Compute the state at every target position, each from the positions up to it."""
         x = self._embed(self.target_embeddings, target)
         rotate = self.positions.rotation(target.size(1))
-        states, _ = self.decoder(x, self.decoder.start(memory, source_mask), target_mask, rotate)
-        return states
+        return self.decoder(x, memory, target_mask, source_mask, rotate)
 
     def _embed(
         self, embeddings: InputEmbeddings, tokens: Int[Tensor, "batch length"]
@@ -137,5 +136,5 @@ class Transformer(nn.Module):
         x = self.positions(embedded.flatten(end_dim=1)[:, None], first_position=position)
         x, rotate = self.dropout(x), self.positions.rotation(1, first_position=position)
         state = state.extend()
-        states, state = self.decoder(x.view_as(embedded), state, state.mask, rotate)
+        states, state = self.decoder.advance(x.view_as(embedded), state, state.mask, rotate)
         return (project or self.project)(states), state

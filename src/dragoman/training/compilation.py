@@ -71,8 +71,9 @@ def compile_blocks(
     Names and weights stay as they are.
     """
     torch._dynamo.config.recompile_limit = MOST_COMPILATIONS
-    for block in (*transformer.encoder.blocks, *transformer.decoder.blocks):
-        block.compile(dynamic=True, backend=backend)
+    for stack in (transformer.encoder, transformer.decoder):
+        for part in (*stack.blocks, stack.norm):
+            part.compile(dynamic=True, backend=backend)
 
 
 def not_compiled() -> AbstractContextManager[None]:

@@ -316,7 +316,7 @@ class Trainer:
         try:
             with (
                 with_weights(self.objective, weights) as objective,
-                left_when_stopped(objective.transformer.decoder, stop),
+                left_when_stopped(objective.transformer.target_embeddings, stop),
             ):
                 return self.validate(objective, self._is_time_to_search())
         except StoppedError:

@@ -10,6 +10,7 @@ from torch.func import functional_call
 
 from dragoman.model.transformer import Transformer
 from dragoman.training.averaging import Weights, borrowed_weights, copy_weights
+from dragoman.training.casting import cast
 from dragoman.training.compilation import not_compiled
 from dragoman.training.config import TrainingConfig
 from dragoman.training.loss import projected_cross_entropy
@@ -111,13 +112,14 @@ class Objective(nn.Module):
         such a table, and adds up its gradients itself. A module that has two names is listed once:
         otherwise, `functional_call` would not restore it.
         """
-        return {
-            f"{place}.{name}": weight.to(self.dtype)
+        weights = {
+            f"{place}.{name}": weight
             for place, module in self.loss.named_modules()
             if not isinstance(module, (nn.Embedding, *NORMS))
             and module is not self.transformer.projection.linear
             for name, weight in module.named_parameters(recurse=False)
         }
+        return dict(zip(weights, cast(list(weights.values()), self.dtype), strict=True))
 
 
 def build_objective(

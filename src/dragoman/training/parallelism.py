@@ -16,15 +16,10 @@ from contextlib import AbstractContextManager, nullcontext
 import torch
 from torch import Tensor, nn
 from torch.distributed.device_mesh import init_device_mesh
-from torch.distributed.fsdp import (
-    MixedPrecisionPolicy,
-    fully_shard,
-    register_fsdp_forward_method,
-)
+from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.distributed.tensor import DTensor, distribute_tensor
 from torch.nn.parallel import DistributedDataParallel
 
-from dragoman.model.decoder import DecoderBlock
 from dragoman.model.layer_norm import LayerNormalization, ScalarLayerNormalization
 from dragoman.model.transformer import Transformer
 from dragoman.training.config import Parallelism
@@ -60,13 +55,10 @@ def spread(
 def _sharded(module: nn.Module, transformer: Transformer, dtype: torch.dtype) -> nn.Module:
     """Let each process hold a part of each block; embeddings and all the rest are one more unit.
 
-    The decoder projects the source for all its blocks before it runs the first, so attention to the
-    source is gathered separately. Blocks are gathered in the number format of matrix products,
-    which halves what bf16 sends, and gradients are added up in fp32. Norms stay in fp32; they are
-    small, and all of them are gathered at once.
+    Blocks are gathered in the number format of matrix products, which halves what bf16 sends, and
+    gradients are added up in fp32. Norms stay in fp32; they are small, and all of them are gathered
+    at once.
     """
-    # The views are keys and values, which nothing changes in place.
-    warnings.filterwarnings("ignore", message="FSDP2-wrapped module .* returned a view tensor")
     mesh = init_device_mesh(next(transformer.parameters()).device.type, (world_size(),))
     policy = MixedPrecisionPolicy(
         param_dtype=dtype, reduce_dtype=torch.float32, cast_forward_inputs=False
@@ -74,9 +66,6 @@ def _sharded(module: nn.Module, transformer: Transformer, dtype: torch.dtype) ->
     blocks = nn.ModuleList([*transformer.encoder.blocks, *transformer.decoder.blocks])
     fully_shard([m for m in blocks.modules() if isinstance(m, NORMS)], mesh=mesh)
     for block in blocks:
-        if isinstance(block, DecoderBlock):
-            fully_shard(block.cross_attention, mesh=mesh, mp_policy=policy)
-            register_fsdp_forward_method(block.cross_attention, "project")
         fully_shard(block, mesh=mesh, mp_policy=policy)
     fully_shard(module, mesh=mesh)
     return module

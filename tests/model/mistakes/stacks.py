@@ -52,14 +52,14 @@ def any_option(self: Encoder, config: TransformerConfig, **_: Any) -> None:
 
 
 def attend_to_the_target_twice(
-    self: DecoderBlock, x: Tensor, state: Any, target_mask: Any, *_: Any
-) -> tuple[Tensor, Any]:
+    self: DecoderBlock, x: Tensor, memory: Tensor, target_mask: Any, *_: Any
+) -> Tensor:
     def attend(x: Tensor) -> Tensor:
         return self.cross_attention(x, self.cross_attention.project(x), target_mask)
 
     x = self.around_self_attention(x, attend)
     x = self.around_cross_attention(x, attend)
-    return self.around_feed_forward(x, self.feed_forward), state
+    return self.around_feed_forward(x, self.feed_forward)
 
 
 def global_width(self: Projection, d_model: int, vocab_size: int, **_: bool) -> None:
