@@ -41,12 +41,15 @@ class Counter:
 
 
 def objective(
-    positional_encoding: Any, dtype: torch.dtype = torch.float32, dropout: float = 0.0
+    positional_encoding: Any,
+    dtype: torch.dtype = torch.float32,
+    dropout: float = 0.0,
+    d_model: int = 8,
 ) -> Objective:
     """Build a model of three and three blocks, the same each time."""
     torch.manual_seed(2)
     config = TransformerConfig(
-        d_model=8,
+        d_model=d_model,
         d_ff=10,
         num_heads=2,
         num_encoder_layers=3,
@@ -97,10 +100,10 @@ def compare_trainings(positional_encoding: str, dtype: torch.dtype) -> dict[str,
     }
 
 
-def graphs_side_by_side(positional_encoding: str) -> int:
+def graphs_side_by_side(positional_encoding: str, dtype: torch.dtype) -> int:
     """Count the graphs for blocks whose attention gets several sentences in a row, or one."""
     counter = Counter()
-    model = objective(positional_encoding).transformer.train()
+    model = objective(positional_encoding, d_model=32).transformer.train().to(dtype)
     for module in model.modules():
         if isinstance(module, ScaledDotProductAttention):
             vars(module)["forward"] = module.fused
@@ -153,7 +156,7 @@ def main(positional_encoding: str, format_of_numbers: str) -> None:
     loss.backward()
     report["loss with dropout"] = loss.item()
     report.update(compare_trainings(positional_encoding, dtype))
-    report["graphs side by side"] = graphs_side_by_side(positional_encoding)
+    report["graphs side by side"] = graphs_side_by_side(positional_encoding, dtype)
     json.dump(report, sys.stdout)
 
 

@@ -42,7 +42,7 @@ def linears(
     Compiled, it is one product with all their matrices: a GPU, for which each alone is too small,
     takes less time, and adds up fewer gradients.
     """
-    if not torch.compiler.is_compiling() or torch.compiler.is_exporting():
+    if not torch.compiler.is_dynamo_compiling():
         return tuple(layer(x) for layer in layers)
     weight, bias = (
         torch.cat([getattr(layer, name) for layer in layers]) for name in ("weight", "bias")

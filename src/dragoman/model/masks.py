@@ -4,6 +4,8 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
+from dragoman.model.tile_attention import TILE
+
 
 def padding_mask(
     tokens: Int[Tensor, "batch length"], padding_id: int
@@ -27,11 +29,6 @@ def causal_mask(length: int, device: torch.device | None = None) -> Bool[Tensor,
             [1, 1, 1]], dtype=torch.int32)
     """
     return torch.ones(1, 1, length, length, dtype=torch.bool, device=device).tril()
-
-
-TILE = 64
-"""A GPU's kernel for attention computes this many queries and as many keys at a time, hidden or
-not."""
 
 
 def sentences_in_a_tile(batch: int, queries: int, memory: int) -> int:

@@ -71,9 +71,10 @@ def compile_blocks(
     Names and weights stay as they are.
     """
     torch._dynamo.config.recompile_limit = MOST_COMPILATIONS
+    options = {"triton.mix_order_reduction": False} if backend == "inductor" else None
     for stack in (transformer.encoder, transformer.decoder):
         for part in (*stack.blocks, stack.norm):
-            part.compile(dynamic=True, backend=backend)
+            part.compile(dynamic=True, backend=backend, options=options)
 
 
 def not_compiled() -> AbstractContextManager[None]:

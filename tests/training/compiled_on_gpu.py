@@ -1,0 +1,68 @@
+"""A process of its own for `test_on_gpu.py`: PyTorch compiles no code that checks its types.
+
+It writes what it saw as JSON.
+"""
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import torch
+from tests.training.conftest import SMALL, build_trainer, write_store
+
+from dragoman.model.dropout import Dropout
+from dragoman.training.averaging import weights_of
+from dragoman.training.display import Silence
+from dragoman.training.loop import Trainer
+from dragoman.training.recording import Recorder
+
+
+def trained(directory: Path, *, compile_blocks: bool) -> Trainer:
+    """Train without dropout: compiled blocks draw other numbers."""
+    trainer = build_trainer(
+        write_store(directory / "store"),
+        directory,
+        replace(SMALL, dropout=0.0),
+        device="cuda",
+        validate_every=2,
+        compile=compile_blocks,
+    )
+    trainer.run(Silence())
+    return trainer
+
+
+def drops_where_its_gradient_is() -> bool:
+    """Tell whether a compiled dropout remembers what it dropped."""
+    dropout = Dropout(0.5)
+    dropout.compile()
+    x = torch.randn(64, 64, device="cuda", dtype=torch.bfloat16, requires_grad=True)
+    dropped = dropout(x)
+    dropped.sum().backward()
+    assert x.grad is not None
+    share = float((dropped == 0).float().mean())
+    return bool(torch.equal(x.grad == 0, dropped == 0)) and 0.4 < share < 0.6
+
+
+def main() -> None:
+    """Train with and without compilation."""
+    with TemporaryDirectory() as one, TemporaryDirectory() as other:
+        compiled = trained(Path(one), compile_blocks=True)
+        plain = trained(Path(other), compile_blocks=False)
+    ours, theirs = weights_of(compiled.transformer), weights_of(plain.transformer)
+    recorder = compiled.add_gradients
+    report = {
+        "recordings": len(recorder._recordings) if isinstance(recorder, Recorder) else 0,
+        "largest difference": max(
+            float((ours[name] - theirs[name]).abs().max())
+            for name in ours
+            if "key_projection.bias" not in name  # which has no gradient but noise
+        ),
+        "dropped where its gradient is": drops_where_its_gradient_is(),
+    }
+    json.dump(report, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()
