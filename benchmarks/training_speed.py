@@ -333,13 +333,13 @@ def show(report: dict[str, Any]) -> None:
         print(
             f"| {found['subject']} {found['version']} ({found['configuration']}) "
             f"| {found['target_tokens_per_second']:,.0f} "
-            f"| {100 * found['share_of_matrix_rate']:.0f} % of {found['matrix_rate_gflops']:,.0f} "
+            f"| {100 * found['share_of_matrix_rate']:.1f} % of {found['matrix_rate_gflops']:,.0f} "
             f"GFLOP/s | {found['peak_memory_mib']:,.0f} | {100 * found['batch_fill']:.0f} % "
             f"| {found['loss']} |"
         )
     hours = report["hours_of_the_papers_base_schedule"]
     if hours is not None:
-        print(f"\nAt Dragoman's rate the base schedule of the paper takes {hours:,.0f} hours.")
+        print(f"\nAt Dragoman's rate the base schedule of the paper takes {hours:,.1f} hours.")
 
 
 def main() -> None:
