@@ -38,8 +38,9 @@ class TransformerConfig:
     """Blocks of the decoder; N in the paper."""
 
     dropout: float = 0.1
-    """Rate on every sublayer output and on embeddings plus positions (section 5.4). On a CPU, this
-    and the other two rates are rounded to the nearest 1/256, so below 1/512 nothing is dropped."""
+    """Rate on every sublayer output and on embeddings plus positions (section 5.4). On a CPU
+    and in compiled blocks, this and the other two rates are rounded to the nearest 1/256, so below
+    1/512 nothing is dropped."""
 
     attention_dropout: float = 0.0
     """Rate on attention weights; the paper's text does not mention it, but its code had it."""
