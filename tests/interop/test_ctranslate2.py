@@ -337,6 +337,16 @@ def test_a_layer_norm_that_ctranslate2_lacks_is_refused(save: Save) -> None:
     assert not (directory.path / "ctranslate2").exists()
 
 
+def test_an_activation_of_somebody_s_own_is_refused(
+    save: Save, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = save(activation="silu")
+    monkeypatch.delitem(exporting._ACTIVATIONS, "silu")
+
+    with pytest.raises(ExportError, match="knows no activation 'silu'; take --to onnx"):
+        export_ctranslate2(directory.path)
+
+
 def forget_a_norm(monkeypatch: pytest.MonkeyPatch) -> None:
     fill = exporting._fill_norm
 

@@ -150,6 +150,16 @@ def test_what_marian_cannot_hold_is_refused(
     assert not (directory.path / "marian").exists()
 
 
+def test_an_activation_of_somebody_s_own_is_refused(
+    save: Save, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = save(norm="after", activation="silu")
+    monkeypatch.delitem(marian_export._ACTIVATION_NAMES, "silu")
+
+    with pytest.raises(ExportError, match="as its activation is 'silu'; take --to onnx"):
+        export_marian(directory.path)
+
+
 def forget_a_norm(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = tuple(name for name in residual_stream._BY_ROW if name != "norm.gain")
     monkeypatch.setattr(residual_stream, "_BY_ROW", rows)

@@ -85,12 +85,16 @@ def build_spec(
     """Describe a model as CTranslate2 does; its weights are copied.
 
     Raises:
-        ExportError: CTranslate2 has no such layer norm.
+        ExportError: CTranslate2 has no such layer norm or activation.
     """
     config, special = description.model, description.special_ids
     if config.layer_norm != "per_feature":
         raise ExportError(
             f"CTranslate2 has no layer norm of the kind {config.layer_norm!r}; take --to onnx"
+        )
+    if config.activation not in _ACTIVATIONS:
+        raise ExportError(
+            f"CTranslate2 export knows no activation {config.activation!r}; take --to onnx"
         )
     spec = _build_stacks(config, positions)
     _fill_encoder(spec.encoder, transformer)

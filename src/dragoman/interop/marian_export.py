@@ -77,6 +77,8 @@ def _obstacles(description: ModelDescription) -> list[str]:
         found.append(f"its layer norm is of the kind {config.layer_norm!r}")
     elif config.layer_norm_epsilon != LAYER_NORM_EPSILON:
         found.append(f"layer_norm_epsilon is {config.layer_norm_epsilon}, not {LAYER_NORM_EPSILON}")
+    if config.activation not in _ACTIVATION_NAMES:
+        found.append(f"its activation is {config.activation!r}")
     if config.positional_encoding == "tensor2tensor":
         found.append("positional_encoding is 'tensor2tensor', which has other wavelengths")
     if config.positional_encoding == "rotary":
