@@ -244,6 +244,7 @@ def test_a_compiled_training_learns_what_another_does() -> None:
     assert report["recordings"] > 0
     assert report["largest difference"] < 1e-3
     assert report["dropped where its gradient is"]
+    assert report["replays draw other numbers"]
 
 
 @needs_gpu

@@ -17,6 +17,7 @@ from dragoman.training.averaging import weights_of
 from dragoman.training.display import Silence
 from dragoman.training.loop import Trainer
 from dragoman.training.recording import Recorder
+from dragoman.training.step import MicroBatch
 
 
 def trained(directory: Path, *, compile_blocks: bool) -> Trainer:
@@ -45,9 +46,29 @@ def drops_where_its_gradient_is() -> bool:
     return bool(torch.equal(x.grad == 0, dropped == 0)) and 0.4 < share < 0.6
 
 
+def losses_of_replays(directory: Path) -> list[float]:
+    """Replay a recording of compiled blocks with dropout, for the same sentences."""
+    trainer = build_trainer(
+        write_store(directory / "store"),
+        directory,
+        replace(SMALL, d_model=32, dropout=0.3),
+        device="cuda",
+        compile=True,
+    )
+    part = next(trainer.batches.updates()).micro_batches[0]
+    batch = MicroBatch.on(trainer.device, part)
+    losses = [float(trainer.add_gradients(trainer.model, batch, 1.0)) for _ in range(4)]
+    return losses[2:]  # the first was computed, the second recorded
+
+
 def main() -> None:
     """Train with and without compilation."""
-    with TemporaryDirectory() as one, TemporaryDirectory() as other:
+    with (
+        TemporaryDirectory() as one,
+        TemporaryDirectory() as other,
+        TemporaryDirectory() as third,
+    ):
+        first, second = losses_of_replays(Path(third))
         compiled = trained(Path(one), compile_blocks=True)
         plain = trained(Path(other), compile_blocks=False)
     ours, theirs = weights_of(compiled.transformer), weights_of(plain.transformer)
@@ -60,6 +81,7 @@ def main() -> None:
             if "key_projection.bias" not in name  # which has no gradient but noise
         ),
         "dropped where its gradient is": drops_where_its_gradient_is(),
+        "replays draw other numbers": first != second,
     }
     json.dump(report, sys.stdout)
 
