@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from dragoman.model import attention
 from dragoman.model.attention import ScaledDotProductAttention, attention_weights
 from dragoman.model.masks import causal_mask, padding_mask
 from dragoman.model.tile_attention import TILE, attend, empty_heads, is_one_tile
@@ -66,20 +67,39 @@ def test_heads_of_a_position_lie_side_by_side() -> None:
 def test_long_sentences_and_other_formats_are_left_to_pytorch(
     dtype: torch.dtype, width: int, queries: int, memory: int, fits: bool
 ) -> None:
-    mask = torch.ones(1, 1, queries, memory, dtype=torch.bool)
+    tensor = torch.zeros(1, 1, queries, width, dtype=dtype)
 
-    assert is_one_tile(torch.zeros(1, 1, queries, width, dtype=dtype), mask) == fits
+    # A mask has a row for each query, or one for all of them.
+    for rows in (queries, 1):
+        assert is_one_tile(tensor, torch.ones(1, 1, rows, memory, dtype=torch.bool)) == fits
+
+
+def test_a_mask_for_each_head_is_left_to_pytorch() -> None:
+    mask = torch.ones(1, 2, 3, 3, dtype=torch.bool)
+
+    assert not is_one_tile(torch.zeros(1, 2, 3, 16, dtype=torch.bfloat16), mask)
 
 
 @pytest.mark.parametrize("dropout", [0.0, 0.5])
 @pytest.mark.parametrize("training", [False, True])
-def test_only_a_training_without_dropout_of_weights_uses_it(training: bool, dropout: float) -> None:
+@pytest.mark.parametrize("compiled", [False, True])
+def test_only_a_compiled_training_without_dropout_of_weights_uses_it(
+    training: bool, dropout: float, compiled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+
+    def watched(*given: Tensor) -> Tensor:
+        seen.append(given)
+        return attend(*given)
+
+    monkeypatch.setattr(attention, "attend", watched)
+    monkeypatch.setattr(torch.compiler, "is_compiling", lambda: compiled)
     layer = ScaledDotProductAttention(dropout).train(training)
     queries, keys, values = heads(torch.bfloat16)
 
     found = layer.fused(queries, keys, values, MASKS["both"])
 
-    assert ("attend" in str(found.grad_fn)) == (training and dropout == 0.0)
+    assert len(seen) == (compiled and training and dropout == 0.0)
     if not (training and dropout):
         exact = attention_weights(queries.double(), keys.double(), MASKS["both"]) @ values.double()
         torch.testing.assert_close(found.double(), exact, atol=0.03, rtol=0.01)
@@ -90,21 +110,38 @@ import torch
 from dragoman.kernels.attention import attend_in_tiles, gradients_in_tiles
 from dragoman.model.tile_attention import attend, attend_backward, empty_heads
 
+
+def beside_others(length, width):
+    return torch.randn(3, length, 2, 2, width)[:, :, 1].transpose(1, 2)
+
+
+def head_after_head(length, width):
+    return torch.randn(3, 2, length, width)
+
+
+def the_same_everywhere(length, width):
+    return torch.randn(3, 2, 1, width).expand(3, 2, length, width)
+
+
+def far_apart(length, width):  # which nobody can see if there is one
+    strides = (2 * width, width, 999, 1)
+    return torch.randn(3, length * 1000).as_strided((3, 2, length, width), strides)
+
+
 torch.manual_seed(1)
-for queries, memory, width in ((7, 7, 16), (5, 9, 32), (64, 33, 64), (1, 64, 16)):
-    mask = torch.rand(3, 1, queries, memory) < 0.6
-    mask[..., 0] = True
-    given = [
-        torch.randn(3, length, 2, 2, width)[:, :, 1].transpose(1, 2)
-        for length in (queries, queries, memory, memory)
-    ]
-    gradient, *heads = given
-    found = empty_heads(heads[0])
-    attend_in_tiles(tuple(heads), mask, found, tile=64)
-    torch.testing.assert_close(found, attend(*heads, mask))
-    found = tuple(map(empty_heads, heads))
-    gradients_in_tiles(tuple(given), mask, found, tile=64)
-    torch.testing.assert_close(found, attend_backward(*given, mask))
+for layout in (beside_others, head_after_head, the_same_everywhere, far_apart):
+    for queries, memory, width in ((7, 7, 16), (5, 9, 32), (64, 33, 64), (1, 64, 16)):
+        for rows, masked_queries in ((3, queries), (1, queries), (3, 1)):
+            mask = torch.rand(rows, 1, masked_queries, memory) < 0.6
+            mask[..., 0] = True
+            given = [layout(length, width) for length in (queries, queries, memory, memory)]
+            gradient, *heads = given
+            found = empty_heads(heads[0])
+            attend_in_tiles(tuple(heads), mask, found, tile=64)
+            torch.testing.assert_close(found, attend(*heads, mask))
+            found = tuple(map(empty_heads, heads))
+            gradients_in_tiles(tuple(given), mask, found, tile=64)
+            torch.testing.assert_close(found, attend_backward(*given, mask))
 """
 
 

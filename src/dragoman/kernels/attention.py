@@ -53,11 +53,12 @@ def _told(*tensors: Tensor) -> list[Tensor | int]:
     """Return each tensor, or a copy that is laid out as the kernels want it, and its stride."""
     told: list[Tensor | int] = []
     for tensor in tensors:
-        _, _, length, d_k = tensor.shape
+        _, heads, length, d_k = tensor.shape
         row, head, position, number = tensor.stride()
-        is_laid_out = (row, head, number) == (length * position, d_k, 1)
-        laid_out = tensor.transpose(1, 2) if is_laid_out else tensor.transpose(1, 2).contiguous()
-        told += [laid_out, laid_out.stride(1)]
+        if (row, head, number) == (length * position, d_k, 1):
+            told += [tensor, position]
+        else:  # how far a single position is from the next may be anything, even in a copy
+            told += [tensor.transpose(1, 2).contiguous(), heads * d_k]
     return told
 
 

@@ -15,7 +15,7 @@ class Dropout(nn.Module):
     element instead of one float: the plain form, `torch.nn.functional.dropout`, takes longer there
     than the matrix products of a small model. What is kept is divided by the rounded probability,
     so the expectation is as exact as the number format (in bf16 to 1/256). Compiled blocks do the
-    same: on a GPU, each float would be drawn by itself, which takes six times as long.
+    same on a GPU as well, where a compiler would draw each float by itself, which takes longer.
     """
 
     def __init__(self, rate: float) -> None:

@@ -1,4 +1,4 @@
-"""Attention in training on a GPU: a sentence, or some short ones side by side, is one tile.
+"""Attention in compiled training on a GPU: a sentence, or some short ones, is one tile.
 
 PyTorch's kernels are made for thousands of positions, which they look at tile by tile. Most
 sentences have tens: all their scores are one tile, which never leaves the processor that computes
@@ -30,13 +30,18 @@ HAS_TRITON = importlib.util.find_spec("triton") is not None
 """PyTorch for GPUs brings it along, except on Windows."""
 
 
-def is_one_tile(heads: Heads, mask: Bool[Tensor, "_rows 1 queries memory"]) -> bool:
-    """Tell whether `attend` takes such heads, and a mask of all their queries."""
+def is_one_tile(heads: Heads, mask: Bool[Tensor, "_rows _heads _queries memory"]) -> bool:
+    """Tell whether `attend` takes such queries, and a mask of all keys.
+
+    Compiled blocks know how long a mask is that has a row for each query, but not the queries.
+    """
+    num_queries = heads.size(2) if mask.size(2) == 1 else mask.size(2)
     return (
         (HAS_TRITON or not heads.is_cuda)
         and heads.dtype in FORMATS
         and heads.size(3) in WIDTHS
-        and mask.size(2) <= TILE
+        and mask.size(1) == 1
+        and num_queries <= TILE
         and mask.size(3) <= TILE
     )
 
@@ -49,7 +54,8 @@ def attend(queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Tenso
         queries: (rows, heads, queries, d_k), of a tile at most.
         keys: (rows, heads, memory, d_k), of a tile at most.
         values: (rows, heads, memory, d_k).
-        mask: (rows, 1, queries, memory), with 1 in the place of what is the same for all.
+        mask: (rows, 1, queries, memory), with 1 in the place of rows or queries if it is the same
+            for all.
 
     Returns:
         (rows, heads, queries, d_k), laid out as `empty_heads` does.

@@ -23,6 +23,11 @@ MOST_COMPILATIONS = 64
 has code of its own; after the eight that PyTorch allows, blocks would run uncompiled."""
 
 
+APART = {"triton.mix_order_reduction": False}
+"""Sums over rows and over columns are kernels of their own: in one, PyTorch 2.11 reads row after row,
+and the gradients of a norm take three times as long."""
+
+
 def require_compiler(config: TrainingConfig, device: torch.device) -> None:
     """Check for the compiler that `torch.compile` calls, before any long work.
 
@@ -71,10 +76,15 @@ def compile_blocks(
     Names and weights stay as they are.
     """
     torch._dynamo.config.recompile_limit = MOST_COMPILATIONS
-    options = {"triton.mix_order_reduction": False} if backend == "inductor" else None
+    options = APART if backend == "inductor" and _is_known(APART) else None
     for stack in (transformer.encoder, transformer.decoder):
         for part in (*stack.blocks, stack.norm):
             part.compile(dynamic=True, backend=backend, options=options)
+
+
+def _is_known(options: dict[str, bool]) -> bool:
+    """Tell whether this PyTorch has such options; it refuses others."""
+    return set(options) <= set(torch._inductor.list_options())
 
 
 def not_compiled() -> AbstractContextManager[None]:
