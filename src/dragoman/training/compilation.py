@@ -24,8 +24,8 @@ has code of its own; after the eight that PyTorch allows, blocks would run uncom
 
 
 APART = {"triton.mix_order_reduction": False}
-"""Sums over rows and over columns are kernels of their own: in one, PyTorch 2.11 reads row after row,
-and the gradients of a norm take three times as long."""
+"""Sums over rows and over columns are kernels of their own: in one, PyTorch 2.11 reads row after
+row, and the gradients of a norm take nearly three times as long."""
 
 
 def require_compiler(config: TrainingConfig, device: torch.device) -> None:
