@@ -3,11 +3,16 @@
 import pytest
 import torch
 
+from dragoman.training import casting
 from dragoman.training.casting import cast
 
 
+@pytest.mark.parametrize("at_once", [2, 3])
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32])
-def test_all_at_once_equals_one_by_one(dtype: torch.dtype) -> None:
+def test_all_at_once_equals_one_by_one(
+    dtype: torch.dtype, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(casting, "AT_ONCE", at_once)
     weights = [torch.randn(shape, requires_grad=True) for shape in ((3, 4), (4,), (2, 3))]
     weighing = [torch.randn(weight.shape, dtype=dtype) for weight in weights]
 

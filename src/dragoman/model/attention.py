@@ -121,9 +121,9 @@ class ScaledDotProductAttention(nn.Module):
         if mask is not None and (mask.size(0) > 1 or mask.size(3) > keys.size(2)):
             rows = mask.size(0)  # otherwise it is one for all
         q, k, v = (_in_rows(whole, rows) for whole in (queries, keys, values))
-        # Only compiled: Triton needs a C compiler, which others may lack.
-        for_us = torch.compiler.is_compiling() and self.training and rate == 0.0
-        if for_us and mask is not None and is_one_tile(q, mask):
+        # Triton needs a C compiler, which only compiled trainings have asked for.
+        is_compiled_training = torch.compiler.is_compiling() and self.training
+        if is_compiled_training and rate == 0.0 and mask is not None and is_one_tile(q, mask):
             heads = attend(q, k, v, mask)
         else:
             heads = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=rate)

@@ -1,10 +1,15 @@
-"""All weights of a model in another number format at once, and their gradients back again."""
+"""Many weights in another number format at once, and their gradients back again."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
+
+from dragoman.batched import batched
+
+AT_ONCE = 32
+"""About as many as two blocks have; their gradients are in memory together."""
 
 
 def cast(weights: Sequence[Tensor], dtype: torch.dtype) -> tuple[Tensor, ...]:
@@ -13,8 +18,11 @@ def cast(weights: Sequence[Tensor], dtype: torch.dtype) -> tuple[Tensor, ...]:
     For a GPU, a model has hundreds of weights too small to keep it busy: cast one by one, with
     their gradients, they took a twentieth of an update.
     """
-    found: tuple[Tensor, ...] = _Cast.apply(dtype, *weights)  # type: ignore[no-untyped-call]
-    return found
+    parts: list[tuple[Tensor, ...]] = [
+        _Cast.apply(dtype, *part)  # type: ignore[no-untyped-call]
+        for part in batched(weights, AT_ONCE)
+    ]
+    return tuple(copy for part in parts for copy in part)
 
 
 class _Cast(torch.autograd.Function):
