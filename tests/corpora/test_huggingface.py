@@ -96,6 +96,16 @@ def test_a_damaged_data_set_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("state", ["", "[]", "{}", '{"_data_files": [3]}'])
+def test_a_data_set_whose_state_is_something_else_is_refused(tmp_path: Path, state: str) -> None:
+    datasets = pytest.importorskip("datasets")
+    datasets.Dataset.from_list(TRANSLATIONS).save_to_disk(tmp_path)
+    (tmp_path / "state.json").write_text(state)
+
+    with pytest.raises(CorpusError, match=r"state\.json: missing or damaged; save the data set"):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize("state", ["", "[]", "{}", '{"_data_files": [3]}'])
 def test_a_data_set_whose_list_of_files_is_damaged_is_refused(tmp_path: Path, state: str) -> None:
     (tmp_path / "dataset_info.json").touch()
     (tmp_path / "state.json").write_text(state)

@@ -191,6 +191,11 @@ def recipe_of(teacher: Path, mine: str, *assignments: str) -> Recipe:
     return recipe
 
 
+def test_a_preset_that_would_change_nothing_is_refused(teacher: Path, mine: str) -> None:
+    with pytest.raises(UsageError, match="model.preset cannot change a model that has learnt"):
+        recipe_of(teacher, mine, "model.preset=tiny")
+
+
 @pytest.mark.slow
 def test_it_begins_with_the_weights_of_the_model(teacher: Path, mine: str, tmp_path: Path) -> None:
     still = ("training.updates=1", "training.warmup_updates=0", "training.learning_rate=1e-12")

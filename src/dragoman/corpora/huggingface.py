@@ -49,10 +49,11 @@ def read_directory(
     `refuse` is called for each record without two sides.
 
     Raises:
-        CorpusError: the directory is not such a data set, or holds several splits.
+        CorpusError: the directory is not such a data set, is damaged, or holds several splits.
     """
     _refuse_other_directory(path)
     datasets = _import_datasets(str(path))
+    names_of_files(path)  # of damaged lists of them, `datasets` says less
     try:
         rows = datasets.load_from_disk(str(path))
     except IndexError:  # what `datasets` raises for a data set saved without rows

@@ -61,6 +61,8 @@ def finetuning_recipe(
         for assignment in assignments:
             set_key(table, assignment)
         named = {assignment.partition("=")[0].strip() for assignment in assignments}
+        if "model.preset" in named:
+            raise UsageError("model.preset cannot change a model that has learnt; leave it out")
         if "training.metric" in named and "training.search_every" not in named:
             table["training"]["search_every"] = 1  # whatever the metric, each validation has it
         for key, value in _length(model, recipe_from_table(table), epochs, named):
