@@ -192,7 +192,7 @@ def recipe_of(teacher: Path, mine: str, *assignments: str) -> Recipe:
 
 
 def test_a_preset_that_would_change_nothing_is_refused(teacher: Path, mine: str) -> None:
-    with pytest.raises(UsageError, match="model.preset cannot change a model that has learnt"):
+    with pytest.raises(UsageError, match=r"model\.preset cannot change a model that has learnt"):
         recipe_of(teacher, mine, "model.preset=tiny")
 
 
