@@ -44,9 +44,8 @@ def linears(
     """
     if not torch.compiler.is_dynamo_compiling():
         return tuple(layer(x) for layer in layers)
-    weight, bias = (
-        torch.cat([getattr(layer, name) for layer in layers]) for name in ("weight", "bias")
-    )
+    weight = torch.cat([layer.weight for layer in layers])
+    bias = torch.cat([layer.bias for layer in layers])
     return F.linear(x, weight, bias).split([layer.out_features for layer in layers], dim=-1)
 
 

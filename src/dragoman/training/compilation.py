@@ -22,7 +22,6 @@ MOST_COMPILATIONS = 64
 """For each kind of block. A batch of one sentence, or one whose sources are as long as its targets,
 has code of its own; after the eight that PyTorch allows, blocks would run uncompiled."""
 
-
 APART = {"triton.mix_order_reduction": False}
 """Sums over rows and over columns are kernels of their own: in one, PyTorch 2.11 reads row after
 row, and the gradients of a norm take nearly three times as long."""
@@ -71,9 +70,9 @@ def _missing(compiler: str, *, install: str, variable: str) -> DragomanError:
 def compile_blocks(
     transformer: Transformer, *, backend: str | Callable[..., Any] = "inductor"
 ) -> None:
-    """Compile all blocks in place, for batches of any shape, when each is first called.
+    """Compile all blocks, and the norm after them, in place, for batches of any shape.
 
-    Names and weights stay as they are.
+    That happens when each is first called. Names and weights stay as they are.
     """
     torch._dynamo.config.recompile_limit = MOST_COMPILATIONS
     options = APART if backend == "inductor" and _is_known(APART) else None

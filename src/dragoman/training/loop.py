@@ -316,6 +316,7 @@ class Trainer:
         try:
             with (
                 with_weights(self.objective, weights) as objective,
+                # A search looks up each token, and a loss all of a batch.
                 left_when_stopped(objective.transformer.target_embeddings, stop),
             ):
                 return self.validate(objective, self._is_time_to_search())
