@@ -96,6 +96,8 @@ def longest_loop(ids: Sequence[int]) -> int:
     (9, 0)
     """
     longest = 0
+    if max(Counter(ids).values(), default=0) < FEWEST_REPETITIONS:
+        return longest
     for period in range(1, min(LONGEST_UNIT, len(ids) // FEWEST_REPETITIONS) + 1):
         repeated = 0
         for token, later in zip(ids, ids[period:], strict=False):

@@ -553,7 +553,7 @@ def test_the_command_goes_on_and_says_so(job: Job, text: Path, number: int, code
 
     done = subprocess.run([*command, *options], capture_output=True, text=True, check=True)
 
-    assert "going on: 1024 of 2001 lines are translated" in done.stderr
+    assert "going on: 1,024 of 2,001 lines translated" in done.stderr
     assert job.output.read_text().count("\n") == 2001
 
 

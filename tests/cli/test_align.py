@@ -94,7 +94,7 @@ def test_italian_is_judged_on_the_embedded_corpus(
         ([], 1, "the model is en-de; name a file of sentence pairs"),
         (["--gold", "x"], 2, "--gold needs PAIRS, the sentence pairs"),
         (["{empty}"], 1, "empty.tsv: the file is empty"),
-        (["{pairs}", "--gold", "{gold}"], 1, "1 lines, but"),
+        (["{pairs}", "--gold", "{gold}"], 1, "1 line, but"),
         (["{pairs}", "--gold", "{beyond}"], 1, "beyond.align:2: it links word 1 to word 3, but"),
         (["{pairs}", "--gold", "{without}"], 1, "without.align: no line has a link"),
     ],

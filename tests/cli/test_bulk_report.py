@@ -25,7 +25,7 @@ def test_it_is_told_now_and_then_in_lines_that_stay(
     first, second, line, last = capsys.readouterr().err.split("\n")[:-1]
     assert first == "warning: line 1000 repeats itself"
     assert second == "warning: line 2000 repeats itself"
-    assert line == f"2000 of 4000 lines, {2000 // seconds} a second, an engine"
+    assert line == f"2,000 of 4,000 lines, {2000 // seconds} a second, an engine"
     assert last == "warning: line 3000 repeats itself"
 
 

@@ -168,7 +168,7 @@ def test_check_goes_on_behind_lines_that_hold_no_pair(
 
     said = capsys.readouterr().out
     assert "train.tsv: 2 pairs" in said
-    assert "  8 lines hold no pair, and training refuses the file:\n" in said
+    assert "  8 lines without a pair; training refuses the file:\n" in said
     assert f"    {corpus}:2: 1 column where 2 are expected (source TAB target)" in said
     assert f"    {corpus}:3: an empty line; remove it\n" in said
     assert f"    {corpus}:7: 3 columns" in said

@@ -120,4 +120,4 @@ def test_a_name_that_is_not_utf_8_is_printed_with_escapes(
     if option:
         assert json.loads(printed)["corpora"][0]["corpus"] == str(strange)
     else:
-        assert "caf\\udce9.tsv: 1 pairs" in printed
+        assert "caf\\udce9.tsv: 1 pair," in printed

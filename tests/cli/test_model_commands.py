@@ -283,7 +283,7 @@ def test_the_other_system_is_looked_at_before_the_long_work(
     command = ["evaluate", str(model), str(test_set), "--compare"]
 
     assert main([*command, str(tmp_path / "short")]) == 1
-    assert "short has 1 lines and the test set 3 sentences" in capsys.readouterr().err
+    assert "short has 1 line and the test set 3 sentences" in capsys.readouterr().err
     assert main([*command, str(tmp_path / "nothing")]) == 1
     assert "nothing: there is no such file" in capsys.readouterr().err
 
@@ -387,7 +387,7 @@ def test_pairs_with_a_blank_side_are_told(
 
     assert main(["evaluate", str(tmp_path / "out"), str(tmp_path / "test.tsv")]) == 0
 
-    warning = "7 of 8 pairs have a blank side and are scored like any other (line 2, 3, 4, 5, 6, …)"
+    warning = "7 of 8 pairs with a blank side, scored like any other (line 2, 3, 4, 5, 6, …)"
     assert warning in capsys.readouterr().err
 
 

@@ -271,9 +271,9 @@ def test_a_compressed_file_that_is_cut_short_is_refused(
     ("sources", "targets", "counts"),
     [
         (b"a\nb\nc\nd\n", b"a\nb\n", ("4 lines", "2;")),
-        (b"a\n", b"a\nb\nc\n", ("1 lines", "3;")),
+        (b"a\n", b"a\nb\nc\n", ("1 line", "3;")),
         (b"", b"a\n", ("0 lines", "1;")),
-        (b"a\n", b"", ("1 lines", "0;")),
+        (b"a\n", b"", ("1 line", "0;")),
     ],
 )
 def test_two_files_of_different_lengths_are_refused_with_both_counts(

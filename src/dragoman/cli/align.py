@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dragoman.cli.options import Flag
+from dragoman.counting import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,7 +83,8 @@ def _text(languages: tuple[str, str], pairs: str | None, gold: Path | None) -> "
     aligned = None if gold is None else tuple(read_gold(gold))
     if aligned is not None and len(aligned) != len(read):
         raise AlignmentError(
-            f"{gold}: {len(aligned)} lines, but {pairs} has {len(read)} sentence pairs"
+            f"{gold}: {counted(len(aligned), 'line')}, but {pairs} has "
+            f"{counted(len(read), 'sentence pair')}"
         )
     if gold is not None and aligned is not None:
         check_gold(gold, aligned, read)
@@ -100,7 +102,7 @@ def _print_table(
 ) -> None:
     """Print a row for each layer, a column for each head, and the choice."""
     what = "agreement of both directions" if text.gold is None else "alignment error rate"
-    print(f"{what} on {len(text.pairs)} pairs of {text.name}\n")
+    print(f"{what} on {counted(len(text.pairs), 'pair')} of {text.name}\n")
     num_heads = max(each.head or 0 for each in candidates)
     names = [f"head {number}" for number in range(1, num_heads + 1)]
     print("".join(f"{name:>9}" for name in ("", *names, "mean")))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from dragoman.cli.options import Jobs
+from dragoman.counting import counted
 from dragoman.durable import is_ordinary
 from dragoman.errors import DragomanError, UsageError
 from dragoman.exit_codes import SOME_REJECTED
@@ -93,8 +94,8 @@ def translate_in_bulk(job: "Job", options: BulkOptions) -> int:
         raise
     if num_rejected:
         print(
-            f"warning: {num_rejected} lines could not be translated and are empty in {job.output}; "
-            f"{rejections_path(job.output)} has them, with the reasons",
+            f"warning: {counted(num_rejected, 'line')} could not be translated, left empty in "
+            f"{job.output}; {rejections_path(job.output)} has them, with the reasons",
             file=sys.stderr,
         )
     return SOME_REJECTED if num_rejected else 0
@@ -148,14 +149,15 @@ class Report:
         if self._began is None:
             self._began = time.monotonic(), progress.num_lines
             if progress.num_lines:
-                print(
-                    f"going on: {progress.num_lines} of {progress.of} lines are translated",
-                    file=sys.stderr,
-                )
+                print(f"going on: {_so_far(progress)} translated", file=sys.stderr)
             return
         now = time.monotonic()
         seconds, lines = now - self._began[0], progress.num_lines - self._began[1]
-        how_far = f"{progress.num_lines} of {progress.of} lines, {lines / seconds:.0f} a second, "
+        how_far = f"{_so_far(progress)}, {lines / seconds:.0f} a second, "
         if now - self._last_line >= self._seconds_between:
             print(f"{how_far}{progress.engine}", file=sys.stderr)
             self._last_line = now
+
+
+def _so_far(progress: "Progress") -> str:
+    return f"{progress.num_lines:,} of {counted(progress.of, 'line')}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import App, Parameter
 
 from dragoman.cli.options import Count, Flag, Languages, Output, OutputIfAny, WholeNumber
+from dragoman.counting import counted
 from dragoman.durable import check_apart, naming, open_whole
 from dragoman.exit_codes import FOUND
 
@@ -145,7 +146,7 @@ def get(
         return
     state = "downloaded" if there.is_new else "was complete, nothing was downloaded"
     print(f"{there.directory}: {provenance.name} {provenance.version}, {state}")
-    print(f"{provenance.pairs:,} pairs, {' and '.join(provenance.languages)}")
+    print(f"{counted(provenance.pairs, 'pair')}, {' and '.join(provenance.languages)}")
     print(f"in a recipe: path = {str(there.directory)!r}")
     if there.licence:
         print(f"licence:\n\n{_printable(there.licence)}")
@@ -250,7 +251,7 @@ def _print_statistics(statistics: "CorpusStatistics") -> None:
     """Print what a person wants to know about a corpus."""
     languages = "-".join(side.language for side in statistics.sides)
     print(
-        f"{statistics.corpus}: {statistics.pairs:,} pairs, languages {languages} "
+        f"{statistics.corpus}: {counted(statistics.pairs, 'pair')}, languages {languages} "
         "(change with --languages)"
     )
     print(
@@ -262,7 +263,7 @@ def _print_statistics(statistics: "CorpusStatistics") -> None:
         print(f"  {side.language:<8}{side.characters:13,} {side.words:11,}{median:32,}{tail}")
     total = sum(suspicion.count for suspicion in statistics.suspicious.values())
     share = total / statistics.pairs
-    print(f"  {total:,} pairs ({share:.1%}) that the default cleaning leaves out")
+    print(f"  {counted(total, 'pair')} ({share:.1%}) that the default cleaning leaves out")
     for reason, suspicion in statistics.suspicious.items():
         more = ", …" if suspicion.count > len(suspicion.lines) else ""
         lines = ", ".join(map(str, suspicion.lines))
@@ -270,7 +271,8 @@ def _print_statistics(statistics: "CorpusStatistics") -> None:
     for warning in statistics.warnings:
         print(f"  warning: {warning}")
     if statistics.num_refused:
-        print(f"  {statistics.num_refused:,} lines hold no pair, and training refuses the file:")
+        refused = counted(statistics.num_refused, "line")
+        print(f"  {refused} without a pair; training refuses the file:")
         for refusal in statistics.refused:
             print(f"    {refusal}")
         if statistics.num_refused > len(statistics.refused):

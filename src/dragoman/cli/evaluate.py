@@ -11,6 +11,7 @@ from cyclopts import Parameter
 from dragoman.cli.bulk_translation import Report
 from dragoman.cli.options import Flag, Languages, WholeNumber, settings_are_options
 from dragoman.cli.translation_options import TranslationOptions, announce
+from dragoman.counting import counted
 
 if TYPE_CHECKING:
     from dragoman.corpora.parallel_text import Pair
@@ -250,8 +251,8 @@ def _warn_of_blanks(pairs: "list[Pair]") -> None:
     if blank := [str(pair.line) for pair in pairs if is_empty(pair)]:
         lines = ", ".join(blank[:MAX_EXAMPLES]) + (", …" if len(blank) > MAX_EXAMPLES else "")
         print(
-            f"warning: {len(blank)} of {len(pairs)} pairs have a blank side and are scored like "
-            f"any other (line {lines}); remove them if that is not wanted",
+            f"warning: {len(blank)} of {counted(len(pairs), 'pair')} with a blank side, scored "
+            f"like any other (line {lines}); remove them if that is not wanted",
             file=sys.stderr,
         )
 
@@ -309,7 +310,8 @@ def _system(path: Path, sources: list[str], translation: TranslationOptions) -> 
         del translations[-1]  # as at the end of a test set
     if len(translations) != len(sources):
         raise EvaluationError(
-            f"{path} has {len(translations)} lines and the test set {len(sources)} sentences; "
+            f"{path} has {counted(len(translations), 'line')} and the test set "
+            f"{counted(len(sources), 'sentence')}; "
             "each sentence needs its translation on the line with the same number"
         )
     _warn_of_other_letters(translations, f"lines of {path}")

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from dragoman.cli.options import Flag
+from dragoman.counting import counted
 from dragoman.durable import naming
 
 PARTS = ("source_embeddings", "target_embeddings", "encoder", "decoder", "projection")
@@ -59,7 +60,8 @@ def _print_training(training: dict[str, Any]) -> None:
             f"tokens, {training['minutes']} minutes"
         )
     for corpus in training.get("corpora", []):
-        print(_plain(f"  {corpus['name']}:") + f" {corpus['kept']:,} of {corpus['read']:,} pairs")
+        kept = f"{corpus['kept']:,} of {counted(corpus['read'], 'pair')}"
+        print(_plain(f"  {corpus['name']}:"), kept)
     for path, checksum in training.get("sha256", {}).items():
         print(_plain(f"  {checksum}  {path}"))
     for name, scores in training.get("scores", {}).items():

@@ -13,6 +13,7 @@ from dragoman.corpora.seen import SeenPairs
 from dragoman.corpora.signs import Signs
 from dragoman.corpora.text_file import CorpusError
 from dragoman.corpora.truecasing import Truecaser
+from dragoman.counting import counted
 from dragoman.tokenizers.normalisation import normalise
 
 Say = Callable[[str], None]
@@ -56,7 +57,7 @@ def write_clean_text(
             )
             notes = summary.notes(corpora.overlap)
             say(
-                f"{summary.name}: {summary.read:,} pairs read, {summary.kept:,} kept"
+                f"{summary.name}: {counted(summary.read, 'pair')} read, {summary.kept:,} kept"
                 + (f" ({notes})" if notes else "")
             )
             for warning in corpus.signs.warnings():

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from dragoman.corpora.config import OverlapPolicy
 from dragoman.corpora.parallel_text import Pair
 from dragoman.corpora.text_file import CorpusError
+from dragoman.counting import counted
 
 MAX_EXAMPLES = 3
 
@@ -84,11 +85,11 @@ def _refusal(report: OverlapReport) -> str:
     """Say how much leaks, where, and how to go on."""
     lines = ", ".join(map(str, report.lines))
     more = ", …" if report.sources > len(report.lines) else ""
-    count = f"{report.sources} pair{'s' if report.sources > 1 else ''}"
+    where = f"line{'s' if report.sources > 1 else ''} {lines}{more}"
     return (
-        f"{report.corpus}: {count} of the training text would give away validation or test "
-        f"sentences (line{'s' if report.sources > 1 else ''} {lines}{more}); set corpora.overlap "
-        'to "drop" to leave them out, or to "allow" to keep them'
+        f"{report.corpus}: {counted(report.sources, 'pair')} of the training text would give away "
+        f"validation or test sentences ({where}); set "
+        'corpora.overlap to "drop" to leave them out, or to "allow" to keep them'
     )
 
 

@@ -13,6 +13,7 @@ from dragoman.corpora.file_names import CSV, JSON_LINES, PROVENANCE, TMX, ending
 from dragoman.corpora.record import sides
 from dragoman.corpora.text_file import CorpusError, Refuse, expand, read_lines, without_blanks
 from dragoman.corpora.tmx import read_tmx
+from dragoman.counting import counted
 
 FIRST_LINES = 5
 """If none of this many lines has a tab, the file has no pairs at all."""
@@ -200,7 +201,7 @@ def _count(lines: Iterator[str]) -> int:
 def _unequal(source: Path, num_sources: int, target: Path, num_targets: int) -> str:
     """Say that two files are not parallel."""
     return (
-        f"{source} has {num_sources} lines and {target} has {num_targets}; "
+        f"{source} has {counted(num_sources, 'line')} and {target} has {num_targets}; "
         "each line must be the translation of the line with the same number"
     )
 

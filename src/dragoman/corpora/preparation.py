@@ -28,6 +28,7 @@ from dragoman.corpora.prepared_text import (
 from dragoman.corpora.store_description import TokenStoreError
 from dragoman.corpora.text_file import CorpusError
 from dragoman.corpora.vocabulary import fingerprint_taken, learn_or_take
+from dragoman.counting import counted
 from dragoman.errors import DragomanError
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.normalisation import normalise
@@ -217,11 +218,11 @@ class TextPreparation:
         limit = f"with more than {self.max_length} tokens on a side"
         for summary in summaries:
             if count := summary.dropped.get(TOO_LONG, 0):
-                yield f"{summary.name}: {_pairs(count)} {limit} left out"
+                yield f"{summary.name}: {counted(count, 'pair')} {limit} left out"
         if validation.blank:
-            yield f"validation: {_pairs(validation.blank)} with a blank side left out"
+            yield f"validation: {counted(validation.blank, 'pair')} with a blank side left out"
         if validation.too_long:
-            yield f"validation: {_pairs(validation.too_long)} {limit} left out of the loss"
+            yield f"validation: {counted(validation.too_long, 'pair')} {limit} left out of the loss"
 
     def _refusal(self, before: dict[str, str], now: dict[str, str]) -> str:
         """Say what has changed since the text was prepared, and how to continue."""
@@ -246,7 +247,3 @@ def _spoken_sizes(tokenizers: TokenizerPair) -> str:
     if tokenizers.joint:
         return f"{tokenizers.source.vocab_size:,}"
     return f"{tokenizers.source.vocab_size:,} and {tokenizers.target.vocab_size:,}"
-
-
-def _pairs(count: int) -> str:
-    return f"{count:,} pair{'' if count == 1 else 's'}"

@@ -10,6 +10,7 @@ from typing import Any
 from dragoman.config import read_table, set_key
 from dragoman.corpora.parallel_text import read_pairs
 from dragoman.corpora.prepared_text import VALIDATION_NAME, read_tsv
+from dragoman.counting import counted
 from dragoman.durable import write_atomically
 from dragoman.errors import UsageError
 from dragoman.evaluation.config import EvaluationConfig
@@ -174,7 +175,7 @@ def _compare(order: FineTuning, recipe: Recipe, display: Display) -> None:
     for name, pairs in _texts(order, recipe):
         sources, references = ([pair[side] for pair in pairs] for side in (0, 1))
         found = compare(before(sources), after(sources), references, evaluation)
-        display.message(f"{name}, {len(pairs):,} sentences:")
+        display.message(f"{name}, {counted(len(pairs), 'sentence')}:")
         display.message(comparisons_to_text(found, ("before", "after")))
         if reservation := few_sentences(len(pairs)):
             new, old = (quote(str(path)) for path in (order.directory, order.model))

@@ -9,6 +9,7 @@ import tomli_w
 
 from dragoman.corpora.prepared_text import TRAIN_STORE
 from dragoman.corpora.store_description import STORE_DESCRIPTION_NAME, read_description
+from dragoman.counting import counted
 from dragoman.durable import write_atomically
 from dragoman.errors import DragomanError
 from dragoman.model_directory import ModelDirectory, count_parameters
@@ -144,7 +145,7 @@ def _data(directory: Path, training: dict[str, Any]) -> str:
     return shown + element(
         "p",
         {},
-        f"{description.pairs:,} pairs of {tokens['source.tokens']:,} source and "
+        f"{counted(description.pairs, 'pair')} of {tokens['source.tokens']:,} source and "
         f"{tokens['target.tokens']:,} target tokens.",
     )
 

@@ -12,6 +12,7 @@ from dragoman.corpora.preparation import TextPreparation
 from dragoman.corpora.prepared_text import PreparedText
 from dragoman.corpora.shapes import choose_shapes, length_histogram
 from dragoman.corpora.token_store import TokenStore
+from dragoman.counting import counted
 from dragoman.device import has_fast_bf16
 from dragoman.evaluation.config import EvaluationConfig
 from dragoman.evaluation.statistics import require_packages
@@ -213,10 +214,10 @@ def _announce(recipe: Recipe, trainer: Trainer, text: PreparedText, display: Dis
     if not plan.num_updates:
         raise RunError("the weights of corpora.train leave no pair in an epoch; raise them")
     display.message(
-        f"{parameters:,} parameters, {len(text.store):,} training pairs, "
-        f"{plan.num_updates:,} updates an epoch, batches {100 * plan.fill():.0f} % full; "
+        f"{parameters:,} parameters, {counted(len(text.store), 'training pair')}, "
+        f"{counted(plan.num_updates, 'update')} an epoch, batches {100 * plan.fill():.0f} % full; "
         f"at most {recipe.training.updates / plan.num_updates:.3g} epochs; "
-        f"{trainer.device}, {torch.get_num_threads()} threads, {dtype}"
+        f"{trainer.device}, {counted(torch.get_num_threads(), 'thread')}, {dtype}"
         + (f", {world_size()} processes" if world_size() > 1 else "")
     )
     if trainer.objective.dtype == torch.bfloat16 and not has_fast_bf16(trainer.device):

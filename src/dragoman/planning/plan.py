@@ -17,6 +17,7 @@ from dragoman.corpora.clean_text import Say
 from dragoman.corpora.config import CorporaConfig, CorpusConfig
 from dragoman.corpora.held_out import MOST_PAIRS, SHARE
 from dragoman.corpora.parallel_text import read_pairs
+from dragoman.counting import counted
 from dragoman.device import Precision, choose_precision
 from dragoman.planning.choice import (
     CHECKPOINTS,
@@ -346,9 +347,10 @@ def _reasons(
     weighs = text.epoch_tokens != text.target_tokens
     of_epoch = f", {text.epoch_tokens:,} an epoch with its weights" if weighs else ""
     return (
-        f"text: {text.pairs:,} pairs, about {text.target_tokens:,} target tokens{of_epoch}; "
+        f"text: {counted(text.pairs, 'pair')}, about {text.target_tokens:,} target tokens"
+        f"{of_epoch}; "
         f"pairs with more than {text.max_length} are left out, {100 * text.share_too_long:.1f} %",
-        f"machine: {device}, {torch.get_num_threads()} threads, {dtype}; rehearsed at "
+        f"machine: {device}, {counted(torch.get_num_threads(), 'thread')}, {dtype}; rehearsed at "
         f"{rehearsal.tokens_per_second:,.0f} target tokens a second, "
         f"{rehearsal.seconds_per_validation:.0f} s for a validation with translations"
         + ("; the memory below is that of the host" if device.type == "cuda" else ""),

@@ -433,7 +433,7 @@ def test_a_directory_with_something_else_is_left_alone(server: Server, tmp_path:
     ("texts", "message"),
     [
         ({"Books.en-it.en": b"a\n", "other": b""}, "no Books.en-it.it in it, only Books.en-it.en"),
-        ({"Books.en-it.en": b"a\nb", "Books.en-it.it": b"a\n"}, "has 2 lines and .* has 1 lines"),
+        ({"Books.en-it.en": b"a\nb", "Books.en-it.it": b"a\n"}, "has 2 lines and .* has 1 line"),
         (
             {"Books.en-it.en": b"\n" * 2_000_000, "Books.en-it.it": b"\n"},
             "Books.en-it.en would inflate to 2000000 bytes",

@@ -14,6 +14,7 @@ from dragoman.corpora.opus.download import FIRST_PAUSE, NotFoundError, download
 from dragoman.corpora.opus.provenance import Provenance, TextFile
 from dragoman.corpora.opus.servers import Opus, Release, parse
 from dragoman.corpora.text_file import CorpusError
+from dragoman.counting import counted
 from dragoman.durable import checksum
 
 LICENCE = "LICENSE"
@@ -164,8 +165,8 @@ def _unpack(release: Release, archive: Path, directory: Path) -> None:
             _extract(zipped, notice, directory)
         counts = {text: _extract(zipped, text, directory) for text in texts.values()}
     if len(set(counts.values())) > 1:
-        lines = " and ".join(f"{text} has {count} lines" for text, count in counts.items())
-        raise CorpusError(f"{archive}: the two sides are not parallel: {lines}")
+        sides = [f"{text} has {counted(count, 'line')}" for text, count in counts.items()]
+        raise CorpusError(f"{archive}: the two sides are not parallel: {' and '.join(sides)}")
     Provenance(
         name=release.name,
         version=release.version,
