@@ -7,6 +7,10 @@ with two vocabularies. Each training run has one thread; `--at-once` of them run
 minutes can be compared within a table if nothing else runs. What is there already is not trained
 again. It prints the mean and the standard deviation over the seeds of each test set's first score,
 and of the minutes from the beginning of the training to the end of its last validation.
+
+With `--time-updates ROUNDS` no row is trained to the end. Each begins once in each round, the rows
+in turns, and is stopped after some updates. It prints the median time of an update, by round, and
+how many minutes all updates would take at the mean of these.
 """
 
 import argparse
@@ -14,8 +18,11 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,9 +46,13 @@ PAPER: Settings = {
 }
 """What the recipe has otherwise. The warm-up of 4,000 of 100,000 updates is also shortened."""
 
+UNTIMED_UPDATES, TIMED_UPDATES = 50, 150
+"""How many updates go by before updates are timed, and how many are timed then."""
+
 COSINE: Settings = {"training.schedule": "cosine", "training.warmup_updates": 200}
 DEPARTURES: dict[str, Settings] = {
     "as in 2017": {},
+    "a third of the learning rate": {"training.learning_rate": 1 / 3},
     "norm before each sublayer": {"model.norm": "before"},
     "rotary positions": {"model.positional_encoding": "rotary"},
     "cosine to zero, rate 3e-3": {**COSINE, "training.learning_rate": 3e-3},
@@ -81,15 +92,20 @@ class Outcome(NamedTuple):
     """For each test set, by the first metric."""
 
 
-def train(recipe: Path, run: Path, settings: Settings) -> Outcome:
-    """Train, unless that was done before, and read the outcome."""
+def begin(recipe: Path, run: Path, settings: Settings) -> "subprocess.Popen[bytes]":
+    """Begin to train with one thread; what it says goes to a file beside the run."""
     command = [sys.executable, "-m", "dragoman", "train", str(recipe), "-o", str(run)]
     for key, value in settings.items():
         command += ["--set", f"{key}={value}"]
-    if not (run / "finished").exists():
-        with (run.parent / f"{run.name}.log").open("w") as log:
-            environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-            subprocess.run(command, check=True, stdout=log, stderr=log, env=environment)
+    with (run.parent / f"{run.name}.log").open("w") as log:
+        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+        return subprocess.Popen(command, stdout=log, stderr=log, env=environment)
+
+
+def train(recipe: Path, run: Path, settings: Settings) -> Outcome:
+    """Train, unless that was done before, and read the outcome."""
+    if not (run / "finished").exists() and begin(recipe, run, settings).wait() != 0:
+        raise SystemExit(f"{run}: the training failed; {run}.log says why")
     events = read_journal(run / JOURNAL)
     if any(event["event"] == "resume" for event in events):
         raise SystemExit(f"{run}: it was interrupted, so its minutes are not those of training")
@@ -97,6 +113,41 @@ def train(recipe: Path, run: Path, settings: Settings) -> Outcome:
     of_tests = ModelDirectory(run).description.training["scores"].values()
     scores = tuple(next(iter(metrics.values()))["score"] for metrics in of_tests)
     return Outcome((last - events[0]["time"]) / 60, scores)
+
+
+def time_update(recipe: Path, settings: Settings) -> float:
+    """Begin to train, and return the median of the seconds that an update takes."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = Path(folder) / "run"
+        training = begin(recipe, run, settings)
+        times: list[float] = []
+        try:
+            while len(times) <= UNTIMED_UPDATES + TIMED_UPDATES:
+                if training.poll() is not None:
+                    raise SystemExit((run.parent / "run.log").read_text(encoding="utf-8"))
+                time.sleep(1)
+                events = read_journal(run / JOURNAL) if (run / JOURNAL).exists() else []
+                times = [event["time"] for event in events if event["event"] == "update"]
+        finally:
+            training.terminate()
+            training.wait()
+    timed = pairwise(times[UNTIMED_UPDATES : UNTIMED_UPDATES + TIMED_UPDATES + 1])
+    return statistics.median(after - before for before, after in timed)
+
+
+def time_updates(recipe: Path, rows: Sequence[str], rounds: int) -> None:
+    """Time the updates of all rows in turns, and print a table."""
+    seconds: dict[str, list[float]] = {name: [] for name in rows}
+    for _ in range(rounds):
+        for name in rows:
+            settings = {**LENGTH, **PAPER, **DEPARTURES[name], "seed": 1}
+            seconds[name].append(time_update(recipe, settings))
+    machine = circumstances()
+    print(f"{machine['device']}, one thread, commit {machine['commit']}\n")
+    for name, of_row in seconds.items():
+        of_rounds = ", ".join(f"{1000 * each:.0f}" for each in of_row)
+        minutes = float(LENGTH["training.updates"]) * statistics.mean(of_row) / 60
+        print(f"| {name} | {of_rounds} ms | {minutes:.1f} |")
 
 
 def show(values: Sequence[float], digits: int) -> str:
@@ -111,11 +162,17 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("recipe", type=Path)
-    parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--folder", type=Path)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--rows", nargs="+", choices=list(DEPARTURES), default=list(DEPARTURES))
     parser.add_argument("--at-once", type=int, default=1)
+    parser.add_argument("--time-updates", type=int, metavar="ROUNDS")
     options = parser.parse_args()
+    if options.time_updates:
+        time_updates(options.recipe, options.rows, options.time_updates)
+        return
+    if options.folder is None:
+        parser.error("--folder says where the runs are to be")
     options.folder.mkdir(parents=True, exist_ok=True)
     with ThreadPoolExecutor(options.at_once) as pool:
         runs = {
