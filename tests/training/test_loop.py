@@ -19,7 +19,7 @@ from torch import nn
 from dragoman.training.averaging import weights_of
 from dragoman.training.checkpoint import CheckpointError
 from dragoman.training.display import Silence
-from dragoman.training.journal import read_journal
+from dragoman.training.journal import Journal, read_journal
 from dragoman.training.loop import Trainer
 from dragoman.training.step import TrainingError
 from dragoman.training.validation import Validation
@@ -381,6 +381,27 @@ def test_stops_do_not_change_what_is_averaged(make_trainer: Any) -> None:
     for name, candidate in ours.items():
         for weight, tensor in candidate.items():
             assert torch.equal(tensor, theirs[name][weight])
+
+
+def test_the_weights_that_a_run_begins_with_are_not_averaged_though_a_stop_saves_them(
+    make_trainer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = {"average_checkpoints": 5, "keep_checkpoints": 5, "ema_decay": 0.0}
+    write = Journal.write
+
+    def write_and_stop(journal: Journal, event: str, **values: Any) -> None:
+        write(journal, event, **values)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Journal, "write", write_and_stop)
+        assert make_trainer("run", **settings).run(Silence()).progress.update == 0
+    resumed = make_trainer("run", **settings)
+    resumed.resume()
+    assert resumed.checkpoints.updates() == [0]
+    resumed.run(Silence())
+
+    assert "mean of updates 4, 8, 12" in dict(resumed.candidates(Silence()))
 
 
 def test_the_last_update_is_searched_wherever_it_falls(make_trainer: Any) -> None:

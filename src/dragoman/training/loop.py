@@ -384,7 +384,9 @@ class Trainer:
         return done % often == 0 or done == self.config.updates
 
     def _validates(self, update: int) -> bool:
-        return update % self.config.validate_every == 0 or update == self.config.updates
+        """Tell whether a validation follows this update; a stop may save before the first one."""
+        on_time = update % self.config.validate_every == 0 or update == self.config.updates
+        return on_time and update > 0
 
     def _validated(self) -> list[int]:
         """List the checkpoints of validations, without those of stops, which depend on chance."""
