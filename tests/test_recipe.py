@@ -58,6 +58,8 @@ def test_a_preset_is_a_start_that_other_keys_change() -> None:
         ({"tokenizer": {"joint": False}}, "tokenizer.joint = false does not go with"),
         ({"training": {"metric": "BLEU", "search_every": 2}}, "needs search_every = 1"),
         ({"training": {"from_model": "a", "layers_from": "b"}}, "'a' does not go with layers_from"),
+        ({"training": {"from_model": ""}}, "from_model is empty; name a model directory, or"),
+        ({"training": {"layers_from": ""}}, "layers_from is empty; name a model directory, or"),
         (
             {"model": {"dropout": 0.0}, "training": {"r_drop": 5.0}},
             "training.r_drop = 5.0 needs model.dropout or another",

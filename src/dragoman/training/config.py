@@ -135,6 +135,9 @@ class TrainingConfig:
         for name, (holds, condition) in _CONDITIONS.items():
             if not holds(getattr(self, name)):
                 raise ValueError(f"{name} = {getattr(self, name)} should be {condition}")
+        for name in ("from_model", "layers_from"):
+            if getattr(self, name) == "":  # as a shell writes a variable that is not set
+                raise ValueError(f"{name} is empty; name a model directory, or leave it out")
         self._check_together()
 
     def _check_together(self) -> None:
