@@ -1,12 +1,14 @@
 """The settings of a search: what they compute, and what they refuse."""
 
+import math
 import subprocess
 import sys
 from typing import Any
 
 import pytest
 
-from dragoman.decoding.config import SearchConfig
+from dragoman.corpora.batching_config import MAX_TOKENS_OF_A_SENTENCE
+from dragoman.decoding.config import RANGES, SearchConfig
 
 
 def test_the_length_penalty_is_that_of_the_paper() -> None:
@@ -28,7 +30,7 @@ def test_the_longest_translation_follows_from_the_source() -> None:
         ({"n_best": 0}, "n_best=0 is not between 1 and 1024"),
         ({"n_best": 5}, "n_best=5 is more than beam_size=4 finds"),
         ({"max_length_extra": 0}, "max_length_extra=0 is not between"),
-        ({"length_penalty": -0.1}, "length_penalty=-0.1 is not between 0 and 100"),
+        ({"length_penalty": -0.1}, "length_penalty=-0.1 is not between 0 and 10"),
         ({"length_penalty": float("nan")}, "length_penalty=nan is not between"),
         ({"max_length_ratio": float("inf")}, "max_length_ratio=inf is not between"),
         ({"sampling_temperature": -1.0}, "sampling_temperature=-1.0 is not between"),
@@ -40,6 +42,16 @@ def test_the_longest_translation_follows_from_the_source() -> None:
 def test_nonsense_is_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         SearchConfig(**settings)
+
+
+def test_the_largest_penalty_of_the_longest_translation_is_a_number() -> None:
+    config = SearchConfig(
+        length_penalty=float(RANGES["length_penalty"][1]),
+        max_length_ratio=float(RANGES["max_length_ratio"][1]),
+        max_length_extra=RANGES["max_length_extra"][1],
+    )
+
+    assert math.isfinite(config.penalty(config.max_length(MAX_TOKENS_OF_A_SENTENCE)))
 
 
 def test_more_samples_than_the_beam_may_be_drawn() -> None:

@@ -9,12 +9,13 @@ RANGES = {
     "n_best": (1, 1024),
     "patience": (1, 1024),
     "max_length_extra": (1, 65_536),
-    "length_penalty": (0, 100),
+    "length_penalty": (0, 10),
     "max_length_ratio": (0, 100),
     "sampling_temperature": (0, 100),
     "top_k": (0, 2**24),
 }
-"""The least and the most of each number; more would use up memory and find nothing better."""
+"""The least and the most of each number; more would use up memory, or overflow where a length is
+raised to a power, and find nothing better."""
 
 LEAST_TEMPERATURE = 0.001
 """Below it, the best token is all but certain, and logits divided by less may be infinite."""
