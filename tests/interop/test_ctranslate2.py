@@ -182,6 +182,16 @@ def test_both_engines_go_on_in_the_same_ways(save: Save) -> None:
         assert [h.score for h in found] == pytest.approx([h.score for h in expected], abs=1e-4)
 
 
+def test_both_engines_go_on_for_as_long_where_the_prefix_decides_how_long(save: Save) -> None:
+    ct2, pytorch = engines(save(end=-50.0))
+    source, prefix = [5], [50, 51, 52, 53]
+    config = SearchConfig(beam_size=1, max_length_ratio=1.0, max_length_extra=3)
+
+    found = ct2.continue_in_ways(source, prefix, config, count=2)
+
+    assert found[0].ids == pytorch.continue_in_ways(source, prefix, config, count=2)[0].ids
+
+
 def test_both_engines_judge_a_translation_alike(save: Save) -> None:
     directory = save()
     ct2, pytorch = engines(directory)

@@ -138,7 +138,13 @@ class CTranslate2Engine:
             return [EMPTY]
         task = _Task(source, prefix)
         (running,) = self._start(
-            [task], config, patience=1, num_hypotheses=count, return_alternatives=True
+            [task],
+            config,
+            patience=1,
+            num_hypotheses=count,
+            return_alternatives=True,
+            # As in our search, to which the first token of each way belongs to its prefix.
+            max_decoding_length=config.max_length(len(source), len(prefix) + 1),
         )
         return self._judge(task, running.result(), config)
 
@@ -170,26 +176,26 @@ class CTranslate2Engine:
 
     def _start(self, tasks: Sequence["_Task"], config: SearchConfig, **changed: Any) -> list[Any]:
         """Start translating a batch; its longest sentence decides how long the others may get."""
-        limit = max(_limit(task, config) for task in tasks)
-        longest = max(limit, *(len(task.source) + 1 for task in tasks))
-        self._check_positions(longest)
         options: dict[str, Any] = {
             "beam_size": config.beam_size,
             "patience": config.patience,
             "num_hypotheses": config.patience * config.beam_size if config.beam_size > 1 else 1,
             "length_penalty": _LENGTH_PENALTY,
             "max_input_length": 0,
-            "max_decoding_length": limit,
+            "max_decoding_length": max(_limit(task, config) for task in tasks),
             "min_decoding_length": 0,
             "suppress_sequences": self._forbidden,
             "return_scores": True,
             "return_end_token": True,
+            **changed,
         }
+        longest_source = max(len(task.source) + 1 for task in tasks)
+        self._check_positions(max(options["max_decoding_length"], longest_source))
         found: list[Any] = self._translator.translate_batch(
             [self._write_source(task.source) for task in tasks],
             [self._write(task.prefix) for task in tasks],
             asynchronous=True,
-            **(options | changed),
+            **options,
         )
         return found
 
