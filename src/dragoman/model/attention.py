@@ -100,8 +100,8 @@ class ScaledDotProductAttention(nn.Module):
         values: Float[Tensor, "batch heads memory d_k"],
         mask: Mask | None = None,
     ) -> Float[Tensor, "batch heads query d_k"]:
-        attend = self.fused if queries.is_cuda else self.equation
-        return attend(queries, keys, values, mask)
+        compute = self.fused if queries.is_cuda else self.equation
+        return compute(queries, keys, values, mask)
 
     def equation(
         self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask | None
