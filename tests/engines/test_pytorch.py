@@ -14,7 +14,7 @@ from dragoman.decoding.hypothesis import EMPTY
 from dragoman.device import choose_device
 from dragoman.engines.grouping import group_by_length
 from dragoman.engines.protocol import TEXTS_AT_ONCE, TEXTS_AT_ONCE_ON_GPU
-from dragoman.engines.pytorch import PyTorchEngine
+from dragoman.engines.pytorch import SOURCE_TOKENS_PER_BATCH, PyTorchEngine
 from dragoman.errors import DragomanError, UsageError
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
@@ -415,6 +415,25 @@ def test_a_gpu_is_given_more_texts_at_once(transformer: Transformer) -> None:
     assert engine.texts_at_once == TEXTS_AT_ONCE
     engine.device = torch.device("cuda", 1)  # as if it were there
     assert engine.texts_at_once == TEXTS_AT_ONCE_ON_GPU
+
+
+@pytest.mark.parametrize(
+    ("beam_size", "tokens"), [(1, SOURCE_TOKENS_PER_BATCH), (4, 2**13), (8, 2**12)]
+)
+def test_a_cpu_has_as_many_sentences_at_once_as_its_cache_holds(
+    transformer: Transformer, monkeypatch: pytest.MonkeyPatch, beam_size: int, tokens: int
+) -> None:
+    engine, asked = PyTorchEngine(transformer, SPECIAL), []
+
+    def pose(sources: Sequence[Sequence[int]], prefixes: Sequence[Sequence[int]]) -> object:
+        asked.append(sum(len(source) + 1 for source in sources))
+        raise ValueError("it is known how many are searched at once")
+
+    monkeypatch.setattr(engine, "_pose", pose)
+    with pytest.raises(ValueError, match="how many are searched at once"):
+        engine.search([[5] * 31] * 20 * (tokens // 32), SearchConfig(beam_size=beam_size))
+
+    assert asked[0] == tokens
 
 
 def test_a_batch_that_does_not_fit_into_the_memory_of_a_gpu_is_searched_in_halves(

@@ -1,5 +1,7 @@
 """The shapes of models: presets are the paper's, and impossible shapes are refused."""
 
+import math
+
 import pytest
 import torch
 
@@ -64,6 +66,7 @@ def test_the_defaults_are_table_3() -> None:
         ({"dropout": 1.0}, r"dropout=1.0 is not in \[0, 1\)"),
         ({"attention_dropout": -0.1}, "attention_dropout=-0.1 is not in"),
         ({"layer_norm_epsilon": 0.0}, "layer_norm_epsilon=0.0 is not positive"),
+        ({"layer_norm_epsilon": math.inf}, "layer_norm_epsilon=inf is not positive and finite"),
     ],
 )
 def test_impossible_shapes_are_refused(changes: dict[str, float], message: str) -> None:

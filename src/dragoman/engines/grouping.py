@@ -1,6 +1,12 @@
 """Which sentences are translated together."""
 
+import math
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+
+LEAST_SHARE = 4
+"""A batch of less than this part of what it could have is not made for the sake of evenness: with
+few rows, each of them takes longer."""
 
 
 def group_by_length(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
@@ -17,3 +23,22 @@ def group_by_length(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
         count = max(1, budget // (lengths[order[0]] + 1))
         yield order[:count]
         order = order[count:]
+
+
+def even_budget(lengths: Sequence[int], most: int, num_workers: int) -> int:
+    """Choose how many tokens batches have, so that workers who share them end at about one time.
+
+    There are no more batches than necessary, but as many for each worker, and none is much smaller
+    than the others.
+
+    >>> even_budget([4] * 10, most=30, num_workers=1), even_budget([4] * 10, most=30, num_workers=4)
+    (25, 15)
+    """
+
+    def makes_few(budget: int) -> bool:
+        return sum(1 for _ in group_by_length(lengths, budget)) <= num_batches
+
+    needed = sum(1 for _ in group_by_length(lengths, most))
+    num_batches = math.ceil(needed / num_workers) * num_workers
+    least = most // LEAST_SHARE
+    return least + bisect_left(range(least, most), True, key=makes_few)

@@ -20,7 +20,7 @@ from dragoman.decoding.phrase import Phrase
 from dragoman.decoding.problem import SearchProblem
 from dragoman.decoding.search import search
 from dragoman.decoding.top_tokens import top_tokens
-from dragoman.engines.grouping import group_by_length
+from dragoman.engines.grouping import even_budget, group_by_length
 from dragoman.engines.protocol import TEXTS_AT_ONCE, TEXTS_AT_ONCE_ON_GPU
 from dragoman.engines.threads import for_each
 from dragoman.model.decoder import DecoderState
@@ -30,8 +30,12 @@ from dragoman.model.transformer import Transformer
 from dragoman.shortlist.shortlist import Shortlist
 from dragoman.tokenizers.tokenizer import SpecialIds
 
-TOKENS_PER_BATCH = 2**13
+TOKENS_PER_BATCH = 2**15
 """Source tokens decoded together, padding and the beam's copies included."""
+
+SOURCE_TOKENS_PER_BATCH = 2**13
+"""A CPU has at most as many together without the copies: the keys and values of more do not stay in
+its cache, which every step reads."""
 
 BYTES_PER_TOKEN = 2**18
 """A GPU decodes together as many tokens as its memory has such pieces: some 320,000 with 80 GB.
@@ -130,7 +134,7 @@ class PyTorchEngine:
         batch for which a GPU has too little memory, as when others use it, is searched in halves.
         """
         rows_per_sentence = config.n_best if config.samples else config.beam_size
-        budget = self._tokens_per_batch // rows_per_sentence
+        budget = self._budget(rows_per_sentence)
         prefixes = prefixes or [()] * len(sources)
 
         def search_batch(batch: list[int]) -> list[list[Hypothesis]]:
@@ -141,7 +145,8 @@ class PyTorchEngine:
             )
 
         results: list[list[Hypothesis]] = [[EMPTY] for _ in sources]
-        batches = list(_batches(sources, prefixes, budget))
+        num_workers = torch.get_num_threads() if self.device.type == "cpu" else 1
+        batches = list(_batches(sources, prefixes, budget, num_workers))
         with _evaluating(self._transformer):
             found = for_each(batches, partial(_in_halves, search_batch), self.device)
             for batch, of_batch in zip(batches, found, strict=True):
@@ -186,10 +191,15 @@ class PyTorchEngine:
             return self._judge(self._transformer.states(source, target), following).tolist()
 
         with torch.inference_mode(), _evaluating(self._transformer):
-            for batch in group_by_length(lengths, self._tokens_per_batch // 4):
+            for batch in group_by_length(lengths, self._budget(4)):
                 for i, row in zip(batch, _in_halves(judge_batch, batch), strict=True):
                     results[i] = tuple(row[: len(translations[i]) + 1])
         return results
+
+    def _budget(self, rows_per_token: int) -> int:
+        """Choose how many source tokens a batch has, if each needs so many rows."""
+        budget = self._tokens_per_batch // rows_per_token
+        return min(budget, SOURCE_TOKENS_PER_BATCH) if self.device.type == "cpu" else budget
 
     def _judge(
         self, states: Float[Tensor, "batch target d_model"], tokens: Int[Tensor, "batch target"]
@@ -260,13 +270,16 @@ def _tokens_per_batch(device: torch.device) -> int:
 
 
 def _batches(
-    sources: Sequence[Sequence[int]], prefixes: Sequence[Sequence[int]], budget: int
+    sources: Sequence[Sequence[int]],
+    prefixes: Sequence[Sequence[int]],
+    budget: int,
+    num_workers: int,
 ) -> Iterator[list[int]]:
-    """Group the sentences that can be searched together."""
+    """Group the sentences that can be searched together, for some workers."""
     for length in sorted({len(prefix) for prefix in prefixes}):
         chosen = [i for i, prefix in enumerate(prefixes) if len(prefix) == length]
         lengths = [len(sources[i]) and len(sources[i]) + length for i in chosen]
-        for batch in group_by_length(lengths, budget):
+        for batch in group_by_length(lengths, even_budget(lengths, budget, num_workers)):
             yield [chosen[place] for place in batch]
 
 

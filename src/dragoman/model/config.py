@@ -1,5 +1,6 @@
 """The hyper-parameters that decide the shape of a model."""
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -80,8 +81,10 @@ class TransformerConfig:
         for name in ("dropout", "attention_dropout", "feed_forward_dropout"):
             if not 0.0 <= getattr(self, name) < 1.0:
                 raise ValueError(f"{name}={getattr(self, name)} is not in [0, 1)")
-        if not self.layer_norm_epsilon > 0.0:
-            raise ValueError(f"layer_norm_epsilon={self.layer_norm_epsilon} is not positive")
+        if not 0.0 < self.layer_norm_epsilon < math.inf:
+            raise ValueError(
+                f"layer_norm_epsilon={self.layer_norm_epsilon} is not positive and finite"
+            )
 
     def _check_widths(self) -> None:
         if self.d_model % self.num_heads != 0:

@@ -182,7 +182,7 @@ def misfit(
         expected: Groups of shapes by name.
         found: Groups of tensors by name.
     """
-    for group in expected.keys() | found.keys():
+    for group in sorted(expected.keys() | found.keys()):
         shapes = expected.get(group, {})
         tensors = found.get(group, {})
         for name in sorted(shapes.keys() | tensors.keys()):
