@@ -4,6 +4,7 @@ import errno
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -158,6 +159,17 @@ def test_what_a_device_leads_to_is_not_replaced(tmp_path: Path) -> None:
         subprocess.run([sys.executable, "-c", program], stdout=output, check=True)
 
     assert path.read_text().startswith("earlier\n")
+
+
+@pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="no memory to keep files in")
+def test_a_file_in_shared_memory_is_replaced_like_any_other() -> None:
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
+        path = Path(directory, "model.toml")
+
+        write_atomically(path, "before")
+        write_atomically(path, "after")
+
+        assert path.read_text() == "after"
 
 
 @pytest.mark.parametrize("name", ["x" * 255, "\u0436" * 127])

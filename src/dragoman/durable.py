@@ -93,8 +93,12 @@ def check_apart(written: Sequence[Path], read: Sequence[Path] = ()) -> None:
 
 
 def is_ordinary(path: Path) -> bool:
-    """Tell whether a path is a file or free for one, not a pipe, a device or a directory."""
-    of_system = path.absolute().parts[1:2] in [("dev",), ("proc",)]
+    """Tell whether a path is a file or free for one, not a pipe, a device or a directory.
+
+    `/dev/stdout` may lead to a file, but is none; in `/dev/shm`, which is memory, there are files.
+    """
+    parts = path.absolute().parts
+    of_system = parts[1:2] in [("dev",), ("proc",)] and parts[1:3] != ("dev", "shm")
     return not of_system and (path.is_file() or not path.exists())
 
 
