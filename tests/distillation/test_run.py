@@ -186,6 +186,15 @@ def test_several_processes_do_not_translate_for_one_student(
     assert not run.exists()
 
 
+def test_a_full_disk_is_that_of_the_run(start: Distil, run: Path) -> None:
+    folder = run / "distillation"
+    folder.mkdir(parents=True)
+    (folder / "sources.txt.new.pairs").symlink_to("/dev/full")
+
+    with pytest.raises(RunError, match=r"/run: cannot be written: No space left .* command again"):
+        start(sentences(100, 140))
+
+
 def test_a_source_with_several_translations_is_translated_once(start: Distil, run: Path) -> None:
     lines = sentences(100, 140)
     again = [f"{line} {line.rpartition(' ')[2]}" for line in lines[:3]]  # otherwise translated

@@ -16,7 +16,13 @@ from dragoman.distillation.text import write_pairs, write_sources
 from dragoman.durable import checksum, write_atomically
 from dragoman.errors import DragomanError, UsageError
 from dragoman.model_directory import ModelDirectory
-from dragoman.pipeline.claim import RECIPE_FILE, claim, make_directory, only_one
+from dragoman.pipeline.claim import (
+    RECIPE_FILE,
+    claim,
+    make_directory,
+    named_when_unwritable,
+    only_one,
+)
 from dragoman.pipeline.run import train_model
 from dragoman.recipe import Recipe
 from dragoman.training.compilation import require_compiler
@@ -138,7 +144,7 @@ def distil(
     require_compiler(recipe.training, device_of_process(recipe.training.device))
     search = _search(teacher, order.n_best)
     make_directory(order.directory)
-    with only_one(order.directory):
+    with named_when_unwritable(order.directory), only_one(order.directory):
         claim(recipe, order.directory)
         folder.mkdir(exist_ok=True)
         _translate(order, recipe, search, distribute, tell, display)
