@@ -128,6 +128,16 @@ def test_a_finished_run_without_checkpoints_keeps_its_recipe(
         claim(make_recipe(seed=2), tmp_path)
 
 
+def test_a_model_whose_checkpoints_are_gone_is_not_replaced_by_another(
+    make_recipe: MakeRecipe, tmp_path: Path
+) -> None:
+    claim(make_recipe(), tmp_path)
+    (tmp_path / "model.safetensors").touch()
+
+    with pytest.raises(RunError, match="seed: 1 became 2"):
+        claim(make_recipe(seed=2), tmp_path)
+
+
 HOLDS = """
 import errno, fcntl, os, signal, sys
 from pathlib import Path

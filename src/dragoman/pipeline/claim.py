@@ -13,6 +13,7 @@ from filelock import FileLock, SoftFileLock, Timeout
 from dragoman.config import from_table, read_table, to_table
 from dragoman.durable import write_atomically
 from dragoman.errors import DragomanError, UsageError
+from dragoman.model_directory import WEIGHTS_NAME
 from dragoman.model_directory.description import FINISHED_FILE
 from dragoman.pipeline.beginning import BEGINNING
 from dragoman.pipeline.publication import CARD
@@ -123,12 +124,15 @@ def _is_within(directory: Path, named: object) -> bool:
 def claim(recipe: Recipe, directory: Path) -> None:
     """Write the recipe into a directory that is new, or whose run it is.
 
-    Until there is a checkpoint, another recipe replaces the old one, because nothing is lost.
+    Until there is a checkpoint or a model, another recipe replaces the old one, because nothing is
+    lost.
     """
     check_free(directory)
     path = directory / RECIPE_FILE
     table = to_table(recipe)
-    if has_trained(directory) and (changed := _refused_changes(_read_recipe(path), table)):
+    # Whoever deletes checkpoints, or leaves them out of a copy, keeps the model.
+    has_weights = has_trained(directory) or (directory / WEIGHTS_NAME).exists()
+    if has_weights and (changed := _refused_changes(_read_recipe(path), table)):
         more = f"; and {len(changed) - MOST_NAMED} more" if len(changed) > MOST_NAMED else ""
         raise RunError(
             f"{directory}: it holds the run of another recipe ({'; '.join(changed[:MOST_NAMED])}"
