@@ -181,9 +181,12 @@ def test_several_processes_do_not_translate_for_one_student(
 ) -> None:
     monkeypatch.setenv("WORLD_SIZE", "2")
 
-    with pytest.raises(UsageError, match=r"torchrun -m dragoman train .*/run/recipe\.toml"):
-        start(sentences(100, 140))
-    assert not run.exists()
+    advice = (
+        r"torchrun --nproc-per-node 2 -m dragoman train '.*/my run/recipe\.toml' -o '.*/my run'$"
+    )
+    with pytest.raises(UsageError, match=advice):
+        start(sentences(100, 140), directory=run.with_name("my run"))
+    assert not run.with_name("my run").exists()
 
 
 def test_a_full_disk_is_that_of_the_run(start: Distil, run: Path) -> None:

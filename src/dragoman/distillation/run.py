@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from shlex import quote
 
 from dragoman.bulk.files import Distribute, Progress, translate_files
 from dragoman.bulk.job import Job, TranslatorSettings
@@ -130,10 +131,10 @@ def distil(
         DragomanError: the model, the text or the directory cannot be used.
     """
     if is_one_of_several():  # they would get in each other's way
+        run, file = (quote(str(order.directory / name)) for name in ("", RECIPE_FILE))
         raise UsageError(
             "a distillation translates in one process; when its training begins, stop it, and go "
-            f"on with several: torchrun -m dragoman train {order.directory / RECIPE_FILE} "
-            f"-o {order.directory}"
+            f"on with several: torchrun --nproc-per-node 2 -m dragoman train {file} -o {run}"
         )
     folder = order.directory / FOLDER
     teacher = ModelDirectory(order.teacher)
