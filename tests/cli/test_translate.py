@@ -350,6 +350,7 @@ def test_a_model_that_is_not_there_is_named(tmp_path: Path) -> None:
         ([os.devnull, "-o", "out", "--jobs", "2"], "standard input and pipes cannot be read again"),
         (["in.txt", "-o", "out", "--jobs", "0"], "--jobs 0: it takes at least one process"),
         (["-o", "out", "in.txt", "--cluster", "in.txt"], "--cluster in.txt: an address is HOST:"),
+        (["-o", "out", "--cluster", "in.txt"], "--cluster in.txt: an address is HOST:"),
         (["in.jsonl", "-o", "out"], "in.jsonl: it has records, not lines of text; name the field"),
         (["in.jsonl"], "in.jsonl: it has records, not lines of text; name the field"),
         (["IN.NDJSON", "-o", "out"], "IN.NDJSON: it has records, not lines of text"),

@@ -46,6 +46,7 @@ def bulk_output(
         UsageError: an option needs that, but something else was named, or it has no effect.
         DragomanError: the folder of an output does not exist.
     """
+    _check(options)  # first, as --cluster may have taken the only file for its address
     if options.field is None and options.into != BulkOptions.into:
         raise UsageError(
             f"--into {options.into}: it needs --field, which names the field to translate"
