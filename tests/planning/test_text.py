@@ -230,7 +230,7 @@ def test_what_would_give_evaluation_text_away_is_said_before_anything_is_planned
     test = write(tmp_path / "test.tsv", [("The number 7 is here.", "Il numero 7 è qui.")])
     corpora = CorporaConfig(train=(train,), test=(test,))
 
-    with pytest.raises(OverlapError, match=r"1 pair of the training text .* \(line 8\)"):
+    with pytest.raises(OverlapError, match=r"/train\.tsv: 1 pair of .* \(line 8\)"):
         measure_text(corpora, ("en", "it"), tmp_path)
     kept = measure_text(replace(corpora, overlap="drop"), ("en", "it"), tmp_path)
 

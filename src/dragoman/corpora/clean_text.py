@@ -98,7 +98,8 @@ def clean_corpora(
     seen = SeenPairs()
     casing = _Casing(needed=any(corpus.truecase for corpus in corpora.train))
     for corpus in corpora.train:
-        cleaned, overlap = CleaningReport(), OverlapReport(corpus.name)
+        place = corpus.path or corpus.source or corpus.name
+        cleaned, overlap = CleaningReport(), OverlapReport(place)
         signs = Signs(corpus, languages)
         read = signs.watch(read_pairs(corpus, languages=languages))
         kept = clean(read, cleaning, cleaned, languages=languages, seen=seen)

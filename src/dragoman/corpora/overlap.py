@@ -21,7 +21,7 @@ class OverlapReport:
     """How much of the evaluation text one training corpus has."""
 
     corpus: str
-    """Name of the training corpus, for messages."""
+    """The file of the training corpus, for messages: others may have its name elsewhere."""
 
     sources: int = 0
     """Training pairs whose source is an evaluation source."""
