@@ -454,6 +454,7 @@ def test_an_update_holds_an_epoch_at_most(
         (["x.tsv", "--languages", "en-it", "--minutes", "inf"], 2, "<= 525600"),
         (["x.tsv", "--languages", "en-it", "--minutes", "1e300"], 2, "<= 525600"),
         (["x.tsv"], 1, "x.tsv: there is no such file"),
+        (["/dev/null"], 1, "/dev/null: a pipe or a device can be read only once"),
         (["x.tsv", "--languages", "en-it", "-o", "no/where.toml"], 1, "no/where.toml: cannot be"),
     ],
 )

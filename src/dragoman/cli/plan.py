@@ -50,6 +50,7 @@ def plan(
     json
         Print one JSON object, for programs.
     """
+    from dragoman.corpora.fingerprint import fingerprint_files
     from dragoman.corpora.languages import parse_languages, warn_of_unknown
     from dragoman.errors import UsageError
     from dragoman.planning.plan import make_plan
@@ -62,11 +63,12 @@ def plan(
         _check_output(output, pairs)
     source, target = parse_languages(languages)
     given = {"source_language": source, "target_language": target, "corpora": {"train": train}}
-    recipe_from_table(given)  # refuses now what training would refuse later
+    corpora = recipe_from_table(given).corpora  # refuses now what training would refuse later
     warn_of_unknown((source, target), _say)
     # An output that cannot be written must fail now, not at the end; and signals clean up.
     end_by_exit()
     with contextlib.nullcontext() if output is None else open_whole(output) as file:
+        fingerprint_files(corpora)  # refuses a pipe, which training cannot read again
         made = make_plan(given, minutes, _say)
         if file is not None:
             file.write(made.as_toml().encode())
