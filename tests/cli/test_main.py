@@ -228,6 +228,20 @@ def refuse_output(arguments: list[str], unbuffered: str) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_a_working_directory_that_is_gone_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+
+    assert main(["corpus", "primer", "--pairs", "1", "-o", "train.tsv"]) == 1
+
+    said = capsys.readouterr().err
+    assert said == "dragoman: the working directory is gone; change to one that is there\n"
+
+
 def test_a_reader_who_goes_ends_a_command_with_the_code_of_a_shell(tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_text("\n" * 200_000)  # more than a pipe holds
     command = [sys.executable, "-m", "dragoman", "translate", str(MODEL), str(tmp_path / "in.txt")]

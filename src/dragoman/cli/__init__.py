@@ -193,6 +193,8 @@ def _one_sentence(error: Exception, command: Sequence[str]) -> str:
     """Say what went wrong and how to fix it; or, if no user can, that the bug is ours."""
     if isinstance(error, OSError) and (name := _name_of_output(error) or error.filename):
         return f"{name}: {REASONS.get(type(error), error.strerror)}"
+    if isinstance(error, FileNotFoundError) and error.errno:  # without a name, of `os.getcwd`
+        return "the working directory is gone; change to one that is there"
     if isinstance(error, DragomanError | OSError):
         return str(error)
     if isinstance(error, ModuleNotFoundError):
