@@ -162,7 +162,7 @@ def test_case_is_learnt_from_text_before_and_only_for_training() -> None:
 
 
 def test_evaluation_sentences_in_the_training_text_are_refused(prepare: Prepare) -> None:
-    with pytest.raises(OverlapError, match=r"train: 2 pairs .* \(lines 51, 52\)"):
+    with pytest.raises(OverlapError, match=r"train\.tsv: 2 pairs .* \(lines 51, 52\)"):
         prepare([*sentences(100, 150), *sentences(300, 302)], test=sentences(300, 302))
 
 
