@@ -173,7 +173,7 @@ def _suits_ctranslate2(
     """Tell whether there is a copy for CTranslate2 and nothing needs PyTorch.
 
     How much there is to translate does not matter: on CPUs the copy was faster for single sentences
-    and, except for the preset `base` on a CPU with AMX, for thousands
+    and, except for the preset `base` on a CPU with AMX, as fast or faster for thousands
     (`benchmarks/translation_speed`).
     """
     if search.samples or settings.device not in ("auto", "cpu"):
