@@ -37,6 +37,9 @@ SOURCE_TOKENS_PER_BATCH = 2**13
 """A CPU has at most as many together without the copies: the keys and values of more do not stay in
 its cache, which every step reads."""
 
+TOKENS_SCORED_PER_BATCH = 2**11
+"""A CPU scores at most as many tokens together: more are no faster, and slower in float32."""
+
 BYTES_PER_TOKEN = 2**18
 """A GPU decodes together as many tokens as its memory has such pieces: some 320,000 with 80 GB.
 With a `base` model they need about an eighth of it."""
@@ -134,7 +137,7 @@ class PyTorchEngine:
         batch for which a GPU has too little memory, as when others use it, is searched in halves.
         """
         rows_per_sentence = config.n_best if config.samples else config.beam_size
-        budget = self._budget(rows_per_sentence)
+        budget = self._budget(rows_per_sentence, SOURCE_TOKENS_PER_BATCH)
         prefixes = prefixes or [()] * len(sources)
 
         def search_batch(batch: list[int]) -> list[list[Hypothesis]]:
@@ -191,15 +194,15 @@ class PyTorchEngine:
             return self._judge(self._transformer.states(source, target), following).tolist()
 
         with torch.inference_mode(), _evaluating(self._transformer):
-            for batch in group_by_length(lengths, self._budget(4)):
+            for batch in group_by_length(lengths, self._budget(4, TOKENS_SCORED_PER_BATCH)):
                 for i, row in zip(batch, _in_halves(judge_batch, batch), strict=True):
                     results[i] = tuple(row[: len(translations[i]) + 1])
         return results
 
-    def _budget(self, rows_per_token: int) -> int:
-        """Choose how many source tokens a batch has, if each needs so many rows."""
+    def _budget(self, rows_per_token: int, most_on_cpu: int) -> int:
+        """Choose how many tokens a batch has, if each needs so many rows."""
         budget = self._tokens_per_batch // rows_per_token
-        return min(budget, SOURCE_TOKENS_PER_BATCH) if self.device.type == "cpu" else budget
+        return min(budget, most_on_cpu) if self.device.type == "cpu" else budget
 
     def _judge(
         self, states: Float[Tensor, "batch target d_model"], tokens: Int[Tensor, "batch target"]
