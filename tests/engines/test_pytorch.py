@@ -430,6 +430,7 @@ def test_a_cpu_has_as_many_sentences_at_once_as_its_cache_holds(
         raise ValueError("it is known how many are searched at once")
 
     monkeypatch.setattr(engine, "_pose", pose)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 1)  # several share what there is
     with pytest.raises(ValueError, match="how many are searched at once"):
         engine.search([[5] * 31] * 20 * (tokens // 32), SearchConfig(beam_size=beam_size))
 
