@@ -12,9 +12,10 @@ import torch
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY
 from dragoman.device import choose_device
+from dragoman.engines import pytorch as engine_module
 from dragoman.engines.grouping import group_by_length
 from dragoman.engines.protocol import TEXTS_AT_ONCE, TEXTS_AT_ONCE_ON_GPU
-from dragoman.engines.pytorch import SOURCE_TOKENS_PER_BATCH, PyTorchEngine
+from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.errors import DragomanError, UsageError
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
@@ -418,11 +419,26 @@ def test_a_gpu_is_given_more_texts_at_once(transformer: Transformer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("beam_size", "tokens"), [(1, SOURCE_TOKENS_PER_BATCH), (4, 2**13), (8, 2**12)]
+    ("beam_size", "in_cache", "expected"),
+    [
+        (1, 2**13, 2**13),
+        (1, 2**10, 2**13),  # as many as ever, though not all stay there
+        (4, 2**10, 2**11),
+        (4, 2**12, 2**12),
+        (4, 2**16, 2**13),
+        (8, 2**16, 2**12),
+    ],
 )
-def test_a_cpu_has_as_many_sentences_at_once_as_its_cache_holds(
-    transformer: Transformer, monkeypatch: pytest.MonkeyPatch, beam_size: int, tokens: int
+def test_a_cpu_has_more_sentences_at_once_if_its_cache_holds_them(
+    transformer: Transformer,
+    monkeypatch: pytest.MonkeyPatch,
+    beam_size: int,
+    in_cache: int,
+    expected: int,
 ) -> None:
+    bytes_per_token = 2 * 2 * 12 * 4  # keys and values, blocks, d_model, float32
+    monkeypatch.setattr(engine_module, "CACHE", in_cache * bytes_per_token)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 1)  # several share what there is
     engine, asked = PyTorchEngine(transformer, SPECIAL), []
 
     def pose(sources: Sequence[Sequence[int]], prefixes: Sequence[Sequence[int]]) -> object:
@@ -430,11 +446,10 @@ def test_a_cpu_has_as_many_sentences_at_once_as_its_cache_holds(
         raise ValueError("it is known how many are searched at once")
 
     monkeypatch.setattr(engine, "_pose", pose)
-    monkeypatch.setattr(torch, "get_num_threads", lambda: 1)  # several share what there is
     with pytest.raises(ValueError, match="how many are searched at once"):
-        engine.search([[5] * 31] * 20 * (tokens // 32), SearchConfig(beam_size=beam_size))
+        engine.search([[5] * 31] * 20 * (expected // 32), SearchConfig(beam_size=beam_size))
 
-    assert asked[0] == tokens
+    assert asked == [expected]
 
 
 def test_a_batch_that_does_not_fit_into_the_memory_of_a_gpu_is_searched_in_halves(

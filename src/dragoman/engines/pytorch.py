@@ -30,15 +30,14 @@ from dragoman.model.transformer import Transformer
 from dragoman.shortlist.shortlist import Shortlist
 from dragoman.tokenizers.tokenizer import SpecialIds
 
-TOKENS_PER_BATCH = 2**15
+TOKENS_PER_BATCH = 2**13
 """Source tokens decoded together, padding and the beam's copies included."""
 
-SOURCE_TOKENS_PER_BATCH = 2**13
-"""A CPU has at most as many together without the copies: the keys and values of more do not stay in
-its cache, which every step reads."""
+MOST_TIMES_AS_MANY = 4
+"""A CPU takes up to so many times as many, as steps with few rows take longer for each..."""
 
-TOKENS_SCORED_PER_BATCH = 2**11
-"""A CPU scores at most as many tokens together: more are no faster, and slower in float32."""
+CACHE = 3 * 2**23
+"""...as long as the keys and values of the sources, which every step reads, take no more bytes."""
 
 BYTES_PER_TOKEN = 2**18
 """A GPU decodes together as many tokens as its memory has such pieces: some 320,000 with 80 GB.
@@ -96,6 +95,8 @@ class PyTorchEngine:
         )
         self._shortlist = shortlist
         self._tokens_per_batch = tokens_per_batch or _tokens_per_batch(self.device)
+        device_decides = tokens_per_batch is None and self.device.type == "cpu"
+        self._tokens_in_cache = _tokens_in_cache(transformer) if device_decides else 0
 
     @property
     def name(self) -> str:
@@ -137,7 +138,8 @@ class PyTorchEngine:
         batch for which a GPU has too little memory, as when others use it, is searched in halves.
         """
         rows_per_sentence = config.n_best if config.samples else config.beam_size
-        budget = self._budget(rows_per_sentence, SOURCE_TOKENS_PER_BATCH)
+        budget = self._tokens_per_batch // rows_per_sentence
+        budget = max(budget, min(MOST_TIMES_AS_MANY * budget, self._tokens_in_cache))
         prefixes = prefixes or [()] * len(sources)
 
         def search_batch(batch: list[int]) -> list[list[Hypothesis]]:
@@ -194,15 +196,10 @@ class PyTorchEngine:
             return self._judge(self._transformer.states(source, target), following).tolist()
 
         with torch.inference_mode(), _evaluating(self._transformer):
-            for batch in group_by_length(lengths, self._budget(4, TOKENS_SCORED_PER_BATCH)):
+            for batch in group_by_length(lengths, self._tokens_per_batch // 4):
                 for i, row in zip(batch, _in_halves(judge_batch, batch), strict=True):
                     results[i] = tuple(row[: len(translations[i]) + 1])
         return results
-
-    def _budget(self, rows_per_token: int, most_on_cpu: int) -> int:
-        """Choose how many tokens a batch has, if each needs so many rows."""
-        budget = self._tokens_per_batch // rows_per_token
-        return min(budget, most_on_cpu) if self.device.type == "cpu" else budget
 
     def _judge(
         self, states: Float[Tensor, "batch target d_model"], tokens: Int[Tensor, "batch target"]
@@ -270,6 +267,13 @@ def _tokens_per_batch(device: torch.device) -> int:
     if device.type != "cuda":
         return TOKENS_PER_BATCH
     return torch.cuda.get_device_properties(device).total_memory // BYTES_PER_TOKEN
+
+
+def _tokens_in_cache(transformer: Transformer) -> int:
+    """Count the source tokens whose keys and values fit into `CACHE`."""
+    config = transformer.config
+    numbers = 2 * config.num_decoder_layers * config.d_model
+    return CACHE // (numbers * next(transformer.parameters()).element_size())
 
 
 def _batches(
