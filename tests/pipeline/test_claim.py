@@ -118,21 +118,12 @@ def test_bleu_stays_as_it_is_where_it_chooses_the_weights(
         claim(make_recipe(training__metric="BLEU", evaluation__tokenize="char"), tmp_path)
 
 
-def test_a_finished_run_without_checkpoints_keeps_its_recipe(
-    make_recipe: MakeRecipe, tmp_path: Path
+@pytest.mark.parametrize("kept", ["finished", "model.safetensors"])
+def test_a_run_without_checkpoints_keeps_its_recipe_if_it_is_finished_or_has_a_model(
+    make_recipe: MakeRecipe, tmp_path: Path, kept: str
 ) -> None:
     claim(make_recipe(), tmp_path)
-    (tmp_path / "finished").touch()
-
-    with pytest.raises(RunError, match="seed"):
-        claim(make_recipe(seed=2), tmp_path)
-
-
-def test_a_model_whose_checkpoints_are_gone_is_not_replaced_by_another(
-    make_recipe: MakeRecipe, tmp_path: Path
-) -> None:
-    claim(make_recipe(), tmp_path)
-    (tmp_path / "model.safetensors").touch()
+    (tmp_path / kept).touch()
 
     with pytest.raises(RunError, match="seed: 1 became 2"):
         claim(make_recipe(seed=2), tmp_path)

@@ -50,7 +50,7 @@ def plan(
     json
         Print one JSON object, for programs.
     """
-    from dragoman.corpora.fingerprint import fingerprint_files
+    from dragoman.corpora.fingerprint import refuse_pipes
     from dragoman.corpora.languages import parse_languages, warn_of_unknown
     from dragoman.errors import UsageError
     from dragoman.planning.plan import make_plan
@@ -68,7 +68,7 @@ def plan(
     # An output that cannot be written must fail now, not at the end; and signals clean up.
     end_by_exit()
     with contextlib.nullcontext() if output is None else open_whole(output) as file:
-        fingerprint_files(corpora)  # refuses a pipe, which training cannot read again
+        refuse_pipes(corpora)
         made = make_plan(given, minutes, _say)
         if file is not None:
             file.write(made.as_toml().encode())

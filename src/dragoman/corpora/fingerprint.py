@@ -66,14 +66,29 @@ def fingerprint_file(path: Path) -> str:
     Raises:
         CorpusError: it cannot be read, or can be read only once.
     """
-    if path.exists() and not path.is_file():
-        raise CorpusError(
-            f"{path}: a pipe or a device can be read only once, and training reads its text "
-            "several times; write it to a file"
-        )
+    _refuse_pipe(path)
     try:
         return checksum(path)
     except FileNotFoundError:
         raise CorpusError(f"{path}: there is no such file") from None
     except OSError as error:
         raise CorpusError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def refuse_pipes(corpora: CorporaConfig) -> None:
+    """Refuse text that a training could not read again, without reading it.
+
+    Raises:
+        CorpusError: a file of the corpora can be read only once, or a directory is not a corpus.
+    """
+    for corpus in (*corpora.train, *corpora.validation, *corpora.test):
+        for _, path in files_of(corpus):
+            _refuse_pipe(path)
+
+
+def _refuse_pipe(path: Path) -> None:
+    if path.exists() and not path.is_file():
+        raise CorpusError(
+            f"{path}: a pipe or a device can be read only once, and training reads its text "
+            "several times; write it to a file"
+        )

@@ -5,8 +5,8 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 LEAST_SHARE = 4
-"""A batch of less than this part of what it could have is not made for the sake of evenness: with
-few rows, each of them takes longer."""
+"""For the sake of evenness, no batch gets less than a fourth of what it may have: with few rows,
+each of them takes longer."""
 
 
 def group_by_length(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
