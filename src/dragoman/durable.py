@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 _LONGEST_NAME = 220
 """Bytes; most systems allow 255, and the name of an unfinished file is somewhat longer."""
 
+_COMPRESSED = (".gz", ".zst", ".xz", ".bz2", ".zip")
+"""Endings of files that are not plain text."""
+
 
 def write_atomically(path: Path, text: str) -> None:
     """Write a text file to the disk whole, or not at all."""
@@ -76,15 +79,21 @@ def _take_over(before: os.stat_result, unfinished: int) -> None:
     os.fchmod(unfinished, before.st_mode & 0o777)  # at last, as a new owner may take rights away
 
 
-def check_apart(written: Sequence[Path], read: Sequence[Path] = ()) -> None:
-    """Make sure that no output overwrites an input or another output.
+def check_written(written: Sequence[Path], read: Sequence[Path] = ()) -> None:
+    """Make sure that no output overwrites an input or another output, and that each is plain text.
 
     Raises:
-        UsageError: two names refer to the same file, perhaps through a link.
+        UsageError: two names refer to the same file, perhaps through a link; or one says that it is
+            compressed.
         DragomanError: symbolic links form a loop.
     """
     before = [follow_links(path) for path in read]
     for path in written:
+        if path.suffix.lower() in _COMPRESSED:
+            raise UsageError(
+                f"{path}: it would not be compressed; leave {path.suffix} out, and compress the "
+                "file afterwards"
+            )
         place = follow_links(path)
         if is_ordinary(path) and place in before:
             use = "read" if place in before[: len(read)] else "written"

@@ -38,6 +38,7 @@ def outcome(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, s
         (["translate", "m", "a.en", "-o", "./a.en"], 2, "a.en: it is read already"),
         (["translate", "m", "a.en", "--alignments", "link.en"], 2, "link.en: it is read already"),
         (["translate", "m", "-o", "b", "--alignments", "b"], 2, "b: it is written already"),
+        (["translate", "m", "a.en", "-o", "b.gz"], 2, "b.gz: it would not be compressed"),
         (
             ["corpus", "primer", "--pairs", "1", "-o", "b", "--alignments", "b"],
             2,

@@ -10,7 +10,7 @@ from cyclopts import App, Parameter
 
 from dragoman.cli.options import Count, Flag, Languages, Output, OutputIfAny, WholeNumber
 from dragoman.counting import counted
-from dragoman.durable import check_apart, naming, open_whole
+from dragoman.durable import check_written, naming, open_whole
 from dragoman.exit_codes import FOUND
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def primer(
     from dragoman.alignment.links import write_pharaoh
     from dragoman.corpora.primer.corpus import generate
 
-    check_apart([output] if alignments is None else [output, alignments])
+    check_written([output] if alignments is None else [output, alignments])
     with contextlib.ExitStack() as stack:
         text = stack.enter_context(open_whole(output))
         links = stack.enter_context(open_whole(alignments)) if alignments else None
@@ -224,7 +224,7 @@ def _listing(
         return
     from dragoman.corpora.fingerprint import files_of
 
-    check_apart([output], [path for corpus in corpora for _, path in files_of(corpus)])
+    check_written([output], [path for corpus in corpora for _, path in files_of(corpus)])
     with open_whole(output) as stream:
 
         def write(corpus: str, pair: "Pair | None", reason: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dragoman.cli.options import Flag, Languages, Minutes, OutputIfAny
-from dragoman.durable import check_apart, open_whole
+from dragoman.durable import check_written, open_whole
 from dragoman.exit_codes import STOPPED
 
 
@@ -102,7 +102,7 @@ def _check_output(output: Path, pairs: Sequence[str]) -> None:
     from dragoman.planning.plan import is_planned
 
     corpora = [CorpusConfig(path=path) for path in pairs]
-    check_apart([output], [path for corpus in corpora for _, path in files_of(corpus)])
+    check_written([output], [path for corpus in corpora for _, path in files_of(corpus)])
     if output.is_file() and output.stat().st_size and not is_planned(output):
         raise UsageError(
             f"{output}: it exists, and not as dragoman plan wrote it; name another file"

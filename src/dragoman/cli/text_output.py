@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from dragoman.durable import check_apart, naming, open_whole
+from dragoman.durable import check_written, naming, open_whole
 
 _OF_MODEL = (
     *("model.*", "*.model", "tokenizer*", "shortlist.*", "ctranslate2/*"),
@@ -22,7 +22,7 @@ def check_outputs(written: Sequence[Path], *, model: Path, read: Sequence[Path])
         UsageError: two names refer to one file, perhaps through a link.
     """
     of_model = [path for pattern in _OF_MODEL for path in model.glob(pattern)]
-    check_apart(written, read=[*read, *of_model])
+    check_written(written, read=[*read, *of_model])
 
 
 @contextlib.contextmanager

@@ -12,7 +12,7 @@ from dragoman.cli.bulk_translation import BulkOptions, bulk_output, translate_in
 from dragoman.cli.options import Flag, OutputIfAny, WholeNumber, settings_are_options
 from dragoman.cli.text_output import check_outputs, open_output
 from dragoman.cli.translation_options import TranslationOptions, announce
-from dragoman.durable import check_apart
+from dragoman.durable import check_written
 from dragoman.errors import UsageError
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def translate(
         from dragoman.bulk.files import rejections_path
         from dragoman.bulk.job import Job
 
-        check_apart([*written, rejections_path(place)], read=read)
+        check_written([*written, rejections_path(place)], read=read)
         settings = _configure(model, search)
         form = _form(output, settings)
         loading = translation.settings(model, settings)
