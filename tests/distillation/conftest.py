@@ -63,10 +63,8 @@ class Counting:
         self.lines = 0
         self._left = dies_after
 
-    def __call__(
-        self, job: Job, parts: KeptParts, run: str, blocks: Sequence[Block]
-    ) -> Iterator[Done]:
-        for done in in_this_process(job, parts, run, blocks):
+    def __call__(self, job: Job, parts: KeptParts, blocks: Sequence[Block]) -> Iterator[Done]:
+        for done in in_this_process(job, parts, blocks):
             self.lines += done.num_lines
             yield done
             if self._left is not None:

@@ -26,12 +26,11 @@ class BlockTranslator:
     Args:
         job: What is translated.
         parts: Where it is kept.
-        run: A name of this run of the command.
     """
 
-    def __init__(self, job: Job, parts: KeptParts, run: str) -> None:
+    def __init__(self, job: Job, parts: KeptParts) -> None:
         self._job, self._parts = job, parts
-        self._attempts = Attempts(parts.path, run)
+        self._attempts = Attempts(parts.path, parts.run)
         self._has_translated = False
 
     def translate(self, block: Block) -> FinishedBlock:

@@ -6,7 +6,6 @@ from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
-from uuid import uuid4
 
 from dragoman.bulk.block_translator import BlockTranslator
 from dragoman.bulk.file_format import Block
@@ -25,8 +24,8 @@ class Done(NamedTuple):
     """What computed it."""
 
 
-Distribute = Callable[[Job, KeptParts, str, Sequence[Block]], Iterator[Done]]
-"""Has the blocks of a job translated and saved, under the name of a run, in any order."""
+Distribute = Callable[[Job, KeptParts, Sequence[Block]], Iterator[Done]]
+"""Has the blocks of a job translated and saved, in any order."""
 
 
 class Progress(NamedTuple):
@@ -64,7 +63,7 @@ def translate_files(job: Job, distribute: Distribute, tell: Callable[[Progress],
         rest = [block for block in blocks if block.number not in finished]
         num_done = num_lines - sum(block.num_lines for block in rest)
         tell(Progress(num_done, num_lines))
-        for done in distribute(job, parts, uuid4().hex, rest) if rest else ():
+        for done in distribute(job, parts, rest) if rest else ():
             num_done += done.num_lines
             tell(Progress(num_done, num_lines, done.warnings, done.engine))
         unchanged.check()
@@ -76,11 +75,9 @@ def translate_files(job: Job, distribute: Distribute, tell: Callable[[Progress],
     return num_rejected
 
 
-def in_this_process(
-    job: Job, parts: KeptParts, run: str, blocks: Sequence[Block]
-) -> Iterator[Done]:
+def in_this_process(job: Job, parts: KeptParts, blocks: Sequence[Block]) -> Iterator[Done]:
     """Translate block after block."""
-    translator = BlockTranslator(job, parts, run)
+    translator = BlockTranslator(job, parts)
     for block in blocks:
         finished = translator.translate(block)
         yield Done(block.num_lines, finished.warnings, translator.load())

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
+from uuid import uuid4
 
 from filelock import FileLock, Timeout
 
@@ -65,6 +66,9 @@ class KeptParts:
     def __init__(self, output: Path, identity: dict[str, str], unchanged: Unchanged) -> None:
         place = follow_links(output)
         self.path = place.with_name(f"{place.name}.part")
+        self.run = uuid4().hex
+        """A name of this run of the command, in all of its processes."""
+
         self._output = output
         self._identity, self._unchanged = identity, unchanged
         content = json.dumps(identity, sort_keys=True).encode()

@@ -55,7 +55,6 @@ def _distribute(
     count: int | None,
     job: Job,
     parts: KeptParts,
-    run: str,
     blocks: Sequence[Block],
 ) -> Iterator[Done]:
     """Have the blocks translated by a pool of actors.
@@ -72,7 +71,7 @@ def _distribute(
         rows = [{"block": json.dumps(asdict(block))} for block in blocks]
         answers = ray.data.from_items(rows, override_num_blocks=len(rows)).map_batches(
             _Actor,
-            fn_constructor_args=(job, parts, run, Path.cwd()),
+            fn_constructor_args=(job, parts, Path.cwd()),
             batch_size=1,
             compute=ActorPoolStrategy(size=min(actors, len(rows))),
             num_cpus=PROCESSORS_OF_ACTOR,
@@ -104,9 +103,9 @@ def on_processors(job: Job) -> Job:
 class _Actor:
     """A process of the cluster with a model of its own, on one thread."""
 
-    def __init__(self, job: Job, parts: KeptParts, run: str, directory: Path) -> None:
+    def __init__(self, job: Job, parts: KeptParts, directory: Path) -> None:
         job = replace(job, translator=replace(job.translator, threads=1))
-        self._translator = BlockTranslator(job, parts, run)
+        self._translator = BlockTranslator(job, parts)
         self._directory = directory
         """Where the command runs: the paths that it was given may be relative to it."""
 

@@ -37,15 +37,13 @@ def with_workers(count: int) -> Distribute:
     return partial(_distribute, count)
 
 
-def _distribute(
-    count: int, job: Job, parts: KeptParts, run: str, blocks: Sequence[Block]
-) -> Iterator[Done]:
+def _distribute(count: int, job: Job, parts: KeptParts, blocks: Sequence[Block]) -> Iterator[Done]:
     """Start the processes, and stop them however this ends."""
     job = replace(job, translator=replace(job.translator, threads=max(1, num_cpus() // count)))
     workers: list[_Worker] = []
 
     def start() -> _Worker:
-        workers.append(_start(job, parts, run))
+        workers.append(_start(job, parts))
         return workers[-1]
 
     try:
@@ -100,21 +98,21 @@ def _judge_death(worker: _Worker, deaths: int) -> None:
         )
 
 
-def _start(job: Job, parts: KeptParts, run: str) -> _Worker:
+def _start(job: Job, parts: KeptParts) -> _Worker:
     """Start a process."""
     context = get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_work, args=(theirs, job, parts, run), daemon=True)
+    process = context.Process(target=_work, args=(theirs, job, parts), daemon=True)
     process.start()
     theirs.close()  # so that the end of the process is the end of the channel
     return _Worker(process, ours)
 
 
-def _work(channel: Connection, job: Job, parts: KeptParts, run: str) -> None:
+def _work(channel: Connection, job: Job, parts: KeptParts) -> None:
     """Translate the blocks that come, in a process of its own."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent decides
     Thread(target=_end_with_parent, daemon=True).start()
-    translator = BlockTranslator(job, parts, run)
+    translator = BlockTranslator(job, parts)
     with contextlib.suppress(EOFError):
         while True:
             block = channel.recv()
