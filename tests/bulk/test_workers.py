@@ -8,8 +8,9 @@ from multiprocessing import Pipe
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 
+from dragoman.bulk.block_translator import Done
 from dragoman.bulk.file_format import Block
-from dragoman.bulk.files import Done, rejections_path
+from dragoman.bulk.files import rejections_path
 from dragoman.bulk.job import Job
 from dragoman.bulk.workers import _feed, _Worker
 

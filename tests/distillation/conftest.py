@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from dragoman.bulk.block_translator import Done
 from dragoman.bulk.file_format import Block
-from dragoman.bulk.files import Done, in_this_process
+from dragoman.bulk.files import in_this_process
 from dragoman.bulk.job import Job
 from dragoman.bulk.kept import KeptParts
 from dragoman.pipeline.run import train_model

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dragoman.bulk.attempts import Attempt, Attempts
 from dragoman.bulk.file_format import Block, Line
@@ -15,6 +15,15 @@ from dragoman.model_directory import ModelError
 if TYPE_CHECKING:
     from dragoman.alignment.aligner import Aligner
     from dragoman.translator import Translator
+
+
+class Done(NamedTuple):
+    """A block was finished."""
+
+    num_lines: int
+    warnings: list[str]
+    engine: str
+    """What computed it."""
 
 
 class BlockTranslator:
@@ -33,7 +42,7 @@ class BlockTranslator:
         self._attempts = Attempts(parts.path, parts.run)
         self._has_translated = False
 
-    def translate(self, block: Block) -> FinishedBlock:
+    def translate(self, block: Block) -> Done:
         """Translate a block, unless that was done before, and save it.
 
         Raises:
@@ -41,22 +50,19 @@ class BlockTranslator:
                 the block cannot be saved.
         """
         if self._parts.has(block.number):  # whoever did it died before it could say so
-            return self._parts.load(block)
-        with self._parts.kept_if_it_fails():
-            attempt = self._attempts.begin(block)
-        self.load()
-        lines = self._job.files.read(block)
-        finished = self._finish(block, lines, self._translate(block, attempt, lines))
-        self._parts.save(block.number, finished)
-        self._attempts.end(block)
-        return finished
+            finished = self._parts.load(block)
+        else:
+            with self._parts.kept_if_it_fails():
+                attempt = self._attempts.begin(block)
+            self._load()
+            lines = self._job.files.read(block)
+            finished = self._finish(block, lines, self._translate(block, attempt, lines))
+            self._parts.save(block.number, finished)
+            self._attempts.end(block)
+        return Done(block.num_lines, finished.warnings, self._load())
 
-    def load(self) -> str:
-        """Load the model, unless that was done before, and name what computes.
-
-        Raises:
-            DragomanError: the model cannot be used.
-        """
+    def _load(self) -> str:
+        """Load the model, unless that was done before, and name what computes."""
         if self._aligner is not None:
             self._aligner.check()
         return self._translator.engine
@@ -155,6 +161,4 @@ class BlockTranslator:
             return None
         from dragoman.alignment.aligner import Aligner
 
-        aligner = Aligner(self._job.translator.model)
-        aligner.check()
-        return aligner
+        return Aligner(self._job.translator.model)

@@ -7,22 +7,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from dragoman.bulk.block_translator import BlockTranslator
+from dragoman.bulk.block_translator import BlockTranslator, Done
 from dragoman.bulk.file_format import Block
 from dragoman.bulk.job import Job
 from dragoman.bulk.kept import FinishedBlock, KeptParts, Rejection
 from dragoman.bulk.unchanged import Unchanged
 from dragoman.durable import flush, follow_links, is_ordinary, open_whole, remove_unfinished
-
-
-class Done(NamedTuple):
-    """A block was finished."""
-
-    num_lines: int
-    warnings: list[str]
-    engine: str
-    """What computed it."""
-
 
 Distribute = Callable[[Job, KeptParts, Sequence[Block]], Iterator[Done]]
 """Has the blocks of a job translated and saved, in any order."""
@@ -77,10 +67,7 @@ def translate_files(job: Job, distribute: Distribute, tell: Callable[[Progress],
 
 def in_this_process(job: Job, parts: KeptParts, blocks: Sequence[Block]) -> Iterator[Done]:
     """Translate block after block."""
-    translator = BlockTranslator(job, parts)
-    for block in blocks:
-        finished = translator.translate(block)
-        yield Done(block.num_lines, finished.warnings, translator.load())
+    return map(BlockTranslator(job, parts).translate, blocks)
 
 
 def rejections_path(output: Path) -> Path:

@@ -17,9 +17,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dragoman.bulk.block_translator import BlockTranslator
+from dragoman.bulk.block_translator import BlockTranslator, Done
 from dragoman.bulk.file_format import LINES_PER_BLOCK, Block, BulkError
-from dragoman.bulk.files import Distribute, Done
+from dragoman.bulk.files import Distribute
 from dragoman.bulk.job import Job
 from dragoman.bulk.kept import KeptParts
 from dragoman.device import num_cpus
@@ -114,9 +114,7 @@ class _Actor:
         block = Block(**json.loads(batch["block"][0]))
         try:
             os.chdir(self._directory)
-            finished = self._translator.translate(block)
-            done = Done(block.num_lines, finished.warnings, self._translator.load())
-            return {"answer": [json.dumps(done._asdict())]}
+            return {"answer": [json.dumps(self._translator.translate(block)._asdict())]}
         except Exception as error:
             kind = "" if isinstance(error, DragomanError) else f"{type(error).__name__}: "
             return {"answer": [json.dumps({"error": f"{kind}{error}"})]}

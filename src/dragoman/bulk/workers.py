@@ -18,9 +18,9 @@ from threading import Thread
 from typing import NamedTuple
 
 from dragoman.bulk.attempts import MOST
-from dragoman.bulk.block_translator import BlockTranslator
+from dragoman.bulk.block_translator import BlockTranslator, Done
 from dragoman.bulk.file_format import Block, BulkError
-from dragoman.bulk.files import Distribute, Done
+from dragoman.bulk.files import Distribute
 from dragoman.bulk.job import Job
 from dragoman.bulk.kept import KeptParts
 from dragoman.device import num_cpus
@@ -117,8 +117,7 @@ def _work(channel: Connection, job: Job, parts: KeptParts) -> None:
         while True:
             block = channel.recv()
             try:
-                finished = translator.translate(block)
-                channel.send(Done(block.num_lines, finished.warnings, translator.load()))
+                channel.send(translator.translate(block))
             except Exception as error:
                 channel.send(error)
 
