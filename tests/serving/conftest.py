@@ -2,7 +2,6 @@
 
 import shutil
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -16,12 +15,14 @@ from dragoman.interop.ctranslate2 import export_ctranslate2
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.model_directory import (
+    WEIGHTS_NAME,
     AlignmentDescription,
     ModelDescription,
+    ModelDirectory,
     TokenizerDescription,
     save_model,
 )
-from dragoman.serving.models import ServedModel
+from dragoman.serving.models import ServedModel, prepare_model
 from dragoman.serving.settings import Settings
 from dragoman.terms.finder import TermFinder
 from dragoman.tokenizers.config import TokenizerConfig
@@ -91,48 +92,47 @@ def copies_are_no_faults(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dragoman.sentence_translator.find_faults", lambda *_, **__: ())
 
 
+@pytest.fixture(scope="session")
+def without_weights(english_italian: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a model of which nobody can see the inside."""
+    path = tmp_path_factory.mktemp("without-weights") / "copier"
+    shutil.copytree(english_italian, path)
+    (path / WEIGHTS_NAME).unlink()
+    return path
+
+
 @pytest.fixture
-def copying(tokenizers: TokenizerPair, copies_are_no_faults: None) -> tuple[Copier, ServedModel]:
+def copying(without_weights: Path, copies_are_no_faults: None) -> tuple[Copier, ServedModel]:
     """Give a model that copies, and its engine."""
     engine = Copier()
-    return engine, in_memory(engine, tokenizers)
+    return engine, run_by(engine, without_weights)
 
 
 @pytest.fixture(scope="module")
-def copier(tokenizers: TokenizerPair) -> tuple[Copier, ServedModel]:
+def copier(without_weights: Path) -> tuple[Copier, ServedModel]:
     """Give a model that copies, for tests that leave its engine alone."""
     engine = Copier()
-    return engine, in_memory(engine, tokenizers)
+    return engine, run_by(engine, without_weights)
 
 
 @pytest.fixture
-def held(tokenizers: TokenizerPair, copies_are_no_faults: None) -> tuple[Turnstile, ServedModel]:
+def held(without_weights: Path, copies_are_no_faults: None) -> tuple[Turnstile, ServedModel]:
     """Give a model that copies a batch when it is told to, and its engine."""
     engine = Turnstile()
-    return engine, in_memory(engine, tokenizers)
+    return engine, run_by(engine, without_weights)
 
 
-def in_memory(engine: Copier, tokenizers: TokenizerPair) -> ServedModel:
+def run_by(engine: Copier, path: Path) -> ServedModel:
     translator = Translator.from_engine(
         engine,
-        tokenizers,
+        ModelDirectory(path).load_tokenizers(),
         languages=("en", "it"),
         max_length=200,
         search=SearchConfig(beam_size=8),
         terms=TermFinder(protects=True),
         split_sentences=False,
     )
-    return ServedModel(
-        name="copier",
-        source="en",
-        target="it",
-        translator=translator,
-        whole_lines=False,
-        max_length=200,
-        insight=None,
-        training={},
-        loaded=datetime.now(UTC),
-    )
+    return prepare_model(path, translator, whole_lines=False)
 
 
 @pytest.fixture(scope="session")

@@ -116,10 +116,10 @@ def test_models_say_what_they_can(address: str, copying: tuple[Copier, ServedMod
         return [(card["aligns"], card["explains"]) for card in cards]
 
     with serving([copying[1]]) as url:
-        in_memory = able(url)
+        without_weights = able(url)
 
     assert able(address) == [(True, True), (False, True)]
-    assert in_memory == [(False, False)]
+    assert without_weights == [(False, False)]
 
 
 def test_many_short_texts_take_no_longer_than_a_long_one_may(

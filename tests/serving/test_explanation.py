@@ -123,11 +123,13 @@ def test_what_cannot_be_explained_is_said_in_a_sentence(
     assert message in answer.json()["error"]
 
 
-def test_a_model_that_is_only_in_memory_cannot_be_looked_into(
+def test_a_model_without_its_weights_cannot_be_looked_into(
     copying: tuple[Copier, ServedModel],
 ) -> None:
     with serving([copying[1]]) as url:
         answer = post(url, text="a cat")
 
     assert answer.status_code == 400
-    assert answer.json() == {"error": "this server cannot look inside this model"}
+    assert answer.json() == {
+        "error": "this server cannot look inside this model: it has a copy without its weights"
+    }

@@ -266,7 +266,7 @@ def test_why_there_is_nothing_to_be_seen_is_said_in_the_panel(
         page.locator("#inside > summary").click()
 
         expect(page.locator("#inside-status")).to_have_text(
-            "This server cannot look inside this model"
+            "This server cannot look inside this model: it has a copy without its weights"
         )
         expect(page.locator("#inside-content")).to_be_hidden()
 

@@ -39,24 +39,14 @@ class ServedModel:
     max_length: int
     """Tokens of the longest sentence that it has seen."""
 
-    insight: Insight | None
-    """What looks into it, if its files are at hand."""
+    insight: Insight
+    """What looks into it."""
 
     training: dict[str, Any]
     """Where it comes from, and its scores; empty for an imported one."""
 
     loaded: datetime
     """When it and its glossary were read."""
-
-    @property
-    def explains(self) -> bool:
-        """Whether it can be looked into while it translates."""
-        return self.insight is not None and self.insight.explains
-
-    @property
-    def aligns(self) -> bool:
-        """Whether it can tell which word became which."""
-        return self.insight is not None and self.insight.aligns
 
     @property
     def pair(self) -> tuple[str, str]:

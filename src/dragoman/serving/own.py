@@ -150,8 +150,8 @@ async def models(service: Service) -> list[ModelCard]:
             target_name=language_name(model.target),
             engine=model.translator.engine,
             max_length=model.max_length,
-            aligns=model.aligns,
-            explains=model.explains,
+            aligns=model.insight.aligns,
+            explains=model.insight.explains,
             scores=model.training.get("scores", {}),
         )
         for model in service.models.all

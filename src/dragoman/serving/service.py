@@ -221,8 +221,6 @@ class TranslationService:
         """
         self.check_length(texts)
         insight = self._find(languages).insight
-        if insight is None:
-            raise RefusalError(400, "this server cannot look inside this model")
         async with self.in_time():
             return await self._beside.do(lambda: question(insight))
 
