@@ -47,10 +47,6 @@ def build_engine(
 ) -> Engine:
     """Load a model into the requested engine, or the one that suits it.
 
-    "auto" takes the copy for CTranslate2 if there is one, unless the search samples, a shortlist, a
-    precision or a device other than the CPU is requested, or the device is "auto" and PyTorch has a
-    GPU.
-
     Raises:
         UsageError: the named engine cannot do what else is requested.
         EngineError: the engine cannot be used.
@@ -154,10 +150,23 @@ def build_second_engine(directory: ModelDirectory, settings: EngineSettings) -> 
 def _choose_kind(
     directory: ModelDirectory, search: SearchConfig, settings: EngineSettings
 ) -> EngineKind:
-    """Resolve "auto"."""
+    """Resolve "auto": to the copy for CTranslate2 if there is one and nothing needs PyTorch.
+
+    How much there is to translate does not matter: on CPUs the copy was faster for single sentences
+    and, except for the preset `base` on a CPU with AMX, as fast or faster for thousands
+    (`benchmarks/translation_speed`).
+    """
     if settings.engine != "auto":
         return settings.engine
-    return "ctranslate2" if _suits_ctranslate2(directory, search, settings) else "pytorch"
+    if search.samples or settings.device not in ("auto", "cpu"):
+        return "pytorch"
+    if settings.shortlist or settings.precision != "auto":
+        return "pytorch"
+    from dragoman.engines.ctranslate2 import is_copied
+
+    if not is_copied(directory) or (settings.device == "auto" and _pytorch_has_gpu()):
+        return "pytorch"
+    return "ctranslate2"
 
 
 def has_unused_copy(directory: ModelDirectory) -> bool:
@@ -165,24 +174,6 @@ def has_unused_copy(directory: ModelDirectory) -> bool:
     from dragoman.engines.ctranslate2 import COPY_NAME, is_copied
 
     return (directory.path / COPY_NAME).exists() and not is_copied(directory)
-
-
-def _suits_ctranslate2(
-    directory: ModelDirectory, search: SearchConfig, settings: EngineSettings
-) -> bool:
-    """Tell whether there is a copy for CTranslate2 and nothing needs PyTorch.
-
-    How much there is to translate does not matter: on CPUs the copy was faster for single sentences
-    and, except for the preset `base` on a CPU with AMX, as fast or faster for thousands
-    (`benchmarks/translation_speed`).
-    """
-    if search.samples or settings.device not in ("auto", "cpu"):
-        return False
-    if settings.shortlist or settings.precision != "auto":
-        return False
-    from dragoman.engines.ctranslate2 import is_copied
-
-    return is_copied(directory) and not (settings.device == "auto" and _pytorch_has_gpu())
 
 
 def _pytorch_has_gpu() -> bool:
