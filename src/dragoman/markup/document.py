@@ -75,12 +75,9 @@ class Markup:
                 ]
             else:
                 self._parts.append("".join(token.raw for token in block))
-        self.pieces: list[str] = [
-            p for s in self._parts if not isinstance(s, str) for p in s.pieces
-        ]
-        self.are_again: list[bool] = [
-            again for s in self._parts if not isinstance(s, str) for again in s.are_again
-        ]
+        translated = [part for part in self._parts if not isinstance(part, str)]
+        self.pieces: list[str] = [piece for part in translated for piece in part.pieces]
+        self.are_again: list[bool] = [again for part in translated for again in part.are_again]
         """For each piece, whether it is between tags in a sentence that is a piece, too."""
 
     def put_together(self, translations: Sequence[Alternative]) -> Alternative:

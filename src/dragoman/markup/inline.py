@@ -154,20 +154,13 @@ class Sentence:
         self._runs = [cut(span.text) if span.speaks else None for span in spans]
         self.source = "".join(span.text for span in spans)
         self.target = next((run.target for run in self._runs if run), "")
-        self._whole = None
         num_visible = sum(not span.is_comment for span in spans)
-        if num_visible > 1 and all(span.is_closed for span in spans):
-            self._whole = cut(self.source)
-        self.pieces = [
-            piece
-            for text in (self._whole, *self._runs)
-            if text is not None
-            for piece in text.pieces
-        ]
-        num_again = 0
-        if self._whole is not None:
-            num_again = len(self.pieces) - len(self._whole.pieces)
-        self.are_again = [False] * (len(self.pieces) - num_again) + [True] * num_again
+        is_whole = num_visible > 1 and all(span.is_closed for span in spans)
+        self._whole = cut(self.source) if is_whole else None
+        of_whole = self._whole.pieces if self._whole else []
+        of_runs = [piece for run in self._runs if run for piece in run.pieces]
+        self.pieces = of_whole + of_runs
+        self.are_again = [False] * len(of_whole) + [is_whole] * len(of_runs)
 
     def put_together(self, translations: Sequence[Alternative]) -> Alternative:
         """Write the translated sentence, with its tags."""
