@@ -23,8 +23,8 @@ from dragoman.serving.settings import MOST_ALTERNATIVES
 router = APIRouter(tags=["Dragoman"])
 
 
-class Texts(OwnFields):
-    """What to translate."""
+class Wanted(OwnFields):
+    """Texts to translate."""
 
     text: str | list[str]
     target: str = Field(description="A language code.")
@@ -32,6 +32,20 @@ class Texts(OwnFields):
         default=None, description="A language code; left out, it is found out."
     )
     n_best: int = Field(default=1, ge=1, le=MOST_ALTERNATIVES)
+
+    def order(self) -> Order:
+        """Write what is wanted as all protocols do."""
+        return Order(
+            texts=[self.text] if isinstance(self.text, str) else self.text,
+            source=self.source,
+            target=self.target,
+            num_alternatives=self.n_best,
+        )
+
+
+class Texts(Wanted):
+    """What to translate."""
+
     alignments: bool = Field(
         default=False,
         description=f"Whether to align the words, of {MOST_ALIGNED_CHARACTERS} characters at most; "
@@ -97,17 +111,10 @@ class ModelCard(BaseModel):
 async def translate(request: Request, service: Service) -> Translations:
     """Translate texts, and say everything that is known about the translations."""
     wanted = await read_fields(request, Texts)
-    texts = [wanted.text] if isinstance(wanted.text, str) else wanted.text
+    order = wanted.order()
     if wanted.alignments:
-        check_can_be_aligned(texts)
-    answers = await service.translate(
-        Order(
-            texts=texts,
-            source=wanted.source,
-            target=wanted.target,
-            num_alternatives=wanted.n_best,
-        )
-    )
+        check_can_be_aligned(order.texts)
+    answers = await service.translate(order)
     aligned = await align_answers(service, answers) if wanted.alignments else [None] * len(answers)
     return Translations(translations=list(map(write_answer, answers, aligned)))
 

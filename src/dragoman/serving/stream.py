@@ -11,28 +11,22 @@ from starlette.responses import StreamingResponse
 
 from dragoman.errors import DragomanError
 from dragoman.serving.dependencies import RequiresKey, Service
-from dragoman.serving.fields import OwnFields, read_fields
+from dragoman.serving.fields import read_fields
 from dragoman.serving.openapi import accepts, refuses
-from dragoman.serving.own import Translated, write_answer
+from dragoman.serving.own import Translated, Wanted, write_answer
 from dragoman.serving.progress import Piece
 from dragoman.serving.refusal import RefusalError
 from dragoman.serving.service import Answer, Order, TranslationService
-from dragoman.serving.settings import MOST_ALTERNATIVES
 
 router = APIRouter(tags=["Dragoman"], dependencies=[RequiresKey])
 
 JSON_LINES = "application/x-ndjson"
 
 
-class Text(OwnFields):
+class Text(Wanted):
     """What to translate."""
 
     text: str
-    target: str = Field(description="A language code.")
-    source: str | None = Field(
-        default=None, description="A language code; left out, it is found out."
-    )
-    n_best: int = Field(default=1, ge=1, le=MOST_ALTERNATIVES)
 
 
 class Line(BaseModel):
@@ -65,13 +59,7 @@ async def translate_as_it_is_made(request: Request, service: Service) -> Streami
     When the client goes away, the work ends.
     """
     wanted = await read_fields(request, Text)
-    order = Order(
-        texts=[wanted.text],
-        source=wanted.source,
-        target=wanted.target,
-        num_alternatives=wanted.n_best,
-    )
-    events = _translate(service, order)
+    events = _translate(service, wanted.order())
     first = await anext(events)  # what is refused at once is answered with its status
     return StreamingResponse(
         _write(first, events),
