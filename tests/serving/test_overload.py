@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import deepl
-import pytest
 import requests
 from tests.serving.live import Copier, serving
 
@@ -165,29 +164,3 @@ def test_who_has_waited_for_too_long_is_not_translated_any_more(
 
     assert [answer.status_code for answer in answers] == [504] * 10
     assert sum(engine.asked) == 1
-
-
-@pytest.mark.parametrize(
-    ("path", "more"), [("/api/v1/words", {"translation": "a cat"}), ("/api/v1/ways", {})]
-)
-def test_questions_about_words_are_refused_with_a_time_too(
-    copying: tuple[Copier, ServedModel], path: str, more: dict[str, str]
-) -> None:
-    engine, model = copying
-    engine.gate.clear()
-    fields = {"text": "a cat", "source": "en", "target": "it", **more}
-    with serving([model]) as url, ThreadPoolExecutor(1) as clients:
-        send, _ = PROTOCOLS["own"]
-        at_work = clients.submit(send, url, "a cat")
-        while not engine.asked:
-            time.sleep(0.01)
-        with ThreadPoolExecutor(9) as others:
-            asked = [others.submit(post, url, path, **fields) for _ in range(9)]
-            while not any(answer.done() for answer in asked):
-                time.sleep(0.01)
-            engine.gate.set()
-        assert at_work.result().status_code == 200
-
-    refused = [a.result() for a in asked if a.result().status_code != 200]
-    assert [answer.status_code for answer in refused] == [429]
-    assert refused[0].headers["Retry-After"] == "1"
