@@ -8,8 +8,8 @@ import pytest
 import requests
 from tests.serving.live import Copier, serving
 
-from dragoman.serving.batching import MOST_ASKING
 from dragoman.serving.models import ServedModel
+from dragoman.serving.questions import MOST_WAITING
 from dragoman.translator import Translator
 
 SENTENCE = "The cat is on the table."
@@ -76,8 +76,8 @@ def test_too_many_questions_are_refused_and_later_ones_answered(
 ) -> None:
     engine, model = copying
     engine.gate.clear()
-    with serving([model]) as url, ThreadPoolExecutor(MOST_ASKING + 1) as clients:
-        asked = [clients.submit(post, url, "ways", text="a cat") for _ in range(MOST_ASKING + 1)]
+    with serving([model]) as url, ThreadPoolExecutor(MOST_WAITING + 1) as clients:
+        asked = [clients.submit(post, url, "ways", text="a cat") for _ in range(MOST_WAITING + 1)]
         refused = next(as_completed(asked)).result()
         engine.gate.set()
         statuses = sorted(each.result().status_code for each in asked)
@@ -85,5 +85,5 @@ def test_too_many_questions_are_refused_and_later_ones_answered(
 
     assert refused.status_code == 429
     assert refused.headers["Retry-After"] == "1"
-    assert statuses == [200] * MOST_ASKING + [429]
+    assert statuses == [200] * MOST_WAITING + [429]
     assert again.status_code == 200

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import math
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +14,7 @@ from typing import TypeVar
 from dragoman.decoding.config import SearchConfig
 from dragoman.errors import DragomanError
 from dragoman.serving.priority import give_way
+from dragoman.serving.questions import Questions
 from dragoman.serving.refusal import RefusalError
 from dragoman.serving.settings import Settings
 from dragoman.serving.turnstile import Turnstile
@@ -39,9 +39,6 @@ average."""
 
 WEIGHT_OF_FASTER = 0.5
 """Weight of a batch that was faster: a full one would have taken no longer per character."""
-
-MOST_ASKING = 8
-"""Questions about single sentences that may wait for a thread."""
 
 Result = TypeVar("Result")
 
@@ -98,11 +95,11 @@ class Batcher:
         self._way_out = Turnstile()
         self._jobs: deque[_Job] = deque()
         self._filled = asyncio.Event()
-        self._free_to_ask = threading.BoundedSemaphore(MOST_ASKING)
         self._seconds_per_character = 2e-4
         self._threads = ThreadPoolExecutor(
             self._num_threads, thread_name_prefix="translate", initializer=give_way
         )
+        self._asking = Questions(self._threads, "asking", retry_after=1)
         self._workers = [asyncio.create_task(self._work()) for _ in range(self._num_threads)]
 
     def count_waiting(self) -> int:
@@ -191,12 +188,7 @@ class Batcher:
         Raises:
             RefusalError: too many others ask already.
         """
-        if not self._free_to_ask.acquire(blocking=False):
-            raise RefusalError(429, "too many are asking; come back later", retry_after=1)
-        answer = self._threads.submit(question, self._translator)
-        # Not when the client goes away: the thread continues until it has the answer.
-        answer.add_done_callback(lambda _: self._free_to_ask.release())
-        return await asyncio.wrap_future(answer)
+        return await self._asking.ask(lambda: question(self._translator))
 
     async def close(self) -> None:
         """Stop; what was not translated never will be."""

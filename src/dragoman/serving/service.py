@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from operator import itemgetter
@@ -14,8 +15,8 @@ from dragoman.serving.batching import Batcher, Heard
 from dragoman.serving.insight import Insight
 from dragoman.serving.metrics import Metrics
 from dragoman.serving.models import Models, ServedModel
-from dragoman.serving.one_by_one import OneByOne
 from dragoman.serving.progress import Piece, Progress
+from dragoman.serving.questions import Questions
 from dragoman.serving.readers import PLAIN_TEXT, Reader
 from dragoman.serving.refusal import RefusalError
 from dragoman.serving.settings import Settings
@@ -87,11 +88,12 @@ class TranslationService:
         self._batchers = {model.pair: Batcher(model.translator, settings) for model in models.all}
         for pair, batcher in self._batchers.items():
             metrics.watch_waiting("-".join(pair), batcher.count_waiting)
-        self._beside = OneByOne()
+        self._beside = ThreadPoolExecutor(1, thread_name_prefix="beside")  # as `Insight` demands
+        self._looking = Questions(self._beside, "looking inside", retry_after=2)
 
     async def close(self) -> None:
         """Stop all threads."""
-        self._beside.close()
+        self._beside.shutdown(wait=True, cancel_futures=True)
         await asyncio.gather(*(batcher.close() for batcher in self._batchers.values()))
 
     async def translate(self, order: Order) -> list[Answer]:
@@ -222,7 +224,7 @@ class TranslationService:
         self.check_length(texts)
         insight = self._find(languages).insight
         async with self.in_time():
-            return await self._beside.do(lambda: question(insight))
+            return await self._looking.ask(lambda: question(insight))
 
     def _find(self, languages: tuple[str, str]) -> ServedModel:
         return self.models.find(*self.models.find_pair(*languages))
