@@ -12,7 +12,7 @@ TERMS = TermFinder(languages=("en", "it"))
 
 
 def prepared(text: str) -> PreparedSentence:
-    return prepare(text, TERMS, ("en", "it"))
+    return prepare(text, TERMS)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_of_a_translation_a_model_reads_what_it_could_have_written(
 
 
 def test_where_nothing_is_protected_all_is_as_it_is_written() -> None:
-    sentence = prepare("- THE CAT IS RED", TermFinder(protects=False), ("en", "it"))
+    sentence = prepare("- THE CAT IS RED", TermFinder(protects=False))
 
     assert sentence.content == "- THE CAT IS RED"
     assert sentence.read("- IL GATTO È ROSSO").content == "- IL GATTO È ROSSO"

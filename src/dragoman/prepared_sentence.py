@@ -104,7 +104,7 @@ class PreparedSentence:
         return not last.isdisjoint(self.after.split()) and last.isdisjoint(self.content.split())
 
 
-def prepare(text: str, terms: TermFinder, languages: tuple[str, str]) -> PreparedSentence:
+def prepare(text: str, terms: TermFinder) -> PreparedSentence:
     """Choose what a model is shown of a sentence.
 
     Where terms are protected, a model is not shown what surrounds a sentence and says nothing, such
@@ -113,8 +113,7 @@ def prepare(text: str, terms: TermFinder, languages: tuple[str, str]) -> Prepare
 
     Args:
         text: A sentence without tags.
-        terms: Finds what stays as it is.
-        languages: The codes of the source and of the target.
+        terms: Finds what stays as it is; its languages decide whether letters may change.
     """
     if not terms.protects:
         return PreparedSentence(text, terms=terms)
@@ -124,7 +123,7 @@ def prepare(text: str, terms: TermFinder, languages: tuple[str, str]) -> Prepare
     if not has_words(content, protected):
         return PreparedSentence(text.strip(), terms=terms, stays=True)
     sentence = PreparedSentence(content, terms=terms, before=before, after=after)
-    can_change_letters = WITH_ANOTHER_I.isdisjoint(map(base_language, languages))
+    can_change_letters = WITH_ANOTHER_I.isdisjoint(map(base_language, terms.languages))
     if can_change_letters and is_in_capitals(content, protected):
         return _in_small_letters(sentence) or sentence
     return sentence

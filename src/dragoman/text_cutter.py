@@ -186,7 +186,7 @@ class TextCutter:
 
     def prepare(self, text: str) -> PreparedSentence:
         """Choose what a model is shown of a sentence; tags in it are treated as text."""
-        return prepare(text, self.terms, self.languages)
+        return prepare(text, self.terms)
 
     def takes_tags_out(self, text: str) -> bool:
         """Tell whether a text may have tags or escapes that a model is not shown."""
