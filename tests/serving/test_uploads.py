@@ -69,6 +69,18 @@ def test_of_a_name_only_the_last_part_comes_back_and_as_a_name(
     assert "default-src 'none'" in file.headers["Content-Security-Policy"]
 
 
+def test_the_name_of_a_translation_has_its_language_as_the_model_writes_it(url: str) -> None:
+    answer = requests.post(
+        f"{url}/translate_file",
+        data={"source": "en", "target": "IT-/../evil"},  # a region that is not here
+        files={"file": ("x.txt", b"a cat")},
+        timeout=30,
+    )
+    file = requests.get(answer.json()["translatedFileUrl"], timeout=30)
+
+    assert file.headers["Content-Disposition"] == "attachment; filename*=UTF-8''x.it.txt"
+
+
 @pytest.mark.parametrize("name", ["", ".txt", "x", "x.txt.exe", "x.docx", "x.txt."])
 def test_other_names_are_refused(url: str, name: str) -> None:
     answer = upload(url, name, b"a cat")

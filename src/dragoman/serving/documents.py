@@ -91,7 +91,7 @@ class Documents:
         if suffix not in READERS:
             raise RefusalError(400, f"only files whose names end in {', '.join(READERS)} are read")
         order = replace(order, texts=[_decode(content)], reader=READERS[suffix])
-        self._service.check_room(order)
+        order = self._service.check_room(order)
         self._make_room()
         document = Document(
             name=f"{PureWindowsPath(name or '').stem[:_LONGEST_STEM]}.{order.target}{suffix}",

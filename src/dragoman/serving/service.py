@@ -124,15 +124,19 @@ class TranslationService:
         ]
         return [answer for _, answer in sorted(answers, key=itemgetter(0))]
 
-    def check_room(self, order: Order) -> None:
+    def check_room(self, order: Order) -> Order:
         """Refuse at once what `translate` would refuse.
+
+        Returns:
+            The order, with its languages as the models write them.
 
         Raises:
             RefusalError: a language is not served, or a limit is exceeded.
         """
         self.check_length(order.texts)
-        with self._room_for(self._resolve(order)):
-            pass
+        order = self._resolve(order)
+        with self._room_for(order):
+            return order
 
     def check_crowd(self, num_requests: int) -> None:
         """Refuse every request while no model can take even one more sentence.
