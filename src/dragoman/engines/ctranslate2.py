@@ -43,6 +43,10 @@ class CTranslate2Engine:
     most probable ones. There is no sampling, because a batch would share its random numbers.
     """
 
+    knows_phrases = False
+    samples = False
+    texts_at_once = TEXTS_AT_ONCE
+
     def __init__(
         self,
         directory: ModelDirectory,
@@ -88,21 +92,6 @@ class CTranslate2Engine:
     def name(self) -> str:
         """What computes, for reports."""
         return f"CTranslate2 {ctranslate2.__version__}, {self._translator.compute_type}, on the CPU"
-
-    @property
-    def samples(self) -> bool:
-        """Whether it can draw tokens."""
-        return False
-
-    @property
-    def texts_at_once(self) -> int:
-        """How many texts are worth reading ahead."""
-        return TEXTS_AT_ONCE
-
-    @property
-    def knows_phrases(self) -> bool:
-        """Whether it can be required to produce phrases."""
-        return False
 
     def search(
         self,

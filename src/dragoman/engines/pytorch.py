@@ -56,6 +56,11 @@ Result = TypeVar("Result")
 class PyTorchEngine:
     """Searches with a `Transformer`."""
 
+    knows_phrases = True
+    samples = True
+    searches_at_once = 1
+    """A batch takes all processors."""
+
     def __init__(
         self,
         transformer: Transformer,
@@ -103,21 +108,6 @@ class PyTorchEngine:
         """What computes, for reports."""
         dtype = str(next(self._transformer.parameters()).dtype).removeprefix("torch.")
         return f"PyTorch {torch.__version__} on {self.device}, {dtype}"
-
-    @property
-    def samples(self) -> bool:
-        """Whether it can draw tokens."""
-        return True
-
-    @property
-    def knows_phrases(self) -> bool:
-        """Whether it can be required to produce phrases."""
-        return True
-
-    @property
-    def searches_at_once(self) -> int:
-        """How many threads can usefully search at once: one, as a batch takes all processors."""
-        return 1
 
     @property
     def texts_at_once(self) -> int:
