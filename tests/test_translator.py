@@ -13,6 +13,7 @@ from typing import Any, Literal
 import pytest
 import torch
 from tests.fake_engine import FakeEngine
+from tests.untrained import save_transformer, untrained
 
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY, Hypothesis
@@ -20,13 +21,9 @@ from dragoman.decoding.phrase import Phrase
 from dragoman.engines.protocol import EngineError
 from dragoman.errors import DragomanError, UsageError
 from dragoman.interop.ctranslate2 import export_ctranslate2
-from dragoman.model.config import TransformerConfig
-from dragoman.model.transformer import Transformer
-from dragoman.model_directory import ModelDescription, TokenizerDescription, save_model
 from dragoman.terms.finder import TermFinder
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.pair import TokenizerPair
-from dragoman.tokenizers.tokenizer import SpecialIds
 from dragoman.tokenizers.training import train_tokenizers
 from dragoman.translator import MarkedUpError, Translator
 
@@ -94,21 +91,10 @@ def copying(tokenizers: TokenizerPair) -> Translator:
 @pytest.fixture(scope="module")
 def saved(tokenizers: TokenizerPair, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("model")
-    config = TransformerConfig(
-        d_model=8, d_ff=12, num_heads=2, num_encoder_layers=1, num_decoder_layers=1
-    )
-    size = tokenizers.source.vocab_size
     torch.manual_seed(5)  # a fixture of a module may be made before the tests are seeded
-    model = Transformer(config, source_vocab_size=size, target_vocab_size=size, padding_id=0)
-    description = ModelDescription(
-        source_language="en",
-        target_language="it",
-        model=config,
-        tokenizer=TokenizerDescription.of(tokenizers, TokenizerConfig()),
-        special_ids=SpecialIds(),
-        search=dict(SEARCH),
+    save_transformer(
+        path, untrained(tokenizers), tokenizers, TokenizerConfig(), search=dict(SEARCH)
     )
-    save_model(path, description, tokenizers, dict(model.named_parameters()))
     return path
 
 

@@ -11,21 +11,14 @@ from pathlib import Path
 
 import pytest
 import torch
+from tests.untrained import save_transformer, untrained
 
 from dragoman.bulk.job import Job, TranslatorSettings
 from dragoman.bulk.plain_text import PlainText
 from dragoman.interop.ctranslate2 import export_ctranslate2
-from dragoman.model.config import TransformerConfig
-from dragoman.model.transformer import Transformer
-from dragoman.model_directory import (
-    AlignmentDescription,
-    ModelDescription,
-    TokenizerDescription,
-    save_model,
-)
+from dragoman.model_directory import AlignmentDescription
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.pair import TokenizerPair
-from dragoman.tokenizers.tokenizer import SpecialIds
 from dragoman.tokenizers.words import WordTokenizer
 
 ROOT = Path(__file__).parents[2]
@@ -109,32 +102,16 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     torch.manual_seed(3)
     path = tmp_path_factory.mktemp("model")
     words = WordTokenizer([f"w{i}" for i in range(20)])
-    config = TransformerConfig(
-        d_model=8,
-        d_ff=12,
-        num_heads=2,
-        num_encoder_layers=1,
-        num_decoder_layers=1,
-        projection_bias=True,
-    )
-    transformer = Transformer(
-        config,
-        source_vocab_size=words.vocab_size,
-        target_vocab_size=words.vocab_size,
-        padding_id=0,
-    )
     pair = TokenizerPair(words, words)
-    description = ModelDescription(
-        source_language="en",
-        target_language="it",
-        model=config,
-        tokenizer=TokenizerDescription.of(pair, TokenizerConfig(kind="words")),
-        special_ids=SpecialIds(),
+    save_transformer(
+        path,
+        untrained(pair, projection_bias=True),
+        pair,
+        TokenizerConfig(kind="words"),
         max_length=50,
         search={"beam_size": 2, "max_length_ratio": 1.0, "max_length_extra": 2},
         alignment=AlignmentDescription(layer=1, agreement=0.5, text="nothing", pairs=1),
     )
-    save_model(path, description, pair, dict(transformer.named_parameters()))
     export_ctranslate2(path, None, quantization="float32")
     return path
 

@@ -7,19 +7,14 @@ from typing import Any
 
 import pytest
 import torch
+from tests.untrained import save_transformer, untrained
 
 from dragoman.cli import bulk_translation, evaluate, main
 from dragoman.corpora.primer.corpus import generate
-from dragoman.model.config import TransformerConfig
-from dragoman.model.transformer import Transformer
-from dragoman.model_directory import ModelDescription, TokenizerDescription, save_model
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.training import train_tokenizers
 
 PAIRS = [("the cat", "il gatto"), ("the dog", "il cane"), ("a dog", "un cane")]
-CONFIG = TransformerConfig(
-    d_model=8, d_ff=12, num_heads=2, num_encoder_layers=1, num_decoder_layers=2
-)
 
 
 @pytest.fixture
@@ -27,23 +22,11 @@ def model(tmp_path: Path) -> Path:
     return build_model(tmp_path)
 
 
-def build_model(
-    tmp_path: Path, *, training: dict[str, Any] | None = None, target_language: str = "it"
-) -> Path:
+def build_model(tmp_path: Path, **description: Any) -> Path:
     tokenizer = TokenizerConfig(kind="words", min_frequency=1)
     pair = train_tokenizers(tokenizer, lambda: iter(PAIRS), tmp_path / "tokenizer")
-    size = pair.source.vocab_size
-    transformer = Transformer(CONFIG, source_vocab_size=size, target_vocab_size=size, padding_id=0)
-    description = ModelDescription(
-        source_language="en",
-        target_language=target_language,
-        model=CONFIG,
-        tokenizer=TokenizerDescription.of(pair, tokenizer),
-        special_ids=pair.source.special_ids,
-        training=training or {},
-    )
-    save_model(tmp_path / "model", description, pair, dict(transformer.named_parameters()))
-    return tmp_path / "model"
+    transformer = untrained(pair, num_decoder_layers=2)
+    return save_transformer(tmp_path / "model", transformer, pair, tokenizer, **description).path
 
 
 @pytest.fixture

@@ -11,15 +11,13 @@ from pathlib import Path
 import pytest
 import torch
 from cyclopts import App
+from tests.untrained import save_transformer, untrained
 
 from dragoman.cli import main
 from dragoman.cli.translate import translate
 from dragoman.corpora.text_file import CorpusError
 from dragoman.decoding.config import SearchConfig
 from dragoman.errors import DragomanError, UsageError
-from dragoman.model.config import TransformerConfig
-from dragoman.model.transformer import Transformer
-from dragoman.model_directory import ModelDescription, TokenizerDescription, save_model
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.tokenizer import SpecialIds
@@ -32,33 +30,18 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Save a model that has learnt nothing, not even to end."""
     path = tmp_path_factory.mktemp("model")
     words = WordTokenizer(["the", "cat", "dog", "table"])
-    config = TransformerConfig(
-        d_model=8,
-        d_ff=12,
-        num_heads=2,
-        num_encoder_layers=1,
-        num_decoder_layers=1,
-        projection_bias=True,
-    )
-    transformer = Transformer(
-        config,
-        source_vocab_size=words.vocab_size,
-        target_vocab_size=words.vocab_size,
-        padding_id=0,
-    )
+    pair = TokenizerPair(words, words)
+    transformer = untrained(pair, projection_bias=True)
     with torch.no_grad():
         transformer.projection.linear.bias[SpecialIds().eos] = -50.0
-    pair = TokenizerPair(words, words)
-    description = ModelDescription(
-        source_language="en",
-        target_language="it",
-        model=config,
-        tokenizer=TokenizerDescription.of(pair, TokenizerConfig(kind="words")),
-        special_ids=SpecialIds(),
+    save_transformer(
+        path,
+        transformer,
+        pair,
+        TokenizerConfig(kind="words"),
         max_length=50,
         search={"beam_size": 3, "max_length_ratio": 1.0, "max_length_extra": 2},
     )
-    save_model(path, description, pair, dict(transformer.named_parameters()))
     return path
 
 

@@ -9,25 +9,16 @@ import torch
 from playwright.sync_api import Browser, Page, Request, sync_playwright
 from tests.serving.chromium import ARGUMENTS, CHROMIUM
 from tests.serving.live import Copier, Turnstile, loaded, serving
+from tests.untrained import save_transformer, untrained
 
 from dragoman.decoding.config import SearchConfig
 from dragoman.interop.ctranslate2 import export_ctranslate2
-from dragoman.model.config import TransformerConfig
-from dragoman.model.transformer import Transformer
-from dragoman.model_directory import (
-    WEIGHTS_NAME,
-    AlignmentDescription,
-    ModelDescription,
-    ModelDirectory,
-    TokenizerDescription,
-    save_model,
-)
+from dragoman.model_directory import WEIGHTS_NAME, AlignmentDescription, ModelDirectory
 from dragoman.serving.models import ServedModel, prepare_model
 from dragoman.serving.settings import Settings
 from dragoman.terms.finder import TermFinder
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.pair import TokenizerPair
-from dragoman.tokenizers.tokenizer import SpecialIds
 from dragoman.tokenizers.training import train_tokenizers
 from dragoman.translator import Translator
 
@@ -55,22 +46,17 @@ def save(
 
     def save_random(source: str, target: str) -> Path:
         path = tmp_path_factory.mktemp(f"{source}-{target}")
-        config = TransformerConfig(
-            d_model=8, d_ff=12, num_heads=2, num_encoder_layers=1, num_decoder_layers=1
-        )
-        size = tokenizers.source.vocab_size
         torch.manual_seed(5)  # a fixture of a session is made before the tests are seeded
-        model = Transformer(config, source_vocab_size=size, target_vocab_size=size, padding_id=0)
-        description = ModelDescription(
+        save_transformer(
+            path,
+            untrained(tokenizers),
+            tokenizers,
+            TokenizerConfig(),
             source_language=source,
             target_language=target,
-            model=config,
-            tokenizer=TokenizerDescription.of(tokenizers, TokenizerConfig()),
-            special_ids=SpecialIds(),
             search={"beam_size": 2, "max_length_ratio": 0.5, "max_length_extra": 3},
             alignment=ALIGNMENT if source == "en" else None,
         )
-        save_model(path, description, tokenizers, dict(model.named_parameters()))
         return path
 
     return save_random
