@@ -39,6 +39,7 @@ from dragoman.corpora.preparation import TextPreparation
 from dragoman.corpora.prepared_text import PreparedText
 from dragoman.corpora.shapes import choose_shapes, length_histogram
 from dragoman.tokenizers.config import TokenizerConfig
+from dragoman.tokenizers.tokenizer import SpecialIds
 
 BLOCK = 100_000  # pairs made at a time
 NUM_WORDS = 60_000
@@ -191,7 +192,7 @@ def draw_epoch(text: PreparedText, stages: Stages) -> int:
     """Plan an epoch and build every batch of it."""
     config = BatchingConfig(tokens_per_update=TOKENS_PER_UPDATE)
     shapes = choose_shapes(length_histogram(text.store), config)
-    batches = Batches(text.store, shapes, config, seed=1, pad_id=0, bos_id=2, eos_id=3)
+    batches = Batches(text.store, shapes, config, seed=1, special=SpecialIds())
     count, seen = 0, 0
     for update in batches.updates():
         if count == 0:

@@ -224,15 +224,12 @@ def build_recipe(pairs: Path, size: str, tokens: int) -> Recipe:
 
 def batches_of(text: PreparedText, config: BatchingConfig) -> Batches:
     """Cut the training text into updates, the same for all subjects."""
-    special = text.tokenizers.target.special_ids
     return Batches(
         text.store,
         choose_shapes(length_histogram(text.store), config),
         config,
         seed=1,
-        pad_id=special.pad,
-        bos_id=special.bos,
-        eos_id=special.eos,
+        special=text.tokenizers.target.special_ids,
     )
 
 

@@ -14,13 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dragoman.corpora.batch import FILLER, Batch, Part
-from dragoman.corpora.batching import Batches, Position, Sentence, Tokens, Update
+from dragoman.corpora.batching import Batches, Position, Resample, Sentence, Tokens, Update
 from dragoman.corpora.batching_config import BatchingConfig
 from dragoman.corpora.shapes import Shape, choose_shapes, length_histogram
 from dragoman.corpora.token_store import TokenStore
 from dragoman.corpora.token_store_writer import TokenStoreWriter
+from dragoman.tokenizers.tokenizer import SpecialIds
 
 PAD, BOS, EOS = 0, 2, 3
+SPECIAL = SpecialIds(pad=PAD, bos=BOS, eos=EOS)
 FIRST_TOKEN = 4
 Pair = tuple[list[int], list[int]]
 Corpora = list[tuple[float, list[tuple[int, int]]]]  # weight, and the lengths of the pairs
@@ -32,7 +34,12 @@ SMALL = BatchingConfig(
 
 
 def build(
-    directory: Path, corpora: Corpora, *, seed: int = 1, config: BatchingConfig | None = None
+    directory: Path,
+    corpora: Corpora,
+    *,
+    seed: int = 1,
+    config: BatchingConfig | None = None,
+    resample: Resample | None = None,
 ) -> Batches:
     """Store pairs whose tokens tell which pair they belong to, and choose shapes for them."""
     config = config or SMALL
@@ -48,7 +55,7 @@ def build(
                 number += 1
     store = TokenStore.open(directory, fingerprint="ours")
     shapes = choose_shapes(length_histogram(store), config)
-    return Batches(store, shapes, config, seed=seed, pad_id=PAD, bos_id=BOS, eos_id=EOS)
+    return Batches(store, shapes, config, seed=seed, special=SPECIAL, resample=resample)
 
 
 def one_epoch(batches: Batches, epoch: int = 0) -> list[Update]:
@@ -208,7 +215,7 @@ def test_filled_up_only_micro_batches_of_the_longest_shapes_are_not_full(tmp_pat
     store = TokenStore.open(tmp_path, fingerprint="ours")
     shapes = (Shape(8, 5, 5), Shape(8, 3, 14), Shape(4, 8, 9), Shape(3, 13, 9))
     config = BatchingConfig(fill_up=True)
-    batches = Batches(store, shapes, config, seed=1, pad_id=PAD, bos_id=BOS, eos_id=EOS)
+    batches = Batches(store, shapes, config, seed=1, special=SPECIAL)
 
     rows: dict[tuple[int, int], list[int]] = {}
     for batch in (b for u in one_epoch(batches) for b in u.micro_batches):
@@ -228,11 +235,12 @@ from dragoman.corpora.batching import Batches
 from dragoman.corpora.batching_config import BatchingConfig
 from dragoman.corpora.shapes import choose_shapes, length_histogram
 from dragoman.corpora.token_store import TokenStore
+from dragoman.tokenizers.tokenizer import SpecialIds
 store = TokenStore.open(Path(sys.argv[1]), fingerprint="ours")
 config = BatchingConfig(tokens_per_update=40, max_tokens_per_micro_batch=32, max_length=12,
                         max_shapes=4)
 shapes = choose_shapes(length_histogram(store), config)
-batches = Batches(store, shapes, config, seed=1, pad_id=0, bos_id=2, eos_id=3)
+batches = Batches(store, shapes, config, seed=1, special=SpecialIds())
 plan = batches.epoch(3)
 print(batches.fingerprint, plan.pairs.tolist(), plan.begins.tolist(), plan.bounds.tolist())
 """
@@ -289,7 +297,7 @@ def test_nine_cells_of_ten_hold_tokens_at_realistic_lengths(
         writer.add(*([[4] * n for n in side] for side in lengths.tolist()))
     store = TokenStore.open(tmp_path, fingerprint="f")
     shapes = choose_shapes(length_histogram(store), config)
-    batches = Batches(store, shapes, config, seed=1, pad_id=PAD, bos_id=BOS, eos_id=EOS)
+    batches = Batches(store, shapes, config, seed=1, special=SPECIAL)
     made = [b for u in one_epoch(batches) for b in u.micro_batches]
     real = sum(int((b.source != PAD).sum() + (b.target[:, 1:] != PAD).sum()) for b in made)
     padded = sum(b.source.size + b.target[:, 1:].size for b in made)
@@ -310,7 +318,7 @@ def test_shapes_that_do_not_hold_the_store_are_refused(tmp_path: Path) -> None:
     store = TokenStore.open(tmp_path, fingerprint="ours")
     for shapes in ([Shape(8, 5, 8)], [Shape(8, 6, 7)], [Shape(8, 6, 6), Shape(8, 4, 8)]):
         with pytest.raises(ValueError, match="longer than all shapes"):
-            Batches(store, shapes, BatchingConfig(), seed=1, pad_id=PAD, bos_id=BOS, eos_id=EOS)
+            Batches(store, shapes, BatchingConfig(), seed=1, special=SPECIAL)
 
 
 def rows_of(batch: Batch) -> list[tuple[int, list[int], list[int]]]:
@@ -333,8 +341,9 @@ def sampler(calls: list[int], source_length: int) -> Callable[..., Sampled]:
 
 
 def test_resampled_sentences_take_the_place_of_the_stored_ones(tmp_path: Path) -> None:
-    batches = build(tmp_path, [(1.0, [(n % 4 + 1, n % 3 + 5) for n in range(40)])])
-    for update in islice(batches.updates(resample=sampler([], 1)), 5):
+    corpora = [(1.0, [(n % 4 + 1, n % 3 + 5) for n in range(40)])]
+    batches = build(tmp_path, corpora, resample=sampler([], 1))
+    for update in islice(batches.updates(), 5):
         rows = 0
         for batch in update.micro_batches:
             rows += len(batch.indices)
@@ -346,9 +355,10 @@ def test_resampled_sentences_take_the_place_of_the_stored_ones(tmp_path: Path) -
 
 
 def test_a_batch_widens_to_a_multiple_of_eight_for_longer_sentences(tmp_path: Path) -> None:
-    batches = build(tmp_path, [(1.0, [(4, 5)] * 6)])
     for length, width in ((4, 5), (5, 8), (7, 8), (8, 16)):
-        batch = next(batches.updates(resample=sampler([], length))).micro_batches[0]
+        resample = sampler([], length)
+        batches = build(tmp_path / str(length), [(1.0, [(4, 5)] * 6)], resample=resample)
+        batch = next(batches.updates()).micro_batches[0]
         assert batch.source.shape[1] == width
         assert batch.target.shape[1] == 7
         assert (batch.source[:, length] == EOS).all()
@@ -356,20 +366,23 @@ def test_a_batch_widens_to_a_multiple_of_eight_for_longer_sentences(tmp_path: Pa
 
 
 def test_each_micro_batch_is_resampled_with_a_seed_that_survives_a_stop(tmp_path: Path) -> None:
-    batches = build(tmp_path, [(1.0, [(4, 5)] * 60)])
-    whole: list[int] = []
-    updates = list(islice(batches.updates(resample=sampler(whole, 1)), 12))
+    seeds: list[int] = []
+    batches = build(tmp_path, [(1.0, [(4, 5)] * 60)], resample=sampler(seeds, 1))
+    updates = list(islice(batches.updates(), 12))
+    whole = seeds.copy()
     assert updates[-1].position.epoch > 0
     assert len(set(whole)) == len(whole)
-    resumed: list[int] = []
-    list(islice(batches.updates(updates[4].next_position, resample=sampler(resumed, 1)), 7))
-    assert resumed == whole[-len(resumed) :]
+    seeds.clear()
+    list(islice(batches.updates(updates[4].next_position), 7))
+    assert seeds == whole[-len(seeds) :]
 
 
 def test_resampling_that_loses_a_sentence_is_refused(tmp_path: Path) -> None:
-    batches = build(tmp_path, [(1.0, [(4, 5)] * 6)])
+    batches = build(
+        tmp_path, [(1.0, [(4, 5)] * 6)], resample=lambda sources, targets, _: (sources[1:], targets)
+    )
     with pytest.raises(ValueError, match="re-sampling made"):
-        next(batches.updates(resample=lambda sources, targets, seed: (sources[1:], targets)))
+        next(batches.updates())
 
 
 def changed_by_the_seed(sources: list[Tokens], targets: list[Tokens], seed: int) -> Sampled:
@@ -383,15 +396,13 @@ def test_any_number_of_processes_sees_the_same_pairs_in_the_same_order(
 ) -> None:
     resample = changed_by_the_seed if resampled else None
     with tempfile.TemporaryDirectory() as directory:
-        batches = build(Path(directory), corpora)
-        alone = list(islice(batches.updates(resample=resample), 6))
+        batches = build(Path(directory), corpora, resample=resample)
+        alone = list(islice(batches.updates(), 6))
         ranks = [
             list(
                 islice(
                     batches.updates(
-                        alone[stop].position,
-                        part=Part(rank=rank, world_size=world_size),
-                        resample=resample,
+                        alone[stop].position, part=Part(rank=rank, world_size=world_size)
                     ),
                     6 - stop,
                 )

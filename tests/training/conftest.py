@@ -15,6 +15,7 @@ from dragoman.corpora.token_store import TokenStore
 from dragoman.corpora.token_store_writer import TokenStoreWriter
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
+from dragoman.tokenizers.tokenizer import SpecialIds
 from dragoman.training.config import TrainingConfig
 from dragoman.training.loop import Trainer
 from dragoman.training.objective import Objective
@@ -57,9 +58,7 @@ def build_trainer(
         choose_shapes(length_histogram(store), batching),
         batching,
         seed=5,
-        pad_id=0,
-        bos_id=2,
-        eos_id=3,
+        special=SpecialIds(),
     )
     defaults = {"updates": 12, "validate_every": 4, "warmup_updates": 3, "ema_decay": 0.9}
     return Trainer(

@@ -17,6 +17,7 @@ from dragoman.corpora.batching_config import BatchingConfig
 from dragoman.corpora.epoch_plan import EpochPlan, Planner
 from dragoman.corpora.shapes import Shape
 from dragoman.corpora.token_store import TokenStore
+from dragoman.tokenizers.tokenizer import SpecialIds
 
 Tokens = npt.NDArray[np.integer]
 Lengths = npt.NDArray[np.int64]
@@ -74,9 +75,10 @@ class Batches:
         shapes: as returned by `choose_shapes`.
         config: how much an update holds.
         seed: decides the order of all epochs, 0 or more.
-        pad_id: the padding token of both sides.
-        bos_id: begins a target.
-        eos_id: ends a source and a target.
+        special: the padding, the beginning and the end of a sentence, for both sides.
+        resample: if given, segments the sentences of each micro-batch anew. Its seed is derived
+            from the seed, the epoch and the micro-batch. If the new sentences do not fit the shape,
+            the batch is widened to the next multiple of eight columns.
     """
 
     def __init__(
@@ -86,15 +88,15 @@ class Batches:
         config: BatchingConfig,
         *,
         seed: int,
-        pad_id: int,
-        bos_id: int,
-        eos_id: int,
+        special: SpecialIds,
+        resample: Resample | None = None,
     ) -> None:
         self._store = store
         self._shapes = tuple(shapes)
         self._config = config
         self.seed = seed
-        self._pad_id, self._bos_id, self._eos_id = pad_id, bos_id, eos_id
+        self._special = special
+        self._resample = resample
         self._planner = Planner(
             store,
             self._shapes,
@@ -115,21 +117,12 @@ class Batches:
         """Plan an epoch; a function of (seed, epoch) alone."""
         return self._planner.plan(np.random.Generator(np.random.Philox(self._sequence(epoch))))
 
-    def updates(
-        self,
-        position: Position = Position(0, 0),
-        *,
-        part: Part = ALL,
-        resample: Resample | None = None,
-    ) -> Iterator[Update]:
+    def updates(self, position: Position = Position(0, 0), *, part: Part = ALL) -> Iterator[Update]:
         """Yield updates from a position on, endlessly.
 
         Args:
             position: the first update.
             part: the rows of this process; the others are not read, unless they are re-sampled.
-            resample: segments the sentences of each micro-batch anew. Its seed is derived from the
-                seed, the epoch and the micro-batch. If the new sentences do not fit the shape, the
-                batch is widened to the next multiple of eight columns.
 
         Raises:
             ValueError: the epoch has no such update.
@@ -142,21 +135,19 @@ class Batches:
                     f"epoch {epoch} has {plan.num_updates} updates and no update {first}"
                 )
             for number in range(first, plan.num_updates):
-                yield self._update(plan, Position(epoch, number), part, resample)
+                yield self._update(plan, Position(epoch, number), part)
             epoch, first = epoch + 1, 0
 
-    def _update(
-        self, plan: EpochPlan, position: Position, part: Part, resample: Resample | None
-    ) -> Update:
+    def _update(self, plan: EpochPlan, position: Position, part: Part) -> Update:
         """Build the batches of one update."""
         first, end = plan.bounds[position.update : position.update + 2].tolist()
         pairs, micro_batches, tokens = [], [], 0
         for number in range(first, end):
             pairs.append(plan.micro_batch(number))
             shape = self._shapes[plan.shapes[number]]
-            if resample is not None or part.rank >= len(pairs[-1]):
+            if self._resample is not None or part.rank >= len(pairs[-1]):
                 seed = int(self._sequence(position.epoch, number).generate_state(1)[0])
-                whole = self._batch(pairs[-1], shape, resample, seed)
+                whole = self._batch(pairs[-1], shape, seed)
                 micro_batches.append(whole.shard(part))
                 tokens += whole.num_target_tokens
             else:
@@ -172,20 +163,14 @@ class Batches:
             num_target_tokens=tokens,
         )
 
-    def _batch(
-        self,
-        indices: npt.NDArray[np.int64],
-        shape: Shape,
-        resample: Resample | None = None,
-        seed: int = 0,
-    ) -> Batch:
+    def _batch(self, indices: npt.NDArray[np.int64], shape: Shape, seed: int = 0) -> Batch:
         """Read pairs, and lay them out as a micro-batch of this shape."""
         source: Tokens
         target: Tokens
         source, source_lengths = self._store.sources.gather(indices)
         target, target_lengths = self._store.targets.gather(indices)
-        if resample is not None:
-            sources, targets = resample(
+        if self._resample is not None:
+            sources, targets = self._resample(
                 _cut(source, source_lengths), _cut(target, target_lengths), seed
             )
             source, source_lengths = _join(sources, len(indices))
@@ -195,19 +180,19 @@ class Batches:
                 source,
                 source_lengths,
                 width=_width(shape.source_length, source_lengths, marks=1),
-                pad_id=self._pad_id,
-                eos_id=self._eos_id,
+                pad_id=self._special.pad,
+                eos_id=self._special.eos,
             ),
             target=pad(
                 target,
                 target_lengths,
                 width=_width(shape.target_length, target_lengths, marks=2),
-                pad_id=self._pad_id,
-                eos_id=self._eos_id,
-                bos_id=self._bos_id,
+                pad_id=self._special.pad,
+                eos_id=self._special.eos,
+                bos_id=self._special.bos,
             ),
             indices=indices,
-            pad_id=self._pad_id,
+            pad_id=self._special.pad,
         )
 
     def _sequence(self, *key: int) -> np.random.SeedSequence:

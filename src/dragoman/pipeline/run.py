@@ -162,25 +162,24 @@ def _trainer(
         take_weights(recipe.training.begins_with, transformer, text.tokenizers, directory)
     return Trainer(
         transformer,
-        _batches(recipe, text.store, text),
+        _batches(recipe, text.store, text, _resample(recipe, text)),
         recipe.training,
         directory,
-        resample=_resample(recipe, text),
         validate=_validator(recipe, text),
         publish=publisher.publish,
     )
 
 
-def _batches(recipe: Recipe, store: TokenStore, text: PreparedText) -> Batches:
-    special = text.tokenizers.target.special_ids
+def _batches(
+    recipe: Recipe, store: TokenStore, text: PreparedText, resample: Resample | None = None
+) -> Batches:
     return Batches(
         store,
         choose_shapes(length_histogram(store), recipe.batching),
         recipe.batching,
         seed=recipe.seed,
-        pad_id=special.pad,
-        bos_id=special.bos,
-        eos_id=special.eos,
+        special=text.tokenizers.target.special_ids,
+        resample=resample,
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from dragoman.corpora.batch import Part
-from dragoman.corpora.batching import Batches, Resample, Update
+from dragoman.corpora.batching import Batches, Update
 from dragoman.device import choose_precision
 from dragoman.memory import peak_mib
 from dragoman.model.transformer import Transformer
@@ -69,13 +69,11 @@ class Trainer:
         config: TrainingConfig,
         directory: Path,
         *,
-        resample: Resample | None = None,
         validate: Validate,
         publish: Publish,
     ) -> None:
         self.config = config
         self.batches = batches
-        self.resample = resample
         self.validate = validate
         self.publish = publish
         self.transformer = transformer
@@ -165,7 +163,7 @@ class Trainer:
         """
         first = rank() == 0
         part = Part(rank=rank(), world_size=world_size())
-        updates = self.batches.updates(self.progress.position, part=part, resample=self.resample)
+        updates = self.batches.updates(self.progress.position, part=part)
         with (
             (
                 Journal(self.journal_path, size=self.progress.journal_size)
