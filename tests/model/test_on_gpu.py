@@ -29,7 +29,6 @@ from dragoman.model.masks import causal_mask, padding_mask
 from dragoman.model.tile_attention import attend
 from dragoman.model.transformer import Transformer
 from dragoman.training.averaging import weights_of
-from dragoman.training.display import Silence
 from dragoman.training.loop import Trainer
 from dragoman.training.objective import Loss, Objective
 from dragoman.training.recording import Recorder
@@ -251,16 +250,16 @@ def test_a_compiled_training_learns_what_another_does() -> None:
 
 @needs_gpu
 def test_a_training_that_stops_goes_on_as_if_it_had_not(
-    make_trainer: Callable[[str], Trainer],
+    make_trainer: Callable[..., Trainer],
 ) -> None:
     straight = make_trainer("straight")
-    straight.run(Silence())
-    make_trainer("stopped").run(StopAfter(5))
+    straight.run()
+    make_trainer("stopped", display=StopAfter(5)).run()
     resumed = make_trainer("stopped")
 
     assert resumed.resume() == []
     assert resumed.progress.update == 6  # which was under way
-    resumed.run(Silence())
+    resumed.run()
 
     # Not to the bit: a GPU may add up in another order each time. Nor the bias of the keys, whose
     # gradient is nothing but such differences.
@@ -310,11 +309,11 @@ def _gives_memory_back() -> Iterator[None]:
 @needs_gpu
 @pytest.mark.usefixtures("_gives_memory_back")
 def test_memory_that_runs_out_is_told_and_costs_no_checkpoint(
-    make_trainer: Callable[[str], Trainer],
+    make_trainer: Callable[..., Trainer],
 ) -> None:
     display = Starved(5)
     with pytest.raises(torch.OutOfMemoryError) as error:
-        make_trainer("starved").run(display)
+        make_trainer("starved", display=display).run()
     sentence = cli._one_sentence(error.value, ["train"])
     error.value.__traceback__ = None  # whose frames hold the training and its memory
     display.taken.clear()
@@ -326,7 +325,7 @@ def test_memory_that_runs_out_is_told_and_costs_no_checkpoint(
     assert sentence.startswith("there is not enough memory")
     assert trainer.resume() == []
     assert trainer.progress.update == 6  # which was under way, and whose validation failed
-    trainer.run(Silence())
+    trainer.run()
     assert trainer.progress.update == 12
 
 

@@ -18,7 +18,6 @@ from dragoman.pipeline.run import _prepare_text
 from dragoman.pipeline.validation import Validator
 from dragoman.recipe import Recipe
 from dragoman.training.averaging import Weights
-from dragoman.training.display import Display
 from dragoman.training.loop import Trainer
 from dragoman.training.objective import with_weights
 from dragoman.training.progress import Progress
@@ -39,7 +38,7 @@ def stand_in(
         with with_weights(objective, weights) as judged:
             return validator(judged, True)
 
-    def iterate(display: Display) -> Iterator[tuple[str, Weights]]:
+    def iterate() -> Iterator[tuple[str, Weights]]:
         yield from candidates
 
     return cast(

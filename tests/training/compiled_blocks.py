@@ -23,7 +23,6 @@ from dragoman.model.transformer import Transformer
 from dragoman.training import loop
 from dragoman.training.averaging import weights_of
 from dragoman.training.compilation import compile_blocks
-from dragoman.training.display import Silence
 from dragoman.training.objective import Loss, Objective, with_weights
 
 VOCAB, PAD = 13, 0
@@ -74,7 +73,7 @@ def trained(directory: Path, positional_encoding: Any, **settings: Any) -> dict[
     sizes = replace(SMALL, dropout=0.0, positional_encoding=positional_encoding)
     trainer = build_trainer(write_store(directory / "store"), directory, sizes, **settings)
     before = {name: weight.clone() for name, weight in weights_of(trainer.transformer).items()}
-    trainer.run(Silence())
+    trainer.run()
     return {name: w - before[name] for name, w in weights_of(trainer.transformer).items()}
 
 

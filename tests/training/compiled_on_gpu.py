@@ -14,7 +14,6 @@ from tests.training.conftest import SMALL, build_trainer, write_store
 
 from dragoman.model.dropout import Dropout
 from dragoman.training.averaging import weights_of
-from dragoman.training.display import Silence
 from dragoman.training.loop import Trainer
 from dragoman.training.recording import Recorder
 from dragoman.training.step import MicroBatch
@@ -30,7 +29,7 @@ def trained(directory: Path, *, compile_blocks: bool) -> Trainer:
         validate_every=2,
         compile=compile_blocks,
     )
-    trainer.run(Silence())
+    trainer.run()
     return trainer
 
 

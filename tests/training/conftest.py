@@ -17,6 +17,7 @@ from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.tokenizers.tokenizer import SpecialIds
 from dragoman.training.config import TrainingConfig
+from dragoman.training.display import Display, Silence
 from dragoman.training.loop import Trainer
 from dragoman.training.objective import Objective
 from dragoman.training.validation import Validation
@@ -46,7 +47,12 @@ def weight_sum(objective: Objective, search: bool) -> Validation:
 
 
 def build_trainer(
-    store: TokenStore, directory: Path, model: TransformerConfig, **settings: Any
+    store: TokenStore,
+    directory: Path,
+    model: TransformerConfig,
+    *,
+    display: Display | None = None,
+    **settings: Any,
 ) -> Trainer:
     """Build a trainer that begins with the same weights each time."""
     torch.manual_seed(5)
@@ -68,6 +74,7 @@ def build_trainer(
         directory,
         validate=weight_sum,
         publish=lambda weights, progress: None,
+        display=display or Silence(),
     )
 
 

@@ -78,15 +78,15 @@ def test_a_signal_stops_and_the_next_call_goes_on_bit_for_bit(
     make_trainer: Any, stop: int, number: int
 ) -> None:
     straight = make_trainer("straight")
-    assert straight.run(Silence()).finished
+    assert straight.run().finished
 
-    stopped = make_trainer("stopped").run(StopAfter(stop, number))
+    stopped = make_trainer("stopped", display=StopAfter(stop, number)).run()
     assert stopped.stopped_by == number
     assert stopped.progress.update == stop
     resumed = make_trainer("stopped")
     assert resumed.resume() == []
     assert resumed.progress.update == stop
-    assert resumed.run(Silence()).finished
+    assert resumed.run().finished
 
     assert_same(resumed, straight)
 
@@ -96,7 +96,7 @@ def test_a_signal_stops_and_the_next_call_goes_on_bit_for_bit(
 def test_a_run_that_goes_on_keeps_no_file_of_its_checkpoint(
     make_trainer: Any, tmp_path: Path, optimizer: str
 ) -> None:
-    make_trainer("run", optimizer=optimizer).run(StopAfter(3))
+    make_trainer("run", optimizer=optimizer, display=StopAfter(3)).run()
     resumed = make_trainer("run", optimizer=optimizer)
 
     resumed.resume()
@@ -113,13 +113,13 @@ def test_an_interrupt_is_answered_at_once_and_one_during_the_last_validation_sto
             if update == 12:
                 os.kill(os.getpid(), signal.SIGINT)
 
-    outcome = make_trainer("run").run(Interrupting())
+    outcome = make_trainer("run", display=Interrupting()).run()
 
     assert outcome.stopped_by == signal.SIGINT
     assert "stopping and saving; Ctrl-C once more" in capfd.readouterr().err
     resumed = make_trainer("run")
     resumed.resume()
-    assert resumed.run(Silence()).finished
+    assert resumed.run().finished
 
 
 def test_the_best_model_is_published_though_its_run_ended_right_before(make_trainer: Any) -> None:
@@ -130,7 +130,7 @@ def test_the_best_model_is_published_though_its_run_ended_right_before(make_trai
 
     trainer.publish = fail
     with pytest.raises(OSError, match="disk is full"):
-        trainer.run(Silence())
+        trainer.run()
     resumed = make_trainer("run")
     published = []
     resumed.publish = lambda weights, progress: published.append((weights, progress.update))
@@ -144,7 +144,7 @@ def test_the_best_model_is_published_though_its_run_ended_right_before(make_trai
 
 def test_a_validation_that_fails_loses_no_update(make_trainer: Any, tmp_path: Path) -> None:
     straight = make_trainer("straight")
-    straight.run(Silence())
+    straight.run()
     broken = make_trainer("broken")
     validate = broken.validate
 
@@ -155,12 +155,12 @@ def test_a_validation_that_fails_loses_no_update(make_trainer: Any, tmp_path: Pa
 
     broken.validate = fail_at_the_second
     with pytest.raises(OSError, match="program is gone"):
-        broken.run(Silence())
+        broken.run()
 
     mended = make_trainer("broken")
     mended.resume()
     assert mended.progress.update == 8
-    mended.run(Silence())
+    mended.run()
 
     assert_same(mended, straight)
     events = read_journal(tmp_path / "broken" / "journal.jsonl")
@@ -173,7 +173,7 @@ def test_a_signal_ends_a_validation_which_begins_again(
     make_trainer: Any, tmp_path: Path, after: int
 ) -> None:
     straight = make_trainer("straight")
-    straight.run(Silence())
+    straight.run()
     stopped = make_trainer("stopped")
     validate, judged = stopped.validate, []
 
@@ -190,11 +190,11 @@ def test_a_signal_ends_a_validation_which_begins_again(
         return validate(objective, search)
 
     stopped.validate = validate_in_batches
-    outcome = stopped.run(Silence())
+    outcome = stopped.run()
     resumed = make_trainer("stopped")
     resumed.resume()
     before = read_journal(tmp_path / "stopped" / "journal.jsonl")
-    resumed.run(Silence())
+    resumed.run()
 
     assert outcome.stopped_by == signal.SIGTERM
     assert judged == [4] * 4 + [8] * after
@@ -219,7 +219,7 @@ class MemoryAt(Silence):
 def test_an_update_keeps_no_memory(make_trainer: Any) -> None:
     memory = MemoryAt(30, 80)
 
-    make_trainer("run", updates=80, validate_every=20).run(memory)
+    make_trainer("run", updates=80, validate_every=20, display=memory).run()
 
     before, after = memory.noted
     assert after - before < 5 * 2**20  # where each update keeps its graph, it is 16
@@ -228,7 +228,7 @@ def test_an_update_keeps_no_memory(make_trainer: Any) -> None:
 def test_what_nohup_ignores_stays_ignored(make_trainer: Any) -> None:
     handler = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        outcome = make_trainer("run").run(StopAfter(3, signal.SIGHUP))
+        outcome = make_trainer("run", display=StopAfter(3, signal.SIGHUP)).run()
     finally:
         signal.signal(signal.SIGHUP, handler)
 
@@ -237,21 +237,21 @@ def test_what_nohup_ignores_stays_ignored(make_trainer: Any) -> None:
 
 def test_a_lost_checkpoint_costs_updates_not_correctness(make_trainer: Any, tmp_path: Path) -> None:
     straight = make_trainer("straight")
-    straight.run(Silence())
-    make_trainer("damaged", keep_checkpoints=3).run(Silence())
+    straight.run()
+    make_trainer("damaged", keep_checkpoints=3).run()
     newest = tmp_path / "damaged" / "checkpoints" / "update-00000012" / "weights.safetensors"
     newest.write_bytes(b"")
 
     resumed = make_trainer("damaged", keep_checkpoints=3)
     complaints = resumed.resume()
-    resumed.run(Silence())
+    resumed.run()
 
     assert len(complaints) == 1
     assert_same(resumed, straight)
 
 
 def test_a_damaged_checkpoint_is_never_the_newest_again(make_trainer: Any, tmp_path: Path) -> None:
-    make_trainer("run", keep_checkpoints=1).run(Silence())
+    make_trainer("run", keep_checkpoints=1).run()
     checkpoints = tmp_path / "run" / "checkpoints"
     damaged = checkpoints / "update-00000012" / "weights.safetensors"
     damaged.write_bytes(b"")
@@ -259,7 +259,8 @@ def test_a_damaged_checkpoint_is_never_the_newest_again(make_trainer: Any, tmp_p
     resumed.resume()
     best = resumed.progress.update
 
-    resumed.run(StopAfter(best + 1))
+    resumed.display = StopAfter(best + 1)
+    resumed.run()
 
     again = make_trainer("run", keep_checkpoints=1)
     assert again.resume() == []
@@ -277,8 +278,8 @@ def test_a_damaged_checkpoint_is_never_the_newest_again(make_trainer: Any, tmp_p
 def test_a_checkpoint_of_another_run_is_never_gone_on_from(
     make_trainer: Any, tmp_path: Path, name: str, changes: dict[str, Any]
 ) -> None:
-    make_trainer("foreign", **changes).run(Silence())
-    make_trainer("run").run(StopAfter(5))
+    make_trainer("foreign", **changes).run()
+    make_trainer("run", display=StopAfter(5)).run()
     newest = Path("checkpoints") / "update-00000012"
     shutil.copytree(tmp_path / "foreign" / newest, tmp_path / "run" / newest)
 
@@ -297,7 +298,7 @@ def test_a_checkpoint_has_the_size_that_is_foretold(make_trainer: Any, optimizer
     trainer = make_trainer("run", optimizer=optimizer)
     foretold = trainer.optimizers.shapes()
 
-    trainer.run(Silence())
+    trainer.run()
 
     tensors = trainer.optimizers.tensors()
     assert foretold == {name: tuple(tensor.shape) for name, tensor in tensors.items()}
@@ -318,7 +319,7 @@ def test_a_save_that_fails_leaves_the_one_checkpoint_that_is_kept(
     make_trainer: Any, monkeypatch: pytest.MonkeyPatch, flushed: int
 ) -> None:
     straight = make_trainer("straight", keep_checkpoints=1)
-    straight.run(Silence())
+    straight.run()
     trainer = make_trainer("run", keep_checkpoints=1)
     flushes, fsync = itertools.count(), os.fsync
 
@@ -330,18 +331,18 @@ def test_a_save_that_fails_leaves_the_one_checkpoint_that_is_kept(
     with monkeypatch.context() as patch:
         patch.setattr("os.fsync", fail)
         with pytest.raises((CheckpointError, OSError), match="No space left"):
-            trainer.run(Silence())
+            trainer.run()
 
     resumed = make_trainer("run", keep_checkpoints=1)
     assert resumed.resume() == []
     assert resumed.progress.update == 8
-    resumed.run(Silence())
+    resumed.run()
     assert_same(resumed, straight)
 
 
 def test_a_signal_between_two_micro_batches_waits_for_the_update(make_trainer: Any) -> None:
     straight = make_trainer("straight", precision="bf16")
-    straight.run(Silence())
+    straight.run()
     stopped = make_trainer("stopped", precision="bf16")
     begun = []
 
@@ -352,30 +353,30 @@ def test_a_signal_between_two_micro_batches_waits_for_the_update(make_trainer: A
                 os.kill(os.getpid(), signal.SIGTERM)
 
     stopped.objective.register_forward_pre_hook(stop_at_the_second)
-    outcome = stopped.run(Silence())
+    outcome = stopped.run()
 
     assert len(begun) >= 2
     assert outcome.stopped_by == signal.SIGTERM
     resumed = make_trainer("stopped", precision="bf16")
     resumed.resume()
     assert resumed.progress.update == 5
-    resumed.run(Silence())
+    resumed.run()
     assert_same(resumed, straight)
 
 
 def test_stops_do_not_change_what_is_averaged(make_trainer: Any) -> None:
     settings = {"average_checkpoints": 3, "keep_checkpoints": 3, "ema_decay": 0.0}
     straight = make_trainer("straight", **settings)
-    straight.run(Silence())
+    straight.run()
     for stop in (3, 10):
-        stopped = make_trainer("stopped", **settings)
+        stopped = make_trainer("stopped", display=StopAfter(stop), **settings)
         stopped.resume()
-        stopped.run(StopAfter(stop))
+        stopped.run()
     resumed = make_trainer("stopped", **settings)
     resumed.resume()
-    resumed.run(Silence())
+    resumed.run()
 
-    ours, theirs = dict(resumed.candidates(Silence())), dict(straight.candidates(Silence()))
+    ours, theirs = dict(resumed.candidates()), dict(straight.candidates())
 
     assert list(ours) == list(theirs)
     for name, candidate in ours.items():
@@ -395,19 +396,19 @@ def test_the_weights_that_a_run_begins_with_are_not_averaged_though_a_stop_saves
 
     with monkeypatch.context() as patched:
         patched.setattr(Journal, "write", write_and_stop)
-        assert make_trainer("run", **settings).run(Silence()).progress.update == 0
+        assert make_trainer("run", **settings).run().progress.update == 0
     resumed = make_trainer("run", **settings)
     resumed.resume()
     assert resumed.checkpoints.updates() == [0]
-    resumed.run(Silence())
+    resumed.run()
 
-    assert "mean of updates 4, 8, 12" in dict(resumed.candidates(Silence()))
+    assert "mean of updates 4, 8, 12" in dict(resumed.candidates())
 
 
 def test_the_last_update_is_searched_wherever_it_falls(make_trainer: Any) -> None:
     trainer = make_trainer("run", updates=10, metric="BLEU")
 
-    assert trainer.run(Silence()).progress.update == 10
+    assert trainer.run().progress.update == 10
 
 
 @pytest.mark.parametrize("settings", [{"precision": "bf16"}, {"optimizer": "muon"}])
@@ -415,11 +416,11 @@ def test_other_formats_and_optimizers_go_on_bit_for_bit(
     make_trainer: Any, settings: dict[str, str]
 ) -> None:
     straight = make_trainer("straight", **settings)
-    straight.run(Silence())
-    make_trainer("stopped", **settings).run(StopAfter(5))
+    straight.run()
+    make_trainer("stopped", **settings, display=StopAfter(5)).run()
     resumed = make_trainer("stopped", **settings)
     resumed.resume()
-    resumed.run(Silence())
+    resumed.run()
 
     assert resumed.objective.dtype == torch.bfloat16 or "precision" not in settings
     assert len(resumed.optimizers.members) == 2 or "optimizer" not in settings
@@ -429,10 +430,10 @@ def test_other_formats_and_optimizers_go_on_bit_for_bit(
 def test_the_journal_of_a_resumed_run_tells_every_update_once(
     make_trainer: Any, tmp_path: Path
 ) -> None:
-    make_trainer("run").run(StopAfter(6))
+    make_trainer("run", display=StopAfter(6)).run()
     trainer = make_trainer("run")
     trainer.resume()
-    trainer.run(Silence())
+    trainer.run()
 
     events = read_journal(tmp_path / "run" / "journal.jsonl")
     updates = [event["update"] for event in events if event["event"] == "update"]
@@ -445,7 +446,7 @@ def test_the_journal_names_the_epoch_of_each_update(make_trainer: Any, tmp_path:
     trainer = make_trainer("run", updates=30, validate_every=30)
     in_epoch = [trainer.batches.epoch(epoch).num_updates for epoch in range(3)]
 
-    trainer.run(Silence())
+    trainer.run()
 
     events = read_journal(tmp_path / "run" / "journal.jsonl")
     written = [event["epoch"] for event in events if event["event"] == "update"]
@@ -456,7 +457,7 @@ def test_the_journal_names_the_epoch_of_each_update(make_trainer: Any, tmp_path:
 
 def test_progress_can_be_written_as_json(make_trainer: Any) -> None:
     trainer = make_trainer("run")
-    trainer.run(Silence())
+    trainer.run()
 
     values = json.loads(json.dumps(asdict(trainer.progress)))
 
@@ -472,7 +473,7 @@ def test_no_improvement_ends_training_early(
     told: list[str] = []
     monkeypatch.setattr(Silence, "message", lambda self, text: told.append(text))
 
-    outcome = trainer.run(Silence())
+    outcome = trainer.run()
 
     assert outcome.finished
     assert f"done after update {outcome.progress.update} of 400: 2 validations" in told[-1]
@@ -481,8 +482,7 @@ def test_no_improvement_ends_training_early(
 
 
 def test_a_batch_that_breaks_the_numbers_is_named(make_trainer: Any) -> None:
-    trainer = make_trainer("run")
-    trainer.run(StopAfter(5))
+    make_trainer("run", display=StopAfter(5)).run()
     resumed = make_trainer("run")
     resumed.resume()
     layer = resumed.transformer.decoder.blocks[0].feed_forward.widen
@@ -494,7 +494,7 @@ def test_a_batch_that_breaks_the_numbers_is_named(make_trainer: Any) -> None:
         TrainingError,
         match=r"update 6 \(epoch .*pairs of the token store: \d+.*; no checkpoint has it",
     ):
-        resumed.run(Silence())
+        resumed.run()
 
     again = make_trainer("run")
     again.resume()
@@ -504,9 +504,9 @@ def test_a_batch_that_breaks_the_numbers_is_named(make_trainer: Any) -> None:
 
 def test_the_best_checkpoint_and_the_mean_of_the_last_are_candidates(make_trainer: Any) -> None:
     trainer = make_trainer("run", average_checkpoints=2, keep_checkpoints=2, ema_decay=0.0)
-    trainer.run(Silence())
+    trainer.run()
 
-    candidates = dict(trainer.candidates(Silence()))
+    candidates = dict(trainer.candidates())
 
     assert list(candidates) == [
         f"update {trainer.progress.best_update}",
@@ -534,7 +534,7 @@ def test_a_damaged_checkpoint_is_no_candidate_and_another_takes_its_place(
     make_trainer: Any,
 ) -> None:
     trainer = make_trainer("run", average_checkpoints=2, keep_checkpoints=3, ema_decay=0.0)
-    trainer.run(Silence())
+    trainer.run()
     best = trainer.progress.best_update
     assert best == 4  # the judge likes small weights
     said: list[str] = []
@@ -545,17 +545,18 @@ def test_a_damaged_checkpoint_is_no_candidate_and_another_takes_its_place(
 
     damage(trainer, best)
 
-    assert [name for name, _ in trainer.candidates(Listen())] == [
+    trainer.display = Listen()
+    assert [name for name, _ in trainer.candidates()] == [
         "update 12",
         "mean of updates 8, 12",
     ]
     (warning,) = said
     assert "update-00000004: weights.safetensors is damaged; it is left out" in warning
     damage(trainer, 8)
-    assert [name for name, _ in trainer.candidates(Silence())] == ["update 12"]
+    assert [name for name, _ in trainer.candidates()] == ["update 12"]
     damage(trainer, 12)
     with pytest.raises(CheckpointError, match="no checkpoint can be read"):
-        list(trainer.candidates(Silence()))
+        list(trainer.candidates())
 
 
 def test_an_update_ahead_changes_neither_the_weights_nor_what_is_told(
@@ -564,8 +565,8 @@ def test_an_update_ahead_changes_neither_the_weights_nor_what_is_told(
     straight, ahead = make_trainer("straight"), make_trainer("ahead")
     ahead.under_way.ahead = 1  # as on a GPU
 
-    straight.run(Silence())
-    ahead.run(Silence())
+    straight.run()
+    ahead.run()
 
     assert_same(ahead, straight)
     told, told_ahead = (
@@ -579,10 +580,10 @@ def test_an_update_ahead_changes_neither_the_weights_nor_what_is_told(
 
 
 def test_a_stop_waits_for_the_update_ahead(make_trainer: Any, tmp_path: Path) -> None:
-    trainer = make_trainer("run")
+    trainer = make_trainer("run", display=StopAfter(5))
     trainer.under_way.ahead = 1
 
-    trainer.run(StopAfter(5))
+    trainer.run()
 
     events = read_journal(tmp_path / "run" / "journal.jsonl")
     assert [(event["event"], event["update"]) for event in events[-2:]] == [
@@ -603,7 +604,8 @@ def test_a_broken_update_ahead_is_found_before_it_is_saved(
                 with torch.no_grad():
                     next(trainer.transformer.decoder.parameters()).fill_(float("nan"))
 
+    trainer.display = Break()
     with pytest.raises(TrainingError, match="update 8 "):
-        trainer.run(Break())
+        trainer.run()
 
     assert trainer.checkpoints.updates() == [4]

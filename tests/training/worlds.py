@@ -51,15 +51,19 @@ class Watched:
 def train(run: dict[str, Any], root: Path) -> None:
     """Train, or go on with, what a run describes; one of its processes."""
     store = TokenStore.open(root / "store", fingerprint="copy")
+    stops = "stop" in run and rank() == world_size() - 1  # one is enough
     trainer: Trainer = build_trainer(
-        store, root / run["directory"], WITHOUT_DROPOUT, **run["settings"]
+        store,
+        root / run["directory"],
+        WITHOUT_DROPOUT,
+        display=StopAfter(run["stop"]) if stops else Silence(),
+        **run["settings"],
     )
     watched = Watched(trainer.batches)
     trainer.batches = watched  # type: ignore[assignment]
     assert trainer.resume() == []
     first = trainer.progress.update
-    stops = "stop" in run and rank() == world_size() - 1  # one is enough
-    trainer.run(StopAfter(run["stop"]) if stops else Silence())
+    trainer.run()
     held = {
         name: list((p.to_local() if isinstance(p, DTensor) else p).shape)
         for name, p in trainer.transformer.named_parameters()

@@ -105,7 +105,7 @@ class Publisher:
     def _best(self, trainer: Trainer, display: Display) -> tuple[str, Weights]:
         """Validate the candidates and take the best one."""
         judged = []
-        for name, weights in trainer.candidates(display):
+        for name, weights in trainer.candidates():
             validation = trainer.validate_weights(weights)
             display.message(f"candidate {name}: {validation.summary()}")
             judged.append((score_of(validation, self.recipe.training.metric), name, weights))

@@ -81,12 +81,12 @@ def train_model(recipe: Recipe, directory: Path, display: Display) -> int | None
             return None
         text = _prepare_text(recipe, directory, display)
         publisher = Publisher(recipe, text, directory)
-        trainer = _trainer(recipe, text, directory, device, publisher)
+        trainer = _trainer(recipe, text, directory, device, publisher, display)
         for complaint in trainer.resume():
             display.message(f"warning: {complaint}")
         _announce(recipe, trainer, text, display)
         with display:
-            outcome = trainer.run(display)
+            outcome = trainer.run()
         if not outcome.finished:
             display.message(
                 f"stopped after update {outcome.progress.update} and saved; "
@@ -149,6 +149,7 @@ def _trainer(
     directory: Path,
     device: torch.device,
     publisher: Publisher,
+    display: Display,
 ) -> Trainer:
     keep_freed_memory()
     torch.manual_seed(recipe.seed)
@@ -167,6 +168,7 @@ def _trainer(
         directory,
         validate=_validator(recipe, text),
         publish=publisher.publish,
+        display=display,
     )
 
 

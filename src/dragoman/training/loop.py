@@ -44,7 +44,6 @@ from dragoman.training.stopping import StoppedError, left_when_stopped, stop_on_
 from dragoman.training.under_way import Begun, UpdatesUnderWay, updates_ahead
 from dragoman.training.validation import Validation
 
-AnyJournal = Journal | NoJournal
 NONE_YET = -1
 """Stands for the update of a checkpoint where there is none."""
 
@@ -71,11 +70,13 @@ class Trainer:
         *,
         validate: Validate,
         publish: Publish,
+        display: Display,
     ) -> None:
         self.config = config
         self.batches = batches
         self.validate = validate
         self.publish = publish
+        self.display = display
         self.transformer = transformer
         self.device = next(transformer.parameters()).device
         self.objective = build_objective(
@@ -96,6 +97,7 @@ class Trainer:
         self.under_way = UpdatesUnderWay(ahead=updates_ahead(self.device))
         self.checkpoints = Checkpoints(directory / "checkpoints")
         self.journal_path = directory / JOURNAL
+        self.journal: Journal | NoJournal = NoJournal()
         self.progress = Progress()
         self.rehearsed = False
 
@@ -155,42 +157,36 @@ class Trainer:
         groups = {"weights": weights, "optimizer": self.optimizers.shapes()}
         return {**groups, "average": weights} if self.average else groups
 
-    def run(self, display: Display) -> Outcome:
+    def run(self) -> Outcome:
         """Train until the configuration says stop or a signal does; save in both cases.
 
         Raises:
             TrainingError: a loss or gradient is not finite; the message names the batch.
         """
-        first = rank() == 0
         part = Part(rank=rank(), world_size=world_size())
         updates = self.batches.updates(self.progress.position, part=part)
-        with (
-            (
-                Journal(self.journal_path, size=self.progress.journal_size)
-                if first
-                else NoJournal()
-            ) as journal,
-            stop_on_signals() as stop,
-        ):
+        if rank() == 0:
+            self.journal = Journal(self.journal_path, size=self.progress.journal_size)
+        with self.journal, stop_on_signals() as stop:
             event = "resume" if self.progress.update else "start"
-            journal.write(event, update=self.progress.update, processes=world_size())
+            self.journal.write(event, update=self.progress.update, processes=world_size())
             while True:
                 if agree(bool(stop)):
-                    self._tell(journal, display)
-                    self._save(self._state(), journal, "stop")
+                    self._tell()
+                    self._save(self._state(), "stop")
                     # A process that has no signal of its own follows one that has.
                     return Outcome(self.progress, stop[0] if stop else signal.SIGTERM)
                 if self._is_time_to_validate():
-                    self._validate(journal, display, stop)
+                    self._validate(stop)
                 elif self._is_finished():
-                    self._tell_of_patience(display)
+                    self._tell_of_patience()
                     break
                 else:
-                    self._one_update(next(updates), journal, display)
-            journal.write("finish", update=self.progress.update)
+                    self._one_update(next(updates))
+            self.journal.write("finish", update=self.progress.update)
         return Outcome(self.progress)
 
-    def candidates(self, display: Display) -> Iterator[tuple[str, Weights]]:
+    def candidates(self) -> Iterator[tuple[str, Weights]]:
         """Yield what could become the model: the best checkpoint, and the mean of the last ones.
 
         Damaged checkpoints are left out with a warning; if the best one is damaged, the newest
@@ -200,9 +196,7 @@ class Trainer:
             CheckpointError: all of them are damaged.
         """
         group = "average" if self.average else "weights"
-        intact = [
-            update for update in self.checkpoints.updates() if self._is_intact(update, display)
-        ]
+        intact = list(filter(self._is_intact, self.checkpoints.updates()))
         if not intact:
             raise CheckpointError(f"{self.checkpoints.directory}: no checkpoint can be read")
         best = self.progress.best_update
@@ -215,16 +209,16 @@ class Trainer:
             mean = mean_weights([checkpoint.tensors["weights"] for checkpoint in loaded])
             yield f"mean of updates {', '.join(map(str, last))}", mean
 
-    def _is_intact(self, update: int, display: Display) -> bool:
+    def _is_intact(self, update: int) -> bool:
         """Read a checkpoint, and warn if that fails."""
         try:
             self.checkpoints.load(update, groups=[])
         except CheckpointError as error:
-            display.message(f"warning: {error}; it is left out")
+            self.display.message(f"warning: {error}; it is left out")
             return False
         return True
 
-    def _one_update(self, batch: Update, journal: AnyJournal, display: Display) -> None:
+    def _one_update(self, batch: Update) -> None:
         """Update the weights once, and report the updates that have ended."""
         progress = self.progress
         micro_batches = [MicroBatch.on(self.device, part) for part in batch.micro_batches]
@@ -250,15 +244,15 @@ class Trainer:
         progress.update, progress.position = number, batch.next_position
         progress.tokens += batch.num_target_tokens
         self.under_way.add(Begun(number, batch, rate, progress.tokens, report))
-        self._tell(journal, display, but=self.under_way.ahead)
+        self._tell(but=self.under_way.ahead)
 
-    def _tell(self, journal: AnyJournal, display: Display, *, but: int = 0) -> None:
+    def _tell(self, *, but: int = 0) -> None:
         """Wait until all updates but a few have ended, and report each."""
         for ended in self.under_way.ended(but=but):
             begun = ended.begun
             tokens_per_second = begun.batch.num_target_tokens / ended.seconds
             self.progress.seconds += ended.seconds
-            journal.write(
+            self.journal.write(
                 "update",
                 update=begun.number,
                 epoch=begun.batch.position.epoch,
@@ -268,14 +262,14 @@ class Trainer:
                 tokens=begun.tokens,
                 tokens_per_second=round(tokens_per_second),
             )
-            display.progress(begun.number, self.config.updates, ended.loss, tokens_per_second)
+            self.display.progress(begun.number, self.config.updates, ended.loss, tokens_per_second)
 
-    def _validate(self, journal: AnyJournal, display: Display, stop: Sequence[int]) -> None:
+    def _validate(self, stop: Sequence[int]) -> None:
         """Judge the weights, remember whether they are the best, and save.
 
         A signal ends it early, and then it leaves no trace: the next call starts over.
         """
-        self._tell(journal, display)
+        self._tell()
         progress = self.progress
         state = self._state()
         validation: Validation | None = Validation({})
@@ -283,7 +277,7 @@ class Trainer:
             try:
                 validation = self._validate_unless_stopped(_weights_to_validate(state), stop)
             except Exception:  # the updates since the last checkpoint are not lost with it
-                self._write_checkpoint(state, journal, "stop")
+                self._write_checkpoint(state, "stop")
                 raise
         score = score_of(validation, self.config.metric) if validation and rank() == 0 else 0.0
         score, ended = share_from_first([score, float(validation is not None)])
@@ -297,17 +291,17 @@ class Trainer:
         else:
             progress.validations_without_improvement += 1
         samples = [asdict(sample) for sample in validation.samples]
-        journal.write(
+        self.journal.write(
             "validation",
             update=progress.update,
             **validation.metrics,
             best=best,
             samples=samples,
         )
-        self._save(state, journal, "checkpoint")
+        self._save(state, "checkpoint")
         if best and rank() == 0:
             self.publish(_weights_to_validate(state), progress)
-        display.validation(progress.update, validation, best=best)
+        self.display.validation(progress.update, validation, best=best)
 
     def _validate_unless_stopped(self, weights: Weights, stop: Sequence[int]) -> Validation | None:
         """Validate; None if a signal came before the end."""
@@ -338,19 +332,19 @@ class Trainer:
             groups["average"] = self.average.weights
         return {group: gathered(tensors) for group, tensors in groups.items()}
 
-    def _save(self, state: State, journal: AnyJournal, event: str) -> None:
+    def _save(self, state: State, event: str) -> None:
         """Write a checkpoint; the others wait for the first process."""
         if rank() == 0:
-            self._write_checkpoint(state, journal, event)
+            self._write_checkpoint(state, event)
         barrier()
 
-    def _write_checkpoint(self, state: State, journal: AnyJournal, event: str) -> None:
+    def _write_checkpoint(self, state: State, event: str) -> None:
         progress = self.progress
         memory = {"peak_mib": round(peak_mib())}
         if self.device.type == "cuda":
             memory["gpu_peak_mib"] = round(torch.cuda.max_memory_reserved(self.device) / 2**20)
-        journal.write(event, update=progress.update, **memory)
-        progress.journal_size = journal.size
+        self.journal.write(event, update=progress.update, **memory)
+        progress.journal_size = self.journal.size
         values = {"progress": asdict(progress), "batches": self.batches.fingerprint}
         self.checkpoints.save(progress.update, state, values)
         newest = self._validated()[-self.config.keep_checkpoints :]
@@ -363,11 +357,11 @@ class Trainer:
         waited = self.progress.validations_without_improvement
         return 0 < self.config.patience <= waited
 
-    def _tell_of_patience(self, display: Display) -> None:
+    def _tell_of_patience(self) -> None:
         """Say why training ended early."""
         done, of = self.progress.update, self.config.updates
         if done < of and self._is_impatient():
-            display.message(
+            self.display.message(
                 f"done after update {done} of {of}: {self.config.patience} validations in a row "
                 "brought no improvement (training.patience)"
             )
