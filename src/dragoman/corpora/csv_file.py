@@ -39,15 +39,11 @@ def read_csv(path: Path, refuse: Refuse) -> Iterator[tuple[str, str, int]]:
     lines = (f"{text}\n" for text in read_lines(path))
     first = list(islice(lines, FIRST_LINES))
     separator = _separator(first)
-    num_rows = 0
     for line, row in without_blanks(path, _rows(path, chain(first, lines), separator), refuse):
-        num_rows += 1
         if len(row) == 2:  # noqa: PLR2004
             yield on_one_line(row[0]), on_one_line(row[1]), line
         else:
             refuse(CorpusError(f"{path}:{line}: {_wrong_columns(len(row), separator)}"))
-    if num_rows == 0:
-        raise CorpusError(f"{path}: the file is empty")
 
 
 def _rows(path: Path, lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:

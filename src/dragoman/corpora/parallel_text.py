@@ -100,15 +100,12 @@ def _read_tsv(path: Path, refuse: Refuse) -> Iterator[Pair]:
     lines = read_lines(path)
     first = list(islice(lines, FIRST_LINES))
     _refuse_plain_text(path, first)
-    rows = 0
     for line, text in without_blanks(path, enumerate(chain(first, lines), start=1), refuse):
-        rows += 1
         columns = text.split("\t")
         if len(columns) == 2:  # noqa: PLR2004
             yield Pair(columns[0], columns[1], line)
         else:
             refuse(CorpusError(_wrong_columns(f"{path}:{line}", columns)))
-    _refuse_empty(path, rows)
 
 
 def _refuse_plain_text(path: Path, first: Sequence[str]) -> None:
@@ -154,9 +151,7 @@ def _wrong_columns(place: str, columns: Sequence[str]) -> str:
 
 def _read_json_lines(path: Path, languages: tuple[str, str], refuse: Refuse) -> Iterator[Pair]:
     """Read one JSON record per line."""
-    rows = 0
     for line, text in without_blanks(path, enumerate(read_lines(path), start=1), refuse):
-        rows += 1
         place = f"{path}:{line}"
         try:
             source, target = sides(_load(text, place), languages, place=place)
@@ -164,7 +159,6 @@ def _read_json_lines(path: Path, languages: tuple[str, str], refuse: Refuse) -> 
             refuse(error)
         else:
             yield Pair(source, target, line)
-    _refuse_empty(path, rows)
 
 
 def _load(text: str, place: str) -> object:
@@ -190,7 +184,8 @@ def _read_two_files(source: Path, target: Path) -> Iterator[Pair]:
         yield Pair(source_text, target_text, line)
     if extra := _count(targets):
         raise CorpusError(_unequal(source, line, target, line + extra))
-    _refuse_empty(source, line)
+    if line == 0:
+        raise CorpusError(f"{source}: the file is empty")
 
 
 def _count(lines: Iterator[str]) -> int:
@@ -204,9 +199,3 @@ def _unequal(source: Path, num_sources: int, target: Path, num_targets: int) -> 
         f"{source} has {counted(num_sources, 'line')} and {target} has {num_targets}; "
         "each line must be the translation of the line with the same number"
     )
-
-
-def _refuse_empty(path: Path, num_lines: int) -> None:
-    """Refuse a file without lines, which is nearly always a mistake made upstream."""
-    if num_lines == 0:
-        raise CorpusError(f"{path}: the file is empty")

@@ -122,8 +122,12 @@ def without_blanks(
         path: The file, for messages.
         lines: With their numbers.
         refuse: Called for each.
+
+    Raises:
+        CorpusError: there are no others, which is nearly always a mistake made upstream.
     """
     blanks: list[int] = []
+    is_empty = True
     for number, content in lines:
         if not content:
             blanks.append(number)
@@ -131,7 +135,10 @@ def without_blanks(
         for blank in blanks:
             refuse(CorpusError(f"{path}:{blank}: an empty line; remove it"))
         blanks.clear()
+        is_empty = False
         yield number, content
+    if is_empty:
+        raise CorpusError(f"{path}: the file is empty")
 
 
 @contextmanager
