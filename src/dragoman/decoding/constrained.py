@@ -12,12 +12,13 @@ would lose its place to one that has just begun it, until the end of the sentenc
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from dragoman.decoding.beam import why_over
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import Hypothesis, build_hypothesis
 from dragoman.decoding.phrase import Phrase
@@ -107,6 +108,7 @@ def constrained_beam_search(
     The search for a sentence is over when as many translations have ended as the beam is wide, or
     when no live prefix can still become one of the `n_best`.
     """
+    config = replace(config, patience=1)
     beginning = problem.begin(1)
     sentences = [
         _Sentence(
@@ -272,18 +274,17 @@ def _choose(
     ended = [prefix for prefix in chosen if prefix.tokens[-1] == eos]
     live = [prefix for prefix in chosen if prefix.tokens[-1] != eos]
     _keep(sentence, ended, eos, config)
-    highest = max((prefix.log_probability for prefix in live), default=-math.inf)
-    kept = sentence.ended
-    if len(kept) >= config.beam_size or (
-        len(kept) >= config.n_best
-        and kept[config.n_best - 1].score >= highest / config.penalty(sentence.limit)
-    ):
-        live = []
-    elif live and len(live[0].tokens) > sentence.limit:
+    sentence.live = live
+    if not live:
+        return
+    highest = max(prefix.log_probability for prefix in live)
+    length = len(live[0].tokens) - 1
+    ending = why_over(sentence.ended, highest, length, sentence.limit, config)
+    if ending == "the length limit is reached":
         complete = [prefix for prefix in live if not prefix.missing and not prefix.remainder]
         _keep(sentence, complete, eos, config)
-        live = []
-    sentence.live = live
+    if ending is not None:
+        sentence.live = []
 
 
 def _share(candidates: list[_Candidate], eos: int, width: int) -> Iterator[_Candidate]:
