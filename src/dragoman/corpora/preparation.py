@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 
 from dragoman.config import to_table
@@ -41,25 +41,17 @@ class PreparationError(DragomanError):
     """Text that a run depends on has changed."""
 
 
+@dataclass(frozen=True)
 class TextPreparation:
     """Prepares the text of a run in a directory, or finds it prepared there."""
 
-    def __init__(
-        self,
-        directory: Path,
-        *,
-        languages: tuple[str, str],
-        corpora: CorporaConfig,
-        cleaning: CleaningConfig,
-        tokenizer: TokenizerConfig,
-        max_length: int,
-    ) -> None:
-        self.directory = directory
-        self.languages = languages
-        self.corpora = corpora
-        self.cleaning = cleaning
-        self.tokenizer = tokenizer
-        self.max_length = max_length
+    directory: Path
+    _: KW_ONLY
+    languages: tuple[str, str]
+    corpora: CorporaConfig
+    cleaning: CleaningConfig
+    tokenizer: TokenizerConfig
+    max_length: int
 
     def prepare(self, say: Say, *, replace_other: bool) -> PreparedText:
         """Open the text if it is there and complete, or prepare it.

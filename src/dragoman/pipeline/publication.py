@@ -1,7 +1,7 @@
 """Write the model directory of a run: weights, description and model card."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path, PurePath
 from shlex import quote
 from typing import Any
@@ -35,13 +35,13 @@ from dragoman.translator import Translator
 CARD = "README.md"
 
 
+@dataclass(frozen=True)
 class Publisher:
     """Turns weights into the model directory that people use."""
 
-    def __init__(self, recipe: Recipe, text: PreparedText, directory: Path) -> None:
-        self.recipe = recipe
-        self.text = text
-        self.directory = directory
+    recipe: Recipe
+    text: PreparedText
+    directory: Path
 
     def publish(
         self,
