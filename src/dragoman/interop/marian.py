@@ -21,6 +21,7 @@ from dragoman.languages.codes import base_language, is_language_code
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.model_directory import ModelDescription, TokenizerDescription, save_model
+from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.marian import MarianTokenizer, language_tokens
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.tokenizer import SpecialIds, TokenizerError
@@ -108,15 +109,8 @@ def import_marian(
         source_language=source,
         target_language=target,
         model=model.transformer.config,
-        tokenizer=TokenizerDescription(
-            kind="marian",
-            joint=pair.joint,
-            lowercase=False,
-            byte_fallback=False,
-            source_vocab_size=pair.source.vocab_size,
-            target_vocab_size=pair.target.vocab_size,
-            source_fingerprint=pair.source.fingerprint,
-            target_fingerprint=pair.target.fingerprint,
+        tokenizer=TokenizerDescription.of(
+            pair, TokenizerConfig(kind="marian", from_model=str(directory))
         ),
         special_ids=pair.target.special_ids,
         max_length=model.max_length,
