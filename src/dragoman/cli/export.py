@@ -19,12 +19,6 @@ READERS: dict[Format, str] = {
     "onnx": "onnxruntime",
 }
 
-USUAL_QUANTIZATION: dict[Format, Quantization] = {
-    "ctranslate2": "int8",
-    "marian": "float32",
-    "onnx": "float32",
-}
-
 
 def export(
     model: Path,
@@ -71,7 +65,7 @@ def export(
     json
         Print one JSON object, for programs.
     """
-    rounding = quantization or USUAL_QUANTIZATION[to]
+    rounding = quantization or ("int8" if to == "ctranslate2" else "float32")
     proof = _export(model, to, output, rounding)
     written = output or model / to
     if json:
