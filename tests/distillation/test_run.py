@@ -309,7 +309,7 @@ def test_the_directory_of_another_run_is_refused_before_anything_is_translated(
 
 
 def test_sentences_of_the_test_text_are_refused_before_anything_is_translated(
-    start: Distil,
+    start: Distil, run: Path
 ) -> None:
     counting = Counting()
 
@@ -317,6 +317,7 @@ def test_sentences_of_the_test_text_are_refused_before_anything_is_translated(
         start(sentences(400, 440), counting=counting)
 
     assert counting.lines == 0
+    assert not any((run / "distillation").iterdir())
 
 
 def test_what_is_left_out_is_told(start: Distil, run: Path) -> None:

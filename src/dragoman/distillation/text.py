@@ -10,7 +10,7 @@ from typing import Any
 from dragoman.batched import batched
 from dragoman.corpora.clean_text import Say, write_clean_text
 from dragoman.corpora.config import CleaningConfig, CorporaConfig
-from dragoman.corpora.prepared_text import read_tsv
+from dragoman.corpora.prepared_text import CorpusSummary, read_tsv
 from dragoman.corpora.seen import SeenPairs
 from dragoman.corpora.text_file import CorpusError, read_lines
 from dragoman.durable import open_whole
@@ -49,8 +49,21 @@ def write_sources(
     """
     pairs = path.with_name(f"{path.name}.pairs")
     languages = teacher.description.languages
-    summaries = write_clean_text(pairs, corpora, cleaning, languages=languages, say=say)
     choice = _Choice(teacher, once=cleaning.drop_duplicates)
+    try:
+        summaries = write_clean_text(pairs, corpora, cleaning, languages=languages, say=say)
+        counts = _write_chosen(path, pairs, summaries, choice)
+    finally:
+        pairs.unlink(missing_ok=True)
+    for remark in choice.remarks():
+        say(remark)
+    return counts
+
+
+def _write_chosen(
+    path: Path, pairs: Path, summaries: Sequence[CorpusSummary], choice: "_Choice"
+) -> list[int]:
+    """Write the sources that are chosen from clean pairs, and count those of each corpus."""
     remaining = (source for source, _ in read_tsv(pairs))
     counts = []
     with open_whole(path) as file:
@@ -66,9 +79,6 @@ def write_sources(
                     "teacher has seen; shorten them, or leave this text out"
                 )
             counts.append(count)
-    pairs.unlink()
-    for remark in choice.remarks():
-        say(remark)
     return counts
 
 
