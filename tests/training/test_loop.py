@@ -38,6 +38,16 @@ class StopAfter(Silence):
             os.kill(os.getpid(), self.number)
 
 
+class Listener(Silence):
+    """Keeps what is said."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def message(self, text: str) -> None:
+        self.said.append(text)
+
+
 @pytest.fixture(autouse=True)
 def _hang_up_is_heard() -> Iterator[None]:
     """Undo what nohup does, under which a whole test run may be started."""
@@ -518,6 +528,21 @@ def test_the_best_checkpoint_and_the_mean_of_the_last_are_candidates(make_traine
         torch.testing.assert_close(mean, (last[name] + before[name]) / 2)
 
 
+def test_it_is_said_that_there_are_fewer_checkpoints_than_should_be_averaged(
+    make_trainer: Any,
+) -> None:
+    display = Listener()
+    for average in (3, 4):
+        settings = {"average_checkpoints": average, "keep_checkpoints": average}
+        trainer = make_trainer(f"run-{average}", display=display, **settings)
+        trainer.run()
+        assert "mean of updates 4, 8, 12" in dict(trainer.candidates())
+
+    assert display.said == [
+        "training.average_checkpoints = 4: validations have left only 3 checkpoints"
+    ]
+
+
 @pytest.fixture(autouse=True)
 def restored_signals() -> Iterator[None]:
     handlers = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
@@ -537,20 +562,14 @@ def test_a_damaged_checkpoint_is_no_candidate_and_another_takes_its_place(
     trainer.run()
     best = trainer.progress.best_update
     assert best == 4  # the judge likes small weights
-    said: list[str] = []
-
-    class Listen(Silence):
-        def message(self, text: str) -> None:
-            said.append(text)
-
     damage(trainer, best)
 
-    trainer.display = Listen()
+    trainer.display = display = Listener()
     assert [name for name, _ in trainer.candidates()] == [
         "update 12",
         "mean of updates 8, 12",
     ]
-    (warning,) = said
+    (warning,) = display.said
     assert "update-00000004: weights.safetensors is damaged; it is left out" in warning
     damage(trainer, 8)
     assert [name for name, _ in trainer.candidates()] == ["update 12"]

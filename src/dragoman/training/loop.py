@@ -11,6 +11,7 @@ import torch
 
 from dragoman.corpora.batch import Part
 from dragoman.corpora.batching import Batches, Update
+from dragoman.counting import counted
 from dragoman.device import choose_precision
 from dragoman.memory import peak_mib
 from dragoman.model.transformer import Transformer
@@ -190,7 +191,7 @@ class Trainer:
         """Yield what could become the model: the best checkpoint, and the mean of the last ones.
 
         Damaged checkpoints are left out with a warning; if the best one is damaged, the newest
-        takes its place.
+        takes its place. A message says where there are fewer than should be averaged.
 
         Raises:
             CheckpointError: all of them are damaged.
@@ -204,6 +205,11 @@ class Trainer:
         yield f"update {update}", self.checkpoints.load(update, groups=[group]).tensors[group]
         last = [update for update in intact if self._validates(update)]
         last = last[-self.config.average_checkpoints :]
+        if len(last) < self.config.average_checkpoints:
+            self.display.message(
+                f"training.average_checkpoints = {self.config.average_checkpoints}: validations "
+                f"have left only {counted(len(last), 'checkpoint')}"
+            )
         if len(last) > 1:
             loaded = (self.checkpoints.load(update, groups=["weights"]) for update in last)
             mean = mean_weights([checkpoint.tensors["weights"] for checkpoint in loaded])
