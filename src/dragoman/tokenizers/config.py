@@ -33,7 +33,8 @@ class TokenizerConfig:
     case, and `lowercase` is not compared with it. `~` and `$VARIABLE` are expanded."""
 
     byte_fallback: bool = True
-    """Spell characters that the vocabulary lacks as UTF-8 bytes, so that nothing is unknown."""
+    """`unigram` and `bpe` only: spell characters that the vocabulary lacks as UTF-8 bytes, so that
+    nothing is unknown."""
 
     lowercase: bool = False
     """Convert upper case to lower, as some published tables do. Translations come out in lower
