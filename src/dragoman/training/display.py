@@ -2,7 +2,7 @@
 
 import os
 import time
-from typing import Protocol, Self
+from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -10,11 +10,15 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from dragoman.training.validation import Validation
 
 
-class Display(Protocol):
-    """Shows a run as it goes."""
+class Display:
+    """Shows a run as it goes: this one nothing, and those derived from it what they like."""
 
-    def __enter__(self) -> Self: ...
-    def __exit__(self, *exception: object) -> None: ...
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        pass
+
     def message(self, text: str) -> None:
         """Say something once."""
 
@@ -25,23 +29,8 @@ class Display(Protocol):
         """Show a validation."""
 
 
-class Silence:
+class Silence(Display):
     """Shows nothing; for processes that are not the first, and for programs."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        pass
-
-    def message(self, text: str) -> None:
-        """Say nothing."""
-
-    def progress(self, update: int, total: int, loss: float, tokens_per_second: float) -> None:
-        """Say nothing."""
-
-    def validation(self, update: int, validation: Validation, *, best: bool) -> None:
-        """Say nothing."""
 
 
 class LastingConsole(Console):
@@ -63,7 +52,7 @@ class LastingConsole(Console):
         os.dup2(os.open(os.devnull, os.O_WRONLY), self.file.fileno())
 
 
-class ConsoleDisplay:
+class ConsoleDisplay(Display):
     """A progress bar with the validations scrolling above it, or a line now and then."""
 
     SECONDS_BETWEEN_LINES = 30.0
