@@ -529,7 +529,7 @@ def test_a_description_that_is_damaged_is_named(job: Job, content: str) -> None:
     ("number", "code"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 130)]
 )
 def test_the_command_goes_on_and_says_so(job: Job, text: Path, number: int, code: int) -> None:
-    text.write_text("w1 w2\n" * 2000 + "poison \ud7ff\n")
+    text.write_text("w1 w2\n" * 3000 + "poison \ud7ff\n")
     command = [sys.executable, "-m", "dragoman", "translate", str(job.translator.model), str(text)]
     options = ["-o", str(job.output), "--engine", "ctranslate2", "--whole-lines"]
     kept = job.output.with_name("out.txt.part")
@@ -553,13 +553,13 @@ def test_the_command_goes_on_and_says_so(job: Job, text: Path, number: int, code
 
     done = subprocess.run([*command, *options], capture_output=True, text=True, check=True)
 
-    assert "going on: 1,024 of 2,001 lines translated" in done.stderr
-    assert job.output.read_text().count("\n") == 2001
+    assert "going on: 2,048 of 3,001 lines translated" in done.stderr
+    assert job.output.read_text().count("\n") == 3001
 
 
 @pytest.mark.parametrize(
     ("engine", "device", "lines"),
-    [("pytorch", "cuda", 2**14), ("pytorch", "cpu", 1024), ("ctranslate2", "cuda", 1024)],
+    [("pytorch", "cuda", 2**14), ("pytorch", "cpu", 2048), ("ctranslate2", "cuda", 2048)],
 )
 def test_blocks_are_larger_where_a_gpu_translates(
     engine: EngineKind, device: str, lines: int, model: Path, monkeypatch: pytest.MonkeyPatch

@@ -239,14 +239,14 @@ def test_the_recipe_that_is_written_trains_the_same_student(
 def test_what_was_translated_before_an_interruption_is_not_translated_again(
     start: Distil, run: Path
 ) -> None:
-    lines = sentences(1000, 2100)  # two blocks
+    lines = sentences(1000, 3100)  # two blocks
     first = Counting(dies_after=1)
     with pytest.raises(KeyboardInterrupt):
         start(lines, counting=first)
 
     _, second, _ = start(lines)
 
-    assert (first.lines, second.lines) == (1024, 1100 - 1024)
+    assert (first.lines, second.lines) == (2048, 2100 - 2048)
     records = (run / "distillation" / "translations.jsonl").read_text(encoding="utf-8")
     sources = [json.loads(record)["source"] for record in records.splitlines()]
     assert sources == [line.partition("\t")[0] for line in lines]

@@ -10,7 +10,7 @@ from dragoman.errors import DragomanError
 if TYPE_CHECKING:
     from dragoman.bulk.form import Outcome
 
-LINES_PER_BLOCK = 1024
+LINES_PER_BLOCK = 2048
 """Enough for batches of lines of similar length; a kill costs the time for this many."""
 
 LINES_PER_BLOCK_ON_GPU = 2**14
