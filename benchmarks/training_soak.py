@@ -17,13 +17,13 @@ from small_runs import Bench
 
 from dragoman.pipeline.run import train_model
 from dragoman.recipe import read_recipe
-from dragoman.training.display import Silence
+from dragoman.training.display import Display
 
 SAMPLED_EVERY = 10  # updates
 SPLITS = ("train", "validation", "test")
 
 
-class Memory(Silence):
+class Memory(Display):
     """Records the memory of this process, in MiB, during training."""
 
     def __init__(self) -> None:

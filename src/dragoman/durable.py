@@ -19,7 +19,7 @@ _LONGEST_NAME = 220
 """Bytes; most systems allow 255, and the name of an unfinished file is somewhat longer."""
 
 _COMPRESSED = (".gz", ".zst", ".xz", ".bz2", ".zip")
-"""Endings of files that are not plain text."""
+"""Endings of compressed files, which nothing here writes."""
 
 
 def write_atomically(path: Path, text: str) -> None:
@@ -80,11 +80,11 @@ def _take_over(before: os.stat_result, unfinished: int) -> None:
 
 
 def check_written(written: Sequence[Path], read: Sequence[Path] = ()) -> None:
-    """Make sure that no output overwrites an input or another output, and that each is plain text.
+    """Make sure that no output overwrites an input or another output, or claims to be compressed.
 
     Raises:
-        UsageError: two names refer to the same file, perhaps through a link; or one says that it is
-            compressed.
+        UsageError: two names refer to the same file, perhaps through a link; or an output has the
+            ending of a compressed file, which none is.
         DragomanError: symbolic links form a loop.
     """
     before = [follow_links(path) for path in read]

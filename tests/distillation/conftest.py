@@ -14,7 +14,7 @@ from dragoman.bulk.job import Job
 from dragoman.bulk.kept import KeptParts
 from dragoman.pipeline.run import train_model
 from dragoman.recipe import recipe_from_table
-from dragoman.training.display import Silence
+from dragoman.training.display import Display
 
 NUMBERS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 NUMERI = ["nulla", "uno", "due", "tre", "quattro", "cinque", "sei", "sette", "otto", "nove"]
@@ -47,7 +47,7 @@ RECIPE: dict[str, Any] = {
 """What the teacher is trained from, but for its text."""
 
 
-class Listener(Silence):
+class Listener(Display):
     """Remembers what a person would read."""
 
     def __init__(self) -> None:
@@ -104,6 +104,6 @@ def teacher(text: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> P
     corpora = {name: [{"path": path}] for name, path in text.items()}
     directory = tmp_path_factory.mktemp("teacher")
     train_model(
-        recipe_from_table({**copy.deepcopy(RECIPE), "corpora": corpora}), directory, Silence()
+        recipe_from_table({**copy.deepcopy(RECIPE), "corpora": corpora}), directory, Display()
     )
     return directory

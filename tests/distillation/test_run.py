@@ -21,7 +21,7 @@ from dragoman.pipeline.beginning import BeginningError
 from dragoman.pipeline.claim import RunError
 from dragoman.pipeline.run import train_model
 from dragoman.recipe import read_recipe
-from dragoman.training.display import Silence
+from dragoman.training.display import Display
 
 from .conftest import Counting, Listener, sentences, write_lines
 
@@ -135,7 +135,7 @@ def test_a_corpus_of_the_teacher_is_seen_as_often_as_by_the_teacher(
         assignments=(*SMALL, "training.updates=4", "training.validate_every=2"),
     )
 
-    distil(order, Counting(), lambda progress: None, Silence())
+    distil(order, Counting(), lambda progress: None, Display())
 
     first, second = ModelDirectory(run).description.training["corpora"]
     assert (first["weight"], first["read"]) == (1.0, 30)
@@ -231,7 +231,7 @@ def test_the_recipe_that_is_written_trains_the_same_student(
 ) -> None:
     start(sentences(100, 140))
 
-    train_model(read_recipe(run / "recipe.toml").recipe, tmp_path / "again", Silence())
+    train_model(read_recipe(run / "recipe.toml").recipe, tmp_path / "again", Display())
 
     assert weights(tmp_path / "again") == weights(run)
 

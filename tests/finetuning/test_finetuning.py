@@ -25,7 +25,7 @@ from dragoman.pipeline.beginning import BEGINNING, BeginningError
 from dragoman.pipeline.claim import MARK, RECIPE_FILE, RunError, only_one
 from dragoman.pipeline.run import train_model
 from dragoman.recipe import Recipe, recipe_from_table
-from dragoman.training.display import Silence
+from dragoman.training.display import Display
 
 FineTune = Callable[..., list[str]]
 ENOUGH = ("training.learning_rate=2e-2", "evaluation.bootstrap_samples=100")
@@ -99,7 +99,7 @@ def test_the_same_command_goes_on_and_another_is_refused(
 
     said = start(*short)
     again = recipe_from_table(read_table(tmp_path / "run" / "recipe.toml"))
-    train_model(again, tmp_path / "again", Silence())
+    train_model(again, tmp_path / "again", Display())
 
     assert "nothing is left to do" in said[0]
     assert (tmp_path / "again" / "model.safetensors").read_bytes() == weights
@@ -183,7 +183,7 @@ def test_the_model_itself_is_no_place_for_the_new_one(teacher: Path, mine: str) 
     )
 
     with pytest.raises(UsageError, match="that is the model itself"):
-        fine_tune(order, Silence())
+        fine_tune(order, Display())
 
 
 def recipe_of(teacher: Path, mine: str, *assignments: str) -> Recipe:
@@ -199,7 +199,7 @@ def test_a_preset_that_would_change_nothing_is_refused(teacher: Path, mine: str)
 @pytest.mark.slow
 def test_it_begins_with_the_weights_of_the_model(teacher: Path, mine: str, tmp_path: Path) -> None:
     still = ("training.updates=1", "training.warmup_updates=0", "training.learning_rate=1e-12")
-    train_model(recipe_of(teacher, mine, *still), tmp_path / "run", Silence())
+    train_model(recipe_of(teacher, mine, *still), tmp_path / "run", Display())
 
     ours, theirs = (load_file(path / "model.safetensors") for path in (tmp_path / "run", teacher))
     for name, tensor in theirs.items():
@@ -226,14 +226,14 @@ def test_another_shape_or_vocabulary_is_refused(
         del table[section][key]
 
     with pytest.raises(BeginningError, match=message):
-        train_model(recipe_from_table(table), tmp_path / "run", Silence())
+        train_model(recipe_from_table(table), tmp_path / "run", Display())
 
 
 @pytest.mark.slow
 def test_a_run_goes_on_though_the_model_that_it_began_with_has_changed(
     teacher: Path, mine: str, tmp_path: Path
 ) -> None:
-    class Stopping(Silence):
+    class Stopping(Display):
         def progress(self, update: int, total: int, loss: float, tokens_per_second: float) -> None:
             os.kill(os.getpid(), signal.SIGTERM)
 
@@ -243,7 +243,7 @@ def test_a_run_goes_on_though_the_model_that_it_began_with_has_changed(
     (model / "model.toml").unlink()
     (model / "model.safetensors").unlink()
 
-    assert train_model(recipe, tmp_path / "run", Silence()) is None
+    assert train_model(recipe, tmp_path / "run", Display()) is None
 
     recorded = ModelDirectory(tmp_path / "run").description.training["sha256"]
     assert (

@@ -13,7 +13,7 @@ from dragoman.finetuning.recipe import RATE_OF_IMPORT_TIMES_WIDTH, finetuning_re
 from dragoman.interop.marian import import_marian
 from dragoman.model_directory import ModelDirectory, update_description
 from dragoman.pipeline.run import train_model
-from dragoman.training.display import Silence
+from dragoman.training.display import Display
 from dragoman.training.journal import read_journal
 from dragoman.training.objective import Loss, Objective
 from dragoman.translator import Translator
@@ -94,7 +94,7 @@ def test_it_learns_and_keeps_its_vocabulary(
     )
     recipe, _ = finetuning_recipe(model, [str(train)], 20.0, settings)
 
-    assert train_model(recipe, tmp_path / "run", Silence()) is None
+    assert train_model(recipe, tmp_path / "run", Display()) is None
 
     losses = [
         event["loss"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dragoman.recipe import Recipe, recipe_from_table
-from dragoman.training.display import Silence
+from dragoman.training.display import Display
 
 NUMBERS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 NUMERI = ["uno", "due", "tre", "quattro", "cinque", "sei", "sette", "otto", "nove", "dieci"]
@@ -47,7 +47,7 @@ def write_lines(path: Path, lines: list[str]) -> str:
     return str(path)
 
 
-class Listener(Silence):
+class Listener(Display):
     """Remembers what a person would read."""
 
     def __init__(self) -> None:

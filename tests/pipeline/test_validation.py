@@ -10,14 +10,14 @@ from dragoman.pipeline.run import _prepare_text, _validator
 from dragoman.pipeline.validation import Validator
 from dragoman.recipe import Recipe
 from dragoman.tokenizers.tokenizer import BOS_ID, EOS_ID, PAD_ID, UNK_ID
-from dragoman.training.display import Silence
+from dragoman.training.display import Display
 from dragoman.training.objective import Loss, Objective
 
 from .conftest import MakeRecipe
 
 
 def build(recipe: Recipe, directory: Path) -> tuple[Validator, Objective]:
-    text = _prepare_text(recipe, directory, Silence())
+    text = _prepare_text(recipe, directory, Display())
     torch.manual_seed(4)
     transformer = Transformer(
         recipe.model,

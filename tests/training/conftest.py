@@ -17,7 +17,7 @@ from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.tokenizers.tokenizer import SpecialIds
 from dragoman.training.config import TrainingConfig
-from dragoman.training.display import Display, Silence
+from dragoman.training.display import Display
 from dragoman.training.loop import Trainer
 from dragoman.training.objective import Objective
 from dragoman.training.validation import Validation
@@ -74,7 +74,7 @@ def build_trainer(
         directory,
         validate=weight_sum,
         publish=lambda weights, progress: None,
-        display=display or Silence(),
+        display=display or Display(),
     )
 
 

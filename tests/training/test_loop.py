@@ -18,7 +18,7 @@ from torch import nn
 
 from dragoman.training.averaging import weights_of
 from dragoman.training.checkpoint import CheckpointError
-from dragoman.training.display import Silence
+from dragoman.training.display import Display
 from dragoman.training.journal import Journal, read_journal
 from dragoman.training.loop import Trainer
 from dragoman.training.step import TrainingError
@@ -27,7 +27,7 @@ from dragoman.training.validation import Validation
 from .conftest import SMALL
 
 
-class StopAfter(Silence):
+class StopAfter(Display):
     """Sends a signal to this process after some updates."""
 
     def __init__(self, update: int, number: int = signal.SIGTERM) -> None:
@@ -38,7 +38,7 @@ class StopAfter(Silence):
             os.kill(os.getpid(), self.number)
 
 
-class Listener(Silence):
+class Listener(Display):
     """Keeps what is said."""
 
     def __init__(self) -> None:
@@ -118,7 +118,7 @@ def test_a_run_that_goes_on_keeps_no_file_of_its_checkpoint(
 def test_an_interrupt_is_answered_at_once_and_one_during_the_last_validation_stops(
     make_trainer: Any, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    class Interrupting(Silence):
+    class Interrupting(Display):
         def validation(self, update: int, validation: Validation, *, best: bool) -> None:
             if update == 12:
                 os.kill(os.getpid(), signal.SIGINT)
@@ -213,7 +213,7 @@ def test_a_signal_ends_a_validation_which_begins_again(
     assert_same(resumed, straight)
 
 
-class MemoryAt(Silence):
+class MemoryAt(Display):
     """Notes the memory of this process after some updates, in bytes."""
 
     def __init__(self, *updates: int) -> None:
@@ -481,7 +481,7 @@ def test_no_improvement_ends_training_early(
     trainer = make_trainer("run", updates=400, patience=2, learning_rate=0.05)
 
     told: list[str] = []
-    monkeypatch.setattr(Silence, "message", lambda self, text: told.append(text))
+    monkeypatch.setattr(Display, "message", lambda self, text: told.append(text))
 
     outcome = trainer.run()
 
@@ -617,7 +617,7 @@ def test_a_broken_update_ahead_is_found_before_it_is_saved(
     trainer = make_trainer("run")
     trainer.under_way.ahead = 1
 
-    class Break(Silence):
+    class Break(Display):
         def progress(self, update: int, total: int, loss: float, tokens_per_second: float) -> None:
             if update == 6:  # while update 7 is under way
                 with torch.no_grad():

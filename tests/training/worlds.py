@@ -24,7 +24,7 @@ from torch.distributed.tensor import DTensor
 
 from dragoman.corpora.batching import Batches, Update
 from dragoman.corpora.token_store import TokenStore
-from dragoman.training.display import Silence
+from dragoman.training.display import Display
 from dragoman.training.distributed import rank, world_size
 from dragoman.training.loop import Trainer
 
@@ -56,7 +56,7 @@ def train(run: dict[str, Any], root: Path) -> None:
         store,
         root / run["directory"],
         WITHOUT_DROPOUT,
-        display=StopAfter(run["stop"]) if stops else Silence(),
+        display=StopAfter(run["stop"]) if stops else Display(),
         **run["settings"],
     )
     watched = Watched(trainer.batches)

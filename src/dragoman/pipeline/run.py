@@ -33,7 +33,7 @@ from dragoman.pipeline.report import REPORT, write_report
 from dragoman.pipeline.validation import Validator, validation_metrics
 from dragoman.recipe import Recipe
 from dragoman.training.compilation import require_compiler
-from dragoman.training.display import Display, Silence
+from dragoman.training.display import Display
 from dragoman.training.distributed import (
     barrier,
     device_of_process,
@@ -70,7 +70,7 @@ def train_model(recipe: Recipe, directory: Path, display: Display) -> int | None
     make_directory(directory)
     with process_group(device), named_when_unwritable(directory), only_one(directory):
         if rank() > 0:
-            display = Silence()
+            display = Display()
         else:
             claim(recipe, directory)
         barrier()

@@ -11,7 +11,10 @@ from dragoman.training.validation import Validation
 
 
 class Display:
-    """Shows a run as it goes: this one nothing, and those derived from it what they like."""
+    """Shows a run as it goes: this one nothing, for processes that are not the first and programs.
+
+    Those derived from it show what they override.
+    """
 
     def __enter__(self) -> Self:
         return self
@@ -27,10 +30,6 @@ class Display:
 
     def validation(self, update: int, validation: Validation, *, best: bool) -> None:
         """Show a validation."""
-
-
-class Silence(Display):
-    """Shows nothing; for processes that are not the first, and for programs."""
 
 
 class LastingConsole(Console):
