@@ -51,7 +51,7 @@ from dragoman.planning.machine import matrix_rate
 from dragoman.recipe import Recipe, recipe_from_table
 from dragoman.training.compilation import compile_blocks, require_compiler
 from dragoman.training.config import TrainingConfig
-from dragoman.training.objective import Loss, Objective
+from dragoman.training.objective import build_objective
 from dragoman.training.optimizer import build_optimizers
 from dragoman.training.recording import Recorder
 from dragoman.training.step import AddGradients, MicroBatch, UpdateReport, add_gradients, update
@@ -98,7 +98,7 @@ class Dragoman:
     version = "this checkout"
 
     def __init__(self, work: Work, precision: Precision) -> None:
-        config = TrainingConfig(compile=work.compile)
+        config = TrainingConfig(compile=work.compile, label_smoothing=LABEL_SMOOTHING)
         self.device = choose_device(str(work.device))  # which a peer does not call
         require_compiler(config, self.device)
         keep_freed_memory()
@@ -110,8 +110,7 @@ class Dragoman:
         ).train()
         self.is_compiled = work.compile
         self.dtype = choose_precision(precision, self.device)
-        self.objective = Objective(Loss(model, label_smoothing=LABEL_SMOOTHING), dtype=self.dtype)
-        self.objective.to(self.device)
+        self.objective = build_objective(model.to(self.device), config, self.dtype)
         recorder = Recorder.where_it_pays(self.device, compiled=work.compile)
         self.add_gradients: AddGradients = recorder or add_gradients
         if self.is_compiled:

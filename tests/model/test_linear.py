@@ -1,8 +1,9 @@
 import pytest
 import torch
 from torch import nn
+from torch.nn import functional as F
 
-from dragoman.model.linear import FEW_ROWS, Linear
+from dragoman.model.linear import FEW_ROWS, Linear, linear_relu
 
 by_mkl = pytest.mark.skipif(
     not torch.backends.mkl.is_available(), reason="other libraries add up in ways of their own"
@@ -53,3 +54,24 @@ def test_a_graph_that_is_exported_takes_any_number_of_rows() -> None:
     for count in (1, 3, 50):
         x = torch.randn(count, 5)
         torch.testing.assert_close(exported.module()(x), linear(x))
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (2, 3, 5)])
+def test_a_product_that_ends_with_relu_has_its_gradients(shape: tuple[int, ...]) -> None:
+    x, weight, bias = (
+        torch.randn(size, dtype=torch.float64, requires_grad=True) for size in (shape, (7, 5), (7,))
+    )
+    weighing = torch.randn(*shape[:-1], 7, dtype=torch.float64)
+
+    found = linear_relu(x, weight, bias)
+    gradients = torch.autograd.grad((found * weighing).sum(), (x, weight, bias))
+
+    expected = F.linear(x, weight, bias).relu()
+    wanted = torch.autograd.grad((expected * weighing).sum(), (x, weight, bias))
+    torch.testing.assert_close((found, *gradients), (expected, *wanted))
+
+
+def test_a_compiler_is_told_the_truth_about_it() -> None:
+    tensors = [torch.randn(size, requires_grad=True) for size in ((2, 3, 5), (7, 5), (7,))]
+
+    torch.library.opcheck(linear_relu, tuple(tensors))

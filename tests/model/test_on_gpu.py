@@ -30,6 +30,7 @@ from dragoman.model.tile_attention import attend
 from dragoman.model.transformer import Transformer
 from dragoman.training.averaging import weights_of
 from dragoman.training.loop import Trainer
+from dragoman.training.loss import loss_and_gradient
 from dragoman.training.objective import Loss, Objective
 from dragoman.training.recording import Recorder
 from dragoman.training.step import MicroBatch, UpdateReport, add_gradients
@@ -149,6 +150,25 @@ def test_a_compiled_training_attends_in_tiles(monkeypatch: pytest.MonkeyPatch) -
     objective_of("cuda", torch.bfloat16)(TOKENS.cuda(), TOKENS.cuda()).backward()
 
     assert len(seen) == 6  # two blocks of the encoder, and two of the decoder with two each
+
+
+@needs_gpu
+@pytest.mark.parametrize(
+    ("rows", "vocab_size"), [(1, 1), (5, 7), (3, 8000), (999, 32_000), (2, 2**16)]
+)
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-5), (torch.bfloat16, 4e-3)])
+def test_a_kernel_gives_the_loss_and_its_gradient(
+    rows: int, vocab_size: int, dtype: torch.dtype, tolerance: float
+) -> None:
+    kernels = pytest.importorskip("dragoman.kernels.cross_entropy")
+    logits = (3 * torch.randn(rows, vocab_size)).to(dtype)
+    labels = torch.randint(vocab_size, (rows,))
+
+    losses, gradient = kernels.loss_and_gradient(logits.cuda(), labels.cuda(), 0.1)
+
+    exact = loss_and_gradient(logits.double(), labels, 0.1)
+    torch.testing.assert_close(losses.cpu().double(), exact[0], rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(gradient.cpu().double(), exact[1], rtol=tolerance, atol=1e-5)
 
 
 def objective_of(device: str, dtype: torch.dtype) -> Objective:

@@ -1,6 +1,10 @@
 """The loss is label-smoothed cross-entropy, summed, however it is cut into chunks."""
 
+import importlib.util
 import math
+import os
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -86,3 +90,24 @@ def test_bf16_products_stay_near_fp32() -> None:
     torch.testing.assert_close(loss, exact, rtol=0.02, atol=0.0)
     assert projection.weight.grad is not None
     assert projection.weight.grad.dtype == torch.float32
+
+
+KERNEL = """
+import torch
+from dragoman.kernels.cross_entropy import AT_ONCE, loss_and_gradient
+from dragoman.training import loss
+
+torch.manual_seed(1)
+for rows, vocab_size in ((5, 7), (2, AT_ONCE), (3, 2 * AT_ONCE + 1), (1, 1)):
+    for smoothing in (0.0, 0.1):
+        logits, labels = 9 * torch.randn(rows, vocab_size), torch.randint(vocab_size, (rows,))
+        expected = loss.loss_and_gradient(logits.clone(), labels, smoothing)
+        torch.testing.assert_close(loss_and_gradient(logits, labels, smoothing), expected)
+"""
+
+
+@pytest.mark.skipif(importlib.util.find_spec("triton") is None, reason="there is no Triton")
+def test_the_kernel_of_a_gpu_computes_the_same_when_it_is_interpreted() -> None:
+    environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+
+    subprocess.run([sys.executable, "-c", KERNEL], env=environment, check=True)

@@ -9,7 +9,13 @@ from dragoman.model.transformer import Transformer
 from dragoman.training.averaging import weights_of
 from dragoman.training.objective import Loss, Objective
 from dragoman.training.optimizer import Optimizers
-from dragoman.training.step import MicroBatch, TrainingError, update
+from dragoman.training.step import (
+    MicroBatch,
+    TrainingError,
+    add_gradients,
+    add_gradients_at_once,
+    update,
+)
 
 VOCAB, PAD = 13, 0
 
@@ -48,6 +54,20 @@ def apply(
     )
     assert report.read()[0] > 0
     return {name: tensor.clone() for name, tensor in weights_of(model).items()}
+
+
+def test_gradients_may_be_added_all_at_once() -> None:
+    one, other = objective(), objective()
+    batch = MicroBatch(*sentences())
+    scale = torch.tensor(0.5)
+    for model in (one, other):
+        add_gradients(model, batch, 3.0)
+
+    losses = add_gradients(one, batch, scale), add_gradients_at_once(other, batch, scale)
+
+    torch.testing.assert_close(*losses)
+    for ours, theirs in zip(other.parameters(), one.parameters(), strict=True):
+        torch.testing.assert_close(ours.grad, theirs.grad)
 
 
 def test_micro_batches_change_nothing() -> None:

@@ -1,4 +1,10 @@
 """What a GPU does, written in Triton, which comes with PyTorch for GPUs.
 
-Nothing here is imported before a GPU needs it, nor checked for types: Triton compiles the source.
+No kernel is imported before a GPU needs it, nor checked for types: Triton compiles the source, and
+needs a C compiler for that, for which only compiled trainings ask.
 """
+
+import importlib.util
+
+HAS_TRITON = importlib.util.find_spec("triton") is not None
+"""PyTorch for GPUs brings it along, except on Windows."""

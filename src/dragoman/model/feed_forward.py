@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from typing import Literal
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from dragoman.model.dropout import Dropout
-from dragoman.model.linear import Linear
+from dragoman.model.linear import Linear, linear_relu
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
@@ -37,4 +38,11 @@ class FeedForward(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch length d_model"]
     ) -> Float[Tensor, "batch length d_model"]:
-        return self.narrow(self.dropout(self.activation(self.widen(x))))
+        return self.narrow(self.dropout(self._hidden(x)))
+
+    def _hidden(
+        self, x: Float[Tensor, "batch length d_model"]
+    ) -> Float[Tensor, "batch length d_ff"]:
+        if torch.compiler.is_dynamo_compiling() and x.is_cuda and self.activation is F.relu:
+            return linear_relu(x, self.widen.weight, self.widen.bias)
+        return self.activation(self.widen(x))

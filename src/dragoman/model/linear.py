@@ -1,5 +1,7 @@
 """A matrix product whose rows do not depend on how many there are."""
 
+from typing import Any
+
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -47,6 +49,37 @@ def linears(
     weight = torch.cat([layer.weight for layer in layers])
     bias = torch.cat([layer.bias for layer in layers])
     return F.linear(x, weight, bias).split([layer.out_features for layer in layers], dim=-1)
+
+
+@torch.library.custom_op("dragoman::linear_relu", mutates_args=())
+def linear_relu(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """Compute max(0, x W^T + b) as one product.
+
+    A GPU's library takes the maximum before it stores a sum; compilers read all sums again for
+    that, and PyTorch knows no gradient of such a product.
+    """
+    rows = x.flatten(end_dim=-2)
+    return torch._addmm_activation(bias, rows, weight.t()).view(*x.shape[:-1], -1)
+
+
+@linear_relu.register_fake
+def _(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    return x.new_empty(*x.shape[:-1], len(bias))
+
+
+def _keep(ctx: Any, inputs: tuple[Tensor, ...], output: Tensor) -> None:
+    x, weight, _ = inputs
+    ctx.save_for_backward(x, weight, output)
+
+
+def _go_back(ctx: Any, gradient: Tensor) -> tuple[Tensor, ...]:
+    x, weight, output = ctx.saved_tensors
+    of_sums = (gradient * (output > 0)).flatten(end_dim=-2)
+    of_x = (of_sums @ weight).view_as(x)
+    return of_x, of_sums.t() @ x.flatten(end_dim=-2), of_sums.sum(dim=0)
+
+
+linear_relu.register_autograd(_go_back, setup_context=_keep)
 
 
 class Linear(nn.Linear):

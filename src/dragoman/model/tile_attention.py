@@ -7,7 +7,6 @@ in `dragoman.kernels.attention`. Here is what it computes, as operations that co
 are.
 """
 
-import importlib.util
 import math
 from typing import Any
 
@@ -15,6 +14,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from dragoman.kernels import HAS_TRITON
 from dragoman.model.softmax import softmax
 
 Heads = Float[Tensor, "rows heads _length d_k"]
@@ -25,9 +25,6 @@ not."""
 
 FORMATS = (torch.bfloat16, torch.float16)
 WIDTHS = (16, 32, 64, 128)
-
-HAS_TRITON = importlib.util.find_spec("triton") is not None
-"""PyTorch for GPUs brings it along, except on Windows."""
 
 
 def is_one_tile(heads: Heads, mask: Bool[Tensor, "_rows _heads _queries memory"]) -> bool:

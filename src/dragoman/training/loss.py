@@ -47,6 +47,22 @@ def label_smoothed_cross_entropy(
     )
 
 
+def loss_and_gradient(
+    logits: Float[Tensor, "rows vocab"], labels: Int[Tensor, " rows"], smoothing: float
+) -> tuple[Float[Tensor, " rows"], Float[Tensor, "rows vocab"]]:
+    """Return the loss of each position without the mean logit, and its gradient.
+
+    With x for the logits and q = 1 - epsilon for the label, log sum exp x - q x(label) is
+    -log p(label) + epsilon x(label): only the softmax looks at all logits.
+    """
+    of_label = (torch.arange(len(labels), device=labels.device), labels)
+    label_logits = logits[of_label]
+    gradient = logits.softmax(dim=1)
+    probability = gradient[of_label].float().clamp(min=SMALLEST)
+    gradient[of_label] -= 1.0 - smoothing
+    return smoothing * label_logits - probability.log(), gradient
+
+
 def projected_cross_entropy(
     states: Float[Tensor, "batch target d_model"],
     projection: nn.Linear,
@@ -54,6 +70,7 @@ def projected_cross_entropy(
     *,
     smoothing: float,
     padding_id: int,
+    of_chunk: LossAndGradient = loss_and_gradient,
 ) -> Float[Tensor, ""]:
     """Compute `label_smoothed_cross_entropy` of the projected states, never holding all logits.
 
@@ -68,7 +85,7 @@ def projected_cross_entropy(
         labels.flatten(),
         (labels.flatten() != padding_id).float(),
         smoothing,
-        _loss_and_gradient,
+        of_chunk,
     )
 
 
@@ -219,19 +236,3 @@ def _of_weight(
     if states.dtype == torch.bfloat16 and states.device.type == "cpu":
         return (states.t().contiguous() @ gradient).t()
     return gradient.t() @ states
-
-
-def _loss_and_gradient(
-    logits: Float[Tensor, "rows vocab"], labels: Int[Tensor, " rows"], smoothing: float
-) -> tuple[Float[Tensor, " rows"], Float[Tensor, "rows vocab"]]:
-    """Return the loss of each position without the mean logit, and its gradient.
-
-    With x for the logits and q = 1 - epsilon for the label, log sum exp x - q x(label) is
-    -log p(label) + epsilon x(label): only the softmax looks at all logits.
-    """
-    of_label = (torch.arange(len(labels), device=labels.device), labels)
-    label_logits = logits[of_label]
-    gradient = logits.softmax(dim=1)
-    probability = gradient[of_label].float().clamp(min=SMALLEST)
-    gradient[of_label] -= 1.0 - smoothing
-    return smoothing * label_logits - probability.log(), gradient

@@ -8,12 +8,13 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.func import functional_call
 
+from dragoman.kernels import HAS_TRITON
 from dragoman.model.transformer import Transformer
 from dragoman.training.averaging import Weights, borrowed_weights, copy_weights
 from dragoman.training.casting import cast
 from dragoman.training.compilation import not_compiled
 from dragoman.training.config import TrainingConfig
-from dragoman.training.loss import projected_cross_entropy
+from dragoman.training.loss import LossAndGradient, loss_and_gradient, projected_cross_entropy
 from dragoman.training.parallelism import NORMS, is_sharded
 from dragoman.training.r_drop import projected_r_drop_loss
 
@@ -24,10 +25,17 @@ class Loss(nn.Module):
     It computes in the number format of the weights that it is called with.
     """
 
-    def __init__(self, transformer: Transformer, *, label_smoothing: float) -> None:
+    def __init__(
+        self,
+        transformer: Transformer,
+        *,
+        label_smoothing: float,
+        of_chunk: LossAndGradient = loss_and_gradient,
+    ) -> None:
         super().__init__()
         self.transformer = transformer
         self.label_smoothing = label_smoothing
+        self.of_chunk = of_chunk
 
     def forward(
         self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
@@ -39,6 +47,7 @@ class Loss(nn.Module):
             target[:, 1:],
             smoothing=self.label_smoothing if self.training else 0.0,
             padding_id=self.transformer.padding_id,
+            of_chunk=self.of_chunk,
         )
 
 
@@ -130,9 +139,18 @@ def build_objective(
     loss = (
         RDropLoss(transformer, label_smoothing=smoothing, weight=config.r_drop)
         if config.r_drop
-        else Loss(transformer, label_smoothing=smoothing)
+        else Loss(transformer, label_smoothing=smoothing, of_chunk=_of_chunk(transformer, config))
     )
     return Objective(loss, dtype=dtype)
+
+
+def _of_chunk(transformer: Transformer, config: TrainingConfig) -> LossAndGradient:
+    """Choose a kernel where one can be compiled."""
+    if config.compile and HAS_TRITON and transformer.projection.linear.weight.is_cuda:
+        from dragoman.kernels import cross_entropy
+
+        return cross_entropy.loss_and_gradient
+    return loss_and_gradient
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from dragoman.training.distributed import world_size
-from dragoman.training.step import MicroBatch, add_gradients
+from dragoman.training.step import MicroBatch, add_gradients, add_gradients_at_once
 
 MOST_RECORDINGS = 128
 """Re-sampled sentences may come in hundreds of shapes, and each recording takes memory."""
@@ -85,7 +85,7 @@ class Recorder:
                 torch.cuda.device(self._device),  # which is not always the current one
                 torch.cuda.graph(graph, pool=self._pool, stream=self._stream),
             ):
-                loss = add_gradients(objective, micro_batch, scale)
+                loss = add_gradients_at_once(objective, micro_batch, scale)
         except torch.OutOfMemoryError:  # nothing was computed yet
             self._most = 0
             return
