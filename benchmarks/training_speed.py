@@ -1,7 +1,7 @@
 """Measure how fast training is, for us and for every installed peer, in one run.
 
     python benchmarks/training_speed.py [--pairs FILE.tsv] [--size small|base] [--json]
-    python benchmarks/training_speed.py --device cuda --compile --size base --tokens 25000
+    python benchmarks/training_speed.py --device cuda --compile --size base --tokens 25000 --fill 0.96
 
 All subjects train the same architecture on the same batches, one after the other, each in a process
 of its own that also measures what the machine can do at best. Its result goes to standard error at
@@ -53,12 +53,12 @@ from dragoman.training.compilation import compile_blocks, require_compiler
 from dragoman.training.config import TrainingConfig
 from dragoman.training.objective import build_objective
 from dragoman.training.optimizer import build_optimizers
-from dragoman.training.recording import Recorder
+from dragoman.training.recording import MOST_RECORDINGS, Recorder
 from dragoman.training.step import AddGradients, MicroBatch, UpdateReport, add_gradients, update
 from dragoman.training.under_way import updates_ahead
 
 WARM_UP = 5  # updates before the clock starts
-WARM_UP_ON_GPU = 120  # or two epochs: each shape is compiled for, then recorded
+WARM_UP_ON_GPU = 300  # or two epochs: each shape is compiled for, then recorded
 DROPOUT = 0.2
 LABEL_SMOOTHING = 0.1
 TOKENS_PER_UPDATE = 4096
@@ -202,7 +202,7 @@ def prepare(recipe: Recipe, directory: Path) -> PreparedText:
     ).prepare(lambda message: print(message, file=sys.stderr), replace_other=True)
 
 
-def build_recipe(pairs: Path, size: str, tokens: int) -> Recipe:
+def build_recipe(pairs: Path, size: str, tokens: int, fill: float) -> Recipe:
     """Describe the work: lower-cased text, joint BPE, and so many target tokens an update."""
     return recipe_from_table(
         {
@@ -214,6 +214,8 @@ def build_recipe(pairs: Path, size: str, tokens: int) -> Recipe:
                 "tokens_per_update": tokens,
                 "max_tokens_per_micro_batch": tokens,
                 "max_length": 120,
+                "max_shapes": MOST_RECORDINGS,
+                "min_fill": fill,
                 "fill_up": True,
             },
             "model": {**PRESETS[size], "dropout": DROPOUT},
@@ -242,7 +244,7 @@ def run_one(options: argparse.Namespace) -> Measurement:
     """Measure one subject in this process."""
     torch.set_num_threads(options.threads)
     torch.manual_seed(1)
-    recipe = build_recipe(options.pairs, options.size, options.tokens)
+    recipe = build_recipe(options.pairs, options.size, options.tokens, options.fill)
     text = prepare(recipe, options.data)
     special = text.tokenizers.target.special_ids
     work = Work(
@@ -266,6 +268,7 @@ def run_in_process(name: str, pairs: Path, data: Path, options: argparse.Namespa
     command += ["--data", str(data), "--size", options.size, "--tokens", str(options.tokens)]
     command += ["--seconds", str(options.seconds), "--threads", str(options.threads)]
     command += ["--precision", options.precision, "--device", options.device]
+    command += ["--fill", str(options.fill)]
     command += ["--compile"] if options.compile else []
     environment = {**os.environ, "OMP_NUM_THREADS": str(options.threads)}
     if name == Dragoman.name:  # as `dragoman train` asks for it
@@ -281,7 +284,7 @@ def run_all(options: argparse.Namespace) -> dict[str, Any]:
         if pairs is None:
             pairs = Path(scratch, "primer.tsv")
             write_primer(pairs)
-        prepare(build_recipe(pairs, options.size, options.tokens), data)
+        prepare(build_recipe(pairs, options.size, options.tokens, options.fill), data)
         results: list[Result] = []
         for name in options.subjects:
             results += run_in_process(name, pairs, data, options)
@@ -349,6 +352,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=40.0, help="for each subject")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--tokens", type=int, default=TOKENS_PER_UPDATE, help="of each update")
+    parser.add_argument("--fill", type=float, default=0.92, help="batching.min_fill of the recipe")
     parser.add_argument("--device", default="cpu", help="as cuda")
     parser.add_argument("--compile", action="store_true", help="our blocks, for GPUs")
     parser.add_argument("--precision", choices=["auto", "fp32", "bf16"], default="auto")
