@@ -1,7 +1,7 @@
 """Measure how fast training is, for us and for every installed peer, in one run.
 
     python benchmarks/training_speed.py [--pairs FILE.tsv] [--size small|base] [--json]
-    python benchmarks/training_speed.py --device cuda --compile --size base --tokens 25000 --fill 0.96
+    python benchmarks/training_speed.py --device cuda --compile --size base --tokens 25000
 
 All subjects train the same architecture on the same batches, one after the other, each in a process
 of its own that also measures what the machine can do at best. Its result goes to standard error at
