@@ -389,7 +389,7 @@ def test_only_training_text_is_weighted(part: str) -> None:
 
     parts: dict[str, Any] = {"train": (train,), part: (weighted,)}
 
-    with pytest.raises(ValueError, match=r"weight = 2\.0 of b: only training text is weighted"):
+    with pytest.raises(ValueError, match=r"weight = 2\.0 of b: that is for training text"):
         CorporaConfig(**parts)
 
 

@@ -57,15 +57,14 @@ def prepare(tmp_path: Path, said: list[str]) -> Prepare:
         validation: list[str] | None = None,
         test: list[str] | None = None,
         more: list[str] | None = None,
+        more_validates: bool = True,
         replace_other: bool = True,
         max_length: int = 32,
         **settings: str,
     ) -> PreparedText:
+        others = [replace(write("more", more), weight=2.0, hold_out=more_validates)] if more else []
         corpora = CorporaConfig(
-            train=(
-                write("train", train),
-                *([replace(write("more", more), weight=2.0)] if more else []),
-            ),
+            train=(write("train", train), *others),
             validation=(write("validation", validation),) if validation else (),
             test=(write("test", test),) if test else (),
             **settings,  # type: ignore[arg-type]
@@ -157,7 +156,7 @@ def test_case_is_learnt_from_text_before_and_only_for_training() -> None:
 
     with pytest.raises(ValueError, match=r"truecase = true of b: .* it is the first"):
         CorporaConfig(train=(small, plain))
-    with pytest.raises(ValueError, match="truecase = true of b: only training text"):
+    with pytest.raises(ValueError, match="truecase = true of b: that is for training text"):
         CorporaConfig(train=(plain,), test=(small,))
 
 
@@ -181,6 +180,31 @@ def test_without_validation_text_some_of_the_training_text_is_held_out(
     assert not held_out & learnt
     assert text.summary.corpora[0].held_out == 50
     assert "no validation corpus is named: one sentence in 20 is held out for validation" in said
+
+
+def test_text_that_may_not_validate_loses_copies_of_what_does(
+    prepare: Prepare, said: list[str]
+) -> None:
+    others = [line.removesuffix(".") + "!" for line in sentences(1000, 1999)]
+    text = prepare(sentences(1000, 1200), more=others, more_validates=False)
+
+    validation = {f"{pair.source}\t{pair.target}" for pair in text.validation}
+    assert validation <= set(sentences(1000, 1200))
+    first, second = text.summary.corpora
+    assert (first.held_out, second.held_out) == (len(validation), 0) == (10, 0)
+    assert second.dropped == {"with a source that validates": 10}
+    assert second.read == second.kept + 10
+    assert len(text.store) == first.kept + second.kept
+    assert "no validation corpus is named: one sentence in 20 is held out for validation" in said
+
+
+def test_some_text_has_to_validate() -> None:
+    machine = CorpusConfig(path="a.tsv", hold_out=False)
+
+    with pytest.raises(ValueError, match="hold_out = false of all training corpora"):
+        CorporaConfig(train=(machine,))
+    with pytest.raises(ValueError, match="hold_out = false of a: that is for training text"):
+        CorporaConfig(train=(CorpusConfig(path="b.tsv"),), validation=(machine,))
 
 
 @pytest.mark.parametrize("count", [2, 3, 7])

@@ -85,8 +85,9 @@ def test_all_else_is_as_the_teacher_was_trained(teacher: ModelDirectory) -> None
 
     changes = [f"{key}: {change}" for key, change in differences(before, after).items()]
     assert changes == [
-        "corpora.train: [{'path': 'train.tsv', 'weight': 2.0, 'truecase': False}] became "
-        "[{'path': 'run/distillation/distilled.tsv', 'weight': 1.0, 'truecase': False}]",
+        "corpora.train: [{'path': 'train.tsv', 'weight': 2.0, 'truecase': False, 'hold_out': True}]"
+        " became [{'path': 'run/distillation/distilled.tsv', 'weight': 1.0, 'truecase': False, "
+        "'hold_out': True}]",
         "model.num_decoder_layers: 3 became 1",
         "model.num_encoder_layers: 3 became 6",
         f"tokenizer.from_model: None became {str(teacher.path)!r}",

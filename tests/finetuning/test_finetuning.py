@@ -1,10 +1,12 @@
 """A finished model learns from other text, and what it was stays as it was."""
 
+import json
 import os
 import shutil
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -17,8 +19,13 @@ from dragoman.config import read_table, to_table
 from dragoman.corpora.preparation import PreparationError
 from dragoman.corpora.text_file import CorpusError
 from dragoman.errors import UsageError
-from dragoman.finetuning.recipe import FEWEST_UPDATES_PER_EPOCH, SMALLEST_UPDATE, finetuning_recipe
-from dragoman.finetuning.run import ORDER_FILE, FineTuning, fine_tune
+from dragoman.finetuning.recipe import (
+    FEWEST_UPDATES_PER_EPOCH,
+    SMALLEST_UPDATE,
+    FineTuning,
+    finetuning_recipe,
+)
+from dragoman.finetuning.run import ORDER_FILE, fine_tune
 from dragoman.model_directory import ModelDirectory, update_description
 from dragoman.model_directory.description import FINISHED_FILE
 from dragoman.pipeline.beginning import BEGINNING, BeginningError
@@ -47,13 +54,14 @@ def mine(tmp_path: Path) -> str:
 def start(teacher: Path, mine: str, tmp_path: Path) -> FineTune:
     """Give a function that fine-tunes, and tells what it said."""
 
-    def call(*assignments: str, epochs: float = 20.0) -> list[str]:
+    def call(*assignments: str, epochs: float = 20.0, keep: bool = False) -> list[str]:
         listener = Listener()
         order = FineTuning(
             model=teacher,
             pairs=(mine,),
             epochs=epochs,
             directory=tmp_path / "run",
+            keep=keep,
             assignments=assignments,
         )
         assert fine_tune(order, listener) is None
@@ -186,8 +194,13 @@ def test_the_model_itself_is_no_place_for_the_new_one(teacher: Path, mine: str) 
         fine_tune(order, Display())
 
 
-def recipe_of(teacher: Path, mine: str, *assignments: str) -> Recipe:
-    recipe, _ = finetuning_recipe(ModelDirectory(teacher), [mine], 1.0, assignments)
+def order_of(teacher: Path, mine: str, *assignments: str, **changed: Any) -> FineTuning:
+    values = {"epochs": 1.0, "directory": Path("run"), **changed}
+    return FineTuning(model=teacher, pairs=(mine,), assignments=assignments, **values)
+
+
+def recipe_of(teacher: Path, mine: str, *assignments: str, **changed: Any) -> Recipe:
+    recipe, _ = finetuning_recipe(order_of(teacher, mine, *assignments, **changed))
     return recipe
 
 
@@ -268,7 +281,7 @@ def test_an_epoch_of_a_handful_of_pairs_is_an_update(teacher: Path, tmp_path: Pa
     few = tmp_path / "few.tsv"
     few.write_text("one two\tuno due\nthree\ttre\n", encoding="utf-8")
 
-    recipe, _ = finetuning_recipe(ModelDirectory(teacher), [str(few)], 5.0, ())
+    recipe = recipe_of(teacher, str(few), epochs=5.0)
 
     assert recipe.training.updates == 5
 
@@ -323,7 +336,7 @@ def test_test_text_that_is_somewhere_else_or_another_is_told(
     }
     update_description(copy, training={**training, **changed})
 
-    recipe, remarks = finetuning_recipe(ModelDirectory(copy), [mine], 1.0, ())
+    recipe, remarks = finetuning_recipe(order_of(copy, mine))
 
     assert [corpus.path for corpus in recipe.corpora.test] == [text["test"]]
     assert remarks == [
@@ -331,6 +344,88 @@ def test_test_text_that_is_somewhere_else_or_another_is_told(
         "not tested on gone.tsv: there is no such file",
         "not tested on other.tsv: it is not the file that the model was tested on",
     ]
+
+
+@pytest.fixture
+def copied(teacher: Path, tmp_path: Path) -> Path:
+    """Copy the teacher, to say something else of it."""
+    copy = tmp_path / "model"
+    shutil.copytree(teacher, copy)
+    return copy
+
+
+def test_what_is_kept_is_as_much_as_what_is_new(
+    teacher: Path, tmp_path: Path, text: dict[str, str]
+) -> None:
+    short = write_lines(tmp_path / "short.tsv", sentences(100, 150))  # a third of the old text
+    order = order_of(teacher, short, keep=True)
+
+    recipe, remarks = finetuning_recipe(order)
+
+    new, old = recipe.corpora.train
+    assert (new.path, new.weight, new.hold_out) == (short, 1.0, True)
+    assert (old.path, old.hold_out) == (text["train"], False)
+    assert old.weight == pytest.approx(1 / 3)
+    assert remarks == ["each epoch also has 33.33% of the text that the model has learnt from"]
+    assert recipe.training.updates == round((200 + 600 / 3) / SMALLEST_UPDATE)
+
+
+def test_little_old_text_is_kept_as_it_was(
+    copied: Path, mine: str, tmp_path: Path, text: dict[str, str]
+) -> None:
+    training = ModelDirectory(copied).description.training
+    corpora = {**training["recipe"]["corpora"], "train": [{"path": text["train"], "weight": 0.5}]}
+    changed = {"recipe": {**training["recipe"], "corpora": corpora}}
+    update_description(copied, training={**training, **changed})
+
+    _, old = recipe_of(copied, mine, keep=True).corpora.train
+
+    assert old.weight == 0.5
+
+
+def test_old_text_that_is_not_there_is_not_kept(
+    copied: Path, mine: str, text: dict[str, str]
+) -> None:
+    twice = f'corpora.train=[{{path="{mine}"}}]'
+    with pytest.raises(UsageError, match=r"--keep and corpora\.train both name old text"):
+        recipe_of(copied, mine, twice, keep=True)
+
+    training = ModelDirectory(copied).description.training
+    sums = {**training["sha256"], text["train"]: "another"}
+    update_description(copied, training={**training, "sha256": sums})
+    with pytest.raises(UsageError, match="it is not the file that the model was trained on"):
+        recipe_of(copied, mine, keep=True)
+
+    update_description(copied, training={"sha256": training["sha256"]})
+    with pytest.raises(UsageError, match="does not say what it has learnt from"):
+        recipe_of(copied, mine, keep=True)
+
+
+@pytest.mark.slow
+def test_what_is_kept_validates_nothing_and_may_not_change(
+    start: FineTune, mine: str, tmp_path: Path
+) -> None:
+    start(*ENOUGH, epochs=1.0, keep=True)
+
+    held_out = (tmp_path / "run" / "data" / "validation.tsv").read_text(encoding="utf-8")
+    lines = Path(mine).read_text(encoding="utf-8").splitlines()
+    assert set(held_out.splitlines()) <= set(lines)
+    with pytest.raises(RunError, match="its fine-tuning began with other keep"):
+        start(*ENOUGH, epochs=1.0)
+
+
+@pytest.mark.slow
+def test_an_order_of_before_goes_on(start: FineTune, tmp_path: Path) -> None:
+    start(*ENOUGH, epochs=1.0)
+    order = tmp_path / "run" / ORDER_FILE
+    begun = json.loads(order.read_bytes())
+    del begun["keep"]
+    order.write_text(json.dumps(begun), encoding="utf-8")
+
+    start(*ENOUGH, epochs=1.0)
+
+    with pytest.raises(RunError, match="its fine-tuning began with other keep"):
+        start(*ENOUGH, epochs=1.0, keep=True)
 
 
 def test_a_text_of_which_nothing_fits_is_refused(teacher: Path, tmp_path: Path) -> None:

@@ -9,7 +9,11 @@ import torch
 from torch.nn.utils.rnn import pad_sequence
 
 from dragoman.config import to_table
-from dragoman.finetuning.recipe import RATE_OF_IMPORT_TIMES_WIDTH, finetuning_recipe
+from dragoman.finetuning.recipe import (
+    RATE_OF_IMPORT_TIMES_WIDTH,
+    FineTuning,
+    finetuning_recipe,
+)
 from dragoman.interop.marian import import_marian
 from dragoman.model_directory import ModelDirectory, update_description
 from dragoman.pipeline.run import train_model
@@ -58,6 +62,16 @@ def test_the_loss_is_that_of_transformers(imported: tuple[Any, ModelDirectory]) 
     torch.testing.assert_close(ours / (labels != special.pad).sum(), expected, atol=1e-5, rtol=1e-5)
 
 
+def order_of(model: ModelDirectory, train: Path, *assignments: str) -> FineTuning:
+    return FineTuning(
+        model=model.path,
+        pairs=(str(train),),
+        epochs=20.0,
+        directory=Path("run"),
+        assignments=assignments,
+    )
+
+
 def test_the_rate_is_that_of_imports_each_time(
     imported: tuple[Any, ModelDirectory], tmp_path: Path
 ) -> None:
@@ -66,9 +80,10 @@ def test_the_rate_is_that_of_imports_each_time(
     lines = (f"{en}\t{it}\n" for en, it in zip(ENGLISH, ITALIAN, strict=True))
     train.write_text("".join(lines), encoding="utf-8")
 
-    first, _ = finetuning_recipe(model, [str(train)], 20.0, ())
+    order = order_of(model, train)
+    first, _ = finetuning_recipe(order)
     update_description(model.path, training={"recipe": to_table(first)})
-    second, _ = finetuning_recipe(ModelDirectory(model.path), [str(train)], 20.0, ())
+    second, _ = finetuning_recipe(order)
 
     width = model.description.model.d_model
     assert first.training.learning_rate == RATE_OF_IMPORT_TIMES_WIDTH / width
@@ -92,7 +107,7 @@ def test_it_learns_and_keeps_its_vocabulary(
         "corpora.overlap=allow",
         "cleaning.drop_duplicates=false",
     )
-    recipe, _ = finetuning_recipe(model, [str(train)], 20.0, settings)
+    recipe, _ = finetuning_recipe(order_of(model, train, *settings))
 
     assert train_model(recipe, tmp_path / "run", Display()) is None
 

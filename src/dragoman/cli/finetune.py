@@ -3,7 +3,7 @@
 import math
 from pathlib import Path
 
-from dragoman.cli.options import Assignments, OutputIfAny
+from dragoman.cli.options import Assignments, Flag, OutputIfAny
 from dragoman.device import sleep_while_waiting
 from dragoman.exit_codes import STOPPED
 
@@ -16,6 +16,7 @@ def finetune(
     *pairs: str,
     output: OutputIfAny = None,
     epochs: float = EPOCHS,
+    keep: Flag = False,
     set_: Assignments = (),
 ) -> int:
     """Train a finished model further on text of your own, or resume such a run.
@@ -30,6 +31,7 @@ def finetune(
     For example:
 
         dragoman finetune runs/en-it mine.tsv -o runs/en-it-mine
+        dragoman finetune runs/en-it mine.tsv --keep
         dragoman finetune runs/en-it mine.tsv --epochs 2 --set training.learning_rate=1e-4
 
     Parameters
@@ -43,12 +45,16 @@ def finetune(
         its name.
     epochs
         How many times the model sees the pairs; cleaning may leave some of them out.
+    keep
+        Learn as much again, in each epoch, from the text that the model was trained on, if it is
+        still there: the model forgets less, and it takes twice as long.
     set_
         Change a setting of the recipe, as section.key=value; may be given several times.
     """
     sleep_while_waiting()
     from dragoman.errors import UsageError
-    from dragoman.finetuning.run import FineTuning, fine_tune
+    from dragoman.finetuning.recipe import FineTuning
+    from dragoman.finetuning.run import fine_tune
     from dragoman.training.display import ConsoleDisplay
 
     if not pairs:
@@ -60,6 +66,7 @@ def finetune(
         pairs=pairs,
         epochs=epochs,
         directory=output or _beside(model),
+        keep=keep,
         assignments=set_,
     )
     stopped_by = fine_tune(order, ConsoleDisplay())

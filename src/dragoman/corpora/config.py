@@ -40,6 +40,10 @@ class CorpusConfig:
     """The corpus is in lower case: its words get the case that they mostly have in the training
     corpora listed before it, and its sentences begin with a capital."""
 
+    hold_out: bool = True
+    """Whether some of the corpus may be held out to validate, where no validation corpus is named;
+    false for what machines have translated, for example."""
+
     def __post_init__(self) -> None:
         given = [value is not None for value in (self.path, self.source, self.target)]
         if given in ([False, True, False], [False, False, True]):
@@ -92,13 +96,20 @@ class CorporaConfig:
                 f"truecase = true of {self.train[0].name}: the case of its words is learnt from "
                 "the training corpora before it, and it is the first"
             )
+        if not self.validation and not any(corpus.hold_out for corpus in self.train):
+            raise ValueError(
+                "hold_out = false of all training corpora: name a validation corpus, as there is "
+                "nothing to hold out"
+            )
+        usual = CorpusConfig(path=".")
         for corpus in (*self.validation, *self.test):
-            if corpus.weight != 1.0 or corpus.truecase:
-                setting = "truecase = true" if corpus.truecase else f"weight = {corpus.weight}"
-                raise ValueError(
-                    f"{setting} of {corpus.name}: only training text is weighted and truecased; "
-                    "validation and test text is read once, as it is"
-                )
+            for setting in ("weight", "truecase", "hold_out"):
+                value = getattr(corpus, setting)
+                if value != getattr(usual, setting):
+                    raise ValueError(
+                        f"{setting} = {str(value).lower()} of {corpus.name}: that is for training "
+                        "text; validation and test text is read once, as it is"
+                    )
 
 
 @dataclass(frozen=True, kw_only=True)

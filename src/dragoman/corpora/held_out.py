@@ -22,13 +22,16 @@ MOST_LEFT = 1000
 HASHED_AT_ONCE = 10_000
 
 
-def hold_out(text: Path, validation: Path, counts: Sequence[int]) -> list[int]:
+def hold_out(
+    text: Path, validation: Path, counts: Sequence[int], allowed: Sequence[bool]
+) -> list[int]:
     """Move some of the training text to the validation text.
 
     Args:
         text: Lines of source, tab and target; what is left of them replaces it.
         validation: Where the held-out lines are written.
         counts: Lines of each corpus; the corpora follow each other.
+        allowed: Whether each corpus may validate. Others lose their copies of the sources that do.
 
     Returns:
         How many lines each corpus has lost.
@@ -36,20 +39,25 @@ def hold_out(text: Path, validation: Path, counts: Sequence[int]) -> list[int]:
     Raises:
         CorpusError: there are too few different sources to hold some out.
     """
-    is_held_out = choose(line.partition("\t")[0] for line in read_lines(text))
+    sources = (line.partition("\t")[0] for line in read_lines(text))
+    may_validate = np.repeat(allowed, counts)
+    is_held_out = choose(sources, None if all(allowed) else may_validate)
     left = text.with_name(text.name + ".left")
     with (
         left.open("w", encoding="utf-8", newline="\n") as train,
         validation.open("w", encoding="utf-8", newline="\n") as held_out,
     ):
-        for line, is_held in zip(read_lines(text), is_held_out, strict=True):
-            (held_out if is_held else train).write(f"{line}\n")
+        for line, is_held, may in zip(read_lines(text), is_held_out, may_validate, strict=True):
+            if may or not is_held:
+                (held_out if is_held else train).write(f"{line}\n")
     left.replace(text)
     ends = np.cumsum(counts)[:-1]
     return [int(part.sum()) for part in np.split(is_held_out, ends)]
 
 
-def choose(sources: Iterator[str]) -> npt.NDArray[np.bool_]:
+def choose(
+    sources: Iterator[str], allowed: npt.NDArray[np.bool_] | None = None
+) -> npt.NDArray[np.bool_]:
     """Choose the pairs whose sources have the smallest hashes; this takes 16 bytes per pair.
 
     A hash looks random but is always the same. Sources that differ only in case or punctuation
@@ -64,6 +72,8 @@ def choose(sources: Iterator[str]) -> npt.NDArray[np.bool_]:
         for block in batched(sources, HASHED_AT_ONCE)
     ]
     hashes = np.concatenate(blocks)
+    if allowed is not None:
+        hashes = hashes[allowed]
     hashes.sort()  # in place: a sorted copy would be eight bytes more
     chosen = _smallest(hashes)
     if not chosen:

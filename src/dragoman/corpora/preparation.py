@@ -34,6 +34,9 @@ from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.normalisation import normalise
 from dragoman.tokenizers.pair import TokenizerPair
 
+NEWER_SETTINGS = {"truecase": False, "hold_out": True}
+"""Settings of a corpus that text may have been prepared without, and what they do then."""
+
 TOO_LONG = "too many tokens"
 
 
@@ -96,8 +99,9 @@ class TextPreparation:
         """Compute the SHA-256 of all that determines the text."""
         corpora = to_table(self.corpora)
         for corpus in corpora["train"] + corpora["validation"] + corpora["test"]:
-            if not corpus["truecase"]:  # as in text that was prepared before this setting existed
-                del corpus["truecase"]
+            for setting, usual in NEWER_SETTINGS.items():
+                if corpus[setting] == usual:
+                    del corpus[setting]
         settings = [corpora, to_table(self.cleaning), to_table(self.tokenizer)]
         decisive = [settings, files, self.languages, self.max_length]
         return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
@@ -121,9 +125,10 @@ class TextPreparation:
         if self.corpora.validation:
             blank = self._write_validation(validation)
         else:
-            total = sum(summary.kept for summary in summaries)
-            summaries = _hold_out(text, validation, summaries)
-            rate = round(total / sum(summary.held_out for summary in summaries))
+            summaries = self._hold_out(text, validation, summaries)
+            held_out = sum(summary.held_out for summary in summaries)
+            learnt = sum(summary.kept for summary in summaries if summary.held_out)
+            rate = round((learnt + held_out) / held_out)
             say(f"no validation corpus is named: one sentence in {rate} is held out for validation")
         taken = self.tokenizer.from_model
         say(f"taking the vocabulary of {taken}" if taken else "learning the vocabulary")
@@ -136,6 +141,17 @@ class TextPreparation:
             say(line)
         written = fingerprint_written(self.directory)
         Summary(fingerprint, files, tuple(summaries), validated, written).write(self.directory)
+
+    def _hold_out(
+        self, text: Path, validation: Path, summaries: list[CorpusSummary]
+    ) -> list[CorpusSummary]:
+        """Take the validation text from the training text."""
+        allowed = [corpus.hold_out for corpus in self.corpora.train]
+        counts = hold_out(text, validation, [summary.kept for summary in summaries], allowed)
+        return [
+            summary.without(count, validates=may)
+            for summary, count, may in zip(summaries, counts, allowed, strict=True)
+        ]
 
     def _write_validation(self, path: Path) -> int:
         """Write the validation pairs that the recipe names, and count the blank ones."""
@@ -224,15 +240,6 @@ class TextPreparation:
             f"it ({', '.join(changed) or 'a setting'} changed since); undo the change, or name "
             "another directory with -o"
         )
-
-
-def _hold_out(text: Path, validation: Path, summaries: list[CorpusSummary]) -> list[CorpusSummary]:
-    """Take the validation text from the training text."""
-    held_out = hold_out(text, validation, [summary.kept for summary in summaries])
-    return [
-        replace(summary, kept=summary.kept - count, held_out=count)
-        for summary, count in zip(summaries, held_out, strict=True)
-    ]
 
 
 def _spoken_sizes(tokenizers: TokenizerPair) -> str:

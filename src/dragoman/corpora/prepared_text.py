@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,15 @@ class CorpusSummary:
 
     held_out: int = 0
     """Pairs that were moved to the validation text."""
+
+    def without(self, count: int, *, validates: bool) -> "CorpusSummary":
+        """Return what it is without so many pairs, which validate or whose sources do."""
+        if not count:
+            return self
+        if validates:
+            return replace(self, kept=self.kept - count, held_out=count)
+        dropped = {**self.dropped, "with a source that validates": count}
+        return replace(self, kept=self.kept - count, dropped=dropped)
 
     def notes(self, policy: OverlapPolicy) -> str:
         """Say which pairs are not learnt from, and which should not be."""

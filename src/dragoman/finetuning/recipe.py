@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from dragoman.batched import batched
@@ -34,38 +36,69 @@ WARMUP_SHARE, VALIDATIONS, SEARCHES = 0.1, 10, 2
 ENCODED_AT_ONCE = 4096
 
 
-def finetuning_recipe(
-    model: ModelDirectory, pairs: Sequence[str], epochs: float, assignments: tuple[str, ...]
-) -> tuple[Recipe, list[str]]:
+@dataclass(frozen=True, kw_only=True)
+class FineTuning:
+    """What is trained further, on what, and where."""
+
+    model: Path
+    pairs: tuple[str, ...]
+    """As a recipe's `corpora.train` names them."""
+
+    epochs: float
+    """How many times the model sees them, before cleaning leaves some out."""
+
+    directory: Path
+    """Of the run."""
+
+    keep: bool = False
+    """Whether each epoch also has text that the model has learnt from, as much of it as of the
+    pairs, so that it forgets less."""
+
+    assignments: tuple[str, ...] = ()
+    """Changes to the recipe, as section.key=value; what they do not name follows from them."""
+
+    def to_table(self) -> dict[str, Any]:
+        """Return all that determines the new model, in the types that JSON reads back."""
+        return {
+            "model": str(self.model),
+            "pairs": list(self.pairs),
+            "epochs": self.epochs,
+            "keep": self.keep,
+            "assignments": list(self.assignments),
+        }
+
+
+def finetuning_recipe(order: FineTuning) -> tuple[Recipe, list[str]]:
     """Write the recipe of a fine-tuning.
 
     Sizes and vocabulary are the model's. Validation text is held out from the pairs; the model's
     test text stays, unless it has changed, to show what else the training does.
 
-    Args:
-        model: What is trained further.
-        pairs: What it learns from, as a recipe's `corpora.train` names it.
-        epochs: How many times it sees them, before cleaning leaves some out.
-        assignments: More changes, as section.key=value; what they do not name follows from them.
-
     Returns:
         The recipe, and what should be said about it.
 
     Raises:
-        UsageError: an assignment is wrong.
+        UsageError: an assignment is wrong, or there is no text to keep.
         ModelError: the model's own recipe cannot be read.
         CorpusError: the text cannot be read, or a recipe cannot name the model.
     """
+    model = ModelDirectory(order.model)
     try:
-        table, remarks = _table(model, pairs)
-        for assignment in assignments:
-            set_key(table, assignment)
-        named = {assignment.partition("=")[0].strip() for assignment in assignments}
+        named = {assignment.partition("=")[0].strip() for assignment in order.assignments}
         if "model.preset" in named:
             raise UsageError("model.preset cannot change a model that has learnt; leave it out")
+        if order.keep and "corpora.train" in named:
+            raise UsageError("--keep and corpora.train both name old text; leave one of them out")
+        table, remarks = _table(model, order)
+        for assignment in order.assignments:
+            set_key(table, assignment)
         if "training.metric" in named and "training.search_every" not in named:
             table["training"]["search_every"] = 1  # whatever the metric, each validation has it
-        for key, value in _length(model, recipe_from_table(table), epochs, named):
+        recipe = recipe_from_table(table)
+        tokens = list(_weighted_tokens(model, recipe))
+        if order.keep:
+            remarks.append(_balance(table["corpora"]["train"], tokens, len(order.pairs)))
+        for key, value in _length(recipe, sum(tokens), order.epochs, named):
             section, _, name = key.partition(".")
             table[section][name] = value
         return recipe_from_table(table), remarks
@@ -73,7 +106,7 @@ def finetuning_recipe(
         raise UsageError(f"the fine-tuning of {model.path}: {error}") from error
 
 
-def _table(model: ModelDirectory, pairs: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
+def _table(model: ModelDirectory, order: FineTuning) -> tuple[dict[str, Any], list[str]]:
     """Adapt the recipe recorded in the model's description; an import has none."""
     description = model.description
     recipe = recorded_recipe(model)
@@ -84,7 +117,7 @@ def _table(model: ModelDirectory, pairs: Sequence[str]) -> tuple[dict[str, Any],
     is_imported = description.tokenizer.kind == IMPORTED  # perhaps fine-tuned here before
     rate = RATE_OF_IMPORT_TIMES_WIDTH if is_imported else RATE_TIMES_WIDTH
     files = description.training.get("sha256", {})
-    corpora, remarks = _corpora(table.get("corpora", {}), files, pairs)
+    corpora, remarks = _corpora(table.get("corpora", {}), files, order)
     return table | {
         "source_language": description.source_language,
         "target_language": description.target_language,
@@ -103,42 +136,74 @@ def _table(model: ModelDirectory, pairs: Sequence[str]) -> tuple[dict[str, Any],
 
 
 def _corpora(
-    table: dict[str, Any], files: dict[str, str], pairs: Sequence[str]
+    table: dict[str, Any], files: dict[str, str], order: FineTuning
 ) -> tuple[dict[str, Any], list[str]]:
     """Replace the text that is learnt from, and leave out test text that has changed.
 
     Args:
         table: The recorded corpora.
         files: The checksums that their files had.
-        pairs: What is learnt from.
+        order: Says what is learnt from.
     """
     tests, remarks = [], []
     for corpus in table.get("test", []):
-        if objection := _objection(from_table(CorpusConfig, corpus), files):
+        if objection := _objection(corpus, files, "tested on"):
             remarks.append(f"not tested on {objection}")
         else:
             tests.append(corpus)
-    changed = {"train": [{"path": path} for path in pairs], "validation": [], "test": tests}
-    return {**table, **changed}, remarks
+    train: list[dict[str, Any]] = [{"path": path} for path in order.pairs]
+    if order.keep:
+        train += _kept(table.get("train", []), files)
+    return {**table, "train": train, "validation": [], "test": tests}, remarks
 
 
-def _objection(corpus: CorpusConfig, files: dict[str, str]) -> str | None:
+def _kept(learnt: Sequence[dict[str, Any]], files: dict[str, str]) -> list[dict[str, Any]]:
+    """Name the text that the model has learnt from, of which nothing is held out.
+
+    Raises:
+        UsageError: it is not recorded, or no longer there.
+    """
+    instead = "name old text with --set 'corpora.train=[{path=...}, {path=..., hold_out=false}]'"
+    if not learnt:
+        raise UsageError(f"--keep: the model does not say what it has learnt from; {instead}")
+    for corpus in learnt:
+        if objection := _objection(corpus, files, "trained on"):
+            raise UsageError(f"--keep: {objection}; bring it back, or {instead}")
+    return [{**corpus, "hold_out": False} for corpus in learnt]
+
+
+def _objection(corpus: dict[str, Any], files: dict[str, str], done: str) -> str | None:
     """Say which file of a corpus is missing or differs; a path may lead elsewhere now."""
     try:
-        found = fingerprint_corpus(corpus)
+        found = fingerprint_corpus(from_table(CorpusConfig, corpus))
     except CorpusError as error:
         return str(error)
     for name, sha256 in found.items():
         if sha256 != files.get(name):
-            return f"{name}: it is not the file that the model was tested on"
+            return f"{name}: it is not the file that the model was {done}"
     return None
 
 
+def _balance(train: list[dict[str, Any]], tokens: list[float], num_new: int) -> str:
+    """Weigh old text so that an epoch has no more of it than of the new text, and say so.
+
+    Args:
+        train: The corpora, of which the first are new.
+        tokens: Those of each in an epoch; the numbers of the old ones change with their weights.
+        num_new: How many corpora are new.
+    """
+    new, old = sum(tokens[:num_new]), sum(tokens[num_new:])
+    share = min(1.0, new / old) if old else 1.0
+    for place in range(num_new, len(train)):
+        train[place]["weight"] *= share
+        tokens[place] *= share
+    return f"each epoch also has {share:.2%} of the text that the model has learnt from"
+
+
 def _length(
-    model: ModelDirectory, recipe: Recipe, epochs: float, named: set[str]
+    recipe: Recipe, num_tokens: float, epochs: float, named: set[str]
 ) -> Iterator[tuple[str, int]]:
     """Choose the size and the number of updates, where they are not given."""
-    num_tokens = sum(_weighted_tokens(model, recipe))
     if not num_tokens:
         raise CorpusError("the pairs have no sentence that the model could learn from")
     size, updates = recipe.batching.tokens_per_update, recipe.training.updates

@@ -2,8 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from shlex import quote
 from typing import Any
 
@@ -16,7 +15,7 @@ from dragoman.errors import UsageError
 from dragoman.evaluation.config import EvaluationConfig
 from dragoman.evaluation.report import comparisons_to_text
 from dragoman.evaluation.significance import compare, few_sentences
-from dragoman.finetuning.recipe import finetuning_recipe
+from dragoman.finetuning.recipe import FineTuning, finetuning_recipe
 from dragoman.model_directory import ModelDirectory, ModelError
 from dragoman.pipeline.claim import (
     MAY_CHANGE,
@@ -36,33 +35,6 @@ from dragoman.translator import Translator
 
 ORDER_FILE = "finetuning.json"
 """In the directory of a run: what was asked for when it began."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class FineTuning:
-    """What is trained further, on what, and where."""
-
-    model: Path
-    pairs: tuple[str, ...]
-    """As a recipe's `corpora.train` names them."""
-
-    epochs: float
-    """How many times the model sees them."""
-
-    directory: Path
-    """Of the run."""
-
-    assignments: tuple[str, ...] = ()
-    """Changes to the recipe, as section.key=value."""
-
-    def to_table(self) -> dict[str, Any]:
-        """Return all that determines the new model, in the types that JSON reads back."""
-        return {
-            "model": str(self.model),
-            "pairs": list(self.pairs),
-            "epochs": self.epochs,
-            "assignments": list(self.assignments),
-        }
 
 
 def fine_tune(order: FineTuning, display: Display) -> int | None:
@@ -127,8 +99,15 @@ def _begun(order: FineTuning) -> Recipe | None:
 
 
 def _decisive(table: dict[str, Any]) -> dict[str, Any]:
-    """Leave out of an order the assignments that may change during its run."""
-    return {**table, "assignments": [a for a in table["assignments"] if not _may_change(a)]}
+    """Leave out of an order the assignments that may change during its run.
+
+    Orders of older versions do not say what is kept, which was nothing.
+    """
+    return {
+        "keep": False,
+        **table,
+        "assignments": [a for a in table["assignments"] if not _may_change(a)],
+    }
 
 
 def _may_change(assignment: str) -> bool:
@@ -139,9 +118,7 @@ def _plan(order: FineTuning, say: Callable[[str], None]) -> Recipe:
     """Make the recipe of a new run, and say what is remarkable about it."""
     check_free(order.directory)
     say("counting the tokens of the text")
-    recipe, remarks = finetuning_recipe(
-        ModelDirectory(order.model), order.pairs, order.epochs, order.assignments
-    )
+    recipe, remarks = finetuning_recipe(order)
     for remark in remarks:
         say(remark)
     return recipe
