@@ -95,3 +95,7 @@ def test_characters_that_no_font_has_are_named() -> None:
 
     assert undrawable(["abc▁é", f"x{unassigned}"]) == unassigned
     assert undrawable(["abc▁é"]) == ""
+
+
+def test_a_character_that_a_picture_stands_for_is_no_character_that_no_font_has() -> None:
+    assert undrawable(["a\tb\x00"]) == undrawable(["a␉b␀"])

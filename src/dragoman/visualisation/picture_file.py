@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager, get_font
 
 from dragoman.visualisation.colours import LEAST, MOST, NEGATIVE, POSITIVE, ZERO, ramp
+from dragoman.visualisation.markup import visible
 
 SHADES = 256
 PIXELS_PER_INCH = 150
@@ -69,7 +70,7 @@ def undrawable(texts: Iterable[str]) -> str:
 def _further_fonts(texts: Iterable[str]) -> tuple[list[str], set[str]]:
     """Look for fonts that have what the usual one lacks; return them and what is still missing."""
     usual = Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"
-    missing = set("".join(texts)) - _characters(usual)
+    missing = set(visible("".join(texts))) - _characters(usual)
     found = []
     for entry in sorted(fontManager.ttflist, key=lambda font: (font.name, font.fname)):
         if missing and not any(word in entry.name for word in UNUSABLE):
