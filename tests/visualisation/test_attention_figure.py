@@ -7,10 +7,11 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from matplotlib.collections import QuadMesh
+from matplotlib.font_manager import FontEntry, fontManager
 
 from dragoman.visualisation.attended_sentence import HeadMap
 from dragoman.visualisation.attention_figure import attention_figure
-from dragoman.visualisation.picture_file import undrawable, write_figure
+from dragoman.visualisation.picture_file import fonts_for, undrawable, write_figure
 
 ROWS = ("$a$", "<&>", "\\frac{")
 COLUMNS = ("漢字", "🦊", "▁of", "\x1b")
@@ -99,3 +100,10 @@ def test_characters_that_no_font_has_are_named() -> None:
 
 def test_a_character_that_a_picture_stands_for_is_no_character_that_no_font_has() -> None:
     assert undrawable(["a\tb\x00"]) == undrawable(["a␉b␀"])
+
+
+def test_a_font_that_is_gone_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = FontEntry(fname="/nowhere/gone.ttf", name="Aaa")
+    monkeypatch.setattr(fontManager, "ttflist", [gone, *fontManager.ttflist])
+
+    assert "Aaa" not in fonts_for(["\U0003fffd"])

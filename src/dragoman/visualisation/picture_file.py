@@ -81,4 +81,6 @@ def _further_fonts(texts: Iterable[str]) -> tuple[list[str], set[str]]:
 
 
 def _characters(font: Path) -> set[str]:
+    if not font.exists():  # matplotlib keeps its list of fonts when one is removed
+        return set()
     return {chr(code) for code in get_font(str(font)).get_charmap()}
