@@ -10,6 +10,7 @@ from tests.visualisation.numpy_transformer import naive_beam_search
 
 from dragoman.decoding.beam import beam_search
 from dragoman.decoding.config import SearchConfig
+from dragoman.visualisation.explain_search import describe_ending
 from dragoman.visualisation.search_trace import SearchTrace, trace_search
 
 VOCAB = 9
@@ -97,15 +98,26 @@ def test_each_candidate_meets_the_fate_that_the_rules_give_it() -> None:
     }
 
 
-def test_a_search_that_runs_out_of_prefixes_has_no_other_reason_to_end() -> None:
+@pytest.mark.parametrize("n_best", [1, 2])
+def test_a_search_that_runs_out_of_prefixes_has_no_other_reason_to_end(n_best: int) -> None:
     def only_the_end(ids: tuple[int, ...]) -> list[float]:
         return [0.0 if token == EOS else -math.inf for token in range(VOCAB)]
 
-    search = trace_search(problem([only_the_end]), SearchConfig(beam_size=2, n_best=2))
+    search = trace_search(problem([only_the_end]), SearchConfig(beam_size=2, n_best=n_best))
 
     (step,) = search.steps
     assert [(each.ids, each.fate) for each in step.candidates] == [((EOS,), "ended")]
     assert step.ending is None
+    assert describe_ending(search) == (
+        "The search is over after 1 step, because no live prefix is left."
+    )
+
+
+def test_a_limit_of_one_token_is_not_said_of_several() -> None:
+    search = search_of(0, beam_size=2, max_length_ratio=0.0, max_length_extra=1)
+
+    assert search.steps[-1].ending == "the length limit is reached"
+    assert describe_ending(search).endswith("because a translation may have 1 token here.")
 
 
 def test_to_be_watched_changes_nothing() -> None:

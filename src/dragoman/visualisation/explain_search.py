@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from dragoman.counting import counted
 from dragoman.visualisation.beam_tree import CLASSES, beam_tree
 from dragoman.visualisation.markup import element, escape
 from dragoman.visualisation.page import table
@@ -73,7 +74,7 @@ def _legend(beam: int) -> str:
 def describe_ending(search: SearchTrace) -> str:
     """Say in numbers which rule ended the search."""
     step, config = search.steps[-1], search.config
-    after = f"The search is over after {len(search.steps)} steps"
+    after = f"The search is over after {counted(len(search.steps), 'step')}"
     if step.ending == "enough have ended":
         ended = sum(c.fate == "ended" for step in search.steps for c in step.candidates)
         enough = (
@@ -81,7 +82,8 @@ def describe_ending(search: SearchTrace) -> str:
         )
         return f"{after}, because {ended} translations have ended; {enough}."
     if step.ending == "the length limit is reached":
-        return f"{after}, because a translation may have {search.max_length} tokens here."
+        limit = counted(search.max_length, "token")
+        return f"{after}, because a translation may have {limit} here."
     if step.ending is None:
         return f"{after}, because no live prefix is left."
     best = max(c.log_probability for c in step.candidates if c.fate == "over")

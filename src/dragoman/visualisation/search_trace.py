@@ -154,6 +154,8 @@ class _Recorder:
 
     def _ending(self, seen: Sequence[Candidate]) -> Ending | None:
         """Ask the search why it is over; None if every prefix has ended."""
-        best = max((c.log_probability for c in seen if c.fate == "over"), default=-math.inf)
+        best = next((c.log_probability for c in seen if c.fate == "over"), None)
+        if best is None:
+            return None
         found = sorted(self.found, key=lambda kept: -kept.score)
         return why_over(found, best, len(seen[0].ids), self.limit, self.config)
