@@ -287,3 +287,18 @@ def test_rotary_positions_are_told_and_nothing_is_said_to_be_added(tmp_path: Pat
     text = "".join(page.itertext())
     assert "turns its queries and keys" in text
     assert "of the angles by which a pair is turned; one row per position" in text
+
+
+@pytest.mark.parametrize("convention", ["interleaved", "tensor2tensor"])
+def test_the_last_wave_is_as_long_as_the_last_one_drawn(
+    convention: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dragoman.visualisation.explain_embeddings.MOST_DIMENSIONS", 3)
+    directory = save_small_model(tmp_path, end_bias=2.0, positional_encoding=convention)
+
+    page = explain_page(trace_translation(directory, SENTENCE, SEARCH))
+
+    # Of the sines 0 to 5, the last one drawn is number 4.
+    longest = 10_000 ** (4 / (5 if convention == "tensor2tensor" else 6))
+    assert "One in 2 sines of the positional encodings" in page
+    assert f"the last one {longest:,.0f} · 2π" in page

@@ -1,12 +1,13 @@
 """Embeddings and positions on a page: what enters the first layers."""
 
+import math
 from collections.abc import Sequence
 
 from dragoman.model.config import TransformerConfig
-from dragoman.model.positional_encoding import sinusoids
 from dragoman.visualisation.attention_grid import shaded_cells
 from dragoman.visualisation.markup import element, escape
 from dragoman.visualisation.page import table
+from dragoman.visualisation.positions import position_tables
 from dragoman.visualisation.stream_trace import StackTrace, cosines, norms
 from dragoman.visualisation.svg import drawing
 from dragoman.visualisation.trace import Trace
@@ -78,17 +79,14 @@ def _sum_lengths(stack: StackTrace, pieces: Sequence[str]) -> str:
 def _draw_sines(num_positions: int, config: TransformerConfig) -> str:
     """Draw the sines of the encodings, or of the angles, of positions, from -1 to 1."""
     if config.positional_encoding == "rotary":
-        whose, width = "angles by which a pair is turned", config.d_k
-        sines = sinusoids(num_positions, width).numpy()[:, ::2]
+        whose = "angles by which a pair is turned"
+        tables = position_tables(num_positions, config.d_k)
     else:
-        whose, width = "positional encodings", config.d_model
-        encodings = sinusoids(num_positions, width, config.positional_encoding).numpy()
-        is_interleaved = config.positional_encoding == "interleaved"
-        sines = encodings[:, ::2] if is_interleaved else encodings[:, : width // 2]
-    is_exact = config.positional_encoding == "tensor2tensor"
-    longest = 10_000 ** (1 if is_exact else 1 - 2 / width)
-    step = -(-sines.shape[1] // MOST_DIMENSIONS)
-    shown = sines[:, ::step]
+        whose = "positional encodings"
+        tables = position_tables(num_positions, config.d_model, config.positional_encoding)
+    step = -(-len(tables.wavelengths) // MOST_DIMENSIONS)
+    shown = tables.sines[:, ::step]
+    longest = tables.wavelengths[::step][-1] / (2 * math.pi)
     which = "Every sine" if step == 1 else f"One in {step} sines"
     caption = (
         f"{which} of the {whose}; one row per position, from 0 at the top. The wave at the left "

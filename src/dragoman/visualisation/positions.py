@@ -16,6 +16,9 @@ class PositionTables:
     encodings: np.ndarray
     """Of shape (positions, d_model), from -1 to 1."""
 
+    sines: np.ndarray
+    """Those of the encodings, of shape (positions, d_model / 2): one for each wavelength."""
+
     similarities: np.ndarray
     """Of shape (positions, positions): dot products of encodings, divided by that of a position
     with itself, which is d_model / 2."""
@@ -42,6 +45,7 @@ def position_tables(
     steps = max(half - 1, 1) if convention == "tensor2tensor" else half
     return PositionTables(
         encodings=encodings,
+        sines=encodings[:, ::2] if convention == "interleaved" else encodings[:, :half],
         similarities=encodings @ encodings.T / half,
         wavelengths=2 * math.pi * 10000.0 ** (np.arange(half) / steps),
     )
