@@ -146,6 +146,13 @@ def test_no_token_of_a_title_turns_around_what_stands_beside_it() -> None:
     assert title == "\u2068ري\u2069 → \u2068ت\u2069 0.750, \u2068ش\u2069 0.250"
 
 
+def test_no_prefix_in_the_tree_turns_around_its_numbers(page: Page, trace: Trace) -> None:
+    first = trace.search.steps[0].candidates[0]
+    title = page.findtext(f".//{SVG}g[@class='beam']/{SVG}g/{SVG}title")
+    assert title is not None
+    assert title.startswith(f"\u2068{trace.vocabulary[first.ids[0]]}\u2069: log-probability")
+
+
 def test_the_probability_of_each_token_and_of_the_whole(
     page: Page, trace: Trace, directory: ModelDirectory
 ) -> None:
@@ -161,7 +168,7 @@ def test_the_probability_of_each_token_and_of_the_whole(
     for row, line, token in zip(rows, expected, chosen, strict=True):
         order = list(np.argsort(-line))
         assert int(row[4]) == order.index(token) + 1
-        others = re.findall(r"(\D\S*) ([\d.]+)%", row[5])
+        others = re.findall(r"\u2068(.*?)\u2069 ([\d.]+)%", row[5])
         assert [name for name, _ in others] == [PIECES[i] for i in order[:5] if i != token]
     total = page.find(".//*[@id='total']")
     assert total is not None

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from dragoman.visualisation.axes import shorten
-from dragoman.visualisation.markup import element, escape
+from dragoman.visualisation.markup import element, escape, isolated
 from dragoman.visualisation.search_trace import Candidate, Fate, SearchStep, SearchTrace
 from dragoman.visualisation.svg import drawing, text
 
@@ -119,8 +119,9 @@ def _node(
     """Write the last token and the log-probability; the rest shows on hover."""
     x, y = _x(step), _y(rank)
     classes = CLASSES[candidate.fate] + (" best" if on_line else "")
+    prefix = " ".join(vocabulary[i] for i in candidate.ids)
     title = (
-        f"{' '.join(vocabulary[i] for i in candidate.ids)}: log-probability "
+        f"{isolated(prefix)}: log-probability "
         f"{candidate.log_probability:.3f}, score {candidate.score:.3f}; {candidate.fate}"
     )
     box = {"x": x, "y": y, "width": NODE_WIDTH, "height": NODE_HEIGHT, "rx": 4}

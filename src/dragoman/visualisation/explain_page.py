@@ -12,7 +12,7 @@ from dragoman.visualisation.explain_stack import (
     number_cell,
     stack_layers,
 )
-from dragoman.visualisation.markup import element, escape
+from dragoman.visualisation.markup import element, escape, isolated
 from dragoman.visualisation.page import table, write_page
 from dragoman.visualisation.shown_sentence import write_notes
 from dragoman.visualisation.trace import Choice, Tokens, Trace
@@ -202,7 +202,7 @@ def _prediction(given: str, choice: Choice) -> str:
     """Write one position: the chosen token and its most probable rivals."""
     chosen = choice.chosen
     named = [
-        element("span", {}, escape(f"{other.piece} {other.probability:.2%}"))
+        element("span", {}, escape(f"{isolated(other.piece)} {other.probability:.2%}"))
         for other in choice.others
     ]
     return element(

@@ -40,7 +40,7 @@ def escape(text: str) -> str:
 
 
 def isolated(text: str) -> str:
-    """Keep a text in any direction from turning around what stands beside it in a title."""
+    """Keep a text in any direction from turning around what stands beside it."""
     return f"\u2068{text}\u2069"
 
 
