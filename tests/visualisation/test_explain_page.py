@@ -309,3 +309,12 @@ def test_the_last_wave_is_as_long_as_the_last_one_drawn(
     longest = 10_000 ** (4 / (5 if convention == "tensor2tensor" else 6))
     assert "One in 2 sines of the positional encodings" in page
     assert f"the last one {longest:,.0f} · 2π" in page
+
+
+def test_the_size_of_one_vocabulary_is_not_said_of_both(tmp_path: Path) -> None:
+    trace = trace_translation(save_small_model(tmp_path, end_bias=2.0), SENTENCE, SEARCH)
+
+    tokens, _, rest = explain_page(trace).partition("Embeddings and positions</h2>")
+
+    assert f"a vocabulary of {len(PIECES)}" not in tokens
+    assert f"12 by {len(PIECES)}, turns each vector" in rest

@@ -89,9 +89,9 @@ def _paragraph(text: str) -> str:
 
 def _text(trace: Trace) -> str:
     words = (
-        f"A tokenizer cuts the text into pieces of a vocabulary of {len(trace.vocabulary):,} and "
-        "gives each its number (section 5.1); the model sees nothing but these numbers. ▁ stands "
-        f"for a space, {trace.source.pieces[-1]} ends the sentence, and the decoder begins with "
+        "A tokenizer cuts the text into pieces of a vocabulary and gives each its number (section "
+        "5.1); the model sees nothing but these numbers. ▁ stands for a space, "
+        f"{trace.source.pieces[-1]} ends the sentence, and the decoder begins with "
         f"{trace.target.pieces[0]}."
     )
     sides = [
