@@ -96,12 +96,9 @@ def trace_streams(
         source: The tokens of a sentence, EOS included.
         target: The tokens of its translation, beginning with BOS.
     """
-    maps = read_attention(transformer, source, target)
-    device = next(transformer.parameters()).device
-    with torch.no_grad(), _watching(transformer) as calls:
-        logits = transformer(
-            torch.tensor([source], device=device), torch.tensor([target], device=device)
-        )
+    with _watching(transformer) as calls:
+        maps = read_attention(transformer, source, target)
+    ((_, logits),) = calls[transformer]
     ((_, memory),) = calls[transformer.encoder]
     ((states, _),) = calls[transformer.projection]
     (embedded_source, _), (embedded_target, _) = calls[transformer.positions]
