@@ -1,10 +1,8 @@
 """A beam search as a tree: a column for each step, a place for each candidate."""
 
-from collections.abc import Iterator
-
 from dragoman.visualisation.axes import shorten
 from dragoman.visualisation.markup import element, escape, isolated
-from dragoman.visualisation.search_trace import Candidate, Fate, SearchStep, SearchTrace
+from dragoman.visualisation.search_trace import Candidate, Fate, SearchTrace
 from dragoman.visualisation.svg import drawing, text
 
 STEP, PLACE = 140, 24  # pixels
@@ -51,8 +49,9 @@ def beam_tree(search: SearchTrace, vocabulary: tuple[str, ...]) -> str:
         vocabulary: The text of each id.
     """
     best = _line_of_the_best(search)
-    edges, nodes = [], []
+    numbers, edges, nodes = [], [], []
     for number, step in enumerate(search.steps):
+        numbers.append(text(_x(number), 14, f"step {number + 1}", classes="muted"))
         for rank, candidate in enumerate(step.candidates):
             on_line = best.get(number) == rank
             edges.append(_edge(number, rank, candidate.parent, on_line))
@@ -65,7 +64,7 @@ def beam_tree(search: SearchTrace, vocabulary: tuple[str, ...]) -> str:
         element(
             "g",
             {"class": "beam"},
-            *_step_numbers(search.steps),
+            *numbers,
             *edges,
             text(2, TOP + 13, "start", classes="muted"),
             *nodes,
@@ -76,19 +75,13 @@ def beam_tree(search: SearchTrace, vocabulary: tuple[str, ...]) -> str:
 def _line_of_the_best(search: SearchTrace) -> dict[int, int]:
     """Find the prefixes of the returned translation: map each step to a rank."""
     best = search.hypotheses[0].ids
-    line = {}
-    for number, step in enumerate(search.steps):
-        for rank, candidate in enumerate(step.candidates):
-            length = len(candidate.ids)
-            is_end = length == len(best) + 1 and candidate.fate == "ended"
-            if candidate.ids[: len(best)] == best[:length] and (length <= len(best) or is_end):
-                line[number] = rank
-    return line
-
-
-def _step_numbers(steps: tuple[SearchStep, ...]) -> Iterator[str]:
-    for number in range(len(steps)):
-        yield text(_x(number), 14, f"step {number + 1}", classes="muted")
+    return {
+        number: rank
+        for number, step in enumerate(search.steps)
+        for rank, candidate in enumerate(step.candidates)
+        if candidate.ids == best[: number + 1]
+        or (candidate.fate == "ended" and candidate.ids[:-1] == best)
+    }
 
 
 def _x(step: int) -> float:
