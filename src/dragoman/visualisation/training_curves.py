@@ -38,7 +38,6 @@ class Curve:
 class TrainingCurves:
     """The curves of one run."""
 
-    name: str
     loss: Curve
     """Mean per target token in nats, as in training: with dropout and label smoothing."""
 
@@ -75,7 +74,6 @@ def training_curves(name: str, events: Sequence[dict[str, Any]]) -> TrainingCurv
         return Curve(updates=numbers[ends], minutes=minutes[ends], values=np.array(means))
 
     return TrainingCurves(
-        name=name,
         loss=thinned(np.array([event["loss"] for event in updates]), tokens),
         learning_rate=thinned(
             np.array([e["learning_rate"] for e in updates]), np.ones(len(updates))

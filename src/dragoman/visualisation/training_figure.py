@@ -26,7 +26,7 @@ def training_figure(panels: Sequence[Panel], names: Sequence[str]) -> Figure:
         pair[0].set_title(panel.title, size=TEXT + 1, loc="left")
     if len(names) > 1:
         for run, name in enumerate(names):
-            grid[0][0].plot([], color=_colour(run), label=name)
+            grid[0][0].plot([], color=SERIES[run], label=name)
         legend = grid[0][0].legend(fontsize=TEXT - 1, frameon=False)
         for label in legend.get_texts():
             label.set_parse_math(False)
@@ -38,7 +38,7 @@ def _draw(axes: Axes, panel: Panel, across: Across) -> None:
         axes.plot(
             line.curve.along(across),
             line.curve.values,
-            color=_colour(line.run),
+            color=SERIES[line.run],
             linewidth=1.2,
             marker="o" if line.has_dots else None,
             markersize=3.5,
@@ -50,7 +50,3 @@ def _draw(axes: Axes, panel: Panel, across: Across) -> None:
     axes.tick_params(labelsize=TEXT - 1)
     axes.grid(color="#d5dbe2", linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
-
-
-def _colour(run: int) -> str:
-    return SERIES[run]
