@@ -33,12 +33,10 @@ class Architecture:
         """Count the parameters of the encoder or the decoder."""
         return sum(n for part, n in self.parameters.items() if part.startswith(f"{name}."))
 
-    def in_a_block(self, part: str) -> int:
-        """Count the parameters of a part in one block."""
-        is_encoder = part.startswith("encoder.")
+    def num_blocks(self, stack: str) -> int:
+        """Count the blocks of the encoder or the decoder."""
         config = self.config
-        blocks = config.num_encoder_layers if is_encoder else config.num_decoder_layers
-        return self.parameters[part] // blocks
+        return config.num_encoder_layers if stack == "encoder" else config.num_decoder_layers
 
 
 def architecture_of(

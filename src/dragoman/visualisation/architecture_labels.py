@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from dragoman.model.config import TransformerConfig
 from dragoman.visualisation.architecture import Architecture
 
 Kind = Literal["embedding", "attention", "feeding", "norm", "add", "output"]
@@ -42,7 +41,7 @@ def stacks(model: Architecture) -> tuple[Stack, Stack]:
             _sublayer(model, "encoder", "self_attention", "Multi-Head Attention"),
             _sublayer(model, "encoder", "feed_forward", "Feed Forward"),
         ),
-        copies=config.num_encoder_layers,
+        copies=model.num_blocks("encoder"),
         last=_final_norm(model, "encoder"),
         exit="",
     )
@@ -57,7 +56,7 @@ def stacks(model: Architecture) -> tuple[Stack, Stack]:
             _sublayer(model, "decoder", "cross_attention", "Multi-Head Attention"),
             _sublayer(model, "decoder", "feed_forward", "Feed Forward"),
         ),
-        copies=config.num_decoder_layers,
+        copies=model.num_blocks("decoder"),
         last=(
             *_final_norm(model, "decoder"),
             Box("output", "Linear", matrix + shared + own),
@@ -84,8 +83,8 @@ def _embedding(model: Architecture, side: Literal["source", "target"]) -> tuple[
 def _sublayer(
     model: Architecture, stack: Literal["encoder", "decoder"], part: str, title: str
 ) -> tuple[Box, ...]:
-    config = model.config
-    parameters = f"{model.in_a_block(f'{stack}.{part}'):,}"
+    config, blocks = model.config, model.num_blocks(stack)
+    parameters = f"{model.parameters[f'{stack}.{part}'] // blocks:,}"
     if part == "feed_forward":
         shape = f"{config.d_model:,} → {config.d_ff:,} → {config.d_model:,}, {config.activation}"
         box = Box("feeding", title, f"{shape} · {parameters}")
@@ -94,7 +93,7 @@ def _sublayer(
         if part == "self_attention" and config.positional_encoding == "rotary":
             heads += ", rotary"
         box = Box("attention", title, f"{heads} · {parameters}")
-    norm = f"{model.in_a_block(f'{stack}.around_{part}'):,}"
+    norm = f"{model.parameters[f'{stack}.around_{part}'] // blocks:,}"
     if config.norm == "before":
         return Box("norm", f"Norm · {norm}"), box, Box("add", "Add")
     return box, Box("norm", f"Add & Norm · {norm}")
@@ -107,20 +106,19 @@ def _final_norm(model: Architecture, stack: str) -> tuple[Box, ...]:
 
 def summary(model: Architecture) -> list[str]:
     """Sum up the parameters, one line for each part that has any."""
-    config = model.config
     lines = []
     for part in ("source_embeddings", "target_embeddings"):
         if part in model.parameters:
             lines.append(f"{part.replace('_', ' ')}: {model.parameters[part]:,}")
     for stack in ("encoder", "decoder"):
-        lines.append(f"{stack}: {_stack_sum(model, config, stack)}")
+        lines.append(f"{stack}: {_stack_sum(model, stack)}")
     if "projection" in model.parameters:
         lines.append(f"projection: {model.parameters['projection']:,}")
     return [*lines, f"in all: {model.total:,} parameters"]
 
 
-def _stack_sum(model: Architecture, config: TransformerConfig, stack: str) -> str:
-    copies = config.num_encoder_layers if stack == "encoder" else config.num_decoder_layers
+def _stack_sum(model: Architecture, stack: str) -> str:
+    copies = model.num_blocks(stack)
     final = model.parameters.get(f"{stack}.norm", 0)
     whole = model.of_stack(stack)
     rest = f" + {final:,}" if final else ""
