@@ -121,19 +121,15 @@ def _rules(kinds: Sequence[str], layers: Sequence[int], heads: Sequence[int]) ->
 
 
 def _kind(kind: AttentionKind, maps: list[HeadMap], layers: Sequence[int]) -> str:
-    """Write the layers of a kind; if the stack has fewer than the other, say so."""
     explanation = element("p", {"class": "note"}, EXPLANATIONS[kind])
-    drawn = [
-        _layer(layer, [each for each in maps if each.layer == layer])
-        or element("p", {"class": f"layer layer-{layer}"}, f"This stack has no layer {layer}.")
-        for layer in layers
-    ]
+    drawn = [_layer(layer, [each for each in maps if each.layer == layer]) for layer in layers]
     return element("div", {"class": f"kind kind-{kind}"}, explanation, *drawn)
 
 
 def _layer(layer: int, maps: list[HeadMap]) -> str:
+    """Write the heads of a layer; if the stack has fewer layers than the other, say so."""
     if not maps:
-        return ""
+        return element("p", {"class": f"layer layer-{layer}"}, f"This stack has no layer {layer}.")
     figures = [
         element(
             "figure",
