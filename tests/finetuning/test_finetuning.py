@@ -19,6 +19,7 @@ from dragoman.config import read_table, to_table
 from dragoman.corpora.preparation import PreparationError
 from dragoman.corpora.text_file import CorpusError
 from dragoman.errors import UsageError
+from dragoman.finetuning import recipe as recipes
 from dragoman.finetuning.recipe import (
     FEWEST_UPDATES_PER_EPOCH,
     SMALLEST_UPDATE,
@@ -354,9 +355,15 @@ def copied(teacher: Path, tmp_path: Path) -> Path:
     return copy
 
 
+@pytest.mark.parametrize("at_once", [7, 4096])
 def test_what_is_kept_is_as_much_as_what_is_new(
-    teacher: Path, tmp_path: Path, text: dict[str, str]
+    teacher: Path,
+    tmp_path: Path,
+    text: dict[str, str],
+    at_once: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(recipes, "ENCODED_AT_ONCE", at_once)
     short = write_lines(tmp_path / "short.tsv", sentences(100, 150))  # a third of the old text
     order = order_of(teacher, short, keep=True)
 

@@ -221,10 +221,12 @@ def _length(
 
 
 def _weighted_tokens(model: ModelDirectory, recipe: Recipe) -> Iterator[float]:
-    """Count the target tokens that an epoch would have, some thousands of sentences at a time."""
+    """Count the target tokens that an epoch would have of each corpus."""
     tokenizer, longest = model.load_tokenizers().target, recipe.batching.max_length
     for corpus in recipe.corpora.train:
         read = read_pairs(corpus, languages=recipe.languages)
+        num_tokens = 0
         for block in batched(read, ENCODED_AT_ONCE):
             lengths = map(len, tokenizer.encode_batch([pair.target for pair in block]))
-            yield corpus.weight * sum(length + 1 for length in lengths if length <= longest)
+            num_tokens += sum(length + 1 for length in lengths if length <= longest)
+        yield corpus.weight * num_tokens
