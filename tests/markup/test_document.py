@@ -260,6 +260,9 @@ def test_in_xml_what_has_text_beside_it_stands_within_a_sentence(xml: str, expec
         (r"The red\n  cat sleeps.", r"Il gatto\n  rosso dorme."),
         (r"Press Save\nto \ngo on.", r"Per continuare\npremere \nsalva."),
         (r"Press <b>Save</b>\nto go on.", r"Per continuare\npremere <b>salva</b>."),
+        # one before all words, or before those of a paragraph, wraps nothing and stays there
+        (r"\ncat and key", r"\nCAT AND KEY"),
+        (r"<p>key</p>\ncat and key", r"<p>chiave</p>\nCAT AND KEY"),
         # a tag that is never closed is the name of something
         ("Cannot open <object> now.", "Impossibile aprire <object> ora."),
         ("The red <script> tag found.", "THE RED <script> TAG FOUND."),

@@ -223,15 +223,15 @@ def _blocks(tokens: Sequence[Token], rules: Rules) -> Iterator[list[Token]]:
         if token.kind in ("text", "wrap") or (inline and not is_apart):
             block.append(token)
             continue
-        yield from _without_comments_around(block)
+        yield from _without_edges(block)
         block = []
         yield [token]
-    yield from _without_comments_around(block)
+    yield from _without_edges(block)
 
 
-def _without_comments_around(block: list[Token]) -> Iterator[list[Token]]:
-    """Split off the comments that come before or after all the text of a block."""
-    inside = [place for place, token in enumerate(block) if not token.is_comment]
+def _without_edges(block: list[Token]) -> Iterator[list[Token]]:
+    """Split off the comments and wraps that come before or after all the text of a block."""
+    inside = [i for i, token in enumerate(block) if not (token.is_comment or token.kind == "wrap")]
     start, end = (inside[0], inside[-1] + 1) if inside else (len(block), len(block))
     yield from ([token] for token in block[:start])
     if inside:
