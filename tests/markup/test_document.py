@@ -260,6 +260,8 @@ def test_in_xml_what_has_text_beside_it_stands_within_a_sentence(xml: str, expec
         (r"The red\n  cat sleeps.", r"Il gatto\n  rosso dorme."),
         (r"Press Save\nto \ngo on.", r"Per continuare\npremere \nsalva."),
         (r"Press <b>Save</b>\nto go on.", r"Per continuare\npremere <b>salva</b>."),
+        (r"The red\r\ncat sleeps.", r"Il gatto\r\nrosso dorme."),
+        ("The red&#13;&#10;cat sleeps.", "Il gatto&#13;&#10;rosso dorme."),
         # one before all words, or before those of a paragraph, wraps nothing and stays there
         (r"\ncat and key", r"\nCAT AND KEY"),
         (r"<p>key</p>\ncat and key", r"<p>chiave</p>\nCAT AND KEY"),

@@ -15,7 +15,7 @@ BREAK = r"(?: \\[nrt] | &(?: \#0*(?:9|10|13) | \#[xX]0*[9aAdD] | NewLine | Tab )
 line that the string is on."""
 
 _ESCAPE = re.compile(rf"{PATH} | (?P<escape> (?<!\s)\s*+ (?: {BREAK} \s*+ )+ )", re.VERBOSE)
-_BREAK = re.compile(BREAK, re.VERBOSE)
+_BREAK = re.compile(rf"\\r\\n | &\#13;&\#10; | &\#xD;&\#xA; | {BREAK}", re.VERBOSE | re.IGNORECASE)
 
 
 def cut_at_escapes(tokens: Sequence[Token]) -> list[Token]:
