@@ -230,7 +230,7 @@ def test_only_a_line_feed_ends_a_line(tmp_path: Path, separator: str) -> None:
             "a.jsonl:1: a record needs en and it, or source and target, and this one has source, t",
         ),
         ("a.tsv.gz", b"not gzip\n", "a.tsv.gz: it is not compressed, or damaged; if it is"),
-        ("a.tsv.zst", b"not zstd\n", "a.tsv.zst: cannot be read after line 0: "),
+        ("a.tsv.zst", b"not zstd\n", "a.tsv.zst: it is not compressed, or damaged; if it is"),
     ],
 )
 def test_what_is_no_pair_is_named_by_file_and_line(

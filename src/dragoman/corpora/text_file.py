@@ -164,13 +164,15 @@ def open_uncompressed(path: Path, lines_read: Callable[[], int]) -> Iterator[io.
             f"{path}: the compressed file is cut short after line {lines_read()}; copy it again"
         ) from None
     except (OSError, zlib.error) as error:
-        if isinstance(error, gzip.BadGzipFile) and lines_read() == 0:
+        reason = getattr(error, "strerror", None)
+        if reason is None and lines_read() == 0:  # the decompressor's error, not the system's
             raise CorpusError(
                 f"{path}: it is not compressed, or damaged; if it is text, take {path.suffix} off "
                 "its name"
             ) from None
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise CorpusError(f"{path}: cannot be read after line {lines_read()}: {reason}") from error
+        raise CorpusError(
+            f"{path}: cannot be read after line {lines_read()}: {reason or error}"
+        ) from error
 
 
 def _open(path: Path) -> io.BufferedIOBase:

@@ -39,7 +39,7 @@ def read_tmx(path: Path, languages: tuple[str, str]) -> Iterator[tuple[str, str,
     parser = expat.ParserCreate()
     memory = _Memory(path, parser)
     has_both = is_whole = False
-    with open_uncompressed(path, lambda: parser.CurrentLineNumber) as stream:
+    with open_uncompressed(path, lambda: parser.CurrentLineNumber - 1) as stream:
         while not is_whole:
             chunk = stream.read(CHUNK)
             is_whole = not chunk
