@@ -3,22 +3,21 @@
 from functools import cache
 
 from dragoman.corpora.primer import english
-from dragoman.corpora.primer.clauses import italian_verb, spaced
 from dragoman.corpora.primer.conjugation import conjugate
-from dragoman.corpora.primer.derivation import Derivation, Sentence
-from dragoman.corpora.primer.english import Mood, Tense
+from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence
+from dragoman.corpora.primer.english import Tense
 from dragoman.corpora.primer.entries import Noun, Verb
 from dragoman.corpora.primer.lexicon import nouns_of
 from dragoman.corpora.primer.noun_phrases import noun_phrase, person_name
 from dragoman.corpora.primer.participants import (
     ASKED,
+    Complement,
     asked_subject,
     definite_phrase,
     pronoun_subject,
     subject_of,
 )
-from dragoman.corpora.primer.questions import verbs_with_things
-from dragoman.corpora.primer.statements import draw_tense
+from dragoman.corpora.primer.questions import asked_about, verbs_with_things
 
 
 def how_many(derivation: Derivation) -> Sentence:
@@ -29,25 +28,12 @@ def how_many(derivation: Derivation) -> Sentence:
     subject = asked_subject(derivation, verb)
     bit, noun_bit = derivation.link(), derivation.link()
     quanti = "quante" if noun.plural_gender == "f" else "quanti"
-    tense = draw_tense(derivation, verb, subject, Mood.QUESTION)
-    auxiliary, form = english.auxiliary_and_verb(verb.english, subject.person, tense, Mood.QUESTION)
-    finite, rest = italian_verb(verb, subject, tense, None)
-    return Sentence(
-        (
-            ("how many", bit),
-            (noun.english[1], noun_bit),
-            (auxiliary, subject.verb_bit),
-            *subject.english,
-            (spaced(form, verb.english_preposition), subject.verb_bit),
-        ),
-        (
-            (quanti, bit),
-            (noun.italian[1], noun_bit),
-            (spaced(finite, rest), subject.verb_bit),
-            *subject.italian,
-        ),
-        "?",
+    asked = Phrase(
+        (("how many", bit), (noun.english[1], noun_bit)),
+        ((quanti, bit), (noun.italian[1], noun_bit)),
     )
+    stranded = Complement(preposition_bit=subject.verb_bit)
+    return asked_about(derivation, asked, verb, subject, stranded)
 
 
 def how_much(derivation: Derivation) -> Sentence:

@@ -4,7 +4,7 @@ from functools import cache
 
 from dragoman.corpora.primer import english
 from dragoman.corpora.primer.adverbials import place_of
-from dragoman.corpora.primer.clauses import italian_verb, spaced, verb_tokens
+from dragoman.corpora.primer.clauses import clause, italian_verb, verb_tokens
 from dragoman.corpora.primer.conjugation import REFLEXIVE_PRONOUNS
 from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence, Tokens, token
 from dragoman.corpora.primer.english import Mood, Tense
@@ -29,7 +29,7 @@ def where_or_when(derivation: Derivation) -> Sentence:
     verb = derivation.choose(_intransitive_verbs())
     subject = asked_subject(derivation, verb)
     word = derivation.pair(*derivation.choose(_askable_adverbs(verb)))
-    return _asked(derivation, word, verb, subject, Complement())
+    return asked_about(derivation, word, verb, subject, Complement())
 
 
 def _askable_adverbs(verb: Verb) -> tuple[tuple[str, str], ...]:
@@ -46,7 +46,7 @@ def when_object(derivation: Derivation) -> Sentence:
     subject = pronoun_subject(derivation, ASKED)
     complement = object_complement(derivation, verb, Mood.STATEMENT)
     word = derivation.choose((_WHEN, _WHERE) if verb.places else (_WHEN,))
-    return _asked(derivation, derivation.pair(*word), verb, subject, complement)
+    return asked_about(derivation, derivation.pair(*word), verb, subject, complement)
 
 
 def why(derivation: Derivation) -> Sentence:
@@ -59,7 +59,7 @@ def why(derivation: Derivation) -> Sentence:
     elif verb.places:
         place = place_of(derivation, verb)
         complement = Complement(place.english, place.italian)
-    return _asked(derivation, derivation.pair("why", "perché"), verb, subject, complement)
+    return asked_about(derivation, derivation.pair("why", "perché"), verb, subject, complement)
 
 
 def what(derivation: Derivation) -> Sentence:
@@ -67,7 +67,7 @@ def what(derivation: Derivation) -> Sentence:
     verb = derivation.choose(verbs_with_things())
     subject = asked_subject(derivation, verb)
     stranded = Complement(preposition_bit=subject.verb_bit)
-    return _asked(derivation, derivation.pair("what", "che cosa"), verb, subject, stranded)
+    return asked_about(derivation, derivation.pair("what", "che cosa"), verb, subject, stranded)
 
 
 def whom(derivation: Derivation) -> Sentence:
@@ -78,10 +78,10 @@ def whom(derivation: Derivation) -> Sentence:
     if verb.italian_preposition:
         bit = derivation.link()
         asked = Phrase(asked.english, ((verb.italian_preposition, bit), *asked.italian))
-    return _asked(derivation, asked, verb, subject, Complement(preposition_bit=bit))
+    return asked_about(derivation, asked, verb, subject, Complement(preposition_bit=bit))
 
 
-def _asked(
+def asked_about(
     derivation: Derivation,
     asked: Phrase,
     verb: Verb,
@@ -121,19 +121,8 @@ def who(derivation: Derivation) -> Sentence:
     bit, verb_bit = derivation.link(), derivation.link()
     chi = Subject((("who", bit),), (("chi", bit),), 2, "m", False, verb_bit)
     tense = draw_tense(derivation, verb, chi, Mood.STATEMENT)
-    auxiliary, form = english.auxiliary_and_verb(verb.english, 2, tense, Mood.STATEMENT)
     complement = object_complement(derivation, verb, Mood.STATEMENT)
-    finite, rest = italian_verb(verb, chi, tense, None)
-    return Sentence(
-        (
-            *chi.english,
-            *token(auxiliary, verb_bit),
-            *verb_tokens(verb, form, verb_bit, complement),
-            *complement.english,
-        ),
-        (*chi.italian, (spaced(finite, rest), verb_bit), *complement.italian),
-        "?",
-    )
+    return Sentence(*clause(derivation, chi, verb, tense, Mood.STATEMENT, complement), "?")
 
 
 @cache
