@@ -18,8 +18,6 @@ def comparison(derivation: Derivation) -> Sentence:
     if derivation.chance(0.4):
         adjective = derivation.choose(_comparable_people_adjectives())
         first, second = person_name(derivation), person_name(derivation)
-        if first.rest[0][0] == second.rest[0][0]:
-            return quality(derivation)
     else:
         adjective = derivation.choose(_comparable_adjectives())
         one, other = _two_alike(derivation, adjective.nouns)
