@@ -18,8 +18,7 @@ _MINUTES = (
 
 def time_of(derivation: Derivation, tense: Tense, *, far: bool) -> Phrase:
     """Draw an expression of time that fits the tense; *last year* and the like only if far."""
-    english, italian = derivation.choose(_times(tense, far))
-    return derivation.pair(english, italian)
+    return derivation.pair(*derivation.choose(_times(tense, far)))
 
 
 def clock_time(derivation: Derivation) -> Phrase:
@@ -56,8 +55,7 @@ def at(derivation: Derivation, place: Place) -> Phrase:
 
 def manner(derivation: Derivation) -> Phrase:
     """Draw an adverb of manner."""
-    english, italian = derivation.choose(_manners())
-    return derivation.pair(english, italian)
+    return derivation.pair(*derivation.choose(_manners()))
 
 
 @cache
@@ -80,14 +78,12 @@ def _times(tense: Tense, far: bool) -> tuple[tuple[str, str], ...]:
         if wanted in row["tenses"].split(",") and (far or row["span"] == "near")
     ]
     if wanted == "present":
-        found += [(f"on {day['english']}s", day["italian_weekly"]) for day in _days()]
+        found += [
+            (f"on {day['english']}s", day["italian_weekly"]) for day in read_table("days.tsv")
+        ]
     if wanted in ("past", "future"):
-        found += [(f"on {day['english']}", day["italian"]) for day in _days()]
+        found += [(f"on {day['english']}", day["italian"]) for day in read_table("days.tsv")]
     return tuple(found)
-
-
-def _days() -> tuple[dict[str, str], ...]:
-    return read_table("days.tsv")
 
 
 @cache

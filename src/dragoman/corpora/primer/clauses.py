@@ -7,7 +7,7 @@ from dragoman.corpora.primer.conjugation import REFLEXIVE_PRONOUNS, Conjugation,
 from dragoman.corpora.primer.derivation import Derivation, Phrase, Tokens, non, token
 from dragoman.corpora.primer.english import Mood, Tense
 from dragoman.corpora.primer.entries import Verb
-from dragoman.corpora.primer.italian import agree
+from dragoman.corpora.primer.italian import Gender, agree
 from dragoman.corpora.primer.participants import Complement, Subject
 from dragoman.corpora.primer.tables import read_table
 
@@ -78,7 +78,7 @@ def _elided(pronoun: str, finite: str) -> str:
 
 
 def italian_verb(
-    verb: Verb, subject: Subject, tense: Tense, agreement: tuple[str, bool] | None
+    verb: Verb, subject: Subject, tense: Tense, agreement: tuple[Gender, bool] | None
 ) -> tuple[str, str]:
     """Return the finite form and what follows it: gerund or participle, and the verb's own words.
 
@@ -97,16 +97,13 @@ def italian_verb(
 
 
 def compound_past(
-    forms: Conjugation, subject: Subject, with_essere: bool, agreement: tuple[str, bool] | None
+    forms: Conjugation, subject: Subject, with_essere: bool, agreement: tuple[Gender, bool] | None
 ) -> tuple[str, str]:
     """Return the auxiliary and the participle of the passato prossimo."""
     if with_essere:
         participle = agree(forms.participle, subject.gender, subject.plural)
         return _ESSERE.present[subject.person], participle
-    participle = forms.participle
-    if agreement is not None:
-        gender, plural = agreement
-        participle = agree(participle, "f" if gender == "f" else "m", plural)
+    participle = agree(forms.participle, *agreement) if agreement else forms.participle
     return _AVERE.present[subject.person], participle
 
 

@@ -8,6 +8,7 @@ from dragoman.corpora.primer.copulas import be_clause
 from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence, join
 from dragoman.corpora.primer.english import THIRD_SINGULAR, Mood, Tense
 from dragoman.corpora.primer.entries import Noun, Verb
+from dragoman.corpora.primer.italian import Gender
 from dragoman.corpora.primer.lexicon import lexicon, nouns_of
 from dragoman.corpora.primer.noun_phrases import (
     NounPhrase,
@@ -21,8 +22,8 @@ from dragoman.corpora.primer.participants import (
     Subject,
     definite_phrase,
     human_subject,
+    is_plural,
     pronoun_subject,
-    pronouns,
     subject_of,
 )
 from dragoman.corpora.primer.tables import LexiconError, read_table
@@ -54,23 +55,18 @@ def buy_and_use(derivation: Derivation) -> Sentence:
     return Sentence(*join(opening, derivation.pair("and", "e"), closing))
 
 
-def _pronoun(derivation: Derivation, gender: str, plural: bool) -> Complement:
+def _pronoun(derivation: Derivation, gender: Gender, plural: bool) -> Complement:
     word = ("le" if gender == "f" else "li") if plural else ("la" if gender == "f" else "lo")
     bit = derivation.link()
     english = "them" if plural else "it"
-    agreement = ("f" if gender == "f" else "m", plural)
-    return Complement(((english, bit),), (), ((word, bit),), agreement)  # type: ignore[arg-type]
+    return Complement(((english, bit),), (), ((word, bit),), (gender, plural))
 
 
 def because(derivation: Derivation) -> Sentence:
     """Derive pairs like *I am eating because I am hungry*, *Sto mangiando perché ho fame*."""
     verb, english_reason, italian_reason = derivation.choose(_reasons())
-    one = derivation.choose(pronouns())
-    bit, second_bit = derivation.link(), derivation.link()
-    first = Subject(((one.english, bit),), (), one.person, one.gender, one.plural, bit)
-    second = Subject(
-        ((one.english, second_bit),), (), one.person, one.gender, one.plural, second_bit
-    )
+    first, bit = pronoun_subject(derivation), derivation.link()
+    second = first._replace(english=((first.english[0][0], bit),), verb_bit=bit)
     tense = derivation.choose((Tense.PRESENT, Tense.PROGRESSIVE, Tense.PAST))
     opening = clause(derivation, first, verb, tense, Mood.STATEMENT, Complement())
     reason_tense = Tense.PRESENT if tense is Tense.PROGRESSIVE else tense
@@ -88,7 +84,7 @@ def relative(derivation: Derivation) -> Sentence:
     derivation.combine("verb-object", verb.key, noun.key)
     adjective = derivation.choose(attributive(noun.key))
     derivation.combine("adjective-noun", adjective.key, noun.key)
-    plural = noun.number == "plural" or (noun.number == "count" and derivation.chance(0.3))
+    plural = is_plural(derivation, noun, 0.3)
     thing = noun_phrase(derivation, noun, "the", plural=plural)
     reader = pronoun_subject(derivation)
     stranded = Complement(preposition_bit=reader.verb_bit)
@@ -99,8 +95,7 @@ def relative(derivation: Derivation) -> Sentence:
     predicate = derivation.pair(adjective.english, adjective.form(thing.gender, plural))
     mood = Mood.NEGATION if derivation.chance(0.2) else Mood.STATEMENT
     tense = Tense.PAST if noun.noun_class in _SHORT_LIVED else Tense.PRESENT
-    phrase = be_clause(derivation, subject, predicate, tense, mood)
-    return Sentence(*phrase)
+    return Sentence(*be_clause(derivation, subject, predicate, tense, mood))
 
 
 def reported(derivation: Derivation) -> Sentence:

@@ -40,8 +40,8 @@ def lexicon() -> Lexicon:
     """
     classes = {row["class"]: row for row in read_table("classes.tsv")}
     nouns = tuple(_noun(row, classes) for row in read_table("nouns.tsv"))
-    cities = tuple(_city(row) for row in read_table("cities.tsv"))
-    countries = tuple(_country(row) for row in read_table("countries.tsv"))
+    cities = tuple(_named_place(row, "a") for row in read_table("cities.tsv"))
+    countries = tuple(_named_place(row, "in") for row in read_table("countries.tsv"))
     places = tuple(_place(row, nouns) for row in read_table("places.tsv"))
     by_name: dict[str, tuple[Place, ...]] = {place.key: (place,) for place in places}
     by_name |= {"city name": cities, "country name": countries}
@@ -149,24 +149,14 @@ def _place(row: Row, nouns: tuple[Noun, ...]) -> Place:
     )
 
 
-def _city(row: Row) -> Place:
+def _named_place(row: Row, preposition: str) -> Place:
+    italian = f"{preposition} {row['italian']}"
     return Place(
         key=row["english"],
         english_at=f"in {row['english']}",
-        italian_at=f"a {row['italian']}",
+        italian_at=italian,
         english_to=f"to {row['english']}",
-        italian_to=f"a {row['italian']}",
-        residents=(),
-    )
-
-
-def _country(row: Row) -> Place:
-    return Place(
-        key=row["english"],
-        english_at=f"in {row['english']}",
-        italian_at=f"in {row['italian']}",
-        english_to=f"to {row['english']}",
-        italian_to=f"in {row['italian']}",
+        italian_to=italian,
         residents=(),
     )
 

@@ -25,25 +25,28 @@ def hurt(derivation: Derivation) -> Sentence:
         owner_bit = derivation.link()
         english: Tokens = ((_OWNERS[one.english], owner_bit), *part.english[1:])
         sufferer: Tokens = ((one.dative, owner_bit),)
-        return _sentence(derivation, part, english, Phrase((), sufferer))
+        return _sentence(derivation, part, english, pronoun=sufferer)
     owner = person_name(derivation)
     owned = possessed(derivation, owner, part)
     bit = owned.english[0][1]
-    sufferer = owner.after("a", bit)
-    return _sentence(derivation, part, owned.english, Phrase(sufferer, ()))
+    return _sentence(derivation, part, owned.english, name=owner.after("a", bit))
 
 
 def _sentence(
-    derivation: Derivation, part: NounPhrase, english: Tokens, sufferer: Phrase
+    derivation: Derivation,
+    part: NounPhrase,
+    english: Tokens,
+    *,
+    name: Tokens = (),
+    pronoun: Tokens = (),
 ) -> Sentence:
-    """Put it together; ``sufferer`` holds a name before *non*, or a pronoun after it."""
+    """Put it together; who suffers is a name before *non*, or a pronoun after it."""
     mood = derivation.choose(_MOODS)
     negation_bit = derivation.link() if mood is Mood.NEGATION else 0
     bit = derivation.link()
     auxiliary, form = auxiliary_and_verb(_HURT, part.person, Tense.PRESENT, mood)
     start = in_order(english, token(auxiliary, bit | negation_bit), mood)
     fa_male = "fanno male" if part.plural else "fa male"
-    name, pronoun = sufferer
     phrase = Phrase(
         (*start, (form, bit)),
         (*name, *non(negation_bit), *pronoun, (fa_male, bit), *part.italian),

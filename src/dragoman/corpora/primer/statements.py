@@ -108,7 +108,7 @@ def giving(derivation: Derivation) -> Sentence:
     tense = draw_tense(derivation, verb, subject, mood)
     bit = derivation.link()
     if derivation.chance(0.5):
-        one = derivation.choose(_others(subject))
+        one = derivation.choose(_others_than(subject.person))
         complement = Complement(
             (*thing.english, (f"to {one.english_object}", bit)),
             thing.italian,
@@ -128,7 +128,7 @@ def object_pronoun(derivation: Derivation) -> Sentence:
     verb = derivation.choose(_pronoun_verbs())
     subject = subject_for(derivation, verb)
     mood = draw_mood(derivation, subject)
-    one = derivation.choose(_others(subject))
+    one = derivation.choose(_others_than(subject.person))
     bit = derivation.link()
     third = one.accusative not in ("mi", "ti", "ci")
     complement = Complement(
@@ -146,10 +146,6 @@ def _others_than(person: int) -> tuple[Pronoun, ...]:
     if person == THIRD_SINGULAR:  # he sees him: two people
         overlapping = ()
     return tuple(one for one in pronouns() if one.person not in overlapping)
-
-
-def _others(subject: Subject) -> tuple[Pronoun, ...]:
-    return _others_than(subject.person)
 
 
 def already(derivation: Derivation) -> Sentence:
