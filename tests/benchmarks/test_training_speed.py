@@ -39,6 +39,7 @@ def test_a_peer_has_cudnn_attention_on_a_gpu(
             data=Path("data"),
             size="small",
             tokens=1000,
+            fill=0.92,
             threads=torch.get_num_threads(),
             device="cuda:1",
             compile=False,
