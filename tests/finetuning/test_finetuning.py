@@ -22,6 +22,7 @@ from dragoman.errors import UsageError
 from dragoman.finetuning import recipe as recipes
 from dragoman.finetuning.recipe import (
     FEWEST_UPDATES_PER_EPOCH,
+    FORGETS,
     SMALLEST_UPDATE,
     FineTuning,
     finetuning_recipe,
@@ -344,6 +345,7 @@ def test_test_text_that_is_somewhere_else_or_another_is_told(
         "not tested on $NOWHERE/a.tsv: the environment variable NOWHERE is not defined",
         "not tested on gone.tsv: there is no such file",
         "not tested on other.tsv: it is not the file that the model was tested on",
+        FORGETS,
     ]
 
 

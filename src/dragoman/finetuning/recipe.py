@@ -35,6 +35,8 @@ WARMUP_SHARE, VALIDATIONS, SEARCHES = 0.1, 10, 2
 
 ENCODED_AT_ONCE = 4096
 
+FORGETS = "the model may forget some of what it knows; with --keep it also sees its old text"
+
 
 @dataclass(frozen=True, kw_only=True)
 class FineTuning:
@@ -85,10 +87,7 @@ def finetuning_recipe(order: FineTuning) -> tuple[Recipe, list[str]]:
     model = ModelDirectory(order.model)
     try:
         named = {assignment.partition("=")[0].strip() for assignment in order.assignments}
-        if "model.preset" in named:
-            raise UsageError("model.preset cannot change a model that has learnt; leave it out")
-        if order.keep and "corpora.train" in named:
-            raise UsageError("--keep and corpora.train both name old text; leave one of them out")
+        _check(named, keep=order.keep)
         table, remarks = _table(model, order)
         for assignment in order.assignments:
             set_key(table, assignment)
@@ -98,12 +97,22 @@ def finetuning_recipe(order: FineTuning) -> tuple[Recipe, list[str]]:
         tokens = list(_weighted_tokens(model, recipe))
         if order.keep:
             remarks.append(_balance(table["corpora"]["train"], tokens, len(order.pairs)))
+        elif "corpora.train" not in named and recorded_recipe(model):
+            remarks.append(FORGETS)
         for key, value in _length(recipe, sum(tokens), order.epochs, named):
             section, _, name = key.partition(".")
             table[section][name] = value
         return recipe_from_table(table), remarks
     except UsageError as error:
         raise UsageError(f"the fine-tuning of {model.path}: {error}") from error
+
+
+def _check(named: set[str], *, keep: bool) -> None:
+    """Refuse assignments that would do nothing, or take back what is kept."""
+    if "model.preset" in named:
+        raise UsageError("model.preset cannot change a model that has learnt; leave it out")
+    if keep and "corpora.train" in named:
+        raise UsageError("--keep and corpora.train both name old text; leave one of them out")
 
 
 def _table(model: ModelDirectory, order: FineTuning) -> tuple[dict[str, Any], list[str]]:
@@ -168,7 +177,10 @@ def _kept(learnt: Sequence[dict[str, Any]], files: dict[str, str]) -> list[dict[
         raise UsageError(f"--keep: the model does not say what it has learnt from; {instead}")
     for corpus in learnt:
         if objection := _objection(corpus, files, "trained on"):
-            raise UsageError(f"--keep: {objection}; bring it back, or {instead}")
+            raise UsageError(
+                f"--keep: {objection}; bring it back, run this from where the model was trained, "
+                f"or {instead}"
+            )
     return [{**corpus, "hold_out": False} for corpus in learnt]
 
 
