@@ -311,8 +311,16 @@ def test_the_licence_is_not_that_of_the_old_text(teacher: Path, mine: str) -> No
     assert recipe_of(teacher, mine).licence == ""
 
 
+@pytest.fixture
+def copied(teacher: Path, tmp_path: Path) -> Path:
+    """Copy the teacher, to say something else of it."""
+    copy = tmp_path / "model"
+    shutil.copytree(teacher, copy)
+    return copy
+
+
 def test_test_text_that_is_somewhere_else_or_another_is_told(
-    teacher: Path,
+    copied: Path,
     mine: str,
     tmp_path: Path,
     text: dict[str, str],
@@ -320,12 +328,7 @@ def test_test_text_that_is_somewhere_else_or_another_is_told(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write_lines(Path("other.tsv"), sentences(500, 505))
-    copy = tmp_path / "model"
-    copy.mkdir()
-    for path in teacher.glob("*.*"):
-        if path.is_file():
-            (copy / path.name).write_bytes(path.read_bytes())
-    training = ModelDirectory(copy).description.training
+    training = ModelDirectory(copied).description.training
     corpora = {
         **training["recipe"]["corpora"],
         "test": [
@@ -336,9 +339,9 @@ def test_test_text_that_is_somewhere_else_or_another_is_told(
         "recipe": {**training["recipe"], "corpora": corpora},
         "sha256": {**training["sha256"], "other.tsv": training["sha256"][text["test"]]},
     }
-    update_description(copy, training={**training, **changed})
+    update_description(copied, training={**training, **changed})
 
-    recipe, remarks = finetuning_recipe(order_of(copy, mine))
+    recipe, remarks = finetuning_recipe(order_of(copied, mine))
 
     assert [corpus.path for corpus in recipe.corpora.test] == [text["test"]]
     assert remarks == [
@@ -347,14 +350,6 @@ def test_test_text_that_is_somewhere_else_or_another_is_told(
         "not tested on other.tsv: it is not the file that the model was tested on",
         FORGETS,
     ]
-
-
-@pytest.fixture
-def copied(teacher: Path, tmp_path: Path) -> Path:
-    """Copy the teacher, to say something else of it."""
-    copy = tmp_path / "model"
-    shutil.copytree(teacher, copy)
-    return copy
 
 
 @pytest.mark.parametrize("at_once", [7, 4096])
