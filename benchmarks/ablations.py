@@ -1,8 +1,8 @@
-"""Train a recipe as the paper of 2017 would, with one departure at a time, and with all of them.
+"""Train a recipe as the paper of 2017 would, with one departure, with all, and with all but one.
 
     python benchmarks/ablations.py recipes/multi30k_en_de_tiny.toml --folder FOLDER [--at-once 2]
 
-All rows see the same number of batches with each of `--seeds`, and the same batches, except the row
+All rows see the same number of batches with each of `--seeds`, and the same batches, except those
 with two vocabularies. Each training run has one thread; `--at-once` of them run side by side, so
 minutes can be compared within a table if nothing else runs. What is there already is not trained
 again. It prints the mean and the standard deviation over the seeds of each test set's first score,
@@ -50,38 +50,46 @@ UNTIMED_UPDATES, TIMED_UPDATES = 50, 150
 """How many updates go by before updates are timed, and how many are timed then."""
 
 COSINE: Settings = {"training.schedule": "cosine", "training.warmup_updates": 200}
+ADAMW: Settings = {"training.optimizer": "adamw", "training.learning_rate": 3e-3}
+MUON: Settings = {"training.optimizer": "muon", "training.learning_rate": 6e-3}
+DECAY: Settings = {"training.weight_decay": 0.1}
+TWO_VOCABULARIES: Settings = {"tokenizer.joint": "false", "model.tied_embeddings": "none"}
+SILU: Settings = {"model.activation": "silu"}
+NO_SMOOTHING: Settings = {"training.label_smoothing": 0.0}
+RECIPE: Settings = {
+    **COSINE,
+    **MUON,
+    **DECAY,
+    "model.norm": "before",
+    "model.positional_encoding": "rotary",
+}
 DEPARTURES: dict[str, Settings] = {
     "as in 2017": {},
     "a third of the learning rate": {"training.learning_rate": 1 / 3},
     "norm before each sublayer": {"model.norm": "before"},
     "rotary positions": {"model.positional_encoding": "rotary"},
-    "cosine to zero, rate 3e-3": {**COSINE, "training.learning_rate": 3e-3},
-    "the same, weight decay 0.1": {
-        **COSINE,
-        "training.learning_rate": 3e-3,
-        "training.weight_decay": 0.1,
+    "cosine to zero, rate 3e-3": {**COSINE, **ADAMW},
+    "the same, weight decay 0.1": {**COSINE, **ADAMW, **DECAY},
+    "the same, Muon at 6e-3": {**COSINE, **MUON, **DECAY},
+    "two vocabularies, no shared table": TWO_VOCABULARIES,
+    "SiLU in place of ReLU": SILU,
+    "no label smoothing": NO_SMOOTHING,
+    "all of the recipe": RECIPE,
+    "all, but norm after each sublayer": {**RECIPE, "model.norm": "after"},
+    "all, but sinusoids": {**RECIPE, "model.positional_encoding": "interleaved"},
+    "all, but AdamW at 3e-3": {**RECIPE, **ADAMW},
+    "all, but no weight decay": {**RECIPE, "training.weight_decay": 0.0},
+    "all, but the paper's schedule, of the same peak": {
+        **RECIPE,
+        "training.schedule": "paper",
+        "training.learning_rate": 1.5,
+        "training.warmup_updates": 500,
     },
-    "the same, Muon at 6e-3": {
-        **COSINE,
-        "training.learning_rate": 6e-3,
-        "training.weight_decay": 0.1,
-        "training.optimizer": "muon",
-    },
-    "two vocabularies, no shared table": {
-        "tokenizer.joint": "false",
-        "model.tied_embeddings": "none",
-    },
-    "SiLU in place of ReLU": {"model.activation": "silu"},
-    "no label smoothing": {"training.label_smoothing": 0.0},
-    "all of the recipe": {
-        **COSINE,
-        "model.norm": "before",
-        "model.positional_encoding": "rotary",
-        "training.learning_rate": 6e-3,
-        "training.weight_decay": 0.1,
-        "training.optimizer": "muon",
-    },
+    "all, and two vocabularies, no shared table": {**RECIPE, **TWO_VOCABULARIES},
+    "all, and SiLU in place of ReLU": {**RECIPE, **SILU},
+    "all, and no label smoothing": {**RECIPE, **NO_SMOOTHING},
 }
+"""Rows of the table. The folders of runs have their places in it, so new rows stand at the end."""
 
 
 class Outcome(NamedTuple):
