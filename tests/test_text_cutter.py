@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.alternative import says
 
+from dragoman.markup.text_reader import TextReader
 from dragoman.terms.finder import TermFinder
 from dragoman.text_cutter import TextCutter
 from dragoman.tokenizers.config import TokenizerConfig
@@ -24,9 +25,8 @@ def tokenizers(tmp_path_factory: pytest.TempPathFactory) -> TokenizerPair:
 
 def cutter(tokenizers: TokenizerPair, terms: TermFinder, *languages: str) -> TextCutter:
     source, target = languages or ("en", "it")
-    return TextCutter(
-        tokenizers, (source, target), max_length=LIMIT, terms=terms, splits_sentences=True
-    )
+    reader = TextReader(source, target)
+    return TextCutter(tokenizers, reader, max_length=LIMIT, terms=terms)
 
 
 def shown(cutter: TextCutter, text: str) -> list[str]:

@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from itertools import repeat
 
-from dragoman.markup.document import STRING, Markup, is_marked_up
+from dragoman.markup.document import Markup, is_marked_up
 from dragoman.markup.passage import Passage, PlainText
+from dragoman.markup.text_reader import TextReader
 from dragoman.prepared_sentence import PreparedSentence, has_words, prepare
 from dragoman.sentence_translator import Sentence
 from dragoman.terms.finder import TermFinder
@@ -153,8 +154,8 @@ class TextCutter:
     """
 
     tokenizers: TokenizerPair
-    languages: tuple[str, str]
-    """The codes of the source and of the target."""
+    reader: TextReader
+    """Takes texts apart for the model."""
 
     _: KW_ONLY
     max_length: int
@@ -162,9 +163,6 @@ class TextCutter:
 
     terms: TermFinder
     """Finds what stays as it is."""
-
-    splits_sentences: bool
-    """Whether to cut a text into sentences."""
 
     def cut(self, texts: Sequence[str]) -> list[CutText]:
         """Cut texts."""
@@ -193,20 +191,8 @@ class TextCutter:
         return self.terms.protects and is_marked_up(text)
 
     def _read(self, text: str) -> Passage:
-        """Take a text apart."""
-        if self.takes_tags_out(text):
-            return Markup(text, STRING, self._read_plain)
-        return self._read_plain(text)
-
-    def _read_plain(self, text: str) -> PlainText:
-        """Take a text without tags apart; a line of a file holds no line feed, a record may."""
-        return PlainText(
-            text,
-            *self.languages,
-            lines="\n" in text,
-            wraps=True,
-            sentences=self.splits_sentences,
-        )
+        """Take a text apart; without protection, tags in it are treated as text."""
+        return self.reader.read_string(text) if self.terms.protects else self.reader.read_line(text)
 
     def _finish(self, source: str, prepared: PreparedSentence, ids: list[int]) -> CutPiece:
         before, sentences = "", [Sentence(prepared.content, ids)] if prepared.content else []
@@ -220,7 +206,7 @@ class TextCutter:
             sentences=tuple(sentences),
             after=prepared.after,
             write=prepared.write,
-            target=self.languages[1],
+            target=self.reader.target,
         )
 
     def _cut_to_fit(self, content: str) -> tuple[str, list[Sentence]]:

@@ -17,6 +17,7 @@ from dragoman.engines.protocol import Engine, EngineError, EngineKind
 from dragoman.engines.selection import EngineSettings, build_engine, build_second_engine
 from dragoman.errors import DragomanError
 from dragoman.faults import Fault
+from dragoman.markup.text_reader import TextReader
 from dragoman.model_directory import ModelDirectory, ModelError
 from dragoman.prepared_sentence import PreparedSentence
 from dragoman.sentence_translator import Sentence, SentenceTranslator
@@ -133,10 +134,9 @@ class Translator:
             SentenceTranslator(built, tokenizers, terms, second, languages=languages),
             TextCutter(
                 tokenizers,
-                languages,
+                TextReader(*languages, splits_sentences=split_sentences),
                 max_length=description.max_length,
                 terms=terms,
-                splits_sentences=split_sentences,
             ),
             search,
         )
@@ -163,10 +163,9 @@ class Translator:
             SentenceTranslator(engine, tokenizers, terms, languages=languages),
             TextCutter(
                 tokenizers,
-                languages,
+                TextReader(*languages, splits_sentences=split_sentences),
                 max_length=max_length,
                 terms=terms,
-                splits_sentences=split_sentences,
             ),
             search or SearchConfig(),
         )

@@ -31,6 +31,7 @@ from dragoman.bulk.files import in_this_process, translate_files
 from dragoman.bulk.formats import choose_format
 from dragoman.bulk.job import Job, TranslatorSettings
 from dragoman.cli import main
+from dragoman.markup.text_reader import TextReader
 
 def distribute(way):
     if way == "workers":
@@ -44,7 +45,13 @@ def distribute(way):
 model, source, output, way, field = sys.argv[1:]
 job = Job(
     translator=TranslatorSettings(model=Path(model), engine="ctranslate2", whole_lines=True),
-    files=choose_format((Path(source),), form="text", field=field or None, into="translation"),
+    files=choose_format(
+        (Path(source),),
+        TextReader("en", "it", splits_sentences=False),
+        form="text",
+        field=field or None,
+        into="translation",
+    ),
     output=Path(output),
     lines_per_block=8,
 )

@@ -4,25 +4,34 @@ import os
 from pathlib import Path
 from shlex import quote
 
+from dragoman.bulk.document_file import DocumentFile
 from dragoman.bulk.file_format import FileFormat
 from dragoman.bulk.form import Form
 from dragoman.bulk.json_lines import JsonLines
 from dragoman.bulk.parquet import ParquetTable
 from dragoman.bulk.plain_text import PlainText
-from dragoman.corpora.file_names import JSON_LINES, OTHER_FORMATS, PAGES, ending
+from dragoman.corpora.file_names import JSON_LINES, OTHER_FORMATS, ending
+from dragoman.documents.formats import DOCUMENT_FORMATS
 from dragoman.errors import DragomanError, UsageError
+from dragoman.markup.text_reader import TextReader
 
 PARQUET = ".parquet"
 PAIRS = ".tsv"
 
 
 def choose_format(
-    paths: tuple[Path, ...], *, form: Form, field: str | None, into: str
+    paths: tuple[Path, ...],
+    reader: TextReader,
+    *,
+    form: Form,
+    field: str | None = None,
+    into: str = "",
 ) -> FileFormat:
     """Find out the format of files.
 
     Args:
         paths: The files.
+        reader: Takes apart what is in a document.
         form: What is written for a line of text.
         field: What holds the text in a record; None for plain text.
         into: What will hold the translation in a record.
@@ -30,8 +39,14 @@ def choose_format(
     Raises:
         UsageError: the files and the options do not go together.
     """
+    if field is None and _is_document(paths):
+        if form != "text":
+            raise UsageError(
+                f"{paths[0]}: a document has one translation: leave out --json and --scores, and "
+                "give --n-best 1"
+            )
+        return DocumentFile(paths[0], reader)
     if field is None:
-        check_lines(paths)
         return PlainText(paths, form)
     if form != "text":
         raise UsageError(
@@ -45,36 +60,54 @@ def choose_format(
     return ParquetTable(paths[0], field, into)
 
 
-def check_lines(paths: tuple[Path, ...]) -> None:
-    """Refuse files whose names say that they hold something other than lines of text.
+def _is_document(paths: tuple[Path, ...]) -> bool:
+    return len(paths) == 1 and paths[0].suffix.lower() in DOCUMENT_FORMATS
+
+
+def check_names(paths: tuple[Path, ...], *, are_aligned: bool) -> None:
+    """Refuse files whose names say that they hold neither lines of text nor a document.
+
+    Args:
+        paths: The files.
+        are_aligned: Whether lines and their translations are to be aligned.
 
     Raises:
-        UsageError: there is one.
+        UsageError: there is one, or a document that is not alone or is to be aligned.
         DragomanError: a name is no file's, and looks like a sentence.
     """
+    if _is_document(paths):
+        if are_aligned:
+            raise UsageError(f"{paths[0]}: a document has no lines; leave out --alignments")
+        return
     for path in paths:
-        if ending(path) in (*JSON_LINES, PARQUET):
-            raise UsageError(
-                f"{path}: it has records, not lines of text; name the field to translate with "
-                "--field NAME, and an output file with -o"
-            )
-        if ending(path) == PAIRS:
-            raise UsageError(
-                f"{path}: it has columns, and each would be translated; give one of them, as "
-                f"cut -f1 {quote(str(path))} does"
-            )
-        if ending(path) in PAGES:
-            raise UsageError(
-                f"{path}: line by line, a page would be damaged; dragoman serve translates whole "
-                "pages, on its own page and for programs (format=html)"
-            )
-        if ending(path) in OTHER_FORMATS:
-            raise UsageError(
-                f"{path}: {ending(path)} files are not translated; save the text in it "
-                "line by line, or as JSON lines (.jsonl)"
-            )
+        if refusal := _refuse(path):
+            raise UsageError(f"{path}: {refusal}")
         if " " in str(path) and not os.path.exists(path):  # noqa: PTH110 - whatever its length
             raise DragomanError(
                 f"{path}: there is no such file; a sentence is read from standard input, as in "
                 'echo "A cat." | dragoman translate MODEL'
             )
+
+
+def _refuse(path: Path) -> str | None:
+    """Say what to do with a file that is not lines of text, by its name."""
+    if ending(path) in (*JSON_LINES, PARQUET):
+        return (
+            "it has records, not lines of text; name the field to translate with --field NAME, "
+            "and an output file with -o"
+        )
+    if ending(path) == PAIRS:
+        return (
+            "it has columns, and each would be translated; give one of them, as "
+            f"cut -f1 {quote(str(path))} does"
+        )
+    if path.suffix.lower() in DOCUMENT_FORMATS:
+        return "it is translated as a whole, and has to be the only file; give one after the other"
+    if ending(path) in DOCUMENT_FORMATS:
+        return "a document is not translated while compressed; unpack it first"
+    if ending(path) in OTHER_FORMATS:
+        return (
+            f"{ending(path)} files are not translated; save the text in it line by line, or as "
+            "JSON lines (.jsonl)"
+        )
+    return None

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from dragoman.bulk.document_file import DocumentFile
 from dragoman.bulk.file_format import BulkError, Line
 from dragoman.bulk.form import Translated, Write, warnings_of
 from dragoman.bulk.plain_text import read_stream
@@ -49,3 +50,16 @@ def translate_stream(
             number += 1
             yield from warnings_of(line, translated)
         stream.flush()
+
+
+def translate_document(
+    translator: "Translator", document: DocumentFile, stream: BinaryIO
+) -> Iterator[str]:
+    """Translate a file as a whole, and write it; yield the warnings."""
+    lines = document.read_all()
+    translated = map(Translated, translator.translate(line.text or "" for line in lines))
+    written = []
+    for number, (line, each) in enumerate(zip(lines, translated, strict=True)):
+        written.append(document.write(number, line, each))
+        yield from warnings_of(line, each)
+    document.put_together(stream, written)

@@ -1,4 +1,4 @@
-"""`dragoman translate`: lines of text in, as many lines out."""
+"""`dragoman translate`: lines of text in, as many lines out; or a document in, a document out."""
 
 import sys
 from dataclasses import dataclass, replace
@@ -98,7 +98,12 @@ def translate(
     after an interruption, the same command continues from there. A line that cannot be translated
     is set aside in `news.it.rejected.jsonl` and left empty; the exit code is then 3.
 
+    A file that is named .html, .srt, .vtt, .po or .xlf is translated as a whole: what is between
+    its texts, such as tags and times, stays as it is.
+
     A file: dragoman translate runs/en-it news.en -o news.it
+
+    A document: dragoman translate runs/en-it page.html -o page.it.html
 
     A long one: dragoman translate runs/en-it news.en -o news.it --jobs 4
 
@@ -111,7 +116,7 @@ def translate(
     model
         A model directory.
     files
-        UTF-8 text; standard input if none is named.
+        UTF-8 text, or one document; standard input if none is named.
     translation
         What translates, where, and what it keeps.
     search
@@ -121,42 +126,63 @@ def translate(
     bulk
         Long files and records.
     """
-    from dragoman.bulk.formats import check_lines, choose_format
+    from dragoman.bulk.formats import check_names, choose_format
     from dragoman.corpora.text_file import expand
 
     if bulk.field is None:
-        check_lines(files)
+        check_names(files, are_aligned=output.alignments is not None)
     written = [path for path in (output.output, output.alignments) if path is not None]
     read = [*files, *(expand(str(path)) for path in [translation.glossary] if path)]
     check_outputs(written, model=model, read=read)
-    if (place := bulk_output(files, output.output, output.alignments, bulk)) is not None:
-        from dragoman.bulk.files import rejections_path
-        from dragoman.bulk.job import Job
+    place = bulk_output(files, output.output, output.alignments, bulk)
+    if place is None:
+        return _translate_at_once(model, files, translation, search, output)
+    from dragoman.bulk.files import rejections_path
+    from dragoman.bulk.job import Job
 
-        check_written([*written, rejections_path(place)], read=read)
-        settings = _configure(model, search)
-        form = _form(output, settings)
-        loading = translation.settings(model, settings)
-        job = Job(
-            translator=loading,
-            files=choose_format(files, form=form, field=bulk.field, into=bulk.into),
-            output=place,
-            alignments=output.alignments,
-            lines_per_block=loading.lines_per_block,
-        )
-        return translate_in_bulk(job, bulk)
+    check_written([*written, rejections_path(place)], read=read)
+    settings = _configure(model, search)
+    form, reader = _form(output, settings), translation.reader(model)
+    loading = translation.settings(model, settings)
+    job = Job(
+        translator=loading,
+        files=choose_format(files, reader, form=form, field=bulk.field, into=bulk.into),
+        output=place,
+        alignments=output.alignments,
+        lines_per_block=loading.lines_per_block,
+    )
+    return translate_in_bulk(job, bulk)
+
+
+def _translate_at_once(
+    model: Path,
+    files: tuple[Path, ...],
+    translation: TranslationOptions,
+    search: SearchOptions,
+    output: OutputOptions,
+) -> int:
+    """Translate text as it arrives, or a document to standard output; nothing is kept."""
     with (
         open_output(output.output) as stream,
         open_alignments(model, output.alignments) as align,
     ):
+        from dragoman.bulk.document_file import DocumentFile
         from dragoman.bulk.form import WRITERS
-        from dragoman.bulk.stream import read_chunks, translate_stream
+        from dragoman.bulk.formats import choose_format
+        from dragoman.bulk.stream import read_chunks, translate_document, translate_stream
 
         settings = _configure(model, search)
-        write = WRITERS[_form(output, settings)]
+        form, reader = _form(output, settings), translation.reader(model)
+        text = choose_format(files, reader, form=form)
         translator = translation.load(model, settings)
         announce(translator)
-        for warning in translate_stream(translator, read_chunks(files), write, stream, align):
+        if isinstance(text, DocumentFile):
+            warnings = translate_document(translator, text, stream)
+        else:
+            warnings = translate_stream(
+                translator, read_chunks(files), WRITERS[form], stream, align
+            )
+        for warning in warnings:
             print(f"warning: {warning}", file=sys.stderr)
     return 0
 

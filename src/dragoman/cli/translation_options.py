@@ -15,6 +15,7 @@ from dragoman.engines.protocol import EngineKind
 if TYPE_CHECKING:
     from dragoman.bulk.job import TranslatorSettings
     from dragoman.decoding.config import SearchConfig
+    from dragoman.markup.text_reader import TextReader
     from dragoman.translator import Translator
 
 
@@ -48,6 +49,14 @@ class TranslationOptions:
     def load(self, model: Path, search: "SearchConfig | None" = None) -> "Translator":
         """Load a model."""
         return self.settings(model, search).load()
+
+    def reader(self, model: Path) -> "TextReader":
+        """Say how the model wants the text in a document taken apart."""
+        from dragoman.markup.text_reader import TextReader
+        from dragoman.model_directory import ModelDirectory
+
+        languages = ModelDirectory(model).description.languages
+        return TextReader(*languages, splits_sentences=not self.whole_lines)
 
     def settings(self, model: Path, search: "SearchConfig | None" = None) -> "TranslatorSettings":
         """Say how to load a model, here or in another process.

@@ -95,10 +95,7 @@ def read_lines(path: Path) -> Iterator[str]:
             number += 1
             text = decode_line(line, str(path), number)
             if "\0" in text:
-                raise CorpusError(
-                    f"{path}:{number}: a NUL character, which text does not have; remove it, "
-                    "or convert the file if it is UTF-16"
-                )
+                raise _with_nul(f"{path}:{number}")
             if number == 1:
                 _refuse_old_line_ends(text, path)
             yield text.removesuffix("\n").removesuffix("\r")
@@ -201,11 +198,7 @@ def decode_line(content: bytes, name: str, number: int) -> str:
         )
     if number == 1:
         content = content.removeprefix(BYTE_ORDER_MARK)
-        for beginnings, refusal in OTHER_BEGINNINGS.items():
-            if content.startswith(beginnings):
-                raise CorpusError(f"{name}: {refusal}")
-        if 3 * content.count(0) > len(content):  # half of all bytes, in the languages of Europe
-            raise CorpusError(f"{name}: {UTF_16}")
+        _refuse_other_files(content, name)
         if content.startswith(b"<?xml") and b"\t" not in content:  # a pair may begin like this
             raise CorpusError(
                 f"{name}: XML, which is not read line by line; save the text in it line by line"
@@ -213,11 +206,49 @@ def decode_line(content: bytes, name: str, number: int) -> str:
     try:
         return content.decode()
     except UnicodeDecodeError as error:
-        raise CorpusError(
-            f"{name}:{number}: not UTF-8 (byte 0x{content[error.start]:02x} at position "
-            f"{error.start}); convert it to UTF-8, as with iconv -f WINDOWS-1252 -t UTF-8 if it is "
-            "from Windows"
-        ) from None
+        raise _not_utf_8(f"{name}:{number}", content, error.start) from None
+
+
+def decode_file(content: bytes, name: str) -> str:
+    """Decode all bytes of a file. A byte order mark stays.
+
+    Raises:
+        CorpusError: it is not UTF-8 text; the message says what it is, if its beginning shows it.
+    """
+    _refuse_other_files(content.removeprefix(BYTE_ORDER_MARK), name)
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        start = content.rfind(b"\n", 0, error.start) + 1
+        number = content.count(b"\n", 0, start) + 1
+        raise _not_utf_8(f"{name}:{number}", content[start:], error.start - start) from None
+    if (nul := text.find("\0")) >= 0:
+        number = text.count("\n", 0, nul) + 1
+        raise _with_nul(f"{name}:{number}")
+    return text
+
+
+def _refuse_other_files(content: bytes, name: str) -> None:
+    """Refuse a file whose beginning shows that it is no UTF-8 text."""
+    for beginnings, refusal in OTHER_BEGINNINGS.items():
+        if content.startswith(beginnings):
+            raise CorpusError(f"{name}: {refusal}")
+    if 3 * content.count(0) > len(content):  # half of all bytes, in the languages of Europe
+        raise CorpusError(f"{name}: {UTF_16}")
+
+
+def _not_utf_8(place: str, line: bytes, start: int) -> CorpusError:
+    return CorpusError(
+        f"{place}: not UTF-8 (byte 0x{line[start]:02x} at position {start}); convert it to UTF-8, "
+        "as with iconv -f WINDOWS-1252 -t UTF-8 if it is from Windows"
+    )
+
+
+def _with_nul(place: str) -> CorpusError:
+    return CorpusError(
+        f"{place}: a NUL character, which text does not have; remove it, or convert the file if "
+        "it is UTF-16"
+    )
 
 
 def _refuse_old_line_ends(first: str, path: Path) -> None:

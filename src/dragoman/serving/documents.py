@@ -7,12 +7,18 @@ import time
 from dataclasses import dataclass, field, replace
 from pathlib import PureWindowsPath
 
-from dragoman.serving.readers import HTML, PLAIN_TEXT
+from dragoman.corpora.file_names import PAGES
+from dragoman.documents.formats import DOCUMENT_FORMATS
+from dragoman.serving.readers import HTML, PLAIN_TEXT, document_reader
 from dragoman.serving.refusal import RefusalError
 from dragoman.serving.service import Order, TranslationService
 from dragoman.tokenizers.normalisation import encodable
 
-READERS = {".txt": PLAIN_TEXT, ".html": HTML, ".htm": HTML}
+READERS = {
+    ".txt": PLAIN_TEXT,
+    **{ending: document_reader(form.take_apart) for ending, form in DOCUMENT_FORMATS.items()},
+    **dict.fromkeys(PAGES, HTML),
+}
 """How each kind of file is taken apart."""
 
 _MOST_DOCUMENTS = 100
@@ -64,7 +70,8 @@ class Document:
     @property
     def media_type(self) -> str:
         """What a browser should take it for."""
-        return "text/plain" if self.name.endswith(".txt") else "text/html"
+        kind = DOCUMENT_FORMATS.get(PureWindowsPath(self.name).suffix)
+        return "text/plain" if kind is None else kind.media_type
 
 
 class Documents:

@@ -10,6 +10,7 @@ from typing import Any
 
 from dragoman.errors import UsageError
 from dragoman.languages.codes import base_language, same_language
+from dragoman.markup.text_reader import TextReader
 from dragoman.model_directory import ModelDirectory
 from dragoman.serving.insight import Insight
 from dragoman.serving.refusal import RefusalError
@@ -52,6 +53,11 @@ class ServedModel:
     def pair(self) -> tuple[str, str]:
         """Its languages."""
         return self.source, self.target
+
+    @property
+    def text_reader(self) -> TextReader:
+        """What takes texts apart for it."""
+        return TextReader(self.source, self.target, splits_sentences=not self.whole_lines)
 
 
 def prepare_model(path: Path, translator: Translator, *, whole_lines: bool) -> ServedModel:

@@ -1,43 +1,66 @@
 """How the kinds of text that clients send are taken apart."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from dragoman.markup.document import Markup, Rules, visible_text
-from dragoman.markup.passage import Passage, PlainText
-from dragoman.serving.models import ServedModel
+from dragoman.documents.document import DocumentError
+from dragoman.documents.formats import TakeApart
+from dragoman.markup.document import Rules, visible_text
+from dragoman.markup.passage import Passage
+from dragoman.markup.text_reader import TextReader
+from dragoman.serving.refusal import RefusalError
 
 
 class Reader(NamedTuple):
     """How a kind of text is read."""
 
-    take_apart: Callable[[str, ServedModel], Passage]
-    """Takes apart a text that a model is to translate."""
+    take_apart: TakeApart
 
     visible: Callable[[str], str] = str
     """Returns what people read of it, from which its language is detected."""
 
 
-def _cut(text: str, model: ServedModel, *, lines: bool, sentences: bool) -> PlainText:
-    """Take apart text without tags, into sentences if the model wants them, too."""
-    sentences = sentences and not model.whole_lines
-    return PlainText(text, model.source, model.target, lines=lines, sentences=sentences)
+def _for(reader: TextReader, *, sentences: bool) -> TextReader:
+    """Cut into sentences only if the model and the client both want it."""
+    return replace(reader, splits_sentences=reader.splits_sentences and sentences)
 
 
 def plain_reader(*, lines: bool = True, sentences: bool = True) -> Reader:
     """Read text without tags, in which a line break separates texts, or is a space."""
-    return Reader(partial(_cut, lines=lines, sentences=sentences))
+
+    def take_apart(text: str, reader: TextReader) -> Passage:
+        return _for(reader, sentences=sentences).read_plain(text, lines=lines)
+
+    return Reader(take_apart)
 
 
 def markup_reader(rules: Rules, *, sentences: bool = True) -> Reader:
-    """Read documents; line breaks in them are spaces."""
+    """Read HTML or XML; line breaks in it are spaces."""
 
-    def take_apart(text: str, model: ServedModel) -> Passage:
-        return Markup(text, rules, partial(_cut, model=model, lines=False, sentences=sentences))
+    def take_apart(text: str, reader: TextReader) -> Passage:
+        return _for(reader, sentences=sentences).read_markup(text, rules)
 
     return Reader(take_apart, partial(visible_text, rules=rules))
 
+
+def document_reader(take_apart: TakeApart) -> Reader:
+    """Read files of a kind; what is visible of one is what would be translated of it."""
+
+    def take_apart_or_refuse(text: str, reader: TextReader) -> Passage:
+        try:
+            return take_apart(text, reader)
+        except DocumentError as error:
+            raise RefusalError(400, str(error)) from None
+
+    def visible(text: str) -> str:
+        return " ".join(take_apart_or_refuse(text, _OF_ANY_LANGUAGE).pieces)
+
+    return Reader(take_apart_or_refuse, visible)
+
+
+_OF_ANY_LANGUAGE = TextReader("", "", splits_sentences=False)
 
 PLAIN_TEXT = plain_reader()
 HTML = markup_reader(Rules())

@@ -191,7 +191,9 @@ class TranslationService:
             model = None if source == order.target else self.models.find(source, order.target)
             texts = [order.texts[i] for i, _ in chosen]
             passages = (
-                [] if model is None else [order.reader.take_apart(text, model) for text in texts]
+                []
+                if model is None
+                else [order.reader.take_apart(text, model.text_reader) for text in texts]
             )
             groups.append(_Group(source, model, chosen, texts, passages))
         return groups

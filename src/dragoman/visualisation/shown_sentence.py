@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from dragoman.markup.text_reader import TextReader
 from dragoman.model_directory import ModelDirectory
 from dragoman.terms.finder import TermFinder
 from dragoman.text_cutter import TextCutter
@@ -34,10 +35,9 @@ def shown_sentence(directory: ModelDirectory, text: str) -> ShownSentence:
     terms = TermFinder(languages=description.languages)
     cutter = TextCutter(
         directory.load_tokenizers(),
-        description.languages,
+        TextReader(*description.languages),
         max_length=description.max_length,
         terms=terms,
-        splits_sentences=True,
     )
     (cut,) = cutter.cut([text])
     sentences = [sentence.text.strip() for sentence in cut.sentences_of_text]

@@ -1,0 +1,100 @@
+"""A document: its sentences are translated as lines are, and it is put together from them."""
+
+import json
+import textwrap
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from dragoman.bulk.file_format import Block, Line
+from dragoman.bulk.form import Outcome, value_of
+from dragoman.corpora.text_file import CorpusError, decode_file
+from dragoman.documents.document import DocumentError
+from dragoman.documents.formats import DOCUMENT_FORMATS
+from dragoman.markup.passage import Passage
+from dragoman.markup.text_reader import TextReader
+from dragoman.translation import Alternative
+
+_MARK = "\ufeff"
+_SHOWN_WIDTH = 60
+
+
+class DocumentFile:
+    """One file, which is in memory as a whole."""
+
+    def __init__(self, path: Path, reader: TextReader) -> None:
+        self.paths = (path,)
+        self._path, self._reader = path, reader
+        self.output_form = f"a document ({path.suffix.lower()})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave behind what another process reads by itself."""
+        return {name: value for name, value in vars(self).items() if name not in _READ}
+
+    @cached_property
+    def _text(self) -> str:
+        return decode_file(self._path.read_bytes(), str(self._path))
+
+    @cached_property
+    def _passage(self) -> Passage:
+        take_apart = DOCUMENT_FORMATS[self._path.suffix.lower()].take_apart
+        try:
+            return take_apart(self._text.removeprefix(_MARK), self._reader)
+        except DocumentError as error:
+            raise CorpusError(f"{self._path}:{error.line}: {error.reason}") from None
+
+    def cut(self, lines_per_block: int) -> list[Block]:
+        """Take the file apart, and split what is translated into blocks."""
+        num_pieces = len(self._passage.pieces)
+        return [
+            Block(
+                number=number,
+                file=0,
+                start=start,
+                size=(size := min(lines_per_block, num_pieces - start)),
+                first_line=start,
+                first_line_of_file=start,
+                num_lines=size,
+            )
+            for number, start in enumerate(range(0, num_pieces, lines_per_block))
+        ]
+
+    def read(self, block: Block) -> list[Line]:
+        """Read the sentences of a block."""
+        return self.read_all()[block.start : block.start + block.size]
+
+    def read_all(self) -> list[Line]:
+        """Read all sentences. A break that was left in one is a space."""
+        return [
+            Line(self._place(piece), piece.replace("\n", " "), "") for piece in self._passage.pieces
+        ]
+
+    def _place(self, piece: str) -> str:
+        return f'{self._path}: "{textwrap.shorten(piece, _SHOWN_WIDTH, placeholder="…")}"'
+
+    def write(self, number: int, line: Line, outcome: Outcome) -> str:
+        """Write a translation as JSON: a string, or null."""
+        return json.dumps(value_of(line, outcome))
+
+    def put_together(self, stream: BinaryIO, written: Iterable[str]) -> None:
+        """Write the document with its translations in place."""
+        translations = [_said(json.loads(text) or "") for text in written]
+        mark = _MARK if self._text.startswith(_MARK) else ""
+        stream.write((mark + self._passage.put_together(translations).text).encode())
+
+
+_READ = ("_text", "_passage")
+
+
+def _said(text: str) -> Alternative:
+    """Return a translation of which only the text is known, as a document needs no more."""
+    return Alternative(
+        text=text,
+        parts=(text,),
+        score=0.0,
+        log_probability=0.0,
+        num_tokens=0,
+        finished=True,
+        faults=(),
+    )

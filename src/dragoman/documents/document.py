@@ -1,0 +1,63 @@
+"""A file taken apart: texts that are translated, and everything between them, which is kept."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from dragoman.errors import DragomanError
+from dragoman.markup.passage import Passage
+from dragoman.translation import Alternative, join
+
+
+class DocumentError(DragomanError):
+    """A file is not what its name says, or cannot be translated.
+
+    Attributes:
+        line: Where, from 1.
+        reason: What is wrong, and what to do.
+    """
+
+    def __init__(self, line: int, reason: str) -> None:
+        super().__init__(f"line {line}: {reason}")
+        self.line, self.reason = line, reason
+
+
+class Document:
+    """Passages, with what stands before, between and behind them."""
+
+    def __init__(self, parts: Sequence[str | Passage]) -> None:
+        """Take the parts in their order; a string is kept."""
+        self._parts = parts
+        passages = [part for part in parts if not isinstance(part, str)]
+        self.pieces = [piece for passage in passages for piece in passage.pieces]
+
+    def put_together(self, translations: Sequence[Alternative]) -> Alternative:
+        """Write the file again, with each passage translated."""
+        rest = iter(translations)
+        written: list[str] = []
+        translated: list[Alternative] = []
+        for part in self._parts:
+            if isinstance(part, str):
+                written.append(part)
+            else:
+                translated.append(part.put_together(list(islice(rest, len(part.pieces)))))
+                written.append(translated[-1].text)
+        return join(translated, "".join(written))
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """A passage whose translation is not written as it is."""
+
+    passage: Passage
+    write: Callable[[str], str]
+
+    @property
+    def pieces(self) -> list[str]:
+        """What is translated, each on its own."""
+        return self.passage.pieces
+
+    def put_together(self, translations: Sequence[Alternative]) -> Alternative:
+        """Write the translation as its place in the file wants it."""
+        found = self.passage.put_together(translations)
+        return replace(found, text=self.write(found.text))

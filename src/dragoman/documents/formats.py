@@ -1,0 +1,35 @@
+"""Which kinds of files are translated as a whole."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from dragoman.documents.subtitles import take_subrip_apart, take_webvtt_apart
+from dragoman.markup.document import Rules
+from dragoman.markup.passage import Passage
+from dragoman.markup.text_reader import TextReader
+
+TakeApart = Callable[[str, TextReader], Passage]
+"""Takes the content of a file apart. It raises DocumentError where that is not what it says."""
+
+
+class DocumentFormat(NamedTuple):
+    """A kind of file."""
+
+    take_apart: TakeApart
+    media_type: str
+
+
+def _take_page_apart(text: str, reader: TextReader) -> Passage:
+    return reader.read_markup(text, Rules())
+
+
+_PAGE = DocumentFormat(_take_page_apart, "text/html")
+
+DOCUMENT_FORMATS = {
+    ".html": _PAGE,
+    ".htm": _PAGE,
+    ".xhtml": _PAGE._replace(media_type="application/xhtml+xml"),
+    ".srt": DocumentFormat(take_subrip_apart, "application/x-subrip"),
+    ".vtt": DocumentFormat(take_webvtt_apart, "text/vtt"),
+}
+"""By the endings of their names, in small letters."""

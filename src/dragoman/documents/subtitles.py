@@ -1,0 +1,213 @@
+"""Subtitles, as SubRip and WebVTT: times stay; a sentence over several cues is translated at once.
+
+A cue is what is shown from one time to another. Where a sentence goes on in the next cues, its
+translation is spread over them, by length, and preferably cut after punctuation.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+from dragoman.documents.document import Document, DocumentError, Rewritten
+from dragoman.languages.scripts import UNSPACED_CHARACTER
+from dragoman.markup.document import STRING
+from dragoman.markup.passage import Passage
+from dragoman.markup.text_reader import TextReader
+
+LINE_WIDTH = 42
+"""Characters that fit into a line of subtitles, by the common rule."""
+
+_TIME = r"(?:(\d+):)?(\d\d?):(\d\d)[,.](\d{1,3})"
+_TIMING = re.compile(rf"[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}(?:[ \t].*)?\s*")
+_NUMBER = re.compile(r"\s*\d+\s*")
+
+_TAG = r"(?:<[^<>]*> | \{\\[^{}]*\})"
+_WRAPPED = re.compile(
+    rf"(?P<before> (?:\s*{_TAG})* \s* ) (?P<words> .*? ) (?P<after> (?:\s*</[^<>]*>)* \s* )",
+    re.VERBOSE | re.DOTALL,
+)
+_ANY_TAG = re.compile(_TAG, re.VERBOSE)
+_EACH_LINE = re.compile(r"</(\w+)>(\s+)<\1>")
+"""Between lines that have the same tag around them, each."""
+
+_SPACE = re.compile(r"\s+(?![^<>]*>)")  # but not within a tag
+
+_END = re.compile(r"[.!?…。！？♪\])][\"'”’»)\]]*")
+_APART = tuple("[(♪-–—")
+"""Signs with which no cue goes on: sounds, songs, another speaker."""
+
+_DASH = re.compile(r"\s*[-–—]")
+_PUNCTUATION = tuple(".!?…,;:。！？，、")
+
+_LONGEST_GAP = 2000  # milliseconds without a cue, within a sentence
+_MOST_CUES = 6  # with one sentence; without punctuation there is no end to see
+
+
+class Cue(NamedTuple):
+    """What is shown at once."""
+
+    begin: int  # milliseconds
+    end: int
+    place: tuple[int, int]
+    """Offsets of its text in the file."""
+
+    before: str
+    """Tags around all of the text, which stay."""
+
+    words: str
+    after: str
+
+    @property
+    def speakers_take_turns(self) -> bool:
+        """Whether its lines are those of several speakers."""
+        return "\n" in self.words and all(map(_DASH.match, self.words.splitlines()))
+
+    @property
+    def is_over(self) -> bool:
+        """Whether a sentence ends with it."""
+        return any(found.end() == len(self.words) for found in _END.finditer(self.words))
+
+    def goes_on(self, other: "Cue", *, is_punctuated: bool) -> bool:
+        """Tell whether a sentence goes on in the next cue.
+
+        Args:
+            other: The next cue.
+            is_punctuated: Whether sentences end with punctuation in this file; otherwise only a
+                small letter shows that one goes on.
+        """
+        is_plain = not any(_ANY_TAG.search(cue.words) for cue in (self, other))
+        are_alike = (self.before, self.after) == (other.before, other.after)
+        is_over = self.is_over or other.words.startswith(_APART) or self.speakers_take_turns
+        is_soon = other.begin - self.end <= _LONGEST_GAP
+        is_middle = is_punctuated or other.words[:1].islower()
+        return is_plain and are_alike and not is_over and is_soon and is_middle
+
+
+def take_subrip_apart(text: str, reader: TextReader) -> Document:
+    """Take a SubRip file apart. A blank line does not end a cue, but the number of the next does.
+
+    Raises:
+        DocumentError: it has no times.
+    """
+    return _take_apart(text, reader, blank_ends=False)
+
+
+def take_webvtt_apart(text: str, reader: TextReader) -> Document:
+    """Take a WebVTT file apart. A blank line ends a cue, so notes and styles stay.
+
+    Raises:
+        DocumentError: it has no times.
+    """
+    return _take_apart(text, reader, blank_ends=True)
+
+
+def _take_apart(text: str, reader: TextReader, *, blank_ends: bool) -> Document:
+    cues = [cue for cue in _read_cues(text, blank_ends=blank_ends) if cue.words]
+    parts: list[str | Passage] = []
+    end = 0
+    for group in _group(cues):
+        between = [text[a.place[1] : b.place[0]] for a, b in pairwise(group)]
+        parts += [text[end : group[0].place[0]], _read_group(group, between, reader)]
+        end = group[-1].place[1]
+    return Document([*parts, text[end:]])
+
+
+def _read_cues(text: str, *, blank_ends: bool) -> Iterator[Cue]:
+    lines = re.findall(r"[^\n]*\n|[^\n]+", text)
+    starts = [0, *accumulate(map(len, lines))]
+    timings = [(i, found) for i, line in enumerate(lines) if (found := _TIMING.fullmatch(line))]
+    if not timings:
+        raise DocumentError(1, "no line has times such as 00:00:01,000 --> 00:00:02,500")
+    nexts = [*(i for i, _ in timings[1:]), len(lines)]
+    for (i, timing), following in zip(timings, nexts, strict=True):
+        last = following
+        if blank_ends:
+            last = next((j for j in range(i + 1, last) if not lines[j].strip()), last)
+        elif last < len(lines) and last > i + 1 and _NUMBER.fullmatch(lines[last - 1]):
+            last -= 1  # the number of the next cue
+        content = text[starts[i + 1] : starts[last]]
+        words = _WRAPPED.fullmatch(content)
+        assert words is not None  # as it matches anything
+        yield Cue(
+            _milliseconds(timing.groups()[:4]),
+            _milliseconds(timing.groups()[4:]),
+            (starts[i + 1] + words.start("words"), starts[i + 1] + words.end("words")),
+            words["before"].strip(),
+            _EACH_LINE.sub(r"\2", words["words"]),
+            words["after"].strip(),
+        )
+
+
+def _milliseconds(time: Sequence[str | None]) -> int:
+    hours, minutes, seconds, thousandths = (int(part or 0) for part in time)
+    return ((hours * 60 + minutes) * 60 + seconds) * 1000 + thousandths
+
+
+def _group(cues: Sequence[Cue]) -> list[list[Cue]]:
+    """Put the cues of a sentence together."""
+    is_punctuated = 4 * sum(cue.is_over for cue in cues) >= len(cues)
+    groups: list[list[Cue]] = []
+    for cue in cues:
+        if (
+            groups
+            and len(groups[-1]) < _MOST_CUES
+            and groups[-1][-1].goes_on(cue, is_punctuated=is_punctuated)
+        ):
+            groups[-1].append(cue)
+        else:
+            groups.append([cue])
+    return groups
+
+
+def _read_group(group: Sequence[Cue], between: Sequence[str], reader: TextReader) -> Passage:
+    """Take the text of some cues apart."""
+    (first, *_) = group
+    line_break = "\r\n" if "\r\n" in first.words else "\n"
+    if first.speakers_take_turns:
+        return reader.read_string(first.words)
+    words = " ".join(" ".join(cue.words.split()) for cue in group)
+    passage = reader.read_markup(words, STRING) if "&" in words else reader.read_string(words)
+    lengths = [len(cue.words) for cue in group]
+    write = partial(_write, lengths=lengths, between=between, line_break=line_break)
+    return Rewritten(passage, write)
+
+
+def _write(text: str, lengths: Sequence[int], between: Sequence[str], line_break: str) -> str:
+    """Write a translation over cues, in lines that fit."""
+    shown = [
+        line_break.join(spread(part, [1] * math.ceil(len(part) / LINE_WIDTH)))
+        for part in spread(text, lengths)
+    ]
+    return "".join(map("".join, zip(shown, [*between, ""], strict=True)))
+
+
+def spread(text: str, lengths: Sequence[int]) -> list[str]:
+    """Cut a text into parts that are about as long, one to another, as these.
+
+    It is cut between words, or between characters where words are not told apart. What has fewer
+    words than there are parts is not cut, and is every part.
+
+    >>> spread("Quando sono tornato a casa, dormivi.", [10, 5])
+    ['Quando sono tornato a casa,', 'dormivi.']
+    """
+    is_unspaced = UNSPACED_CHARACTER.search(text) is not None
+    cuts = list(range(1, len(text))) if is_unspaced else [m.end() for m in _SPACE.finditer(text)]
+    if len(cuts) < len(lengths) - 1:
+        return [text] * len(lengths)
+    bonus = len(text) / len(lengths) / 4
+    places, first = [0], 0
+    for i, length in enumerate(accumulate(lengths[:-1]), start=1):
+        wanted = len(text) * length / sum(lengths)
+        allowed = range(first, len(cuts) - (len(lengths) - 1 - i))
+
+        def cost(cut: int, wanted: float = wanted) -> float:
+            after_pause = text[: cuts[cut]].rstrip().endswith(_PUNCTUATION)
+            return abs(cuts[cut] - wanted) - bonus * after_pause
+
+        best = min(allowed, key=cost)
+        places.append(cuts[best])
+        first = best + 1
+    return [text[a:b].strip() for a, b in pairwise([*places, len(text)])]
