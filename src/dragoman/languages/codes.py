@@ -1,6 +1,7 @@
 """Codes and names of languages."""
 
 import re
+from collections.abc import Sequence
 
 LANGUAGE = "[A-Za-z]{2,8}"
 """What a code begins with, as a regular expression."""
@@ -115,6 +116,30 @@ def same_language(one: str, other: str) -> bool:
     (True, False)
     """
     return one.replace("_", "-").lower() == other.replace("_", "-").lower()
+
+
+def closest_language(codes: Sequence[str], language: str) -> str | None:
+    """Find the first code that is the same, or else the first where only one has a region.
+
+    >>> closest_language(["de", "en-GB", "en"], "EN"), closest_language(["en-GB", "de"], "en")
+    ('en', 'en-GB')
+    >>> closest_language(["pt-PT", "es"], "pt-BR")
+    """
+    for fits in (same_language, _differ_in_having_a_region):
+        for code in codes:
+            if fits(code, language):
+                return code
+    return None
+
+
+def _differ_in_having_a_region(one: str, other: str) -> bool:
+    """Tell whether two codes are of one language, and one of them names nothing but that language.
+
+    >>> _differ_in_having_a_region("EN-GB", "en"), _differ_in_having_a_region("pt-PT", "pt-BR")
+    (True, False)
+    """
+    base = base_language(one)
+    return base == base_language(other) and (same_language(base, one) or same_language(base, other))
 
 
 def base_language(code: str) -> str:
