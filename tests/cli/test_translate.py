@@ -326,6 +326,24 @@ def test_a_model_that_is_not_there_is_named(tmp_path: Path) -> None:
         run(tmp_path / "nowhere", os.devnull)
 
 
+@pytest.mark.parametrize("options", [[], ["-o", "out.srt"]])
+def test_a_document_is_translated_as_a_whole(
+    model: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    options: list[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    cues = "1\n00:00:01,000 --> 00:00:02,000\n{}\n\n2\n00:00:02,000 --> 00:00:03,000\n- 2 -\n"
+    Path("in.SRT").write_text(cues.format("the cat"))
+
+    run(model, "in.SRT", *options)
+
+    written = Path("out.srt").read_text() if options else capfd.readouterr().out
+    assert written == cues.format(Translator(model, device="cpu")("the cat"))
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
@@ -342,8 +360,11 @@ def test_a_model_that_is_not_there_is_named(tmp_path: Path) -> None:
             ["memory.TMX"],
             r"memory.TMX: \.tmx files are not translated; save the text in it line by line",
         ),
-        (["in.txt", "de.po", "-o", "out"], r"de.po: \.po files are not translated"),
-        (["a.HTML"], r"a.HTML: line by line, a page would be damaged; dragoman serve translates"),
+        (["in.txt", "de.po", "-o", "out"], "de.po: it is translated as a whole, and has to be the"),
+        (["a.HTML.gz"], "a.HTML.gz: a document is not translated while compressed; unpack it"),
+        (["a.html", "--json"], "a.html: a document has one translation: leave out --json and"),
+        (["a.html", "-o", "out", "--n-best", "2"], "a.html: a document has one translation"),
+        (["a.po", "--alignments", "out"], "a.po: a document has no lines; leave out --alignments"),
         (["de.yml"], r"de.yml: \.yml files are not translated"),
         (["a b.TSV"], r"a b.TSV: it has columns, .* as cut -f1 'a b.TSV' does"),
         (["in.txt", "--scores", "--json"], "writes the scores by itself; leave out --scores"),

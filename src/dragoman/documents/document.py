@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import NamedTuple
 
 from dragoman.errors import DragomanError
 from dragoman.markup.passage import Passage
@@ -43,6 +44,29 @@ class Document:
                 translated.append(part.put_together(list(islice(rest, len(part.pieces)))))
                 written.append(translated[-1].text)
         return join(translated, "".join(written))
+
+
+class Edit(NamedTuple):
+    """A stretch of a file that is replaced: by a text, or by the translation of a passage."""
+
+    start: int
+    end: int
+    replacement: str | Passage
+
+
+def edit(text: str, edits: Sequence[Edit]) -> Document:
+    """Replace stretches of a file, in their order, and keep the rest."""
+    parts: list[str | Passage] = []
+    end = 0
+    for each in edits:
+        parts += [text[end : each.start], each.replacement]
+        end = each.end
+    return Document([*parts, text[end:]])
+
+
+def line_break_of(text: str) -> str:
+    """Return how lines end in a file."""
+    return "\r\n" if "\r\n" in text else "\n"
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,9 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
+from dragoman.documents.gettext import take_po_apart
 from dragoman.documents.subtitles import take_subrip_apart, take_webvtt_apart
+from dragoman.documents.xliff import take_xliff_apart
 from dragoman.markup.document import Rules
 from dragoman.markup.passage import Passage
 from dragoman.markup.text_reader import TextReader
@@ -25,11 +27,21 @@ def _take_page_apart(text: str, reader: TextReader) -> Passage:
 
 _PAGE = DocumentFormat(_take_page_apart, "text/html")
 
+_PO = DocumentFormat(take_po_apart, "text/x-gettext-translation")
+
+_XLIFF = DocumentFormat(take_xliff_apart, "application/xliff+xml")
+
 DOCUMENT_FORMATS = {
     ".html": _PAGE,
     ".htm": _PAGE,
     ".xhtml": _PAGE._replace(media_type="application/xhtml+xml"),
     ".srt": DocumentFormat(take_subrip_apart, "application/x-subrip"),
+    ".po": _PO,
+    ".pot": _PO,
+    ".xlf": _XLIFF,
+    ".xliff": _XLIFF,
+    ".sdlxliff": _XLIFF,
+    ".mqxliff": _XLIFF,
     ".vtt": DocumentFormat(take_webvtt_apart, "text/vtt"),
 }
 """By the endings of their names, in small letters."""

@@ -6,12 +6,19 @@ translation is spread over them, by length, and preferably cut after punctuation
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from dragoman.documents.document import Document, DocumentError, Rewritten
+from dragoman.documents.document import (
+    Document,
+    DocumentError,
+    Edit,
+    Rewritten,
+    edit,
+    line_break_of,
+)
 from dragoman.languages.scripts import UNSPACED_CHARACTER
 from dragoman.markup.document import STRING
 from dragoman.markup.passage import Passage
@@ -106,13 +113,18 @@ def take_webvtt_apart(text: str, reader: TextReader) -> Document:
 
 def _take_apart(text: str, reader: TextReader, *, blank_ends: bool) -> Document:
     cues = [cue for cue in _read_cues(text, blank_ends=blank_ends) if cue.words]
-    parts: list[str | Passage] = []
-    end = 0
+    edits = []
     for group in _group(cues):
         between = [text[a.place[1] : b.place[0]] for a, b in pairwise(group)]
-        parts += [text[end : group[0].place[0]], _read_group(group, between, reader)]
-        end = group[-1].place[1]
-    return Document([*parts, text[end:]])
+        write = partial(
+            _write,
+            lengths=[len(cue.words) for cue in group],
+            between=between,
+            line_break=line_break_of(text),
+        )
+        passage = _read_group(group, write, reader)
+        edits.append(Edit(group[0].place[0], group[-1].place[1], passage))
+    return edit(text, edits)
 
 
 def _read_cues(text: str, *, blank_ends: bool) -> Iterator[Cue]:
@@ -162,16 +174,12 @@ def _group(cues: Sequence[Cue]) -> list[list[Cue]]:
     return groups
 
 
-def _read_group(group: Sequence[Cue], between: Sequence[str], reader: TextReader) -> Passage:
+def _read_group(group: Sequence[Cue], write: Callable[[str], str], reader: TextReader) -> Passage:
     """Take the text of some cues apart."""
-    (first, *_) = group
-    line_break = "\r\n" if "\r\n" in first.words else "\n"
-    if first.speakers_take_turns:
-        return reader.read_string(first.words)
+    if group[0].speakers_take_turns:
+        return reader.read_string(group[0].words)
     words = " ".join(" ".join(cue.words.split()) for cue in group)
     passage = reader.read_markup(words, STRING) if "&" in words else reader.read_string(words)
-    lengths = [len(cue.words) for cue in group]
-    write = partial(_write, lengths=lengths, between=between, line_break=line_break)
     return Rewritten(passage, write)
 
 
@@ -197,7 +205,7 @@ def spread(text: str, lengths: Sequence[int]) -> list[str]:
     cuts = list(range(1, len(text))) if is_unspaced else [m.end() for m in _SPACE.finditer(text)]
     if len(cuts) < len(lengths) - 1:
         return [text] * len(lengths)
-    bonus = len(text) / len(lengths) / 4
+    bonus = len(text) / len(lengths) / 3
     places, first = [0], 0
     for i, length in enumerate(accumulate(lengths[:-1]), start=1):
         wanted = len(text) * length / sum(lengths)

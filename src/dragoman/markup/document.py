@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from html import escape, unescape
 from html.entities import html5
 from itertools import islice
 
 from dragoman.markup.escapes import BREAK, ESCAPE, cut_at_escapes
 from dragoman.markup.inline import Cut, Sentence, Write, build_spans, cut_sentences, respace
-from dragoman.markup.tags import CDATA, CDATA_END, Token, read_tokens
+from dragoman.markup.tags import CDATA, CDATA_END, Kind, Token, read_tokens
 from dragoman.translation import Alternative, join
 
 _INLINE = """
@@ -34,6 +34,10 @@ class Rules:
 
     inline: frozenset[str] = frozenset(_INLINE.split())
     """Elements within sentences; any other ends a sentence."""
+
+    codes: Mapping[str, Kind] = field(default_factory=dict)
+    """Elements that hold a tag of another format, and the kind of that tag: "open", "close" or
+    "void"."""
 
     mixed_is_inline: bool = False
     """Whether elements with text beside them are also within sentences, as in XML."""
@@ -160,6 +164,10 @@ def is_marked_up(text: str) -> bool:
     return _MARKED_UP.search(text) is not None
 
 
+_CODE = "code of another format"
+"""The name of all tags that are written as elements."""
+
+
 def _collapse(tokens: Sequence[Token], rules: Rules) -> Iterator[Token]:
     """Turn each element that is not translated into one token of kind "other".
 
@@ -170,13 +178,17 @@ def _collapse(tokens: Sequence[Token], rules: Rules) -> Iterator[Token]:
     place = 0
     while place < len(tokens):
         token = tokens[place]
-        is_kept = token.kind == "open" and (token.marked or token.name in rules.untranslated)
+        kind = rules.codes.get(token.name, "other")
+        is_kept = token.kind == "open" and (
+            token.marked or kind != "other" or token.name in rules.untranslated
+        )
         if not is_kept or (rules.is_string and place not in ends):
             yield token
             place += 1
             continue
         end = ends[place] if place in ends else _end_of_unclosed(place, tokens, starts)
-        yield Token("other", "".join(t.raw for t in tokens[place : end + 1]), token.name)
+        name = token.name if kind == "other" else _CODE
+        yield Token(kind, "".join(t.raw for t in tokens[place : end + 1]), name)
         place = end + 1
 
 
@@ -218,7 +230,7 @@ def _blocks(tokens: Sequence[Token], rules: Rules) -> Iterator[list[Token]]:
     mixed = _mixed(tokens) if rules.mixed_is_inline else set()
     block: list[Token] = []
     for i, token in enumerate(tokens):
-        inline = i in mixed or token.name in rules.inline or token.is_comment
+        inline = i in mixed or token.name in (*rules.inline, _CODE) or token.is_comment
         is_apart = token.name in rules.block or (rules.is_xml and token.is_cdata)
         if token.kind in ("text", "wrap") or (inline and not is_apart):
             block.append(token)

@@ -1,0 +1,105 @@
+"""A document is translated as lines are, and comes back as one."""
+
+import pickle
+from dataclasses import replace
+from html import escape
+from pathlib import Path
+
+import pytest
+
+from dragoman.bulk.document_file import DocumentFile
+from dragoman.bulk.files import Progress, in_this_process, translate_files
+from dragoman.bulk.job import Job
+from dragoman.bulk.workers import with_workers
+from dragoman.corpora.text_file import CorpusError
+from dragoman.markup.text_reader import TextReader
+
+READER = TextReader("en", "it", splits_sentences=False)
+PARAGRAPHS = [f"w{i % 7}\nw{i % 11} w{i % 13}" for i in range(20)]
+PAGE = "\ufeff<!DOCTYPE html>\r\n" + "".join(
+    f"<p id='{i}'>{text}</p>\r\n" for i, text in enumerate(PARAGRAPHS)
+)
+
+
+@pytest.fixture
+def page_job(job: Job, tmp_path: Path) -> Job:
+    """Describe the translation of a page, in three blocks."""
+    page = tmp_path / "in.html"
+    page.write_bytes(PAGE.encode())
+    document = DocumentFile(page, READER)
+    return replace(job, files=document, output=tmp_path / "out.html", lines_per_block=8)
+
+
+def expected(job: Job) -> str:
+    """Put translations where the paragraphs are, whose line breaks are spaces."""
+    translations = job.translator.load()([text.replace("\n", " ") for text in PARAGRAPHS])
+    page = PAGE
+    for i, (text, translation) in enumerate(zip(PARAGRAPHS, translations, strict=True)):
+        page = page.replace(f"'{i}'>{text}<", f"'{i}'>{escape(translation)}<")
+    return page
+
+
+def test_a_page_comes_back_with_its_paragraphs_translated(page_job: Job) -> None:
+    translate_files(page_job, in_this_process, lambda progress: None)
+    assert page_job.output.read_bytes().decode() == expected(page_job) != PAGE
+
+
+def test_after_an_interruption_only_the_rest_of_it_is_translated(page_job: Job) -> None:
+    def interrupt(progress: Progress) -> None:
+        if progress.num_lines:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        translate_files(page_job, in_this_process, interrupt)
+    told: list[Progress] = []
+    translate_files(page_job, in_this_process, told.append)
+    assert [progress.num_lines for progress in told] == [8, 16, 20]
+    assert page_job.output.read_bytes().decode() == expected(page_job)
+
+
+def test_two_processes_share_it(page_job: Job) -> None:
+    translate_files(page_job, with_workers(2), lambda progress: None)
+    assert page_job.output.read_bytes().decode() == expected(page_job)
+
+
+def test_another_process_reads_it_by_itself(page_job: Job) -> None:
+    document = page_job.files
+    blocks = document.cut(8)
+    sent = pickle.dumps(document)
+    assert b"DOCTYPE" not in sent
+    assert [pickle.loads(sent).read(block) for block in blocks] == [
+        document.read(block) for block in blocks
+    ]
+
+
+def test_a_warning_quotes_the_sentence(page_job: Job) -> None:
+    (line, *_) = page_job.files.read(page_job.files.cut(8)[0])
+    assert line.place == f'{page_job.files.paths[0]}: "w0 w0 w0"'
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.html", b"<p>caf\n\xe9</p>", "a.html:2: not UTF-8 .byte 0xe9 at position 0.; convert"),
+        ("a.srt", "A cat".encode("utf-16"), "a.srt: UTF-16 text; convert it to UTF-8"),
+        ("a.srt", b"1\n\0", "a.srt:2: a NUL character"),
+        ("a.srt", b"PK\x03\x04", "a.srt: a compressed file; unpack it first"),
+        ("a.SRT", b"A cat", "a.SRT:1: no line has times such as"),
+        ("a.po", b'\nmsgid "a"\n', "a.po:2: "),
+    ],
+)
+def test_a_file_that_is_not_what_its_name_says_is_refused(
+    tmp_path: Path, name: str, content: bytes, said: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(CorpusError, match=said):
+        DocumentFile(path, READER).cut(8)
+
+
+@pytest.mark.parametrize("lines_per_block", [1, 7, 20, 100])
+def test_blocks_have_each_sentence_once(page_job: Job, lines_per_block: int) -> None:
+    blocks = page_job.files.cut(lines_per_block)
+    texts = [line.text for block in blocks for line in page_job.files.read(block)]
+    assert texts == [text.replace("\n", " ") for text in PARAGRAPHS]
+    assert [block.first_line for block in blocks] == list(range(0, 20, lines_per_block))

@@ -1,0 +1,117 @@
+"""PO files: what is not translated is filled in, and nothing else changes."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.documents.translated import READER, translated
+
+from dragoman.corpora.gettext import escape, read_entries
+from dragoman.documents.document import DocumentError
+from dragoman.documents.gettext import take_po_apart
+
+HEADER = 'msgid ""\nmsgstr ""\n"Language: it\\n"\n"Content-Type: text/plain; charset=UTF-8\\n"\n\n'
+
+
+def po(entry: str) -> str:
+    return translated(HEADER + entry, take_po_apart).removeprefix(HEADER)
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        ('msgid "A cat"\nmsgstr ""\n', '#, fuzzy\nmsgid "A cat"\nmsgstr "A CAT"\n'),
+        (
+            '# by hand\n#: a.c:1\n#, c-format\nmsgctxt "menu"\nmsgid "A %s cat"\nmsgstr ""',
+            '# by hand\n#: a.c:1\n#, fuzzy, c-format\nmsgctxt "menu"\nmsgid "A %s cat"\n'
+            'msgstr "A %S CAT"',
+        ),
+        (
+            '#, fuzzy\nmsgid "A \\"cat\\"\\t\\\\"\nmsgstr ""\n""\n',
+            '#, fuzzy\nmsgid "A \\"cat\\"\\t\\\\"\nmsgstr "A \\"CAT\\"\\t\\\\"\n',
+        ),
+        (
+            'msgid ""\n"A cat.\\n"\n"A dog.\\n"\nmsgstr ""\n',
+            '#, fuzzy\nmsgid ""\n"A cat.\\n"\n"A dog.\\n"\nmsgstr ""\n"A CAT.\\n"\n"A DOG.\\n"\n',
+        ),
+        (
+            'msgid "a cat"\nmsgid_plural "cats"\nmsgstr[0] ""\nmsgstr[1] ""\n# x\nmsgstr[2] ""\n',
+            None,
+        ),
+        (
+            'msgid "a cat"\nmsgid_plural "cats"\nmsgstr[0] ""\nmsgstr[1] ""\nmsgstr[2] ""\n',
+            '#, fuzzy\nmsgid "a cat"\nmsgid_plural "cats"\nmsgstr[0] "A CAT"\nmsgstr[1] "CATS"\n'
+            'msgstr[2] "CATS"\n',
+        ),
+        (
+            'msgid "a cat"\nmsgid_plural "cats"\nmsgstr[0] ""\n',
+            '#, fuzzy\nmsgid "a cat"\nmsgid_plural "cats"\nmsgstr[0] "CATS"\n',
+        ),
+    ],
+)
+def test_what_has_no_translation_gets_one(entry: str, expected: str | None) -> None:
+    if expected is None:
+        with pytest.raises(DocumentError):
+            po(entry)
+    else:
+        assert po(entry) == expected
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        'msgid "A cat"\nmsgstr "Un gatto"\n',
+        '#, fuzzy\nmsgid "A cat"\nmsgstr "Un cane"\n',
+        'msgid "a cat"\nmsgid_plural "cats"\nmsgstr[0] "gatto"\nmsgstr[1] ""\n',
+        '#~ msgid "A cat"\n#~ msgstr ""\n',
+    ],
+)
+def test_what_has_a_translation_stays(entry: str) -> None:
+    assert po(entry) == entry
+
+
+def test_line_ends_of_windows_stay() -> None:
+    text = HEADER + 'msgid "A cat.\\nA dog."\nmsgid_plural "Cats."\nmsgstr[0] ""\nmsgstr[1] ""\n'
+    found = translated(text.replace("\n", "\r\n"), take_po_apart)
+    assert "\n" not in found.replace("\r\n", "")
+    assert "#, fuzzy\r\n" in found
+    assert 'msgstr[0] ""\r\n"A CAT.\\n"\r\n"A DOG."\r\nmsgstr[1] "CATS."\r\n' in found
+
+
+def test_a_template_gets_its_language_and_encoding() -> None:
+    template = (
+        '#, fuzzy\nmsgid ""\nmsgstr ""\n"Language: \\n"\n'
+        '"Content-Type: text/plain; charset=CHARSET\\n"\n\nmsgid "A cat"\nmsgstr ""\n'
+    )
+    found = translated(template, take_po_apart)
+    assert '"Language: it\\n"\n"Content-Type: text/plain; charset=UTF-8\\n"' in found
+    assert 'msgstr "A CAT"' in found
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (HEADER.replace("it", "de"), r"line 1: it translates into de, and the model into it"),
+        (HEADER.replace("UTF-8", "ISO-8859-1"), r"line 1: .*ISO-8859-1; convert it, as with msgc"),
+        (HEADER + "A cat\n", "line 6: "),
+    ],
+)
+def test_what_cannot_be_translated_is_refused(text: str, said: str) -> None:
+    with pytest.raises(DocumentError, match=said):
+        take_po_apart(text, READER)
+
+
+def test_a_region_makes_no_other_language() -> None:
+    text = HEADER.replace("it", "it_CH") + 'msgid "A cat"\nmsgstr ""\n'
+    assert "A CAT" in translated(text, take_po_apart)
+
+
+@given(st.lists(st.text('ab .\n\t\\"%s<b>/&;{}', min_size=1), min_size=1, max_size=4))
+def test_every_message_is_its_own_translation_if_nothing_changes(messages: list[str]) -> None:
+    text = HEADER + "\n".join(f'msgid "{escape(message)}"\nmsgstr ""\n' for message in messages)
+    found = list(read_entries(translated(text, take_po_apart, str)))[1:]
+    assert [re.sub(r"\s", "", entry.id) for entry in found] == [
+        re.sub(r"\s", "", entry.translations[0]) for entry in found
+    ]
+    assert all(entry.is_fuzzy for entry in found)

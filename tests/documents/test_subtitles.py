@@ -1,0 +1,163 @@
+"""Subtitles: times stay, sentences are whole, lines fit."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.documents.translated import READER, translated
+
+from dragoman.documents.document import DocumentError
+from dragoman.documents.subtitles import (
+    LINE_WIDTH,
+    spread,
+    take_subrip_apart,
+    take_webvtt_apart,
+)
+
+
+def subrip(*cues: str, seconds: int = 1) -> str:
+    """Write cues of half a second, one after every so many seconds."""
+    times = [f"00:00:{seconds * i:02},000 --> 00:00:{seconds * i:02},500" for i in range(len(cues))]
+    numbered = enumerate(zip(times, cues, strict=True), start=1)
+    return "".join(f"{number}\n{time}\n{cue}\n\n" for number, (time, cue) in numbered)
+
+
+def pieces(text: str) -> list[str]:
+    return [piece.strip() for piece in take_subrip_apart(text, READER).pieces]
+
+
+@pytest.mark.parametrize(
+    ("cues", "sentences"),
+    [
+        (["The cat that", "I saw", "is grey."], ["The cat that I saw is grey."]),
+        (["A cat.", "A dog!"], ["A cat.", "A dog!"]),
+        (["A cat. And a", "dog."], ["A cat.", "And a dog."]),
+        (["He said:", "Come."], ["He said: Come."]),
+        (["“A cat.”", "A dog."], ["“A cat.”", "A dog."]),
+        (["Where are", "[a door opens]", "they?"], ["Where are", "[a door opens]", "they?"]),
+        (
+            ["Where are", "- Here!\n- There!", "they?"],
+            ["Where are", "- Here!", "- There!", "they?"],
+        ),
+        (["<i>A grey</i>", "<i>cat.</i>"], ["A grey cat."]),
+        (["<i>A grey</i>\n<i>cat</i>", "<i>runs.</i>"], ["A grey cat runs."]),
+        (["<i>A grey</i>", "cat. A dog."], ["A grey", "cat.", "A dog."]),
+        ([r"{\an8}A cat.", "A dog."], ["A cat.", "A dog."]),
+    ],
+)
+def test_a_sentence_over_several_cues_is_one(cues: list[str], sentences: list[str]) -> None:
+    assert pieces(subrip(*cues)) == sentences
+
+
+def test_cues_that_are_far_apart_are_not_joined() -> None:
+    assert pieces(subrip("A grey", "cat.", "A dog.", seconds=2)) == ["A grey cat.", "A dog."]
+    assert pieces(subrip("A grey", "cat.", "A dog.", seconds=3)) == ["A grey", "cat.", "A dog."]
+
+
+def test_where_nothing_ends_a_sentence_only_a_small_letter_goes_on() -> None:
+    without_points = ["This is", "a cat", "It sleeps", "That is", "a dog"]
+    assert pieces(subrip(*without_points)) == ["This is a cat", "It sleeps", "That is a dog"]
+
+
+def test_no_more_than_six_cues_are_one_sentence() -> None:
+    assert list(map(len, map(str.split, pieces(subrip(*["word"] * 14))))) == [6, 6, 2]
+
+
+def test_everything_but_words_stays_to_the_letter() -> None:
+    text = (
+        "\r\n1\r\n00:00:01,000 --> 00:00:02,000 X1:40 X2:600\r\n{\\an8}<i>A cat.</i>\r\n\r\n"
+        " 2 \r\n0:00:03.5 --> 00:00:04,000\r\n\r\n"
+        "3\r\n00:00:05,000 --> 00:00:06,000\r\n42%\r\n\r\n\r\n"
+    )
+    assert translated(text, take_subrip_apart, str) == text
+    assert translated(text, take_subrip_apart) == text.replace("A cat", "A CAT")
+
+
+def test_a_blank_line_within_a_cue_of_subrip_loses_nothing() -> None:
+    text = subrip("A cat.\n\nA dog.", "A bird.")
+    assert pieces(text) == ["A cat.", "A dog.", "A bird."]
+    assert "A DOG." in translated(text, take_subrip_apart)
+
+
+def test_the_translation_of_a_sentence_is_spread_over_its_cues() -> None:
+    text = subrip("When I came home,", "you slept.")
+    found = translated(text, take_subrip_apart, lambda _: "Quando sono tornato a casa, dormivi.")
+    assert found == subrip("Quando sono tornato a casa,", "dormivi.")
+
+
+def test_a_long_translation_gets_lines_that_fit() -> None:
+    words = "parole che non stanno in una sola riga perché sono davvero molte"
+    found = translated(subrip("Words.").replace("\n", "\r\n"), take_subrip_apart, lambda _: words)
+    lines = found.split("\r\n")[2:4]
+    assert " ".join(lines) == words
+    assert max(map(len, lines)) <= LINE_WIDTH
+
+
+def test_a_tag_is_not_broken_over_lines() -> None:
+    text = subrip(
+        'It is <font color="#ff0000">red</font>, and it is long, so that a line is too short.'
+    )
+    tags = re.findall("<[^<>]*>", text)
+    assert re.findall("<[^<>]*>", translated(text, take_subrip_apart)) == tags
+
+
+def test_speakers_who_take_turns_keep_their_lines() -> None:
+    assert translated(subrip("- A cat?\n- A dog."), take_subrip_apart) == subrip(
+        "- A CAT?\n- A DOG."
+    )
+
+
+def test_notes_styles_and_names_of_cues_in_webvtt_stay() -> None:
+    text = (
+        "WEBVTT - a title\n\nSTYLE\n::cue { color: red }\n\nNOTE a word\n\n"
+        "intro\n00:01.000 --> 00:02.000 align:start\n<v Ann>A cat &amp; a dog.\n\n"
+        "100:00:03.000 --> 100:00:04.000\nA bird.\n\nNOTE the end\n"
+    )
+    expected = text.replace("A cat &amp; a dog", "A CAT &amp; A DOG").replace("A bird", "A BIRD")
+    assert translated(text, take_webvtt_apart) == expected
+
+
+def test_a_file_without_times_is_refused() -> None:
+    with pytest.raises(DocumentError, match="line 1: no line has times such as"):
+        take_subrip_apart("A cat.\n", READER)
+
+
+@pytest.mark.parametrize(
+    ("text", "lengths", "parts"),
+    [
+        ("one two three four", [1, 1], ["one two", "three four"]),
+        ("one two three four", [1, 3], ["one", "two three four"]),
+        ("one two, three four five six", [1, 1], ["one two,", "three four five six"]),
+        ("one", [4, 3], ["one", "one"]),
+        ("one two", [9], ["one two"]),
+        ("猫在桌子上睡觉", [3, 4], ["猫在桌", "子上睡觉"]),
+        ("", [2], [""]),
+    ],
+)
+def test_a_text_is_spread_by_length_and_at_pauses(
+    text: str, lengths: list[int], parts: list[str]
+) -> None:
+    assert spread(text, lengths) == parts
+
+
+@given(
+    st.lists(st.text("ab ,.", min_size=1), min_size=1).map(" ".join),
+    st.lists(st.integers(1, 40), min_size=1, max_size=6),
+)
+def test_spreading_loses_no_word(text: str, lengths: list[int]) -> None:
+    parts = spread(text, lengths)
+    assert len(parts) == len(lengths)
+    assert " ".join(parts).split() == text.split() or parts == [text] * len(lengths)
+
+
+@given(st.text("ab1.:,-> \n\r<i/>{\\}", max_size=200))
+def test_any_text_between_times_comes_back_if_it_is_not_translated(text: str) -> None:
+    document = subrip("A cat.", text, "A dog.")
+    found = translated(document, take_subrip_apart, str)
+    assert re.findall(_TIME, found) == re.findall(_TIME, document)
+    kept = "".join(re.sub(r"</(\w+)>(\s+)<\1>", "", document).split())
+    assert sorted("".join(found.split())) == sorted(kept)  # words may move to the next cue
+
+
+_TIME = re.compile(r"[\d:,]{12} --> [\d:,]{12}")

@@ -1,0 +1,188 @@
+"""XLIFF: units without a translation get one, and nothing else changes."""
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.documents.translated import READER, translated
+
+from dragoman.documents.document import DocumentError
+from dragoman.documents.xliff import take_xliff_apart
+
+MARKED = 'state="needs-review-translation" state-qualifier="leveraged-mt"'
+
+
+def old(units: str, languages: str = 'source-language="en" target-language="it"') -> str:
+    """Write XLIFF 1.2."""
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        '<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">\n'
+        f'<file original="a.c" {languages} datatype="plaintext"><body>\n'
+        f"{units}\n</body></file></xliff>\n"
+    )
+
+
+def new(units: str, languages: str = 'srcLang="en" trgLang="it"') -> str:
+    """Write XLIFF 2."""
+    return (
+        f'<xliff xmlns="urn:oasis:names:tc:xliff:document:2.0" version="2.0" {languages}>\n'
+        f'<file id="f">\n{units}\n</file>\n</xliff>\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("unit", "expected"),
+    [
+        (
+            '<trans-unit id="1">\n  <source>A cat</source>\n</trans-unit>',
+            '<trans-unit id="1">\n  <source>A cat</source>\n'
+            f"  <target {MARKED}>A CAT</target>\n</trans-unit>",
+        ),
+        (
+            "<trans-unit><source>A cat</source><target/></trans-unit>",
+            f"<trans-unit><source>A cat</source><target {MARKED}>A CAT</target></trans-unit>",
+        ),
+        (
+            '<trans-unit><source>A cat</source><target xml:lang="it" state = "new" >\n</target>'
+            "<note>A note</note><alt-trans><source>b</source><target>B</target></alt-trans>"
+            "</trans-unit>",
+            f'<trans-unit><source>A cat</source><target xml:lang="it" {MARKED}>A CAT</target>'
+            "<note>A note</note><alt-trans><source>b</source><target>B</target></alt-trans>"
+            "</trans-unit>",
+        ),
+        (
+            '<trans-unit><source>A &lt;cat&gt; &amp; <g id="1">a dog</g></source></trans-unit>',
+            '<trans-unit><source>A &lt;cat&gt; &amp; <g id="1">a dog</g></source>'
+            f'<target {MARKED}>A &lt;CAT&gt; &amp; <g id="1">A DOG</g></target></trans-unit>',
+        ),
+        (
+            "<trans-unit><source>A cat. A dog.</source><seg-source>"
+            '<mrk mtype="seg" mid="0">A cat.</mrk> <mrk mtype="seg" mid="1">A dog.</mrk>'
+            "</seg-source></trans-unit>",
+            "<trans-unit><source>A cat. A dog.</source><seg-source>"
+            '<mrk mtype="seg" mid="0">A cat.</mrk> <mrk mtype="seg" mid="1">A dog.</mrk>'
+            f'</seg-source><target {MARKED}><mrk mtype="seg" mid="0">A CAT.</mrk> '
+            '<mrk mtype="seg" mid="1">A DOG.</mrk></target></trans-unit>',
+        ),
+        (
+            "<x:trans-unit><x:source>A cat</x:source></x:trans-unit>",
+            f"<x:trans-unit><x:source>A cat</x:source><x:target {MARKED}>A CAT</x:target>"
+            "</x:trans-unit>",
+        ),
+    ],
+)
+def test_a_unit_of_the_first_version_gets_its_translation(unit: str, expected: str) -> None:
+    assert translated(old(unit), take_xliff_apart) == old(expected)
+
+
+def test_a_segment_of_the_second_version_gets_its_translation() -> None:
+    unit = (
+        "<unit><segment><source>A <pc id='1'>cat</pc>.</source></segment>"
+        "<ignorable><source> b </source></ignorable>"
+        "<segment><source>A dog.</source><target></target></segment></unit>"
+    )
+    expected = unit.replace(
+        "</pc>.</source>", "</pc>.</source><target>A <pc id='1'>CAT</pc>.</target>"
+    )
+    expected = expected.replace("<target></target>", "<target>A DOG.</target>")
+    assert translated(new(unit), take_xliff_apart) == new(expected)
+
+
+def test_native_codes_are_tags_and_placeholders_to_the_model() -> None:
+    source = (
+        'Press <bpt id="1">&lt;b&gt;</bpt>Save<ept id="1">&lt;/b&gt;</ept> now, {0} '
+        '<ph id="2">{br}</ph>, or <x id="3"/>.'
+    )
+    document = old(f"<trans-unit><source>{source}</source></trans-unit>")
+    assert take_xliff_apart(document, READER).pieces[0] == "Press Save now, {0} {1}, or {2}."
+    assert targets(translated(document, take_xliff_apart, str)) == [source]
+
+
+def test_placeholders_go_where_the_translation_has_them_and_none_is_lost() -> None:
+    document = old("<trans-unit><source>A <x id='a'/> of <x id='b'/>.</source></trans-unit>")
+    turned = translated(document, take_xliff_apart, lambda _: "{1} un {0}.")
+    assert targets(turned) == ["<x id='b'/> un <x id='a'/>."]
+    lost = translated(document, take_xliff_apart, lambda _: "Un {1}.")
+    assert targets(lost) == ["Un <x id='b'/>.<x id='a'/>"]
+
+
+def targets(document: str) -> list[str]:
+    return re.findall("<target[^>]*>(.*)</target>", document)
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "<trans-unit><source>A cat</source><target>Un gatto</target></trans-unit>",
+        '<trans-unit translate="no"><source>A cat</source></trans-unit>',
+        '<group translate="no"><trans-unit><source>A cat</source></trans-unit></group>',
+        "<trans-unit><source></source></trans-unit>",
+    ],
+)
+def test_what_needs_no_translation_stays(unit: str) -> None:
+    assert translated(old(unit), take_xliff_apart) == old(unit)
+
+
+def test_what_follows_something_untranslated_is_translated() -> None:
+    units = (
+        '<group translate="no"><trans-unit><source>A cat</source></trans-unit></group>'
+        "<trans-unit><source>A dog</source></trans-unit>"
+    )
+    found = translated(old(units), take_xliff_apart)
+    assert "A DOG" in found
+    assert "A CAT" not in found
+
+
+def test_the_language_is_named_where_nothing_names_it() -> None:
+    unit = "<trans-unit><source>A cat</source></trans-unit>"
+    found = translated(old(unit, 'source-language="en-US"'), take_xliff_apart)
+    assert 'datatype="plaintext" target-language="it"><body>' in found
+    segment = "<unit><segment><source>A cat</source></segment></unit>"
+    assert 'srcLang="en" trgLang="it">' in translated(
+        new(segment, 'srcLang="en"'), take_xliff_apart
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (old("", 'source-language="de"'), "line 3: it translates from de, and the model from en"),
+        (new("", 'srcLang="en" trgLang="fr"'), "line 1: it translates into fr, and the model into"),
+        (old(""), "line 1: no <trans-unit>"),
+        (old("<trans-unit><source>A cat</source>"), "line 4: <trans-unit> is not closed"),
+        (old("<trans-unit>\n<source>A cat</trans-unit>"), "line 5: <source> is not closed"),
+        ("A cat", "line 1: no <trans-unit>"),
+    ],
+)
+def test_what_cannot_be_translated_is_refused(text: str, said: str) -> None:
+    with pytest.raises(DocumentError, match=said):
+        take_xliff_apart(text, READER)
+
+
+SCRAPS = (
+    *("A cat ", "sleeps. ", "&amp;", "&lt;b&gt;", "é", "\n", "<!-- c -->", "{0}"),
+    *('<x id="1"/>', '<g id="2">a dog</g>', '<ph id="3">%s</ph>', '<bpt id="4">{</bpt>'),
+    *('<mrk mtype="term">word</mrk>', "<it>(</it>"),
+)
+CONTENT = st.lists(st.sampled_from(SCRAPS), min_size=1, max_size=8).map(
+    lambda scraps: "A" + "".join(scraps)
+)
+
+
+@given(st.lists(CONTENT, min_size=1, max_size=3))
+def test_a_target_has_the_tags_and_words_of_its_source(contents: list[str]) -> None:
+    units = "".join(f"<trans-unit><source>{each}</source></trans-unit>\n" for each in contents)
+    found = translated(old(units), take_xliff_apart, str)
+    root = ElementTree.fromstring(found)
+    name = "{urn:oasis:names:tc:xliff:document:1.2}"
+    for unit in root.iter(f"{name}trans-unit"):
+        source, target = unit.find(f"{name}source"), unit.find(f"{name}target")
+        assert source is not None
+        assert target is not None
+        assert sorted(each.tag for each in source.iter() if each is not source) == sorted(
+            each.tag for each in target.iter() if each is not target
+        )
+        texts = ("".join("".join(each.itertext()).split()) for each in (source, target))
+        assert sorted(next(texts)) == sorted(next(texts))
