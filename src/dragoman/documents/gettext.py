@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 
@@ -31,13 +32,14 @@ def take_po_apart(text: str, reader: TextReader) -> Document:
         entries = list(read_entries(text))
     except PoError as error:
         raise DocumentError(error.line, error.reason) from None
+    writer = _Writer(text, reader, line_break_of(text))
     edits: list[Edit] = []
     for entry in entries:
         if entry.is_header:
             _check_header(entry, reader)
-            edits += _complete_header(entry, text, reader)
+            edits += writer.complete_header(entry)
         elif not any(entry.translations):
-            edits += _fill(entry, text, reader)
+            edits += writer.fill(entry)
     return edit(text, edits)
 
 
@@ -52,41 +54,47 @@ def _check_header(header: Entry, reader: TextReader) -> None:
         )
 
 
-def _complete_header(header: Entry, text: str, reader: TextReader) -> Iterator[Edit]:
-    """Write the language and the encoding where a template leaves them open."""
-    (start, end), *_ = header.strings
-    for found in _OPEN.finditer(text, start, end):
-        written = "UTF-8" if found[0] == "CHARSET" else f" {reader.target}"
-        yield Edit(found.start(), found.end(), written)
-
-
 _OPEN = re.compile(r"(?<=Language:)[ ]?(?=\\n) | (?<=charset=)CHARSET", re.VERBOSE)
 
 
-def _fill(entry: Entry, text: str, reader: TextReader) -> Iterator[Edit]:
-    """Write translations of an entry, and that it is fuzzy."""
-    if entry.flags is None:
-        yield Edit(entry.keyword, entry.keyword, f"#, {FUZZY}{line_break_of(text)}")
-    elif not entry.is_fuzzy:
-        yield Edit(entry.flags[0], entry.flags[0], f" {FUZZY},")
-    singular, *plurals = entry.strings
-    if entry.plural is not None and not plurals:  # the only form is that of any number
-        yield _translated(entry.plural, [singular], text, reader)
-        return
-    yield _translated(entry.id, [singular], text, reader)
-    if entry.plural is not None:
-        yield _translated(entry.plural, plurals, text, reader)
+@dataclass(frozen=True)
+class _Writer:
+    """Changes entries of a file."""
 
+    text: str
+    reader: TextReader
+    line_break: str
 
-def _translated(
-    message: str, places: Sequence[tuple[int, int]], text: str, reader: TextReader
-) -> Edit:
-    """Write the translation of a message at places that follow each other."""
-    strings = [text[start:end] for start, end in places]
-    keywords = [string[: string.index('"')] for string in strings]
-    gaps = [text[a[1] : b[0]] for a, b in pairwise(places)]
-    write = partial(_write, keywords=keywords, gaps=gaps, line_break=line_break_of(text))
-    return Edit(places[0][0], places[-1][1], Rewritten(reader.read_string(message), write))
+    def complete_header(self, header: Entry) -> Iterator[Edit]:
+        """Write the language and the encoding where a template leaves them open."""
+        (start, end), *_ = header.strings
+        for found in _OPEN.finditer(self.text, start, end):
+            written = "UTF-8" if found[0] == "CHARSET" else f" {self.reader.target}"
+            yield Edit(found.start(), found.end(), written)
+
+    def fill(self, entry: Entry) -> Iterator[Edit]:
+        """Write translations of an entry, and that it is fuzzy."""
+        if entry.flags is None:
+            yield Edit(entry.keyword, entry.keyword, f"#, {FUZZY}{self.line_break}")
+        elif not entry.is_fuzzy:
+            yield Edit(entry.flags[0], entry.flags[0], f" {FUZZY},")
+        singular, *plurals = entry.strings
+        if entry.plural is None or plurals:
+            yield self._translate(entry.id, [singular])
+        if entry.plural is not None:  # whose only form, if there is one, is that of any number
+            yield self._translate(entry.plural, plurals or [singular])
+
+    def _translate(self, message: str, places: Sequence[tuple[int, int]]) -> Edit:
+        """Write the translation of a message at places that follow each other."""
+        strings = [self.text[start:end] for start, end in places]
+        write = partial(
+            _write,
+            keywords=[string[: string.index('"')] for string in strings],
+            gaps=[self.text[a[1] : b[0]] for a, b in pairwise(places)],
+            line_break=self.line_break,
+        )
+        passage = Rewritten(self.reader.read_string(message), write)
+        return Edit(places[0][0], places[-1][1], passage)
 
 
 def _write(translation: str, keywords: Sequence[str], gaps: Sequence[str], line_break: str) -> str:

@@ -6,9 +6,11 @@ translation is spread over them, by length, and preferably cut after punctuation
 
 import math
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import accumulate, pairwise
+from operator import attrgetter
 from typing import NamedTuple
 
 from dragoman.documents.document import (
@@ -31,23 +33,20 @@ _TIME = r"(?:(\d+):)?(\d\d?):(\d\d)[,.](\d{1,3})"
 _TIMING = re.compile(rf"[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}(?:[ \t].*)?\s*")
 _NUMBER = re.compile(r"\s*\d+\s*")
 
-_TAG = r"(?:<[^<>]*> | \{\\[^{}]*\})"
-_WRAPPED = re.compile(
-    rf"(?P<before> (?:\s*{_TAG})* \s* ) (?P<words> .*? ) (?P<after> (?:\s*</[^<>]*>)* \s* )",
-    re.VERBOSE | re.DOTALL,
-)
-_ANY_TAG = re.compile(_TAG, re.VERBOSE)
+_TAG = r"<[^<>]*>|\{\\[^{}]*\}"
+_TAGS_BEFORE = re.compile(rf"(?:\s*(?:{_TAG}))*\s*")
+_ANY_TAG = re.compile(_TAG)
 _EACH_LINE = re.compile(r"</(\w+)>(\s+)<\1>")
 """Between lines that have the same tag around them, each."""
 
-_SPACE = re.compile(r"\s+(?![^<>]*>)")  # but not within a tag
+_TAG_OR_SPACE = re.compile(rf"{_TAG}|(?P<space>\s+)")
 
 _END = re.compile(r"[.!?…。！？♪\])][\"'”’»)\]]*")
 _APART = tuple("[(♪-–—")
 """Signs with which no cue goes on: sounds, songs, another speaker."""
 
 _DASH = re.compile(r"\s*[-–—]")
-_PUNCTUATION = tuple(".!?…,;:。！？，、")
+_PAUSES = ".!?…,;:。！？，、"
 
 _LONGEST_GAP = 2000  # milliseconds without a cue, within a sentence
 _MOST_CUES = 6  # with one sentence; without punctuation there is no end to see
@@ -113,6 +112,7 @@ def take_webvtt_apart(text: str, reader: TextReader) -> Document:
 
 def _take_apart(text: str, reader: TextReader, *, blank_ends: bool) -> Document:
     cues = [cue for cue in _read_cues(text, blank_ends=blank_ends) if cue.words]
+    line_break = line_break_of(text)
     edits = []
     for group in _group(cues):
         between = [text[a.place[1] : b.place[0]] for a, b in pairwise(group)]
@@ -120,7 +120,7 @@ def _take_apart(text: str, reader: TextReader, *, blank_ends: bool) -> Document:
             _write,
             lengths=[len(cue.words) for cue in group],
             between=between,
-            line_break=line_break_of(text),
+            line_break=line_break,
         )
         passage = _read_group(group, write, reader)
         edits.append(Edit(group[0].place[0], group[-1].place[1], passage))
@@ -141,16 +141,25 @@ def _read_cues(text: str, *, blank_ends: bool) -> Iterator[Cue]:
         elif last < len(lines) and last > i + 1 and _NUMBER.fullmatch(lines[last - 1]):
             last -= 1  # the number of the next cue
         content = text[starts[i + 1] : starts[last]]
-        words = _WRAPPED.fullmatch(content)
-        assert words is not None  # as it matches anything
+        before, after = _unwrap(content)
         yield Cue(
             _milliseconds(timing.groups()[:4]),
             _milliseconds(timing.groups()[4:]),
-            (starts[i + 1] + words.start("words"), starts[i + 1] + words.end("words")),
-            words["before"].strip(),
-            _EACH_LINE.sub(r"\2", words["words"]),
-            words["after"].strip(),
+            (starts[i + 1] + before, starts[i + 1] + after),
+            content[:before].strip(),
+            _EACH_LINE.sub(r"\2", content[before:after]),
+            content[after:].strip(),
         )
+
+
+def _unwrap(content: str) -> tuple[int, int]:
+    """Find the words between tags that are around all of a cue."""
+    found = _TAGS_BEFORE.match(content)
+    start = found.end() if found else 0
+    end = len(content.rstrip())
+    while (tag := content.rfind("</", start, end)) >= 0 and content.find(">", tag) == end - 1:
+        end = len(content[:tag].rstrip())
+    return start, max(start, end)
 
 
 def _milliseconds(time: Sequence[str | None]) -> int:
@@ -201,21 +210,45 @@ def spread(text: str, lengths: Sequence[int]) -> list[str]:
     >>> spread("Quando sono tornato a casa, dormivi.", [10, 5])
     ['Quando sono tornato a casa,', 'dormivi.']
     """
-    is_unspaced = UNSPACED_CHARACTER.search(text) is not None
-    cuts = list(range(1, len(text))) if is_unspaced else [m.end() for m in _SPACE.finditer(text)]
-    if len(cuts) < len(lengths) - 1:
-        return [text] * len(lengths)
-    bonus = len(text) / len(lengths) / 3
-    places, first = [0], 0
-    for i, length in enumerate(accumulate(lengths[:-1]), start=1):
-        wanted = len(text) * length / sum(lengths)
-        allowed = range(first, len(cuts) - (len(lengths) - 1 - i))
+    cuts = list(_places_to_cut(text))
+    num_parts = len(lengths)
+    if len(cuts) < num_parts - 1:
+        return [text] * num_parts
+    bonus = len(text) / num_parts / 3
+    chosen = [0]
+    first = 0
+    for left, length in zip(range(num_parts - 1, 0, -1), accumulate(lengths), strict=False):
+        best = _best_cut(
+            cuts[first : len(cuts) - left + 1], len(text) * length / sum(lengths), bonus
+        )
+        first += best + 1
+        chosen.append(cuts[first - 1].place)
+    return [text[a:b].strip() for a, b in pairwise([*chosen, len(text)])]
 
-        def cost(cut: int, wanted: float = wanted) -> float:
-            after_pause = text[: cuts[cut]].rstrip().endswith(_PUNCTUATION)
-            return abs(cuts[cut] - wanted) - bonus * after_pause
 
-        best = min(allowed, key=cost)
-        places.append(cuts[best])
-        first = best + 1
-    return [text[a:b].strip() for a, b in pairwise([*places, len(text)])]
+class _Cut(NamedTuple):
+    """Where a text may be cut."""
+
+    place: int
+    after_pause: bool
+
+
+def _places_to_cut(text: str) -> Iterator[_Cut]:
+    if UNSPACED_CHARACTER.search(text):
+        yield from (_Cut(i, text[i - 1] in _PAUSES) for i in range(1, len(text)))
+        return
+    for found in _TAG_OR_SPACE.finditer(text):
+        if found["space"] and found.start():
+            yield _Cut(found.end(), text[found.start() - 1] in _PAUSES)
+
+
+def _best_cut(cuts: Sequence[_Cut], wanted: float, bonus: float) -> int:
+    """Find the cut nearest to a place; one after a pause may be farther away by the bonus."""
+    after = bisect_left(cuts, wanted, key=attrgetter("place"))
+    near = range(max(0, after - 1), min(after + 1, len(cuts)))
+    reach = min(abs(cuts[i].place - wanted) for i in near) + bonus
+    start = bisect_left(cuts, wanted - reach, key=attrgetter("place"))
+    end = bisect_right(cuts, wanted + reach, key=attrgetter("place"))
+    return min(
+        range(start, end), key=lambda i: abs(cuts[i].place - wanted) - bonus * cuts[i].after_pause
+    )

@@ -39,6 +39,7 @@ _STATE = ' state="needs-review-translation" state-qualifier="leveraged-mt"'
 _OTHER_STATE = re.compile(
     r"""\s+ state(?:-qualifier)? \s* = \s* (?: "[^"]*" | '[^']*' )""", re.VERBOSE
 )
+_NUMBERED = re.compile(r"\{\d+\}")
 _ATTRIBUTE = re.compile(r"""([\w:.-]+) \s* = \s* (?: "([^"]*)" | '([^']*)' )""", re.VERBOSE)
 
 
@@ -91,20 +92,20 @@ def take_xliff_apart(text: str, reader: TextReader) -> Document:
     """
     file = _File(text)
     edits: list[Edit] = []
-    untranslated: list[int] = []  # ends of the elements around that say so
     num_units = place = 0
+    untranslated_until = -1
     while place < len(file.tokens):
         token = file.tokens[place]
-        while untranslated and place > untranslated[-1]:
-            untranslated.pop()
-        if token.marked and token.kind == "open":
-            untranslated.append(file.end(place))
-        if token.kind in ("open", "void") and _name(token) in _LANGUAGES:
+        is_translated = place > untranslated_until
+        if is_translated and token.kind == "open" and token.marked:
+            untranslated_until = file.end(place)
+            is_translated = False
+        if token.kind == "open" and _name(token) in _LANGUAGES:
             edits += _check_languages(file, place, reader)
-        if token.kind == "open" and _name(token) in _UNITS:
+        elif token.kind == "open" and _name(token) in _UNITS:
             num_units += 1
             end = file.end(place)
-            edits += [] if untranslated else _fill(file, place, end, reader)
+            edits += _fill(file, place, end, reader) if is_translated else []
             place = end
         place += 1
     if not num_units:
@@ -166,7 +167,8 @@ def _show(file: _File, part: _Part) -> tuple[str, dict[str, str]]:
         The content of an element, and what each placeholder in it stands for.
     """
     content, placeholders = file.inside(part), dict[str, str]()
-    names = (name for i in count() if (name := f"{{{i}}}") not in content)
+    own = set(_NUMBERED.findall(content))
+    names = (name for i in count() if (name := f"{{{i}}}") not in own)
     shown = []
     place = part.opening + 1
     while place < part.closing:
@@ -184,9 +186,13 @@ def _show(file: _File, part: _Part) -> tuple[str, dict[str, str]]:
 
 def _write(text: str, placeholders: Mapping[str, str], before: str, after: str) -> str:
     """Write a target. A placeholder that was lost stands at its end, as a program needs it."""
-    for name, raw in placeholders.items():
-        text = text.replace(name, raw) if name in text else text + raw
-    return before + text + after
+    lost = dict(placeholders)
+
+    def put_back(found: re.Match[str]) -> str:
+        lost.pop(found[0], None)
+        return placeholders.get(found[0], found[0])
+
+    return before + _NUMBERED.sub(put_back, text) + "".join(lost.values()) + after
 
 
 def _parts(file: _File, opening: int, closing: int) -> dict[str, _Part]:

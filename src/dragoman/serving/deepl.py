@@ -199,7 +199,7 @@ async def upload_document(
     file: UploadFile,
     wanted: Annotated[DocumentForm, Depends()],
 ) -> dict[str, str]:
-    """Start to translate a text or HTML file."""
+    """Start to translate a text or a document."""
     check_key(request, service.settings.api_keys)
     await refuse_repeated_fields(request)
     name = wanted.filename or file.filename

@@ -110,7 +110,7 @@ async def translate_file(
     target: Annotated[str, Form()],
     api_key: Annotated[str | None, Form()] = None,
 ) -> dict[str, str]:
-    """Translate a text or HTML file, and say where the translation waits to be fetched."""
+    """Translate a text or a document, and say where the translation waits to be fetched."""
     check_key(request, service.settings.api_keys, api_key=api_key)
     order = Order(texts=[], source=None if source == AUTO else source, target=target)
     await refuse_repeated_fields(request)

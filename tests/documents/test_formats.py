@@ -1,0 +1,31 @@
+"""What holds for documents of every kind."""
+
+import pytest
+from tests.documents.translated import translated
+
+from dragoman.documents.formats import DOCUMENT_FORMATS
+
+TIME = "00:00:01,000 --> 00:00:02,000\n"
+UNIT = "<xliff version='1.2'><trans-unit><source>{}</source></trans-unit></xliff>"
+
+
+@pytest.mark.parametrize(
+    ("ending", "text"),
+    [
+        (".srt", TIME + "<i>" * 20_000),
+        (".srt", TIME + "{\\" * 20_000),
+        (".srt", TIME + "a" + " " * 20_000 + "b" + "</i> " * 20_000 + "c"),
+        (".srt", TIME + "A cat, " * 20_000),
+        (".vtt", (TIME + "A cat\n\n") * 5_000),
+        (".po", 'msgid ""\n' + '"a"\n' * 20_000 + 'msgstr ""'),
+        (".po", 'msgid "a"\nmsgstr ""\n' * 5_000),
+        (".xlf", UNIT.format("<x/>" * 20_000 + "A cat")),
+        (".xlf", UNIT.format("<ph>" * 20_000 + "</ph>" * 20_000 + "A cat")),
+        (".xlf", UNIT.format("<g translate='no'>" * 9_000 + "A cat" + "</g>" * 9_000)),
+        (".html", "<p>A cat. <b>A dog</b>" * 5_000),
+    ],
+)
+@pytest.mark.timeout(60)  # where time grew with the square of the length it took several minutes
+def test_what_is_repeated_without_end_is_read_in_reasonable_time(ending: str, text: str) -> None:
+    found = translated(text, DOCUMENT_FORMATS[ending].take_apart)
+    assert len(found.split()) >= len(text.split())
