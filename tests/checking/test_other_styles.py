@@ -958,6 +958,19 @@ def test_a_head_that_no_method_uses_is_forgotten() -> None:
     assert "weights-without-gradient" in report(left_to_others, "Transformer")[1].passed
 
 
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "def train(model, src, tgt):\n    return model.out(model(src, tgt))\n",
+        "if __name__ == '__main__':\n    logits = Transformer(9, 9, 8, 2, 9, 1).out(None)\n",
+    ],
+)
+def test_a_head_that_only_a_training_loop_uses_is_used(loop: str) -> None:
+    program = STACKED.replace("return self.out(states)", "return states") + loop
+
+    assert "weights-without-gradient" in report(program, "Transformer")[1].passed
+
+
 def test_a_linear_layer_of_one_s_own_is_no_projection_to_the_vocabulary() -> None:
     linear = """
 class Linear(nn.Module):

@@ -156,8 +156,11 @@ class Examiner:
 
     def _workshop(self) -> Workshop:
         """Read the program's names afresh, because mending replaces classes."""
-        found = find_parts(self.program.names, self.wishes.classes)
-        return Workshop(found, self.wishes.arguments, self.program.dataclasses)
+        program = self.program
+        found = find_parts(program.names, self.wishes.classes)
+        return Workshop(
+            found, self.wishes.arguments, program.dataclasses, program.read_of_others
+        )
 
     def _factory(self, part: str) -> Callable[..., Any] | None:
         """Return what builds a part, if it is there."""

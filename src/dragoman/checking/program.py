@@ -11,6 +11,7 @@ import sys
 import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, is_dataclass
+from functools import cached_property
 from types import FrameType, ModuleType
 from typing import Any
 
@@ -87,6 +88,17 @@ class Program:
             for each in dict.fromkeys(classes)
             if is_dataclass(each) and each.__module__ == self.module.__name__
         )
+
+    @cached_property
+    def read_of_others(self) -> set[str]:
+        """The attributes that it reads of anything but `self`, as a training loop of its model."""
+        return {
+            node.attr
+            for statement in self.statements
+            for node in ast.walk(statement.tree)
+            if isinstance(node, ast.Attribute)
+            and not (isinstance(node.value, ast.Name) and node.value.id == "self")
+        }
 
     def execute(self, statement: Statement) -> None:
         """Run one statement; what it raises is passed on.

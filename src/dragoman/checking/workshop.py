@@ -1,7 +1,7 @@
 """Builds a learner's part with small sizes, and whatever the part is made of."""
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -86,12 +86,15 @@ class Workshop:
         found: Mapping[str, Callable[..., Any]],
         named: Mapping[str, str],
         configurations: Sequence[type],
+        read_of_others: Set[str],
     ) -> None:
         self.found = found
         self.named = named
         """Roles of arguments that the user has given."""
         self.configurations = configurations
         """The program's dataclasses."""
+        self.read_of_others = read_of_others
+        """Attributes that the program reads of anything but `self`."""
 
     def has(self, part: str) -> bool:
         """Tell whether a part was found."""

@@ -25,10 +25,16 @@ def run_transformer(workshop: Workshop, model: nn.Module, source: Tensor, target
     Returns:
         Logits or, if a model leaves the projection to others, states; (batch, target, ...).
     """
-    return _call(model, source, target, _masks(workshop, model, source, target))
+    return _call(workshop, model, source, target, _masks(workshop, model, source, target))
 
 
-def _call(model: nn.Module, source: Tensor, target: Tensor, masks: Mapping[str, Tensor]) -> Tensor:
+def _call(
+    workshop: Workshop,
+    model: nn.Module,
+    source: Tensor,
+    target: Tensor,
+    masks: Mapping[str, Tensor],
+) -> Tensor:
     given = {"source": source, "target": target, **masks}
     if type(model).forward is not nn.Module.forward:
         told = bind(model, MODEL, given)
@@ -36,30 +42,31 @@ def _call(model: nn.Module, source: Tensor, target: Tensor, masks: Mapping[str, 
             raise NotCheckableError(
                 "its forward takes no source and target, and only encoder-decoders are examined"
             )
-        return _projected(model, first_tensor(model(**told)))
+        return _projected(workshop, model, first_tensor(model(**told)))
     encode, decode = (_method(model, name) for name in ("encode", "decode"))
     memory = call(encode, MODEL, {k: given[k] for k in ("source", "source_mask") if k in given})
     del given["source"]
-    return _projected(model, call(decode, DECODE, {**given, "memory": memory}))
+    return _projected(workshop, model, call(decode, DECODE, {**given, "memory": memory}))
 
 
-def _projected(model: nn.Module, output: Tensor) -> Tensor:
+def _projected(workshop: Workshop, model: nn.Module, output: Tensor) -> Tensor:
     """Project what has not been projected yet, if the model knows how or has a layer for it."""
     if output.size(-1) != SIZES.d_model:
         return output
     named = (getattr(model, name, None) for name in _PROJECTIONS)
-    ways: list[Any] = [*filter(callable, named), *_heads_of_methods(model)]
+    ways: list[Any] = [*filter(callable, named), *_unused_heads(workshop, model)]
     return call(ways[0], {}, {"states": output}) if ways else output
 
 
-def _heads_of_methods(model: nn.Module) -> Iterator[nn.Module]:
-    """Find layers to the vocabulary that a method other than forward uses, or that are for callers.
+def _unused_heads(workshop: Workshop, model: nn.Module) -> Iterator[nn.Module]:
+    """Find layers to the vocabulary that forward leaves to another method or to the program.
 
     If there is no forward, callers have to use what the model has.
     """
     has_forward = type(model).forward is not nn.Module.forward
     methods = {**vars(type(model)), "__init__": None, "forward": None}
     used = {word for method in methods.values() if callable(method) for word in words_in(method)}
+    used |= workshop.read_of_others
     for name, layer in model.named_children():
         is_a_head = isinstance(layer, nn.Linear) and layer.out_features == SIZES.target_vocab
         if is_a_head and (name in used or not has_forward):
@@ -79,12 +86,16 @@ def _masks(
         "target_mask": (target != PADDING)[:, None] & seen,
     }
     if not workshop.has("MultiHeadAttention"):
-        return _masks_of_others(model, source, target, visible)
+        return _masks_of_others(workshop, model, source, target, visible)
     return {role: workshop.convention.mask(mask) for role, mask in visible.items()}
 
 
 def _masks_of_others(
-    model: nn.Module, source: Tensor, target: Tensor, visible: Mapping[str, Tensor]
+    workshop: Workshop,
+    model: nn.Module,
+    source: Tensor,
+    target: Tensor,
+    visible: Mapping[str, Tensor],
 ) -> dict[str, Tensor]:
     """Find the masks that hide the future from a model whose attention is not the learner's.
 
@@ -94,7 +105,7 @@ def _masks_of_others(
     errors: list[Exception] = []
     for masks in _ways_to_tell(visible):
         try:
-            if not _sees_the_future(model, source, target, masks):
+            if not _sees_the_future(workshop, model, source, target, masks):
                 return masks
             accepted.append(masks)
         except (*REFUSED, AttributeError) as error:
@@ -118,7 +129,11 @@ def _ways_to_tell(visible: Mapping[str, Tensor]) -> Iterator[dict[str, Tensor]]:
 
 
 def _sees_the_future(
-    model: nn.Module, source: Tensor, target: Tensor, masks: Mapping[str, Tensor]
+    workshop: Workshop,
+    model: nn.Module,
+    source: Tensor,
+    target: Tensor,
+    masks: Mapping[str, Tensor],
 ) -> bool:
     """Replace the last word, and see whether earlier outputs change."""
     other = exchange(target, -1)
@@ -126,7 +141,9 @@ def _sees_the_future(
     model.eval()
     try:
         with torch.no_grad(), torch.random.fork_rng(devices=[]):
-            before, after = (_call(model, source, words, masks) for words in (target, other))
+            before, after = (
+                _call(workshop, model, source, words, masks) for words in (target, other)
+            )
     finally:
         model.train(training)
     return not same(before[:, :-1], after[:, :-1])
