@@ -958,6 +958,38 @@ def test_a_head_that_no_method_uses_is_forgotten() -> None:
     assert "weights-without-gradient" in report(left_to_others, "Transformer")[1].passed
 
 
+CUTS = """
+class Transformer(nn.Module):
+    def __init__(self, vocab_size, d_model):
+        super().__init__()
+        self.words, self.positions = nn.Embedding(vocab_size, d_model), nn.Embedding(50, d_model)
+        self.out = nn.Linear(d_model, vocab_size)
+    def look_up(self, words):
+        return self.words(words) + self.positions(torch.arange(words.size(1))).cos()
+    def forward(self, src, tgt):
+        seen = self.look_up(tgt[:, :-1])
+        past = {}
+        return self.out(past.tanh() + seen + self.look_up(src).tanh().sum(1, keepdim=True))
+"""
+
+
+@pytest.mark.parametrize(
+    ("past", "expected"),
+    [
+        ("seen.cumsum(1)", []),
+        ("seen.flip(1).cumsum(1).flip(1)", ["future-is-invisible", "past-is-visible"]),
+    ],
+)
+def test_a_model_that_leaves_out_the_last_word_itself_is_examined(
+    past: str, expected: list[str]
+) -> None:
+    part = report(HEAD + CUTS.format(past), "Transformer")[1]
+
+    found = [name for name in mistakes(part) if name.endswith("visible")]
+    assert [name for name in found if name != "padding-is-invisible"] == expected
+    assert not any(reason.startswith("start") for reason in part.not_checked)
+
+
 @pytest.mark.parametrize(
     "loop",
     [

@@ -22,10 +22,16 @@ PADDING_IDS = (0, 1, 2, 3)
 def run_transformer(workshop: Workshop, model: nn.Module, source: Tensor, target: Tensor) -> Tensor:
     """Call a model with source and target, and the masks that it asks for.
 
+    One that leaves out the last word of the target itself is given a word more.
+
     Returns:
         Logits or, if a model leaves the projection to others, states; (batch, target, ...).
     """
-    return _call(workshop, model, source, target, _masks(workshop, model, source, target))
+    output = _call(workshop, model, source, target, _masks(workshop, model, source, target))
+    if output.shape[:-1] != (target.size(0), target.size(1) - 1):
+        return output
+    longer = torch.cat([target, target[:, -1:]], dim=1)
+    return _call(workshop, model, source, longer, _masks(workshop, model, source, longer))
 
 
 def _call(
