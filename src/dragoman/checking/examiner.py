@@ -14,6 +14,7 @@ from dragoman.checking.examinations.check import Check, Examination
 from dragoman.checking.examinations.every_part import (
     OF_EVERY_PART,
     OF_WHAT_FAILS,
+    OF_WHAT_IS_NAN,
     OF_WHAT_IS_RANDOM,
     OUTSIDE,
 )
@@ -218,14 +219,17 @@ class Examiner:
     def _examinations(
         self, part: str, workshop: Workshop, findings: "_Findings"
     ) -> tuple[Examination, ...]:
-        """Choose what can be examined: if the output is random, not what it depends on."""
+        """Choose what can be examined: if the output is random or NaN, not what it depends on."""
         try:
             with time_limit(SECONDS_AN_EXAMINATION):
                 module, output = run(workshop, part)
                 again = give(workshop, part, module)
         except (Exception, SystemExit, OutOfTime):  # which each examination will report
             return (*EXAMINATIONS[part], *OF_EVERY_PART)
-        if torch.equal(again.nan_to_num(), output.nan_to_num()):
+        if output.isnan().any():
+            findings.not_checked.append("what its output depends on, because it is not a number")
+            return OF_WHAT_IS_NAN
+        if torch.equal(again, output):
             return (*EXAMINATIONS[part], *OF_EVERY_PART)
         findings.not_checked.append("what its output depends on, because the output is random")
         return OF_WHAT_IS_RANDOM

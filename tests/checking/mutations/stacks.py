@@ -192,6 +192,13 @@ MODELS = [
             "\n\n    def forward(self, src: Tensor, trg",
         ),
     ),
+    together(
+        "output-is-nan",
+        "Transformer",
+        "sized",
+        ("torch.finfo(scores.dtype).min", "-torch.inf"),
+        (".triu(diagonal=1)", ".triu()"),
+    ),
     *each(
         "evaluation-is-random",
         "Transformer",

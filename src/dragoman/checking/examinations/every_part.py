@@ -14,6 +14,12 @@ from dragoman.checking.examinations.layout import refuse_length_first
 from dragoman.checking.examinations.probe import give, run
 from dragoman.checking.workshop import SIZES, Workshop
 
+NAN = Check(
+    name="output-is-nan",
+    finding="Some of its output is not a number.",
+    why="A softmax of nothing but -inf and a product of 0 and -inf are NaN, and so is the loss.",
+    section="3.2.3",
+)
 RANDOM_EVALUATION = Check(
     name="evaluation-is-random",
     finding="In evaluation mode the same input gives different outputs.",
@@ -67,6 +73,13 @@ BATCH = Check(
 VAR_KEYWORD = inspect.Parameter.VAR_KEYWORD
 MOST_SHOWN = 4
 """Maximum number of names of weights in one sentence."""
+
+
+def output_is_a_number(workshop: Workshop, part: str) -> Iterator[Verdict]:
+    """Count what is not a number."""
+    _, output = run(workshop, part)
+    count = int(output.isnan().sum())
+    yield NAN, f"{count} of {output.numel()} numbers are NaN" if count else None
 
 
 def evaluation_is_not_random(workshop: Workshop, part: str) -> Iterator[Verdict]:
@@ -211,6 +224,15 @@ def sentences_are_independent(workshop: Workshop, part: str) -> Iterator[Verdict
 OF_WHAT_FAILS = (all_weights_are_its_own, width_has_an_effect)
 """What may say why a part does not run."""
 
+OF_WHAT_IS_NAN = (
+    output_is_a_number,
+    all_weights_are_its_own,
+    width_has_an_effect,
+    arguments_are_known,
+    layers_are_independent,
+)
+"""What can be examined in a part whose output cannot be compared with any other."""
+
 OF_WHAT_IS_RANDOM = (
     evaluation_is_not_random,
     all_weights_learn,
@@ -222,6 +244,7 @@ OF_WHAT_IS_RANDOM = (
 """What can be examined in a part whose output is random."""
 
 OF_EVERY_PART = (
+    output_is_a_number,
     evaluation_is_not_random,
     dropout_has_an_effect,
     all_weights_learn,

@@ -97,7 +97,10 @@ def _with_masks(workshop: Workshop, look: Callable[[int, Convention], Tensor]) -
         look: Calls it with masks for a number of queries in a convention.
     """
     try:
-        return look(1, workshop.known_convention or USUAL)
+        output = look(1, workshop.known_convention or USUAL)
+        if output.isnan().any():  # if no convention is known, because all may be hidden
+            _ = workshop.convention
+        return output
     except REFUSED:
         if workshop.has("MultiHeadAttention"):
             raise
