@@ -63,6 +63,15 @@ def test_what_only_a_notebook_understands_leaves_the_lines_around_it(
     assert first.source == left
 
 
+def test_a_line_of_quotes_that_are_never_closed_is_read_once(tmp_path: Path) -> None:
+    """For each quote anew, it would be read for hours."""
+    quotes = "'" + "\\'" * 300_000
+
+    (cell,) = read_cells(written(tmp_path / "x.ipynb", notebook(f"%time\n{quotes}\n!ls")))
+
+    assert cell.source == f"pass\n{quotes}\npass"
+
+
 def test_a_remainder_at_the_beginning_of_a_line_is_no_magic(tmp_path: Path) -> None:
     source = "a = (7\n% 4)"
 

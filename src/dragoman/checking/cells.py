@@ -14,8 +14,8 @@ LONGEST = 4_000_000
 _FENCE = re.compile(r"^(?P<fence>```+|~~~+)[ \t]*(?P<language>\w*)[^\n]*\n", re.MULTILINE)
 _PROMPT = re.compile(r"^In ?\[[\w ]*\]:[ \t]*\n?", re.MULTILINE)
 _MAGIC = re.compile(
-    r"(?P<text>(?P<triple>\"{3}|'{3})(?:\\[\s\S]|[^\\])*?(?P=triple)"  # whose lines are none
-    r"|(?P<quote>[\"'])(?:\\.|[^\\\n])*?(?P=quote)|\#.*)"
+    r"(?P<text>(?P<triple>\"{3}|'{3})(?:\\[\s\S]|(?!(?P=triple))[^\\])*+(?P=triple)?"  # no magics
+    r"|(?P<quote>[\"'])(?:\\.|(?!(?P=quote))[^\\\n])*+(?P=quote)?|\#.*)"
     r"|^(?P<before>[ \t]*)"
     r"(?:(?P<kept>\w[\w., ]*=[ \t]*)?"  # files = !ls
     r"(?:%time[ \t]+(?P<timed>\S.*)|(?:%%?\w|!(?!=))(?:.*\\\n)*.*)"
