@@ -609,6 +609,7 @@ class MultiHeadAttention(BatchFirst):
 """
 
 
+@NESTED
 def test_what_reads_the_length_first_is_left_alone() -> None:
     file, attention = report(HEAD + LENGTH_FIRST_ATTENTION, "MultiHeadAttention")
     assert not mistakes(file, attention)
@@ -618,6 +619,11 @@ def test_what_reads_the_length_first_is_left_alone() -> None:
     file, encoder = report(HEAD + block, "EncoderBlock")
     assert not mistakes(file, encoder)
     assert "(length, batch, d_model)" in encoder.not_checked[0]
+
+    model = WRAPPER.format("", "", "tgt_mask").replace(", batch_first=True", "")
+    file, whole = report(HEAD + LENGTH_FIRST_ATTENTION + model, "Transformer")
+    assert not mistakes(file, whole)
+    assert "(length, batch, d_model)" in whole.not_checked[0]
 
 
 def test_heads_that_are_cut_along_the_batch_are_still_a_mistake() -> None:

@@ -159,9 +159,7 @@ class Examiner:
         """Read the program's names afresh, because mending replaces classes."""
         program = self.program
         found = find_parts(program.names, self.wishes.classes)
-        return Workshop(
-            found, self.wishes.arguments, program.dataclasses, program.read_of_others
-        )
+        return Workshop(found, self.wishes.arguments, program.dataclasses, program.read_of_others)
 
     def _factory(self, part: str) -> Callable[..., Any] | None:
         """Return what builds a part, if it is there."""

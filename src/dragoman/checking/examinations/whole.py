@@ -10,6 +10,7 @@ from dragoman.checking.arguments import DECODE, MODEL, NotCheckableError, roles_
 from dragoman.checking.calls import bind, call, first_tensor
 from dragoman.checking.convention import REFUSED, conventions
 from dragoman.checking.examinations.check import exchange, same
+from dragoman.checking.examinations.layout import refuse_length_first
 from dragoman.checking.words import words_in
 from dragoman.checking.workshop import SIZES, Workshop
 
@@ -93,6 +94,8 @@ def _masks(
     }
     if not workshop.has("MultiHeadAttention"):
         return _masks_of_others(workshop, model, source, target, visible)
+    if workshop.known_convention is None:
+        refuse_length_first(workshop, "Transformer")
     return {role: workshop.convention.mask(mask) for role, mask in visible.items()}
 
 
