@@ -633,7 +633,7 @@ def test_heads_that_are_cut_along_the_batch_are_still_a_mistake() -> None:
         "layer(x).view(-1, self.h, x.size(1), self.d_k)",
     )
 
-    assert mistakes(*report(HEAD + attention, "MultiHeadAttention"))
+    assert mistakes(*report(HEAD + attention, "MultiHeadAttention")) == ["attention-heads"]
 
 
 def test_a_mask_may_be_of_keys_alone() -> None:
