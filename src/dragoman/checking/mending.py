@@ -8,10 +8,7 @@ missing, and there is one obvious thing to put in its place.
 import ast
 import builtins
 import re
-import traceback
-from collections.abc import Iterator
 from dataclasses import dataclass
-from types import FrameType
 from typing import Literal
 
 from torch import nn
@@ -79,7 +76,7 @@ def _name_forward(error: BaseException, program: Program) -> Mend | None:
 
 def _call_own_module(error: BaseException, program: Program) -> Mend | None:
     """`network(x)`, where the module has a `self.network`, calls a global of other sizes."""
-    for statement, line, frame in _way_of(error, program):
+    for statement, line, frame in program.way_of(error):
         module = frame.f_locals.get("self")
         if not isinstance(module, nn.Module):
             continue
@@ -93,14 +90,6 @@ def _call_own_module(error: BaseException, program: Program) -> Mend | None:
             said = f"the global `{reading.name}` is called; read as `self.{meant[reading.name]}`"
             return Mend(statement, f"{statement.place(line)}: {said}", "stranger")
     return None
-
-
-def _way_of(error: BaseException, program: Program) -> Iterator[tuple[Statement, int, FrameType]]:
-    """Iterate over the lines of the program that an error came through."""
-    for frame, line in traceback.walk_tb(error.__traceback__):
-        for statement in program.statements:
-            if statement.holds(frame.f_code.co_filename, line):
-                yield statement, line, frame
 
 
 class _ReadAsOwn(ast.NodeTransformer):

@@ -9,7 +9,7 @@ import linecache
 import re
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, is_dataclass
 from functools import cached_property
 from types import FrameType, ModuleType
@@ -71,8 +71,7 @@ class Program:
             file = _FILE.format(index)
             lines = cell.source.splitlines(keepends=True)
             linecache.cache[file] = (len(cell.source), None, lines, file)  # torch.jit reads them
-            trees = self._parse(cell)
-            self.statements.extend(Statement(cell, tree, file) for tree in trees)
+            self.statements.extend(Statement(cell, tree, file) for tree in self._parse(cell))
 
     @property
     def names(self) -> dict[str, Any]:
@@ -130,26 +129,31 @@ class Program:
         definition = isinstance(tree, ast.ClassDef | ast.FunctionDef | ast.Import | ast.ImportFrom)
         self.failures.append(Failure(place, sentence, definition and not elsewhere))
 
+    def way_of(self, error: BaseException) -> list[tuple[Statement, int, FrameType]]:
+        """List the lines of the program that an error came through, the innermost one last."""
+        return [
+            (statement, line, frame)
+            for frame, line in traceback.walk_tb(error.__traceback__)
+            for statement in self.statements
+            if statement.holds(frame.f_code.co_filename, line)
+        ]
+
     def line_of(self, error: BaseException) -> tuple[Statement, int, FrameType] | None:
         """Find the innermost line of the program that an error came through."""
-        found = None
-        for frame, line in traceback.walk_tb(error.__traceback__):
-            for statement in self.statements:
-                if statement.holds(frame.f_code.co_filename, line):
-                    found = (statement, line, frame)
-        return found
+        way = self.way_of(error)
+        return way[-1] if way else None
 
     def place_of(self, error: BaseException) -> str:
         """Say where in the program an error came from, or nothing if it did not."""
         found = self.line_of(error)
         return f"{found[0].place(found[1])}: " if found else ""
 
-    def _parse(self, cell: Cell) -> Iterator[ast.stmt]:
+    def _parse(self, cell: Cell) -> list[ast.stmt]:
         """Parse a cell; a line that is not Python is reported, and fixed or left out."""
         lines = cell.source.split("\n")
         for _ in range(MOST_SYNTAX_ERRORS):
             try:
-                return iter(ast.parse("\n".join(lines)).body)
+                return ast.parse("\n".join(lines)).body
             except (SyntaxError, ValueError) as error:
                 at = min(getattr(error, "lineno", 1) or 1, len(lines))
                 failure = Failure(cell.place(at), f"is not Python ({_message(error)})", True)
@@ -158,7 +162,7 @@ class Program:
                     lines = _put_right(lines, at, error) or _left_out(lines, at, error)
                 else:
                     lines = _left_out(lines, at, error)
-        return iter(())
+        return []
 
 
 def _put_right(lines: list[str], at: int, error: SyntaxError | ValueError) -> list[str] | None:
