@@ -11,6 +11,7 @@ from dragoman.checking.convention import REFUSED, conventions
 from dragoman.checking.examinations.attention_forms import (
     RIGHT,
     WRONG,
+    Form,
     Inputs,
     all_visible,
     call_attention,
@@ -64,21 +65,29 @@ def mask(workshop: Workshop, part: str) -> Iterator[Verdict]:
     if form["softmax"] != RIGHT["softmax"]:
         over = form["softmax"]
         raise NotCheckableError(f"its mask: a softmax over the {over} hides none of the keys")
+    yield MASK, _how_masked(module, form, inputs)
+
+
+def _without_last_key(inputs: Inputs) -> Tensor:
+    """Make a mask that hides the last key from all queries."""
     visible = all_visible(inputs)
     visible[:, :, -1] = False
-    hidden = replace(inputs, visible=visible)
-    yield MASK, _how_masked(module, hidden)
+    return visible
 
 
-def _how_masked(module: nn.Module, inputs: Inputs) -> str | None:
-    """Say what a mask that does not hide does; None if other mistakes are to blame."""
-    assert inputs.visible is not None
-    form = explain(module, replace(inputs, visible=None), SIZES.heads) or RIGHT
+def _how_masked(module: nn.Module, form: Form, inputs: Inputs) -> str | None:
+    """Say what a mask that does not hide does to an attention that is of a form without it.
+
+    Returns:
+        None if it does what it should, and other mistakes are to blame.
+    """
+    visible = _without_last_key(inputs)
+    inputs = replace(inputs, visible=visible)
     unmasked = call_attention(module, inputs)
     accepted = False
     for convention in conventions():
         try:
-            output = call_attention(module, inputs, convention.mask(inputs.visible))
+            output = call_attention(module, inputs, convention.mask(visible))
         except REFUSED as error:
             refusal = str(error).split("\n")[0]
             continue
@@ -99,9 +108,7 @@ def half_precision(workshop: Workshop, part: str) -> Iterator[Verdict]:
     """Mask in float16, as mixed precision does; even if the mask has no effect."""
     module = workshop.build(part)
     inputs = inputs_for(module)
-    visible = all_visible(inputs)
-    visible[:, :, -1] = False
-    told = _accepted(workshop, module, replace(inputs, visible=visible))
+    told = _accepted(workshop, module, inputs)
     half = Inputs(query=inputs.query.half(), key=inputs.key.half(), value=inputs.value.half())
     if told.is_floating_point():
         told = told.half()
@@ -118,10 +125,10 @@ def half_precision(workshop: Workshop, part: str) -> Iterator[Verdict]:
 
 def _accepted(workshop: Workshop, module: nn.Module, inputs: Inputs) -> Tensor:
     """Write a mask that the module obeys or, if it obeys none, one that it accepts."""
-    assert inputs.visible is not None
+    visible = _without_last_key(inputs)
     known = workshop.known_convention
     for convention in [known] if known else conventions():
-        told = convention.mask(inputs.visible)
+        told = convention.mask(visible)
         try:
             call_attention(module, inputs, told)
         except REFUSED:
