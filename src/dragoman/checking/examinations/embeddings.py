@@ -46,7 +46,7 @@ _OF_SCALING = re.compile(r"sqrt|scal|root|^0\.5$", re.IGNORECASE)
 def scale(workshop: Workshop, part: str) -> Iterator[Verdict]:
     """Compare what comes out with the row of the table."""
     module = workshop.build(part)
-    (table,) = _tables(module)
+    table = _table(module)
     ids = tokens(2, 5, SIZES.source_vocab)
     with torch.no_grad():
         output = call(module, {}, {"tokens": ids})
@@ -125,7 +125,7 @@ def _words_around_embeddings(workshop: Workshop) -> Iterator[str]:
 def start(workshop: Workshop, part: str) -> Iterator[Verdict]:
     """Measure embeddings of the paper's width before any training."""
     module = workshop.build(part, d_model=WIDE, heads=8)
-    (table,) = _tables(module)
+    table = _table(module)
     with torch.no_grad():
         deviation = call(module, {}, {"tokens": tokens(2, 9, SIZES.source_vocab)}).std().item()
     wrong = f"at d_model={WIDE} their standard deviation is {deviation:.1f}; that of sinusoids 0.7"
@@ -134,11 +134,11 @@ def start(workshop: Workshop, part: str) -> Iterator[Verdict]:
     yield PADDING, None if kept else "the embedding of id 0 is as long as any other"
 
 
-def _tables(module: nn.Module) -> list[nn.Embedding]:
+def _table(module: nn.Module) -> nn.Embedding:
     tables = [child for child in module.modules() if isinstance(child, nn.Embedding)]
     if len(tables) != 1:
         raise NotCheckableError(f"its table ({len(tables)} nn.Embedding were found in it)")
-    return tables
+    return tables[0]
 
 
 EXAMINATIONS = (scale, start)

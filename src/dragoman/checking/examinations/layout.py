@@ -1,7 +1,6 @@
 """Which dimension is that of the sentences; only parts that have it first are examined."""
 
 from contextlib import suppress
-from typing import Any
 
 import torch
 from torch import nn
@@ -26,23 +25,17 @@ def reads_length_first(workshop: Workshop, part: str) -> bool:
     if part not in _WITH_ATTENTION:
         return False
     with suppress(Exception):  # what fails here is reported where the part is examined
-        if _holds_length_first(workshop.build(part)):
-            return True
+        for layer in workshop.build(part).modules():
+            if isinstance(layer, nn.MultiheadAttention) and not layer.batch_first:
+                return True
     if not workshop.has("MultiHeadAttention"):
         return False
     with suppress(Exception):
-        return is_length_first(workshop.build("MultiHeadAttention"))
+        return _is_length_first(workshop.build("MultiHeadAttention"))
     return False
 
 
-def _holds_length_first(module: Any) -> bool:
-    return any(
-        isinstance(layer, nn.MultiheadAttention) and not layer.batch_first
-        for layer in module.modules()
-    )
-
-
-def is_length_first(attention: nn.Module) -> bool:
+def _is_length_first(attention: nn.Module) -> bool:
     """Leave out one of two sentences, along either dimension, and see where it matters."""
     x = random(2, 5, SIZES.d_model)
     with torch.no_grad():

@@ -64,7 +64,7 @@ def _table(mask: Tensor) -> Tensor:
 def _what_is_seen(workshop: Workshop, mask: Tensor) -> Tensor:
     """Find which position depends on which: (position, what it looks at)."""
     module = workshop.build("MultiHeadAttention")
-    told = mask.reshape(-1, LENGTH, LENGTH)[:1].expand(1, -1, -1)
+    told = mask.reshape(-1, LENGTH, LENGTH)[:1]
     if mask.dim() == 4 or workshop.convention.dimensions == 4:  # noqa: PLR2004
         told = told[:, None]
     elif workshop.convention.dimensions == 2:  # noqa: PLR2004

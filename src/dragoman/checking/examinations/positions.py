@@ -187,7 +187,7 @@ def _of_vectors(workshop: Workshop, module: Any) -> Iterator[Verdict]:
         return
     yield ADDED, None
     yield SCALED, None if factor == 1.0 else f"they are multiplied by {factor:.4g}"
-    yield from _compare(table, trained=any(p.requires_grad for p in module.parameters()))
+    yield from _compare(module, table)
 
 
 def _takes_words(module: Any) -> bool:
@@ -225,7 +225,7 @@ def _of_words(module: Any) -> Iterator[Verdict]:
 def _alone(module: Any, table: Tensor, measured: str) -> Iterator[Verdict]:
     """Compare positions that the caller has to add."""
     yield ALONE, measured
-    yield from _compare(table, trained=any(p.requires_grad for p in module.parameters()))
+    yield from _compare(module, table)
 
 
 def _of_words_alike(workshop: Workshop, of_zeros: Tensor) -> Verdict:
@@ -241,7 +241,8 @@ def _of_words_alike(workshop: Workshop, of_zeros: Tensor) -> Verdict:
     )
 
 
-def _compare(table: Tensor, *, trained: bool) -> Iterator[Verdict]:
+def _compare(module: Any, table: Tensor) -> Iterator[Verdict]:
+    trained = any(parameter.requires_grad for parameter in module.parameters())
     if any(same(table, right, 1e-3) for right in right_tables()):
         yield FORMULA, None
         yield TRAINED, "the table is among parameters()" if trained else None

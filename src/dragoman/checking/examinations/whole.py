@@ -43,7 +43,7 @@ def _call(
     masks: Mapping[str, Tensor],
 ) -> Tensor:
     given = {"source": source, "target": target, **masks}
-    if type(model).forward is not nn.Module.forward:
+    if _has_forward(model):
         told = bind(model, MODEL, given)
         if not {id(source), id(target)} <= {id(value) for value in told.values()}:
             raise NotCheckableError(
@@ -70,13 +70,12 @@ def _unused_heads(workshop: Workshop, model: nn.Module) -> Iterator[nn.Module]:
 
     If there is no forward, callers have to use what the model has.
     """
-    has_forward = type(model).forward is not nn.Module.forward
     methods = {**vars(type(model)), "__init__": None, "forward": None}
     used = {word for method in methods.values() if callable(method) for word in words_in(method)}
     used |= workshop.read_of_others
     for name, layer in model.named_children():
         is_a_head = isinstance(layer, nn.Linear) and layer.out_features == SIZES.target_vocab
-        if is_a_head and (name in used or not has_forward):
+        if is_a_head and (name in used or not _has_forward(model)):
             yield layer
 
 
@@ -193,8 +192,11 @@ def takes_masks(model: nn.Module) -> bool:
 
 def _roles(model: nn.Module) -> dict[str, str | None]:
     """Tell what the arguments of a model stand for."""
-    has_forward = type(model).forward is not nn.Module.forward
-    return roles_of(model.forward if has_forward else _method(model, "decode"), MODEL)
+    return roles_of(model.forward if _has_forward(model) else _method(model, "decode"), MODEL)
+
+
+def _has_forward(model: nn.Module) -> bool:
+    return type(model).forward is not nn.Module.forward
 
 
 def _method(model: Any, name: str) -> Callable[..., Any]:
