@@ -1023,6 +1023,15 @@ def test_a_block_is_not_blamed_for_masks_that_are_read_in_an_unknown_way() -> No
     assert part.not_checked == ("masks: MultiHeadAttention has to obey them first",)
 
 
+def test_the_order_of_a_source_that_does_little_at_the_start_is_visible() -> None:
+    right = CUTS.format("seen").replace("[:, :-1]", "")
+    right = right.replace(".tanh().sum(1", ".cumsum(1).mul(1e-5).sum(1")
+    wrong = right.replace(".cumsum(1)", "")
+
+    assert "order-is-visible" in report(HEAD + right, "Transformer")[1].passed
+    assert "order-is-visible" in mistakes(report(HEAD + wrong, "Transformer")[1])
+
+
 @pytest.mark.parametrize(
     "loop",
     [
