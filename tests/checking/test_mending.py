@@ -121,8 +121,8 @@ def test_what_has_no_obvious_mend_is_told_once() -> None:
     assert len(stops(report)) == 1
     assert "something_else" in stops(report)[0]
     assert [part.not_checked for part in report.parts[2:]] == [
-        ("it stops where FeedForward does",),
-        ("it stops where FeedForward does",),
+        ("it stops where FeedForwardBlock does",),
+        ("it stops where FeedForwardBlock does",),
     ]
 
 

@@ -1032,6 +1032,44 @@ def test_the_order_of_a_source_that_does_little_at_the_start_is_visible() -> Non
     assert "order-is-visible" in mistakes(report(HEAD + wrong, "Transformer")[1])
 
 
+def test_layers_in_a_plain_list_are_one_mistake_that_names_the_list() -> None:
+    """Dropout in them is not switched off either, for the same reason."""
+    stack = """
+class Encoder(nn.Module):
+    def __init__(self, num_layers, d_model, heads, d_ff, dropout):
+        super().__init__()
+        self.blocks = [EncoderBlock(d_model, heads, d_ff, dropout) for _ in range(num_layers)]
+        self.norm = nn.LayerNorm(d_model)
+    def forward(self, x, mask=None):
+        for block in self.blocks:
+            x = block(x, mask)
+        return self.norm(x)
+"""
+    (mistake,) = report(HEAD + ENCODER_BLOCK + stack, "Encoder")[1].mistakes
+
+    assert mistake.name == "weights-from-outside"
+    assert mistake.measured.endswith("`blocks` is a plain list, and should be an nn.ModuleList")
+
+
+def test_what_stops_a_part_is_said_once() -> None:
+    forgotten = FEED_FORWARD.format("").replace("super().__init__()", "pass")
+    part = report(HEAD + forgotten, "FeedForward")[1]
+
+    assert "cannot assign module before" in part.mistakes[0].measured
+    assert part.not_checked == ()
+
+
+def test_layers_that_a_list_holds_once_more_do_not_hide_dropout_that_is_never_off() -> None:
+    source = FEED_FORWARD.format("").replace(
+        "self.w2(torch.relu(self.w1(x)))", "nn.functional.dropout(self.both[1](self.w1(x)), 0.5)"
+    )
+    source = source.replace(
+        "    def forward", "        self.both = [self.w1, self.w2]\n    def forward"
+    )
+
+    assert mistakes(report(HEAD + source, "FeedForward")[1]) == ["evaluation-is-random"]
+
+
 @pytest.mark.parametrize(
     "loop",
     [

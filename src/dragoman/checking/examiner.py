@@ -209,7 +209,7 @@ class Examiner:
         if where in self.stops:
             findings.not_checked.append(f"it stops where {self.stops[where]} does")
             return
-        self.stops[where] = part
+        self.stops[where] = self._workshop().factory(part).__name__
         findings.add(RUNS, sentence)
         for examination in OF_WHAT_FAILS:
             self._let(examination, part, self._workshop(), findings)
@@ -245,9 +245,9 @@ class Examiner:
             findings.not_checked.append(str(error))
         except (Exception, SystemExit, OutOfTime) as error:
             name = examination.__name__.replace("_", " ")
-            findings.not_checked.append(
-                f"{name}: {self.program.place_of(error)}{sentence_of(error)}"
-            )
+            said = f"{self.program.place_of(error)}{sentence_of(error)}"
+            if said not in [mistake.measured for mistake in findings.mistakes]:
+                findings.not_checked.append(f"{name}: {said}")
 
 
 @dataclass

@@ -116,7 +116,8 @@ class Workshop:
             NotCheckableError: it understands none, so masks are of no use anywhere.
         """
         if self.known_convention is None:
-            raise NotCheckableError("masks: MultiHeadAttention has to obey them first")
+            attention = self.found["MultiHeadAttention"].__name__
+            raise NotCheckableError(f"masks: {attention} has to obey them first")
         return self.known_convention
 
     @cached_property

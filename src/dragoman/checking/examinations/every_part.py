@@ -87,6 +87,8 @@ def evaluation_is_not_random(workshop: Workshop, part: str) -> Iterator[Verdict]
     if part == "causal_mask":
         return
     module, first = run(workshop, part, dropout=0.5)
+    if isinstance(module, nn.Module) and _plain_list(module):  # which eval() does not reach
+        return
     apart = distance(give(workshop, part, module).nan_to_num(), first.nan_to_num())
     yield (
         RANDOM_EVALUATION,
@@ -161,8 +163,22 @@ def all_weights_are_its_own(workshop: Workshop, part: str) -> Iterator[Verdict]:
             raise
     finally:
         hook.remove()
-    measured = f"it calls a {strangers[0]} that is not among its modules()" if strangers else None
-    yield OUTSIDE, measured
+    if not strangers:
+        yield OUTSIDE, None
+        return
+    name = _plain_list(module)
+    why = f": `{name}` is a plain list, and should be an nn.ModuleList" if name else ""
+    yield OUTSIDE, f"it calls a {strangers[0]} that is not among its modules(){why}"
+
+
+def _plain_list(module: nn.Module) -> str | None:
+    """Find an attribute that holds layers in a list of Python, which registers none of them."""
+    own = list(module.modules())
+    for name, value in (item for child in own for item in vars(child).items()):
+        held = value if isinstance(value, list | tuple) else ()
+        if any(isinstance(layer, nn.Module) and layer not in own for layer in held):
+            return name
+    return None
 
 
 def width_has_an_effect(workshop: Workshop, part: str) -> Iterator[Verdict]:
