@@ -240,23 +240,17 @@ def sentences_are_independent(workshop: Workshop, part: str) -> Iterator[Verdict
 OF_WHAT_FAILS = (all_weights_are_its_own, width_has_an_effect)
 """What may say why a part does not run."""
 
-OF_WHAT_IS_NAN = (
-    output_is_a_number,
+_WITHOUT_ITS_OUTPUT = (
     all_weights_are_its_own,
     width_has_an_effect,
     arguments_are_known,
     layers_are_independent,
 )
+
+OF_WHAT_IS_NAN = (output_is_a_number, *_WITHOUT_ITS_OUTPUT)
 """What can be examined in a part whose output cannot be compared with any other."""
 
-OF_WHAT_IS_RANDOM = (
-    evaluation_is_not_random,
-    all_weights_learn,
-    all_weights_are_its_own,
-    width_has_an_effect,
-    arguments_are_known,
-    layers_are_independent,
-)
+OF_WHAT_IS_RANDOM = (evaluation_is_not_random, all_weights_learn, *_WITHOUT_ITS_OUTPUT)
 """What can be examined in a part whose output is random."""
 
 OF_EVERY_PART = (
@@ -264,9 +258,6 @@ OF_EVERY_PART = (
     evaluation_is_not_random,
     dropout_has_an_effect,
     all_weights_learn,
-    all_weights_are_its_own,
-    width_has_an_effect,
-    arguments_are_known,
-    layers_are_independent,
+    *_WITHOUT_ITS_OUTPUT,
     sentences_are_independent,
 )

@@ -77,22 +77,15 @@ def _centred(x: Tensor, dim: int = -1) -> Tensor:
     return x - x.mean(dim, keepdim=True)
 
 
+def _over(dim: int, *, unbiased: bool) -> Callable[[Tensor], Tensor]:
+    return lambda x: _centred(x, dim) / _spread(x, unbiased=unbiased, dim=dim).sqrt()
+
+
 _WRONG: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
-    (
-        "mean and variance go over the positions of the sentence",
-        lambda x: _centred(x, 1) / _spread(x, unbiased=False, dim=1).sqrt(),
-    ),
-    (
-        "mean and deviation go over the positions of the sentence",
-        lambda x: _centred(x, 1) / _spread(x, unbiased=True, dim=1).sqrt(),
-    ),
-    (
-        "mean and variance go over the sentences of the batch",
-        lambda x: _centred(x, 0) / _spread(x, unbiased=False, dim=0).sqrt(),
-    ),
-    (
-        "mean and deviation go over the sentences of the batch",
-        lambda x: _centred(x, 0) / _spread(x, unbiased=True, dim=0).sqrt(),
+    *(
+        (f"mean and {spread} go over the {what}", _over(dim, unbiased=spread == "deviation"))
+        for dim, what in ((1, "positions of the sentence"), (0, "sentences of the batch"))
+        for spread in ("variance", "deviation")
     ),
     (
         "mean and variance go over all numbers at once",

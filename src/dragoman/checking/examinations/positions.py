@@ -138,12 +138,12 @@ def wrong_tables() -> Iterator[tuple[str, Tensor]]:
         yield said, _angles(angle)
     of_each = torch.arange(d, dtype=torch.float64)
     position = torch.arange(LENGTH, dtype=torch.float64)[:, None]
-    angles = position * 1e4 ** (-2 * of_each / d)
-    table = torch.where(of_each.long() % 2 == 0, angles.sin(), angles.cos()).float()
-    yield "i counts dimensions, where it should count pairs of them", table
-    angles = position * 1e4 ** (-of_each / d)
-    table = torch.where(of_each.long() % 2 == 0, angles.sin(), angles.cos()).float()
-    yield "the cosine of a pair has another wavelength than its sine", table
+    for said, exponent in (
+        ("i counts dimensions, where it should count pairs of them", -2 * of_each / d),
+        ("the cosine of a pair has another wavelength than its sine", -of_each / d),
+    ):
+        angles = position * 1e4**exponent
+        yield said, torch.where(of_each.long() % 2 == 0, angles.sin(), angles.cos()).float()
     angles = (position * 1e4 ** (-2 * (of_each // 2) / d)).float()
     angles[0::2], angles[1::2] = angles[0::2].sin(), angles[1::2].cos()
     yield "sine and cosine take turns by positions, where they should by dimensions", angles
