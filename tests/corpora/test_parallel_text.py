@@ -309,7 +309,18 @@ def test_a_line_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
 @given(
     content=st.binary(max_size=200) | st.binary(max_size=60).map(zstandard.compress),
     name=st.sampled_from(
-        ["a.tsv", "a.jsonl", "a.tsv.gz", "a.jsonl.zst", "a", "a.csv", "a.csv.zst", "a.tmx"]
+        [
+            "a.tsv",
+            "a.jsonl",
+            "a.tsv.gz",
+            "a.jsonl.zst",
+            "a",
+            "a.csv",
+            "a.csv.zst",
+            "a.tmx",
+            "a.po",
+            "a.xlf",
+        ]
     ),
 )
 def test_random_bytes_are_read_or_refused_and_never_crash(
@@ -406,12 +417,11 @@ def test_utf_16_is_named(encoding: str, tmp_path: Path) -> None:
     ("name", "way"),
     [
         *((name, "save the sheet as CSV UTF-8") for name in ("a.xlsx", "a.XLS", "a.ods")),
-        *((name, "export a translation memory") for name in ("a.sdlxliff", "a.mqxliff", "a.xlf")),
         *(
             (name, "write the spoken text into two plain files")
             for name in ("film.srt", "film.VTT")
         ),
-        ("de.po.GZ", "convert it to a translation memory (.tmx), as with po2tmx"),
+        ("de.POT.gz", "a template has no translations; name the .po file of a language"),
         ("pairs.json", "write each record on a line of its own (.jsonl), as jq -c '.[]' does"),
         *((name, "save the pairs as TSV") for name in ("a.xml", "a.docx", "a.pdf.zst")),
     ],
@@ -476,6 +486,8 @@ def test_there_is_something_to_train_on() -> None:
         (CorpusConfig(path="train.ndjson.gz"), "train"),
         (CorpusConfig(path="memory.tmx.gz"), "memory"),
         (CorpusConfig(path="sheet.csv"), "sheet"),
+        (CorpusConfig(path="de.po.gz"), "de"),
+        (CorpusConfig(path="manual.sdlxliff"), "manual"),
         (CorpusConfig(path="hf:Helsinki-NLP/opus_books:en-it"), "opus_books:en-it"),
         (CorpusConfig(source="x/Books.en-it.en", target="x/Books.en-it.it"), "Books.en-it"),
         (CorpusConfig(source="x/train.en.gz", target="x/train.it.gz"), "train"),

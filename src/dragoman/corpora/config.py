@@ -9,7 +9,10 @@ from typing import Literal
 
 OverlapPolicy = Literal["refuse", "drop", "allow"]
 
-FORMAT_SUFFIXES = (".gz", ".zst", ".tsv", ".jsonl", ".ndjson", ".tmx", ".csv")
+FORMAT_SUFFIXES = (
+    *(".gz", ".zst", ".tsv", ".jsonl", ".ndjson", ".tmx", ".csv", ".po"),
+    *(".xlf", ".xliff", ".sdlxliff", ".mqxliff"),
+)
 """File name endings that tell the format, in the order in which they are stripped from a name."""
 
 
@@ -22,9 +25,9 @@ class CorpusConfig:
     """
 
     path: str | None = None
-    """A `.tsv`, `.csv`, `.jsonl` (`.ndjson`) or `.tmx` file, also `.gz` or `.zst`; a directory
-    written by `dragoman corpus get` or `datasets.save_to_disk`; or `hf:NAME[:CONFIG[:SPLIT]]` from
-    the Hugging Face hub.
+    """A `.tsv`, `.csv`, `.jsonl` (`.ndjson`), `.tmx`, `.po` or `.xliff` (`.xlf`, `.sdlxliff`,
+    `.mqxliff`) file, also `.gz` or `.zst`; a directory written by `dragoman corpus get` or
+    `datasets.save_to_disk`; or `hf:NAME[:CONFIG[:SPLIT]]` from the Hugging Face hub.
     A relative path starts at the working directory."""
 
     source: str | None = None

@@ -3,15 +3,19 @@
 from pathlib import Path
 
 JSON_LINES = (".jsonl", ".ndjson")
-TMX, CSV = ".tmx", ".csv"
+TMX, CSV, PO = ".tmx", ".csv", ".po"
+XLIFF = (".xlf", ".xliff", ".sdlxliff", ".mqxliff")
+LOCALISATION = (TMX, PO, *XLIFF)
+"""What keeps texts beside their translations, and says in which languages."""
+
 PAGES = (".html", ".htm", ".xhtml")
 
 PROVENANCE = "corpus.toml"
 """Marks the directory of a downloaded corpus."""
 
 OTHER_FORMATS = (
-    *(TMX, CSV, ".xls", ".xlsx", ".ods", ".xlf", ".xliff", ".sdlxliff", ".mqxliff"),
-    *(".po", ".srt", ".vtt", ".xml", ".json", ".parquet", ".yaml", ".yml"),
+    *(*LOCALISATION, CSV, ".xls", ".xlsx", ".ods"),
+    *(".pot", ".srt", ".vtt", ".xml", ".json", ".parquet", ".yaml", ".yml"),
     *(".properties", ".strings", ".resx", ".idml", *PAGES),
     *(".doc", ".docx", ".odt", ".rtf", ".pdf"),
 )
@@ -24,10 +28,7 @@ _PAIRS_FROM = {
     (".xls", ".xlsx", ".ods"): (
         "save the sheet as CSV UTF-8 (.csv), with two columns: source and translation"
     ),
-    (".xlf", ".xliff", ".sdlxliff", ".mqxliff"): (
-        "export a translation memory (.tmx) from the program that wrote it"
-    ),
-    (".po",): "convert it to a translation memory (.tmx), as with po2tmx of the Translate Toolkit",
+    (".pot",): "a template has no translations; name the .po file of a language",
     (".srt", ".vtt"): (
         "write the spoken text into two plain files, each line the translation of the line with "
         "the same number, and name them as source and target of a recipe"
@@ -52,7 +53,7 @@ def pairs_instead(ending: str) -> str | None:
         return _UNPACKED
     if ending in ARCHIVES:
         return _UNPACKED_ARCHIVE
-    if ending in (TMX, CSV) or ending not in OTHER_FORMATS:
+    if ending in (*LOCALISATION, CSV) or ending not in OTHER_FORMATS:
         return None
     ways = (way for endings, way in _PAIRS_FROM.items() if ending in endings)
     return next(ways, _PAIRS_AT_ALL)

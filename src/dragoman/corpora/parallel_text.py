@@ -1,4 +1,4 @@
-"""Sentence pairs from TSV, CSV, JSON lines, TMX, two plain files or a Hugging Face data set."""
+"""Sentence pairs from files of many formats, two plain files or a Hugging Face data set."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -9,11 +9,25 @@ from typing import NamedTuple
 from dragoman.corpora import huggingface
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.csv_file import read_csv
-from dragoman.corpora.file_names import CSV, JSON_LINES, PROVENANCE, TMX, ending, pairs_instead
+from dragoman.corpora.file_names import (
+    CSV,
+    JSON_LINES,
+    LOCALISATION,
+    PO,
+    PROVENANCE,
+    TMX,
+    XLIFF,
+    ending,
+    pairs_instead,
+)
+from dragoman.corpora.po_file import read_po
 from dragoman.corpora.record import sides
 from dragoman.corpora.text_file import CorpusError, Refuse, expand, read_lines, without_blanks
 from dragoman.corpora.tmx import read_tmx
+from dragoman.corpora.xliff import read_xliff
 from dragoman.counting import counted
+
+_LOCALISED = {TMX: read_tmx, PO: read_po, **dict.fromkeys(XLIFF, read_xliff)}
 
 FIRST_LINES = 5
 """If none of this many lines has a tab, the file has no pairs at all."""
@@ -34,7 +48,7 @@ def has_named_sides(corpus: CorpusConfig) -> bool:
         return False
     path = expand(corpus.path)
     is_data_set = corpus.path.startswith(huggingface.PREFIX) or path.is_dir()
-    return is_data_set or ending(path) in (*JSON_LINES, TMX)
+    return is_data_set or ending(path) in (*JSON_LINES, *LOCALISATION)
 
 
 def _refuse(error: CorpusError) -> None:
@@ -52,7 +66,7 @@ def read_pairs(
     Args:
         corpus: Where the pairs are.
         languages: The codes of the source and of the target, which name the sides of a record or
-            of a unit of a translation memory.
+            of a unit of a translation memory, and are those of a program's texts.
         refuse: Decides what happens to a line of a table, or a record, that holds no pair.
 
     Raises:
@@ -75,8 +89,8 @@ def _read_file(path: Path, languages: tuple[str, str], refuse: Refuse) -> Iterat
     """Read a file in the format that its ending names; any other ending means TSV."""
     if ending(path) in JSON_LINES:
         return _read_json_lines(path, languages, refuse)
-    if ending(path) == TMX:
-        return starmap(Pair, read_tmx(path, languages))
+    if (read := _LOCALISED.get(ending(path))) is not None:
+        return starmap(Pair, read(path, languages))
     if ending(path) == CSV:
         return starmap(Pair, read_csv(path, refuse))
     if way := pairs_instead(ending(path)):

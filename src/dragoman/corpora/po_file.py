@@ -1,0 +1,118 @@
+"""Sentence pairs from PO, which gettext keeps the texts of programs in."""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from dragoman.corpora.gettext import Entry, PoError, header_fields, read_entries
+from dragoman.corpora.plural_forms import plural_form
+from dragoman.corpora.text_file import CorpusError, decode_line, on_one_line, open_uncompressed
+from dragoman.languages.codes import closest_language
+
+READ_CHARSETS = ("", "utf-8", "utf8", "ascii", "us-ascii", "charset")
+"""What a header may name; the last is what a template has until somebody begins to translate."""
+
+SEVERAL = 5
+"""The text for several things is paired with the form for so many; where a language has others for
+two things or a hundred, they are in no pair."""
+
+
+def read_po(path: Path, languages: tuple[str, str]) -> Iterator[tuple[str, str, int]]:
+    """Yield source, target and the line of each text; of an entry with a plural, two pairs.
+
+    The texts of a program are in the source language and their translations in the target language,
+    or the other way round if the header says that the translations are in the source language.
+    Where nobody has translated a text, or confirmed its translation ("fuzzy"), the side of the
+    translation is empty, which cleaning leaves out and counts.
+
+    Raises:
+        CorpusError: the file is missing, cut short, badly written, not in UTF-8, without entries,
+            or in other languages.
+    """
+    entries = _entries(path)
+    header = next((header_fields(entry) for entry in entries if entry.is_header), {})
+    texts = [entry for entry in entries if not entry.is_header]
+    if not texts:
+        raise CorpusError(f"{path}: it has no entry with a text; is it PO?")
+    is_reversed = _is_reversed(path, header.get("language", ""), languages)
+    for entry in texts:
+        for text, translation in _pairs(entry, header.get("plural-forms", "")):
+            source, target = (translation, text) if is_reversed else (text, translation)
+            yield source, target, entry.line
+
+
+def _entries(path: Path) -> Sequence[Entry]:
+    """Read a whole file.
+
+    Raises:
+        CorpusError: it is not PO in UTF-8.
+    """
+    with open_uncompressed(path, lambda: 0) as stream:
+        content = stream.read()
+    charset = _charset(content)
+    if charset.lower() not in READ_CHARSETS:
+        raise CorpusError(
+            f"{path}: its header says that it is in {charset}; convert it to UTF-8, as with "
+            "msgconv --to-code=UTF-8"
+        )
+    lines = [
+        decode_line(line, str(path), number)
+        for number, line in enumerate(content.split(b"\n"), start=1)
+    ]
+    try:
+        return list(read_entries("\n".join(lines)))
+    except PoError as error:
+        raise CorpusError(
+            f"{path}:{error.line}: not PO: {error.reason}; msgfmt --check names all such lines"
+        ) from None
+
+
+def _charset(content: bytes) -> str:
+    """Return what the header says of the encoding, which is to be known before text is decoded."""
+    try:
+        entries = read_entries(content.decode("latin-1"))
+        header = next((header_fields(entry) for entry in entries if entry.is_header), {})
+    except PoError:  # reported when the text is read
+        return ""
+    found = re.search(r"charset=([^\s;]+)", header.get("content-type", ""), re.IGNORECASE)
+    return found[1] if found else ""
+
+
+def _is_reversed(path: Path, code: str, languages: tuple[str, str]) -> bool:
+    """Tell whether the translations are in the source language.
+
+    Args:
+        path: The file, for messages.
+        code: What the header says of their language, if anything.
+        languages: The codes of the source and of the target.
+
+    Raises:
+        CorpusError: they are in neither language.
+    """
+    source, target = languages
+    closest = closest_language((target, source), code.replace("@", "-"))  # sr@latin
+    if code and closest is None:
+        raise CorpusError(
+            f"{path}: its header says that it translates into {code}, and what is asked for is "
+            f"{source} to {target}; name its languages, or correct the header"
+        )
+    return closest == source
+
+
+def _pairs(entry: Entry, plural_forms: str) -> Iterator[tuple[str, str]]:
+    """Yield the texts of an entry, each with its translation if somebody has confirmed it."""
+    translations = [""] * len(entry.translations) if entry.is_fuzzy else entry.translations
+    if entry.plural is None:
+        yield _one_line(entry.id), _one_line(translations[0])
+        return
+    last = len(translations) - 1
+    for text, number, default in ((entry.id, 1, 0), (entry.plural, SEVERAL, last)):
+        form = plural_form(plural_forms, number)
+        if form is None or not 0 <= form <= last:
+            form = default
+        yield _one_line(text), _one_line(translations[form])
+
+
+def _one_line(text: str) -> str:
+    """Leave out a line break at the end, and replace others by spaces."""
+    return on_one_line(text.strip("\r\n"))
