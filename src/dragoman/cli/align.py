@@ -42,7 +42,7 @@ def align(
     model
         A model directory.
     pairs
-        Sentence pairs to judge by: TSV, CSV, JSON lines or TMX, plain or compressed.
+        Sentence pairs to judge by: TSV, CSV, JSON lines, TMX, PO or XLIFF, plain or compressed.
     gold
         The word alignments of the pairs, one per line: `0-0 1?2` is a sure link and a possible one,
         between words that are separated by white space and counted from 0.

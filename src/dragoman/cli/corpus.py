@@ -48,7 +48,7 @@ def check(
     For example:
 
         dragoman corpus check train.tsv test.tsv
-        dragoman corpus check memory.tmx -o suspicious.tsv
+        dragoman corpus check memory.tmx it.po -o suspicious.tsv
         dragoman corpus check Books.en-it
         dragoman corpus check test.tsv --source train.en --target train.it
         dragoman corpus check memory.jsonl.zst --languages de-en --json
@@ -56,15 +56,15 @@ def check(
     Parameters
     ----------
     files
-        Anything that a recipe reads: TSV, CSV, JSON lines or a translation memory (TMX), plain or
-        compressed; the directory of a downloaded corpus; a Hugging Face data set.
+        Anything that a recipe reads: TSV, CSV, JSON lines, a translation memory (TMX), PO or XLIFF,
+        plain or compressed; the directory of a downloaded corpus; a Hugging Face data set.
     source
         A plain text file, one sentence per line, for a corpus in two files.
     target
         The translation of each line of the source.
     languages
         The language codes of source and target. They decide which script a sentence should have,
-        and under which codes it is read from JSON lines and translation memories.
+        and under which codes it is read from JSON lines, TMX, PO and XLIFF.
     output
         A TSV file for all lines that hold no pair, all suspicious pairs, and all that seem to be
         the wrong way round: corpus, number of the line or record (for a line without a pair the

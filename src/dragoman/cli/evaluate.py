@@ -67,7 +67,7 @@ class TestSet:
     """The other side: the reference translations."""
 
     languages: Languages | None = None
-    """JSON fields or TMX codes of source and reference, such as en-it; by default the model's."""
+    """JSON fields or codes in TMX, PO and XLIFF, such as en-it; by default those of the model."""
 
 
 class System(NamedTuple):
@@ -100,7 +100,7 @@ def evaluate(
     model
         A model directory, or a file with translations, one per line.
     pairs
-        The test set as TSV, CSV, JSON lines or TMX; or give --source and --reference.
+        The test set as TSV, CSV, JSON lines, TMX, PO or XLIFF; or give --source and --reference.
     test_set
         What is translated, if not PAIRS.
     compare
@@ -232,8 +232,8 @@ def _read_test_set(
     )
     if test_set.languages is not None and not has_named_sides(corpus):
         raise UsageError(
-            f"--languages {test_set.languages}: it names the sides of JSON lines and TMX, and "
-            "this text has sides without names; leave it out"
+            f"--languages {test_set.languages}: it names the sides of JSON lines, TMX, PO "
+            "and XLIFF, and this text has sides without names; leave it out"
         )
     signs = Signs(corpus, languages)
     read = list(signs.watch(read_pairs(corpus, languages=languages)))

@@ -66,7 +66,8 @@ def judge(
     model
         A model directory.
     pairs
-        Sentences and their translations: TSV, CSV, JSON lines or TMX, plain or compressed.
+        Sentences and their translations: TSV, CSV, JSON lines, TMX, PO or XLIFF, plain or
+        compressed.
     output
         Write to this file instead of standard output; it appears only when it is complete.
     json

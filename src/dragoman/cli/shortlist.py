@@ -39,7 +39,7 @@ def shortlist(
     model
         A model directory.
     pairs
-        Sentence pairs: TSV, CSV, JSON lines or TMX, plain or compressed.
+        Sentence pairs: TSV, CSV, JSON lines, TMX, PO or XLIFF, plain or compressed.
     more_pairs
         More files of sentence pairs.
     frequent
