@@ -161,6 +161,7 @@ def test_texts_in_the_target_language_are_read_the_other_way_round(tmp_path: Pat
         ("sr@latin", ("sr", "en"), "translation"),
         ("en_GB", ("en_GB", "en"), "translation"),
         ("en_GB", ("en", "en_GB"), "text"),
+        ("en", ("en_GB", "en_US"), "text"),
     ],
 )
 def test_the_header_tells_which_side_is_which(
@@ -193,7 +194,7 @@ def test_compressed_files_and_those_of_windows_are_read(tmp_path: Path) -> None:
     [
         (
             header(language="de_CH") + entry("a", "b"),
-            "a.po: its header says that it translates into de_CH, and what is asked for is en to",
+            "a.po: its header says Language: de_CH, and what is asked for is en to it; name the",
         ),
         (
             header(charset="ISO-8859-15").encode() + b'msgid "a"\nmsgstr "\xe8"\n',

@@ -93,8 +93,8 @@ def _is_reversed(path: Path, code: str, languages: tuple[str, str]) -> bool:
     closest = closest_language((target, source), code.replace("@", "-"))  # sr@latin
     if code and closest is None:
         raise CorpusError(
-            f"{path}: its header says that it translates into {code}, and what is asked for is "
-            f"{source} to {target}; name its languages, or correct the header"
+            f"{path}: its header says Language: {code}, and what is asked for is {source} to "
+            f"{target}; name the languages of the file, or correct the header"
         )
     return closest == source
 
