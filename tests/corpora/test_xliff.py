@@ -116,6 +116,8 @@ def test_segments_that_both_sides_have_are_pairs_whatever_their_order(tmp_path: 
         ('<mrk mtype="seg" mid="1">Un gatto</mrk><mrk mtype="seg" mid="3">.</mrk>', "Un gatto."),
         ('<mrk mtype="seg" mid="1">Un</mrk><mrk mtype="seg" mid="1">o</mrk>'
          '<mrk mtype="seg" mid="2">.</mrk>', "Uno."),
+        ('<mrk mtype="seg" mid="1">Un gatto</mrk> e <mrk mtype="seg" mid="2">uno.</mrk>',
+         "Un gatto e uno."),
         ("Un gatto e un cane.", "Un gatto e un cane."),
         ("", ""),
     ],

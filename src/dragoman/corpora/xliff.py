@@ -71,6 +71,14 @@ class _Side:
         self._depth -= 1
         return self._depth < 0
 
+    def is_cut(self) -> bool:
+        """Tell whether all words are in one segment each."""
+        words, in_segments = (
+            sum(map(str.isalnum, text))
+            for text in (self.words.text(), "".join(segment.text for segment in self.segments))
+        )
+        return words == in_segments
+
 
 class _Document(UnitReader):
     """Finds the texts of a document and their translations."""
@@ -163,4 +171,6 @@ def _segments(source: _Side, target: _Side) -> list[tuple[int, str, str]]:
     ids = sorted(segment.id for segment in source.segments)
     if ids != sorted(translations) or len(translations) < len(target.segments):
         return []
+    if not (source.is_cut() and target.is_cut()):
+        return []  # what stands between the segments would be in no pair
     return [(line, text, translations[id]) for id, line, text in source.segments]
