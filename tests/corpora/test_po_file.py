@@ -6,7 +6,7 @@ from gettext import c2py
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from dragoman.corpora.cleaning import CleaningReport, clean
@@ -124,6 +124,9 @@ FORMULAS = st.recursive(
 
 
 @given(FORMULAS, st.integers(0, 200))
+@example("n == 1 || n == 2 && n == 3", 1)
+@example("1 + 2 * n", 3)
+@example("n - 1 - 1", 7)
 def test_a_formula_gives_the_form_that_it_gives_python(formula: str, number: int) -> None:
     try:
         expected = c2py(formula)(number)
@@ -138,7 +141,22 @@ def test_a_formula_gives_the_form_that_it_gives_python(formula: str, number: int
 
 @pytest.mark.parametrize(
     "formula",
-    ["", "n)", "(n", "n n", "n ? 1", "n +", "m", "n/0", "1.5", "n=1", "(" * 990, "n" * 1001, "?"],
+    [
+        "",
+        "n)",
+        "(n",
+        "n n",
+        "n ? 1",
+        "n +",
+        "m",
+        "n/0",
+        "1.5",
+        "n=1",
+        "(" * 990,
+        "n ? 1 2",
+        "0+" * 500 + "n",
+        "?",
+    ],
 )
 def test_what_is_no_formula_gives_no_form(formula: str) -> None:
     assert plural_form(f"nplurals=2; plural={formula};", 1) is None

@@ -231,13 +231,13 @@ def test_each_file_in_a_document_has_its_own_languages(tmp_path: Path) -> None:
     )
     third = document(unit("cat", "gatto"))
     files = [
-        content.partition("<file")[2].removesuffix("</xliff>\n") for content in (second, third)
+        content.partition("<file")[2].removesuffix("</xliff>\n") for content in (third, second)
     ]
     content = first.replace("</xliff>", "".join(f"<file{text}" for text in files) + "</xliff>")
 
     pairs = read(written(tmp_path / "a.xlf", content))
 
-    assert [pair[:2] for pair in pairs] == [("cat", ""), ("cat", ""), ("cat", "gatto")]
+    assert [pair[:2] for pair in pairs] == [("cat", ""), ("cat", "gatto"), ("cat", "")]
 
 
 def test_a_prefix_on_all_elements_says_nothing(tmp_path: Path) -> None:
