@@ -154,6 +154,7 @@ def test_a_formula_gives_the_form_that_it_gives_python(formula: str, number: int
         "n=1",
         "(" * 990,
         "n ? 1 2",
+        "n$",
         "0+" * 500 + "n",
         "?",
     ],

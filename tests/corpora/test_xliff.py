@@ -176,6 +176,13 @@ def test_what_nobody_translated_or_confirmed_is_counted_as_empty(tmp_path: Path)
         assert (report.read, report.dropped["empty"]) == (7, 5)
 
 
+def test_a_document_that_nobody_has_begun_is_of_its_languages(tmp_path: Path) -> None:
+    for content in (document(unit("cat")), document_2(unit_2(segment("cat")))):
+        path = written(tmp_path / "a.xlf", content)
+
+        assert [pair[:2] for pair in read(path)] == [("cat", "")]
+
+
 def test_copies_of_what_is_not_to_be_translated_are_no_translations(tmp_path: Path) -> None:
     no, yes = 'translate="no"', 'translate="yes"'
     version_1 = document(
