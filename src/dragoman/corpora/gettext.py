@@ -21,6 +21,9 @@ _LINE = re.compile(
 )
 _COMMENT = re.compile(rf"{_BLANK}#(?P<kind>.?)(?P<text>.*)")
 _ESCAPE = re.compile(r"(?P<bytes>(?:\\(?:[0-7]{1,3}|x[0-9A-Fa-f]+))+)|\\(?P<letter>.)")
+_UTF_8 = ("utf-8", "utf8", "ascii", "us-ascii", "charset")
+"""The last is what a template has until somebody begins to translate."""
+
 _FLAG_SEPARATORS = re.compile(r"[,\s]+")
 
 
@@ -94,6 +97,14 @@ def header_fields(header: Entry) -> dict[str, str]:
     """Return what a header says, such as its `language`, by names in lower case."""
     lines = (line.partition(":") for line in header.translations[0].split("\n"))
     return {name.strip().lower(): value.strip() for name, colon, value in lines if colon}
+
+
+def other_charset(header: Entry) -> str | None:
+    """Return the encoding that a header names, if that is not UTF-8 or a part of it."""
+    found = re.search(
+        r"charset=([^\s;]+)", header_fields(header).get("content-type", ""), re.IGNORECASE
+    )
+    return None if found is None or found[1].lower() in _UTF_8 else found[1]
 
 
 def escape(text: str) -> str:

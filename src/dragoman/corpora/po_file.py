@@ -2,15 +2,12 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from gettext import c2py
 from pathlib import Path
 
-from dragoman.corpora.gettext import Entry, PoError, header_fields, read_entries
-from dragoman.corpora.plural_forms import plural_form
+from dragoman.corpora.gettext import Entry, PoError, header_fields, other_charset, read_entries
 from dragoman.corpora.text_file import CorpusError, decode_line, on_one_line, open_uncompressed
 from dragoman.languages.codes import closest_language
-
-READ_CHARSETS = ("", "utf-8", "utf8", "ascii", "us-ascii", "charset")
-"""What a header may name; the last is what a template has until somebody begins to translate."""
 
 SEVERAL = 5
 """The text for several things is paired with the form for so many; where a language has others for
@@ -49,8 +46,7 @@ def _entries(path: Path) -> Sequence[Entry]:
     """
     with open_uncompressed(path, lambda: 0) as stream:
         content = stream.read()
-    charset = _charset(content)
-    if charset.lower() not in READ_CHARSETS:
+    if charset := _other_charset(content):
         raise CorpusError(
             f"{path}: its header says that it is in {charset}; convert it to UTF-8, as with "
             "msgconv --to-code=UTF-8"
@@ -67,15 +63,13 @@ def _entries(path: Path) -> Sequence[Entry]:
         ) from None
 
 
-def _charset(content: bytes) -> str:
+def _other_charset(content: bytes) -> str | None:
     """Return what the header says of the encoding, which is to be known before text is decoded."""
     try:
         entries = read_entries(content.decode("latin-1"))
-        header = next((header_fields(entry) for entry in entries if entry.is_header), {})
+        return next((other_charset(entry) for entry in entries if entry.is_header), None)
     except PoError:  # reported when the text is read
-        return ""
-    found = re.search(r"charset=([^\s;]+)", header.get("content-type", ""), re.IGNORECASE)
-    return found[1] if found else ""
+        return None
 
 
 def _is_reversed(path: Path, code: str, languages: tuple[str, str]) -> bool:
@@ -107,10 +101,19 @@ def _pairs(entry: Entry, plural_forms: str) -> Iterator[tuple[str, str]]:
         return
     last = len(translations) - 1
     for text, number, default in ((entry.id, 1, 0), (entry.plural, SEVERAL, last)):
-        form = plural_form(plural_forms, number)
-        if form is None or not 0 <= form <= last:
+        form = _form(plural_forms, number, default)
+        if not 0 <= form <= last:
             form = default
         yield _one_line(text), _one_line(translations[form])
+
+
+def _form(plural_forms: str, number: int, default: int) -> int:
+    """Return which form goes with a number of things, by the formula in a header."""
+    found = re.search(r"\bplural\s*=([^;]*)", plural_forms)
+    try:
+        return c2py(found[1])(number) if found else default
+    except (ValueError, ArithmeticError):  # it cannot be read, or computed
+        return default
 
 
 def _one_line(text: str) -> str:

@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 
-from dragoman.corpora.gettext import FUZZY, Entry, PoError, escape, header_fields, read_entries
+from dragoman.corpora.gettext import (
+    FUZZY,
+    Entry,
+    PoError,
+    escape,
+    header_fields,
+    other_charset,
+    read_entries,
+)
 from dragoman.documents.document import (
     Document,
     DocumentError,
@@ -44,13 +52,11 @@ def take_po_apart(text: str, reader: TextReader) -> Document:
 
 
 def _check_header(header: Entry, reader: TextReader) -> None:
-    fields = header_fields(header)
-    check_language(fields.get("language", ""), reader.target, header.line, "into")
-    found = re.search(r"charset=([^\s;]+)", fields.get("content-type", ""))
-    if found and found[1].upper() not in ("UTF-8", "UTF8", "ASCII", "US-ASCII", "CHARSET"):
+    check_language(header_fields(header).get("language", ""), reader.target, header.line, "into")
+    if charset := other_charset(header):
         raise DocumentError(
             header.line,
-            f"it says that it is {found[1]}; convert it, as with msgconv --to-code=UTF-8",
+            f"it says that it is {charset}; convert it, as with msgconv --to-code=UTF-8",
         )
 
 
