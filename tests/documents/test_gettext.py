@@ -58,6 +58,15 @@ def test_what_has_no_translation_gets_one(entry: str, expected: str | None) -> N
         assert po(entry) == expected
 
 
+def test_line_breaks_around_and_between_words_stay() -> None:
+    entry = 'msgid "\\n  <b>\\n  A cat\\n  </b>\\n\\tA dog\\n"\nmsgstr ""\n'
+    found = list(read_entries(translated(HEADER + entry, take_po_apart)))[1]
+    assert found.translations == ("\n  <b>\n  A CAT\n  </b>\n\tA DOG\n",)
+    escaped = 'msgid "C:\\\\new\\nA cat\\\\n"\nmsgstr ""\n'  # a path, and an escape of the program
+    found = list(read_entries(translated(HEADER + escaped, take_po_apart, str)))[1]
+    assert found.translations == (found.id,)
+
+
 @pytest.mark.parametrize(
     "entry",
     [

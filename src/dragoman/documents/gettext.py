@@ -1,7 +1,7 @@
 """Gettext's PO files: what has no translation gets one, marked as fuzzy, as nobody confirmed it."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -93,21 +93,36 @@ class _Writer:
     def _translate(self, message: str, places: Sequence[tuple[int, int]]) -> Edit:
         """Write the translation of a message at places that follow each other."""
         strings = [self.text[start:end] for start, end in places]
+        has_escapes = "\\" in message  # of its own
+        shown = message if has_escapes else message.translate(str.maketrans(_BREAKS))
         write = partial(
             _write,
+            breaks={} if has_escapes else _BREAKS,
             keywords=[string[: string.index('"')] for string in strings],
             gaps=[self.text[a[1] : b[0]] for a, b in pairwise(places)],
             line_break=self.line_break,
         )
-        passage = Rewritten(self.reader.read_string(message), write)
+        passage = Rewritten(self.reader.read_string(shown), write)
         return Edit(places[0][0], places[-1][1], passage)
 
 
-def _write(translation: str, keywords: Sequence[str], gaps: Sequence[str], line_break: str) -> str:
+_BREAKS = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
+"""A line break that is written as an escape stays where it is."""
+
+
+def _write(
+    translation: str,
+    breaks: Mapping[str, str],
+    keywords: Sequence[str],
+    gaps: Sequence[str],
+    line_break: str,
+) -> str:
     """Write a translation behind each keyword: on one line, or a string for each of its lines."""
+    for character, written in breaks.items():
+        translation = translation.replace(written, character)
     lines = re.findall(r"[^\n]*\n|[^\n]+", translation)
     if len(lines) > 1:
         lines = ["", *lines]
     strings = line_break.join(f'"{escape(line)}"' for line in lines or [""])
-    written = [keyword + strings for keyword in keywords]
-    return "".join(map("".join, zip(written, [*gaps, ""], strict=True)))
+    filled = [keyword + strings for keyword in keywords]
+    return "".join(map("".join, zip(filled, [*gaps, ""], strict=True)))

@@ -36,6 +36,7 @@ _PLACEHOLDER = r"""
     \$?\{\{[^{}]*\}\}                                # {{ name }}
   | \$\{[^{}]+\}                                     # ${x}, ${name or 'you'}
   | [\#%]?\{[^{}\s]+\}                               # {0}, {name:.2f}, {$a}, #{x}, %{x}
+  | (?<!%)%%(?!%)                                    # the sign of per cent, for printf
   | %\([^()\s]+\)[-#0+]{0,5}[\d.]{0,9}[a-zA-Z]      # %(name)s, %(share).1f
   | (?<!{WORD})%[A-Za-z_][\w.-]{2,40}%(?![\w%])     # %name%, but not %s%%
   | %\d+\$[-#0+]{0,5}{CONVERSION}                   # %1$s, also in %1$shere%2$s
