@@ -94,7 +94,7 @@ class _Writer:
         """Write the translation of a message at places that follow each other."""
         strings = [self.text[start:end] for start, end in places]
         has_escapes = "\\" in message  # of its own
-        shown = message if has_escapes else message.translate(str.maketrans(_BREAKS))
+        shown = message if has_escapes else message.translate(_BREAKS)
         write = partial(
             _write,
             breaks={} if has_escapes else _BREAKS,
@@ -106,20 +106,20 @@ class _Writer:
         return Edit(places[0][0], places[-1][1], passage)
 
 
-_BREAKS = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
+_BREAKS: Mapping[int, str] = str.maketrans({"\n": r"\n", "\r": r"\r", "\t": r"\t"})
 """A line break that is written as an escape stays where it is."""
 
 
 def _write(
     translation: str,
-    breaks: Mapping[str, str],
+    breaks: Mapping[int, str],
     keywords: Sequence[str],
     gaps: Sequence[str],
     line_break: str,
 ) -> str:
     """Write a translation behind each keyword: on one line, or a string for each of its lines."""
     for character, written in breaks.items():
-        translation = translation.replace(written, character)
+        translation = translation.replace(written, chr(character))
     lines = re.findall(r"[^\n]*\n|[^\n]+", translation)
     if len(lines) > 1:
         lines = ["", *lines]
