@@ -6,6 +6,7 @@ from html import escape
 from pathlib import Path
 
 import pytest
+from tests.documents.office_files import docx, paragraph, run, translated
 
 from dragoman.bulk.document_file import DocumentFile
 from dragoman.bulk.files import Progress, in_this_process, translate_files
@@ -77,6 +78,19 @@ def test_a_warning_quotes_the_sentence(page_job: Job) -> None:
     assert line.place == f'{page_job.files.paths[0]}: "w0 w0 w0"'
 
 
+def test_an_office_document_comes_back_as_one(page_job: Job, tmp_path: Path) -> None:
+    source = tmp_path / "in.DOCX"
+    source.write_bytes(docx(paragraph(run("w1"), run("w2", "<w:b/>")) + paragraph(run("w3"))))
+    document = DocumentFile(source, READER)
+    texts = [line.text or "" for block in document.cut(2) for line in document.read(block)]
+    job = replace(page_job, files=document, output=tmp_path / "out.docx", lines_per_block=2)
+
+    translate_files(job, in_this_process, lambda progress: None)
+
+    expected = iter(page_job.translator.load()(texts))
+    assert job.output.read_bytes() == translated(source.read_bytes(), lambda _: next(expected))
+
+
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
@@ -86,6 +100,7 @@ def test_a_warning_quotes_the_sentence(page_job: Job) -> None:
         ("a.srt", b"PK\x03\x04", "a.srt: a compressed file; unpack it first"),
         ("a.SRT", b"A cat", "a.SRT:1: no line has times such as"),
         ("a.po", b'\nmsgid "a"\n', "a.po:2: "),
+        ("a.odt", b"A cat", "a.odt: it is not an office document, or a damaged one"),
     ],
 )
 def test_a_file_that_is_not_what_its_name_says_is_refused(

@@ -92,19 +92,19 @@ def test_a_segment_of_the_second_version_gets_its_translation() -> None:
 
 def test_native_codes_are_tags_and_placeholders_to_the_model() -> None:
     source = (
-        'Press <bpt id="1">&lt;b&gt;</bpt>Save<ept id="1">&lt;/b&gt;</ept> now, {0} '
+        'Press <bpt id="1">&lt;b&gt;</bpt>Save<ept id="1">&lt;/b&gt;</ept> now, {x0} '
         '<ph id="2">{br}</ph>, or <x id="3"/>.'
     )
     document = old(f"<trans-unit><source>{source}</source></trans-unit>")
-    assert take_xliff_apart(document, READER).pieces[0] == "Press Save now, {0} {1}, or {2}."
+    assert take_xliff_apart(document, READER).pieces[0] == "Press Save now, {x0} {x1}, or {x2}."
     assert targets(translated(document, take_xliff_apart, str)) == [source]
 
 
 def test_placeholders_go_where_the_translation_has_them_and_none_is_lost() -> None:
     document = old("<trans-unit><source>A <x id='a'/> of <x id='b'/>.</source></trans-unit>")
-    turned = translated(document, take_xliff_apart, lambda _: "{1} un {0}.")
+    turned = translated(document, take_xliff_apart, lambda _: "{x1} un {x0}.")
     assert targets(turned) == ["<x id='b'/> un <x id='a'/>."]
-    lost = translated(document, take_xliff_apart, lambda _: "Un {1}.")
+    lost = translated(document, take_xliff_apart, lambda _: "Un {x1}.")
     assert targets(lost) == ["Un <x id='b'/>.<x id='a'/>"]
 
 
@@ -162,7 +162,7 @@ def test_what_cannot_be_translated_is_refused(text: str, said: str) -> None:
 
 
 SCRAPS = (
-    *("A cat ", "sleeps. ", "&amp;", "&lt;b&gt;", "é", "\n", "<!-- c -->", "{0}"),
+    *("A cat ", "sleeps. ", "&amp;", "&lt;b&gt;", "é", "\n", "<!-- c -->", "{x0}"),
     *('<x id="1"/>', '<g id="2">a dog</g>', '<ph id="3">%s</ph>', '<bpt id="4">{</bpt>'),
     *('<mrk mtype="term">word</mrk>', "<it>(</it>"),
 )

@@ -9,7 +9,7 @@ import pytest
 import requests
 from tests.serving.live import Copier, loaded, serving
 
-from dragoman.documents.formats import DOCUMENT_FORMATS
+from dragoman.documents.formats import TEXT_FORMATS
 from dragoman.serving.models import ServedModel
 from dragoman.serving.settings import Settings
 from dragoman.translator import Translator
@@ -295,4 +295,4 @@ def test_health_and_settings_are_there(address: str) -> None:
 
     assert requests.get(f"{address}/health", timeout=30).json() == {"status": "ok"}
     assert settings["language"]["target"] == {"code": "it", "name": "Italian"}
-    assert settings["supportedFilesFormat"] == [".txt", *DOCUMENT_FORMATS]
+    assert settings["supportedFilesFormat"] == [".txt", *TEXT_FORMATS]

@@ -9,14 +9,14 @@ from typing import Any, BinaryIO
 
 from dragoman.bulk.file_format import Block, Line
 from dragoman.bulk.form import Outcome, value_of
-from dragoman.corpora.text_file import CorpusError, decode_file
+from dragoman.corpora.text_file import BYTE_ORDER_MARK, CorpusError, decode_file
 from dragoman.documents.document import DocumentError
-from dragoman.documents.formats import DOCUMENT_FORMATS
+from dragoman.documents.formats import OFFICE_FORMATS, TEXT_FORMATS
+from dragoman.documents.office import OfficeDocument, read_office, write_office
 from dragoman.markup.passage import Passage
 from dragoman.markup.text_reader import TextReader
 from dragoman.translation import Alternative
 
-_MARK = "\ufeff"
 _SHOWN_WIDTH = 60
 
 
@@ -33,16 +33,23 @@ class DocumentFile:
         return {name: value for name, value in vars(self).items() if name not in _READ}
 
     @cached_property
-    def _text(self) -> str:
-        return decode_file(self._path.read_bytes(), str(self._path))
+    def _content(self) -> bytes:
+        return self._path.read_bytes()
 
     @cached_property
     def _passage(self) -> Passage:
-        take_apart = DOCUMENT_FORMATS[self._path.suffix.lower()].take_apart
         try:
-            return take_apart(self._text.removeprefix(_MARK), self._reader)
+            if self._is_office:
+                return OfficeDocument(read_office(self._content), self._reader)
+            text = decode_file(self._content.removeprefix(BYTE_ORDER_MARK), str(self._path))
+            return TEXT_FORMATS[self._path.suffix.lower()].take_apart(text, self._reader)
         except DocumentError as error:
-            raise CorpusError(f"{self._path}:{error.line}: {error.reason}") from None
+            place = self._path if error.line is None else f"{self._path}:{error.line}"
+            raise CorpusError(f"{place}: {error.reason}") from None
+
+    @property
+    def _is_office(self) -> bool:
+        return self._path.suffix.lower() in OFFICE_FORMATS
 
     def cut(self, lines_per_block: int) -> list[Block]:
         """Take the file apart, and split what is translated into blocks."""
@@ -80,11 +87,15 @@ class DocumentFile:
     def put_together(self, stream: BinaryIO, written: Iterable[str]) -> None:
         """Write the document with its translations in place."""
         translations = [_said(json.loads(text) or "") for text in written]
-        mark = _MARK if self._text.startswith(_MARK) else ""
-        stream.write((mark + self._passage.put_together(translations).text).encode())
+        text = self._passage.put_together(translations).text
+        if self._is_office:
+            stream.write(write_office(text, self._content))
+        else:
+            has_mark = self._content.startswith(BYTE_ORDER_MARK)
+            stream.write(BYTE_ORDER_MARK * has_mark + text.encode())
 
 
-_READ = ("_text", "_passage")
+_READ = ("_content", "_passage")
 
 
 def _said(text: str) -> Alternative:

@@ -63,6 +63,7 @@ EXTRAS = {
     "onnxscript": "onnx",
     "onnxruntime": "onnx",
     "pyarrow": "parquet",
+    "lxml": "office",
     "ray": "ray",
 }
 """For each package that a command may lack, the extra that installs it."""

@@ -98,8 +98,8 @@ def translate(
     after an interruption, the same command continues from there. A line that cannot be translated
     is set aside in `news.it.rejected.jsonl` and left empty; the exit code is then 3.
 
-    A file that is named .html, .srt, .vtt, .po or .xlf is translated as a whole: what is between
-    its texts, such as tags and times, stays as it is.
+    A file that is named .html, .srt, .vtt, .po, .xlf, .docx, .pptx, .odt or .odp is translated as
+    a whole: what is between its texts, such as tags, times and pictures, stays as it is.
 
     A file: dragoman translate runs/en-it news.en -o news.it
 

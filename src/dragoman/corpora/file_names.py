@@ -17,7 +17,7 @@ OTHER_FORMATS = (
     *(*LOCALISATION, CSV, ".xls", ".xlsx", ".ods"),
     *(".pot", ".srt", ".vtt", ".xml", ".json", ".parquet", ".yaml", ".yml"),
     *(".properties", ".strings", ".resx", ".idml", *PAGES),
-    *(".doc", ".docx", ".odt", ".rtf", ".pdf"),
+    *(".doc", ".docx", ".odt", ".pptx", ".odp", ".rtf", ".pdf"),
 )
 """Endings of files that people keep texts in, but that would be misread line by line."""
 

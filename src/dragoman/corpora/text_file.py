@@ -210,12 +210,12 @@ def decode_line(content: bytes, name: str, number: int) -> str:
 
 
 def decode_file(content: bytes, name: str) -> str:
-    """Decode all bytes of a file. A byte order mark stays.
+    """Decode all bytes of a file, without its byte order mark.
 
     Raises:
         CorpusError: it is not UTF-8 text; the message says what it is, if its beginning shows it.
     """
-    _refuse_other_files(content.removeprefix(BYTE_ORDER_MARK), name)
+    _refuse_other_files(content, name)
     try:
         text = content.decode()
     except UnicodeDecodeError as error:

@@ -14,12 +14,12 @@ class DocumentError(DragomanError):
     """A file is not what its name says, or cannot be translated.
 
     Attributes:
-        line: Where, from 1.
+        line: Where, from 1; None for an archive.
         reason: What is wrong, and what to do.
     """
 
-    def __init__(self, line: int, reason: str) -> None:
-        super().__init__(f"line {line}: {reason}")
+    def __init__(self, line: int | None, reason: str) -> None:
+        super().__init__(reason if line is None else f"line {line}: {reason}")
         self.line, self.reason = line, reason
 
 

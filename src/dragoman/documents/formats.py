@@ -15,7 +15,7 @@ TakeApart = Callable[[str, TextReader], Passage]
 
 
 class DocumentFormat(NamedTuple):
-    """A kind of file."""
+    """A kind of file that is text."""
 
     take_apart: TakeApart
     media_type: str
@@ -26,22 +26,26 @@ def _take_page_apart(text: str, reader: TextReader) -> Passage:
 
 
 _PAGE = DocumentFormat(_take_page_apart, "text/html")
-
 _PO = DocumentFormat(take_po_apart, "text/x-gettext-translation")
-
 _XLIFF = DocumentFormat(take_xliff_apart, "application/xliff+xml")
 
-DOCUMENT_FORMATS = {
+TEXT_FORMATS = {
     ".html": _PAGE,
     ".htm": _PAGE,
     ".xhtml": _PAGE._replace(media_type="application/xhtml+xml"),
     ".srt": DocumentFormat(take_subrip_apart, "application/x-subrip"),
+    ".vtt": DocumentFormat(take_webvtt_apart, "text/vtt"),
     ".po": _PO,
     ".pot": _PO,
     ".xlf": _XLIFF,
     ".xliff": _XLIFF,
     ".sdlxliff": _XLIFF,
     ".mqxliff": _XLIFF,
-    ".vtt": DocumentFormat(take_webvtt_apart, "text/vtt"),
 }
 """By the endings of their names, in small letters."""
+
+OFFICE_FORMATS = (".docx", ".pptx", ".odt", ".odp")
+"""Archives, which `documents.office` reads."""
+
+DOCUMENT_FORMATS = (*TEXT_FORMATS, *OFFICE_FORMATS)
+"""What is translated as a whole."""

@@ -5,11 +5,12 @@ from bisect import bisect
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from itertools import accumulate, count
+from itertools import accumulate
 from typing import NamedTuple
 
 from dragoman.documents.document import Document, DocumentError, Edit, Rewritten, edit
 from dragoman.documents.languages import check_language
+from dragoman.documents.placeholders import PLACEHOLDER, unused_names
 from dragoman.markup.document import Rules
 from dragoman.markup.tags import Token, read_tokens
 from dragoman.markup.text_reader import TextReader
@@ -39,7 +40,6 @@ _STATE = ' state="needs-review-translation" state-qualifier="leveraged-mt"'
 _OTHER_STATE = re.compile(
     r"""\s+ state(?:-qualifier)? \s* = \s* (?: "[^"]*" | '[^']*' )""", re.VERBOSE
 )
-_NUMBERED = re.compile(r"\{\d+\}")
 _ATTRIBUTE = re.compile(r"""([\w:.-]+) \s* = \s* (?: "([^"]*)" | '([^']*)' )""", re.VERBOSE)
 
 
@@ -161,14 +161,13 @@ def _fill(file: _File, opening: int, closing: int, reader: TextReader) -> Iterat
 
 
 def _show(file: _File, part: _Part) -> tuple[str, dict[str, str]]:
-    """Write placeholders as those of programs, `{0}`, which a translation keeps.
+    """Write placeholders in a way that a translation keeps.
 
     Returns:
         The content of an element, and what each placeholder in it stands for.
     """
     content, placeholders = file.inside(part), dict[str, str]()
-    own = set(_NUMBERED.findall(content))
-    names = (name for i in count() if (name := f"{{{i}}}") not in own)
+    names = unused_names(content)
     shown = []
     place = part.opening + 1
     while place < part.closing:
@@ -192,7 +191,7 @@ def _write(text: str, placeholders: Mapping[str, str], before: str, after: str) 
         lost.pop(found[0], None)
         return placeholders.get(found[0], found[0])
 
-    return before + _NUMBERED.sub(put_back, text) + "".join(lost.values()) + after
+    return before + PLACEHOLDER.sub(put_back, text) + "".join(lost.values()) + after
 
 
 def _parts(file: _File, opening: int, closing: int) -> dict[str, _Part]:

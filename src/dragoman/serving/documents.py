@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PureWindowsPath
 
 from dragoman.corpora.file_names import PAGES
-from dragoman.documents.formats import DOCUMENT_FORMATS
+from dragoman.documents.formats import TEXT_FORMATS
 from dragoman.serving.readers import HTML, PLAIN_TEXT, document_reader
 from dragoman.serving.refusal import RefusalError
 from dragoman.serving.service import Order, TranslationService
@@ -16,7 +16,7 @@ from dragoman.tokenizers.normalisation import encodable
 
 READERS = {
     ".txt": PLAIN_TEXT,
-    **{ending: document_reader(form.take_apart) for ending, form in DOCUMENT_FORMATS.items()},
+    **{ending: document_reader(form.take_apart) for ending, form in TEXT_FORMATS.items()},
     **dict.fromkeys(PAGES, HTML),
 }
 """How each kind of file is taken apart."""
@@ -70,7 +70,7 @@ class Document:
     @property
     def media_type(self) -> str:
         """What a browser should take it for."""
-        kind = DOCUMENT_FORMATS.get(PureWindowsPath(self.name).suffix)
+        kind = TEXT_FORMATS.get(PureWindowsPath(self.name).suffix)
         return "text/plain" if kind is None else kind.media_type
 
 

@@ -1,0 +1,145 @@
+"""Office documents: Office Open XML (DOCX, PPTX) and OpenDocument (ODT, ODP).
+
+Such a file is an archive with XML in it. Text is translated in the parts that people read; all
+other parts, and whatever stands between paragraphs, are kept.
+"""
+
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Protocol
+
+from dragoman.documents.document import DocumentError
+from dragoman.documents.office_open_xml import OfficeOpenXml
+from dragoman.documents.open_document import OpenDocument
+from dragoman.documents.paragraph import Element, Inline, Paragraph
+from dragoman.markup.text_reader import TextReader
+from dragoman.translation import Alternative, join
+
+_MOST_BYTES = 2**28
+"""Of all parts that are read: a few kilobytes may unpack to more than any memory holds."""
+
+_PARTS = re.compile(
+    r"word/(?:document|header\d*|footer\d*|footnotes|endnotes)\.xml"
+    r"|ppt/(?:slides/slide|notesSlides/notesSlide)\d+\.xml|content\.xml|styles\.xml"
+)
+_END = "\0"  # which XML cannot have
+
+
+class Dialect(Protocol):
+    """How XML of a kind has paragraphs."""
+
+    def paragraphs(self, root: Element) -> Iterator[Element]:
+        """Find what is translated on its own."""
+
+    def read(self, paragraph: Element) -> list[Inline]:
+        """Take a paragraph apart."""
+
+    def write(self, part: Inline, text: str | None) -> Element:
+        """Write text in the format of a part, or the thing that it is."""
+
+    def fill(self, paragraph: Element, content: Sequence[Element]) -> None:
+        """Replace the content of a paragraph."""
+
+
+def read_office(content: bytes) -> str:
+    """Return the XML of all parts that have text, as `OfficeDocument` takes it.
+
+    Raises:
+        DocumentError: it is not such an archive, or unpacks to far more than it should.
+    """
+    with _open(content) as archive:
+        parts = [info for info in archive.infolist() if _PARTS.fullmatch(info.filename)]
+        if not parts:
+            raise DocumentError(None, "it has no text that is read; is it DOCX, PPTX, ODT or ODP?")
+        if sum(part.file_size for part in parts) > _MOST_BYTES:
+            raise DocumentError(None, f"it unpacks to more than {_MOST_BYTES // 2**20} MiB")
+        try:
+            return _END.join(archive.read(part).decode("utf-8-sig") for part in parts)
+        except (UnicodeDecodeError, zipfile.BadZipFile, zlib.error, RuntimeError):
+            raise DocumentError(None, "its text is encrypted or damaged") from None
+
+
+def write_office(text: str, content: bytes) -> bytes:
+    """Put XML into the parts of an archive that it came from; all others stay."""
+    written = iter(text.split(_END))
+    output = io.BytesIO()
+    with _open(content) as archive, zipfile.ZipFile(output, "w") as copy:
+        for info in archive.infolist():
+            is_text = _PARTS.fullmatch(info.filename) is not None
+            copy.writestr(info, next(written).encode() if is_text else archive.read(info))
+    return output.getvalue()
+
+
+def _open(content: bytes) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(io.BytesIO(content))
+    except zipfile.BadZipFile:
+        raise DocumentError(None, "it is not an office document, or a damaged one") from None
+
+
+class OfficeDocument:
+    """The parts of an office document, taken apart."""
+
+    def __init__(self, text: str, reader: TextReader) -> None:
+        """Take the parts, as `read_office` returns them.
+
+        Raises:
+            DocumentError: one is not well-formed.
+        """
+        self._parts, self._reader = text.split(_END), reader
+        self.pieces = [
+            piece
+            for part in self._parts
+            for _, paragraph in self._read(_parse(part))
+            for piece in paragraph.pieces
+        ]
+
+    def put_together(self, translations: Sequence[Alternative]) -> Alternative:
+        """Write the parts again. Paragraphs without words stay as they are."""
+        from lxml import etree
+
+        rest = iter(translations)
+        found: list[Alternative] = []
+        written: list[str] = []
+        for part in self._parts:
+            root = _parse(part)
+            dialect = _dialect(root)
+            for element, paragraph in self._read(root):
+                if paragraph.pieces:
+                    pieces = list(islice(rest, len(paragraph.pieces)))
+                    translated, content = paragraph.write(pieces, dialect.write)
+                    found.append(translated)
+                    dialect.fill(element, content)
+            declaration = etree.tostring(root.getroottree(), encoding="UTF-8", standalone=True)
+            written.append(declaration.decode())
+        return join(found, _END.join(written))
+
+    def _read(self, root: Element) -> list[tuple[Element, Paragraph]]:
+        dialect = _dialect(root)
+        return [
+            (element, Paragraph(dialect.read(element), self._reader))
+            for element in list(dialect.paragraphs(root))
+        ]
+
+
+def _dialect(root: Element) -> Dialect:
+    if root.tag.startswith("{urn:oasis:names:tc:opendocument"):
+        return OpenDocument()
+    return OfficeOpenXml()
+
+
+def _parse(xml: str) -> Element:
+    from lxml import etree
+
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
+    try:
+        root = etree.fromstring(xml.encode(), parser)
+    except etree.XMLSyntaxError as error:
+        raise DocumentError(None, f"its XML is not well-formed ({error.msg})") from None
+    if root.getroottree().docinfo.internalDTD is not None:
+        raise DocumentError(None, "it declares entities, which office programs do not write")
+    return root

@@ -1,0 +1,169 @@
+"""Paragraphs of DOCX and PPTX: runs of text, each with its format."""
+
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+
+from dragoman.documents.paragraph import Element, Inline
+
+_WRAPPERS = ("hyperlink", "ins", "moveTo", "smartTag")
+"""What may stand around runs, within a sentence."""
+
+_OTHER_HOLDERS = (*_WRAPPERS, "del", "moveFrom", "fldSimple", "rt", "rubyBase")
+"""What holds runs that are part of a sentence around it, or are no text to translate."""
+
+_SEPARATORS = ("br", "cr", "tab", "ptab")
+_UNSEEN = ("proofErr", "lastRenderedPageBreak")
+"""Notes of a program about an earlier state of the text; they are left out."""
+
+_UNSEEN_PROPERTIES = ("lang", "noProof", "dirty", "err")
+"""What a program notes about text; the last two are attributes."""
+
+_KINDS_OF_TEXT = ("wordprocessingml", "drawingml")
+_KEPT_FIRST, _KEPT_LAST = ("pPr",), ("endParaRPr",)
+_XML_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
+
+
+class OfficeOpenXml:
+    """How DOCX and PPTX have paragraphs."""
+
+    def paragraphs(self, root: Element) -> Iterator[Element]:
+        """Find everything that directly holds runs: paragraphs, and content controls in them."""
+        for element in root.iter():
+            if _name(element) not in _OTHER_HOLDERS and any(
+                _is_run(child) or _name(child) in _WRAPPERS for child in element
+            ):
+                yield element
+
+    def read(self, paragraph: Element) -> list[Inline]:
+        """Take a paragraph apart."""
+        starts: list[Inline] = []
+        ends: list[Inline] = []
+        parts: list[Inline] = []
+        for child in paragraph:
+            name = _name(child)
+            if name in (*_KEPT_FIRST, *_KEPT_LAST, *_UNSEEN):
+                continue
+            if _is_run(child):
+                parts += _read_run(child, ())
+            elif name in _WRAPPERS:
+                parts += (part for run in child for part in _read_wrapped(run, child))
+            elif name.endswith("Start"):
+                starts.append(Inline((), thing=child, separates=True))
+            elif name.endswith("End"):
+                ends.append(Inline((), thing=child, separates=True))
+            else:
+                parts.append(Inline((), thing=child, separates=name in _SEPARATORS))
+        return [*starts, *_with_fields(parts), *ends]
+
+    def write(self, part: Inline, text: str | None) -> Element:
+        """Write text in a run like that of a part, or the thing that it is in its run."""
+        if not part.around:
+            return part.thing
+        *outer, run = part.around
+        written = _without_content(run)
+        written.extend(deepcopy(child) for child in run if _name(child) == "rPr")
+        if text is None:
+            written.append(part.thing)
+        else:
+            said = written.makeelement(run.tag[: -len("r")] + "t", nsmap=run.nsmap)
+            said.text = text
+            if "wordprocessingml" in run.tag:
+                said.set(_XML_SPACE, "preserve")
+            written.append(said)
+        for wrapper in reversed(outer):
+            around = _without_content(wrapper)
+            around.append(written)
+            written = around
+        return written
+
+    def fill(self, paragraph: Element, content: Sequence[Element]) -> None:
+        """Replace the content of a paragraph, but not its format."""
+        first = [child for child in paragraph if _name(child) in _KEPT_FIRST]
+        last = [child for child in paragraph if _name(child) in _KEPT_LAST]
+        paragraph[:] = [*first, *content, *last]
+
+
+def _name(element: Element) -> str:
+    """Return the name of an element without its namespace; a comment has none."""
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+
+
+def _is_run(element: Element) -> bool:
+    """Tell whether an element is a run of text, not of a formula."""
+    return _name(element) == "r" and any(kind in element.tag for kind in _KINDS_OF_TEXT)
+
+
+def _without_content(element: Element) -> Element:
+    return element.makeelement(element.tag, dict(element.attrib), nsmap=element.nsmap)
+
+
+def _read_wrapped(child: Element, wrapper: Element) -> list[Inline]:
+    if _is_run(child):
+        return _read_run(child, (wrapper,))
+    return [Inline((), thing=child)] if _name(child) not in _UNSEEN else []
+
+
+def _read_run(run: Element, wrappers: tuple[Element, ...]) -> list[Inline]:
+    """Take a run apart."""
+    parts = []
+    around = (*wrappers, run)
+    form = _format(around)
+    for child in run:
+        name = _name(child)
+        if name == "t":
+            parts.append(Inline(around, child.text or "", form))
+        elif name == "noBreakHyphen":
+            parts.append(Inline(around, "\u2011", form))
+        elif name not in ("rPr", *_UNSEEN):
+            parts.append(Inline(around, thing=child, separates=name in _SEPARATORS))
+    return parts
+
+
+def _format(around: Sequence[Element]) -> str:
+    """Describe a format, except for the language and the history of the text."""
+    from lxml import etree
+
+    *wrappers, run = around
+    described = [_without_content(wrapper) for wrapper in wrappers]
+    for properties in (deepcopy(child) for child in run if _name(child) == "rPr"):
+        for child in [child for child in properties if _name(child) in _UNSEEN_PROPERTIES]:
+            properties.remove(child)
+        for attribute in _UNSEEN_PROPERTIES:
+            properties.attrib.pop(attribute, None)
+        if len(properties) or properties.attrib:
+            described.append(properties)
+    return "".join(etree.tostring(each, encoding="unicode", with_tail=False) for each in described)
+
+
+def _with_fields(parts: Sequence[Inline]) -> list[Inline]:
+    """Keep the results of fields, such as numbers of pages, as things: programs compute them.
+
+    The text of a link is none of them, nor is that of a field that ends in another paragraph.
+    """
+    found: list[Inline] = []
+    open_fields: list[tuple[int, list[str]]] = []
+    for part in parts:
+        found.append(part)
+        name = "" if part.thing is None else _name(part.thing)
+        if name == "instrText" and open_fields:
+            open_fields[-1][1].append(part.thing.text or "")
+        if name != "fldChar":
+            continue
+        kind = next(
+            (value for key, value in part.thing.attrib.items() if key.endswith("}fldCharType")), ""
+        )
+        if kind == "begin":
+            open_fields.append((len(found) - 1, []))
+        elif kind == "end" and open_fields:
+            start, instruction = open_fields.pop()
+            if not "".join(instruction).strip().upper().startswith("HYPERLINK"):
+                found[start:] = [_as_thing(each) for each in found[start:]]
+    return found
+
+
+def _as_thing(part: Inline) -> Inline:
+    """Keep text as the thing that it is."""
+    if part.text is None:
+        return part._replace(separates=False)
+    (thing,) = (child for child in part.around[-1] if _name(child) == "t")
+    return Inline(part.around, thing=thing)

@@ -1,0 +1,216 @@
+"""Office documents: words are translated in their format, and everything else stays."""
+
+import io
+import re
+import zipfile
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.documents.office_files import (
+    HEAD,
+    OTHERS,
+    W,
+    docx,
+    odt,
+    packed,
+    paragraph,
+    run,
+    translated,
+    unpacked,
+)
+from tests.documents.translated import READER
+
+from dragoman.documents import office
+from dragoman.documents.document import DocumentError
+from dragoman.documents.office import OfficeDocument, read_office
+
+
+def pieces(content: bytes) -> list[str]:
+    return [piece.strip() for piece in OfficeDocument(read_office(content), READER).pieces]
+
+
+def body(content: bytes) -> str:
+    """Return what stands in the body, without what every text of a run says of its spaces."""
+    (xml,) = (part for name, part in unpacked(content).items() if name in CONTENT)
+    found = re.search(
+        "<(?:w:body|office:text)[^>]*>(.*)</(?:w:body|office:text)>", xml.decode(), re.S
+    )
+    assert found is not None
+    return found[1].replace(' xml:space="preserve"', "")
+
+
+CONTENT = ("word/document.xml", "content.xml")
+
+
+def thing(name: str) -> str:
+    return f"<w:r><w:{name}/></w:r>"
+
+
+def test_runs_of_one_format_are_one_text() -> None:
+    language = '<w:lang w:val="en-GB"/>'
+    split = [run("A c"), '<w:proofErr w:type="x"/>', run("at", language), run(" sleeps.", language)]
+    document = docx(paragraph(*split))
+    assert pieces(document) == ["A cat sleeps."]
+    assert body(translated(document)) == paragraph(run("A CAT SLEEPS."))
+
+
+def test_another_format_is_a_tag_around_its_words() -> None:
+    document = docx(paragraph(run("A "), run("cat", "<w:b/>"), run(" sleeps.")))
+    assert pieces(document)[0] == "A cat sleeps."
+    assert body(translated(document)) == paragraph(run("A "), run("CAT", "<w:b/>"), run(" SLEEPS."))
+
+
+def test_a_link_stays_around_its_words() -> None:
+    link = '<w:hyperlink r="7">{}</w:hyperlink>'
+    document = docx(paragraph(run("See "), link.format(run("the cat")), run(" here.")))
+    assert pieces(document)[0] == "See the cat here."
+    assert body(translated(document)) == paragraph(
+        run("SEE "), link.format(run("THE CAT")), run(" HERE.")
+    )
+
+
+def test_pictures_and_marks_of_notes_keep_their_places() -> None:
+    document = docx(
+        paragraph(run("A "), thing("drawing"), run(" sleeps."), thing("note"), run(" B."))
+    )
+    assert pieces(document) == ["A {x0} sleeps.", "B."]
+    turned = translated(document, lambda piece: piece.replace("A {x0}", "{x0} A"))
+    assert body(turned) == paragraph(thing("drawing"), run(" A sleeps."), thing("note"), run(" B."))
+    lost = translated(document, lambda piece: piece.replace("{x0}", ""))
+    assert body(lost).count("<w:drawing/>") == 1
+
+
+def test_a_tabulator_or_a_line_break_ends_a_sentence() -> None:
+    document = docx(paragraph(run("A cat"), thing("tab"), run("a dog"), thing("br"), run("a bird")))
+    assert pieces(document) == ["A cat", "a dog", "a bird"]
+    assert re.findall("<w:(tab|br|t)/?>", body(translated(document))) == [
+        "t",
+        "tab",
+        "t",
+        "br",
+        "t",
+    ]
+
+
+@pytest.mark.parametrize(("instruction", "sentence"), [("PAGE", "Page {x0}."), ("HYPERLINK", None)])
+def test_what_a_program_computes_stays(instruction: str, sentence: str | None) -> None:
+    field = (
+        '<w:r><w:fldChar w:fldCharType="begin"/></w:r>'
+        f"<w:r><w:instrText> {instruction} x </w:instrText></w:r>"
+        f'<w:r><w:fldChar w:fldCharType="separate"/></w:r>{run("one")}'
+        '<w:r><w:fldChar w:fldCharType="end"/></w:r>'
+    )
+    document = docx(paragraph(run("Page "), field, run(".")))
+    assert pieces(document)[0] == (sentence or "Page {x0}one{x1}.")
+    assert body(translated(document, str)) == paragraph(run("Page "), field, run("."))
+
+
+def test_text_within_text_is_translated_too() -> None:
+    box = f"<w:r><w:pict><w:txbxContent>{paragraph(run('a box'))}</w:txbxContent></w:pict></w:r>"
+    control = f"<w:sdt><w:sdtContent>{run('a choice')}</w:sdtContent></w:sdt>"
+    document = docx(paragraph(run("A cat "), box, control, run(" sleeps.")))
+    assert pieces(document) == ["A cat {x0} sleeps.", "a box", "a choice"]
+    assert body(translated(document)) == paragraph(
+        run("A CAT "),
+        box.replace("a box", "A BOX"),
+        control.replace("a choice", "A CHOICE"),
+        run(" SLEEPS."),
+    )
+
+
+def test_bookmarks_stand_around_the_sentences_that_they_were_in() -> None:
+    start, end = '<w:bookmarkStart w:id="1"/>', '<w:bookmarkEnd w:id="1"/>'
+    document = docx(paragraph(run("A "), start, run("cat"), end, run(".")))
+    assert body(translated(document)) == paragraph(start, run("A CAT."), end)
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        paragraph(run("42 %")),
+        paragraph(f"<w:del>{run('deleted')}</w:del>"),
+        '<m:oMath xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math">'
+        "<m:r><m:t>sin</m:t></m:r></m:oMath>",
+    ],
+)
+def test_what_is_no_text_stays(kept: str) -> None:
+    document = docx(kept + paragraph(run("A cat.")))
+    assert body(translated(document)) == kept + paragraph(run("A CAT."))
+
+
+def test_all_other_parts_stay_in_their_order() -> None:
+    header = f"{HEAD}<w:hdr {W}>{paragraph(run('A &lt;head&gt;'))}</w:hdr>"
+    document = docx(paragraph(run("A cat.")), **{"word/header1.xml": header.encode()})
+    before, after = unpacked(document), unpacked(translated(document))
+    assert list(after) == list(before)
+    assert {name: after[name] for name in OTHERS} == OTHERS
+    assert "A &lt;HEAD&gt;" in after["word/header1.xml"].decode()
+
+
+def test_slides_have_paragraphs_too() -> None:
+    a = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
+    first = '<a:r><a:rPr b="1" dirty="0"/><a:t>A</a:t></a:r>'
+    xml = f"{HEAD}<a:p {a}>{first}<a:r><a:t>{{}}</a:t></a:r><a:endParaRPr/></a:p>"
+    found = unpacked(translated(packed({"ppt/slides/slide1.xml": xml.format(" cat").encode()})))
+    assert found["ppt/slides/slide1.xml"].decode() == xml.format(" CAT")
+
+
+def test_open_document_has_spans_in_spans_and_notes_in_paragraphs() -> None:
+    note = "<text:note><text:p>A note.</text:p></text:note>"
+    span = '<text:span text:style-name="B">{}</text:span>'
+    document = odt(
+        f"<text:h>A title</text:h><text:p>A {span.format('gr' + span.format('ey'))}<text:s/>cat."
+        f"{note} A dog<text:tab/>a bird.</text:p>"
+    )
+    assert pieces(document)[0] == "A title"
+    assert "A grey cat." in pieces(document)
+    found = body(translated(document))
+    assert note.replace("A note", "A NOTE") + " A DOG<text:tab/>A BIRD." in found
+    assert "".join(re.sub("<[^>]*>", "", found).split()) == "ATITLEAGREYCAT.ANOTE.ADOGABIRD."
+    with zipfile.ZipFile(io.BytesIO(translated(document))) as archive:
+        assert archive.infolist()[0].compress_type == zipfile.ZIP_STORED
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"PK\x03\x04", "it is not an office document, or a damaged one"),
+        (b"A cat", "it is not an office document, or a damaged one"),
+        (packed({"word/document.xml": b"<a>"}), "its XML is not well-formed"),
+        (packed({"a": b""}), "it has no text that is read"),
+        (
+            packed({"content.xml": b"<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>"}),
+            "it declares entities",
+        ),
+        (packed({"content.xml": b"\xff\x80"}), "its text is encrypted or damaged"),
+        (docx("").replace(b"document.xml", b"document.xm_", 1), "its text is encrypted or damaged"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_in_a_sentence(content: bytes, said: str) -> None:
+    with pytest.raises(DocumentError, match=f"^{said}"):
+        OfficeDocument(read_office(content), READER)
+
+
+def test_what_unpacks_to_far_more_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(office, "_MOST_BYTES", 2**20)
+    with pytest.raises(DocumentError, match="it unpacks to more than 1 MiB"):
+        read_office(docx(paragraph(run("A cat. " * 200_000))))
+
+
+FORMS = st.sampled_from(["", "<w:b/>", "<w:i/>"])
+RUNS = st.lists(
+    st.tuples(st.text("ab .{x0}", min_size=1), FORMS).map(lambda each: run(*each))
+    | st.sampled_from([thing("tab"), thing("drawing"), '<w:bookmarkEnd w:id="1"/>']),
+    max_size=8,
+)
+
+
+@given(RUNS)
+def test_what_is_not_changed_has_its_text_and_things_in_their_order(runs: list[str]) -> None:
+    document = docx(paragraph(*runs))
+    found = body(translated(document, str))
+    things = [each for each in runs if "<w:t>" not in each and "bookmark" not in each]
+    assert re.findall("<w:r><w:(?:tab|drawing)/></w:r>", found) == things
+    text = "".join(re.sub("<[^>]*>", "", each) for each in runs)
+    assert "".join(re.sub("<[^>]*>", "", found).split()) == "".join(text.split())
