@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 import torch
 from cyclopts import App
+from tests.documents.office_files import docx, paragraph
+from tests.documents.office_files import run as text_run
 from tests.untrained import save_transformer, untrained
 
 from dragoman.cli import main
@@ -342,6 +344,17 @@ def test_a_document_is_translated_as_a_whole(
 
     written = Path("out.srt").read_text() if options else capfd.readouterr().out
     assert written == cues.format(Translator(model, device="cpu")("the cat"))
+
+
+def test_an_office_document_is_not_written_to_a_terminal(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "in.docx").write_bytes(docx(paragraph(text_run("the cat"))))
+    _, terminal = os.openpty()
+    with os.fdopen(terminal, "w") as stdout:
+        monkeypatch.setattr(sys, "stdout", stdout)
+        with pytest.raises(UsageError, match=r"in.docx: what is written is no text; name the outp"):
+            run(model, tmp_path / "in.docx")
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ class DocumentFile:
     @cached_property
     def _passage(self) -> Passage:
         try:
-            if self._is_office:
+            if self.is_archive:
                 return OfficeDocument(read_office(self._content), self._reader)
             text = decode_file(self._content.removeprefix(BYTE_ORDER_MARK), str(self._path))
             return TEXT_FORMATS[self._path.suffix.lower()].take_apart(text, self._reader)
@@ -48,7 +48,8 @@ class DocumentFile:
             raise CorpusError(f"{place}: {error.reason}") from None
 
     @property
-    def _is_office(self) -> bool:
+    def is_archive(self) -> bool:
+        """Whether it is an office document, which is no text."""
         return self._path.suffix.lower() in OFFICE_FORMATS
 
     def cut(self, lines_per_block: int) -> list[Block]:
@@ -88,7 +89,7 @@ class DocumentFile:
         """Write the document with its translations in place."""
         translations = [_said(json.loads(text) or "") for text in written]
         text = self._passage.put_together(translations).text
-        if self._is_office:
+        if self.is_archive:
             stream.write(write_office(text, self._content))
         else:
             has_mark = self._content.startswith(BYTE_ORDER_MARK)

@@ -174,6 +174,8 @@ def _translate_at_once(
         settings = _configure(model, search)
         form, reader = _form(output, settings), translation.reader(model)
         text = choose_format(files, reader, form=form)
+        if isinstance(text, DocumentFile) and text.is_archive and stream.isatty():
+            raise UsageError(f"{files[0]}: what is written is no text; name the output with -o")
         translator = translation.load(model, settings)
         announce(translator)
         if isinstance(text, DocumentFile):
