@@ -135,7 +135,7 @@ def _dialect(root: Element) -> Dialect:
 def _parse(xml: str) -> Element:
     from lxml import etree
 
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
+    parser = etree.XMLParser(resolve_entities=False, no_network=True)
     try:
         root = etree.fromstring(xml.encode(), parser)
     except etree.XMLSyntaxError as error:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
+from itertools import accumulate
 
 from dragoman.documents.paragraph import Element, Inline
 
@@ -140,25 +141,26 @@ def _with_fields(parts: Sequence[Inline]) -> list[Inline]:
 
     The text of a link is none of them, nor is that of a field that ends in another paragraph.
     """
-    found: list[Inline] = []
+    depth = [0] * (len(parts) + 1)  # of computed fields, as a change at each part
     open_fields: list[tuple[int, list[str]]] = []
-    for part in parts:
-        found.append(part)
+    for i, part in enumerate(parts):
         name = "" if part.thing is None else _name(part.thing)
         if name == "instrText" and open_fields:
             open_fields[-1][1].append(part.thing.text or "")
         if name != "fldChar":
             continue
-        kind = next(
-            (value for key, value in part.thing.attrib.items() if key.endswith("}fldCharType")), ""
-        )
+        kind = part.thing.get(part.thing.tag.replace("}fldChar", "}fldCharType"))
         if kind == "begin":
-            open_fields.append((len(found) - 1, []))
+            open_fields.append((i, []))
         elif kind == "end" and open_fields:
             start, instruction = open_fields.pop()
             if not "".join(instruction).strip().upper().startswith("HYPERLINK"):
-                found[start:] = [_as_thing(each) for each in found[start:]]
-    return found
+                depth[start] += 1
+                depth[i + 1] -= 1
+    return [
+        _as_thing(part) if inside else part
+        for part, inside in zip(parts, accumulate(depth), strict=False)
+    ]
 
 
 def _as_thing(part: Inline) -> Inline:
