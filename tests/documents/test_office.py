@@ -98,12 +98,13 @@ def test_what_a_program_computes_stays(instruction: str, sentence: str | None) -
     field = (
         '<w:r><w:fldChar w:fldCharType="begin"/></w:r>'
         f"<w:r><w:instrText> {instruction} x </w:instrText></w:r>"
-        f'<w:r><w:fldChar w:fldCharType="separate"/></w:r>{run("one")}'
+        f'<w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:t>o</w:t><w:t>ne</w:t></w:r>'
         '<w:r><w:fldChar w:fldCharType="end"/></w:r>'
     )
     document = docx(paragraph(run("Page "), field, run(".")))
     assert pieces(document)[0] == (sentence or "Page {x0}one{x1}.")
-    assert body(translated(document, str)) == paragraph(run("Page "), field, run("."))
+    found = body(translated(document, str)).replace("</w:t></w:r><w:r><w:t>", "")
+    assert found == paragraph(run("Page "), field, run(".")).replace("</w:t><w:t>", "")
 
 
 def test_text_within_text_is_translated_too() -> None:

@@ -112,9 +112,9 @@ def _read_run(run: Element, wrappers: tuple[Element, ...]) -> list[Inline]:
     for child in run:
         name = _name(child)
         if name == "t":
-            parts.append(Inline(around, child.text or "", form))
+            parts.append(Inline(around, child.text or "", form, child))
         elif name == "noBreakHyphen":
-            parts.append(Inline(around, "\u2011", form))
+            parts.append(Inline(around, "\u2011", form, child))
         elif name not in ("rPr", *_UNSEEN):
             parts.append(Inline(around, thing=child, separates=name in _SEPARATORS))
     return parts
@@ -158,14 +158,6 @@ def _with_fields(parts: Sequence[Inline]) -> list[Inline]:
                 depth[start] += 1
                 depth[i + 1] -= 1
     return [
-        _as_thing(part) if inside else part
+        part._replace(text=None, format="", separates=False) if inside else part
         for part, inside in zip(parts, accumulate(depth), strict=False)
     ]
-
-
-def _as_thing(part: Inline) -> Inline:
-    """Keep text as the thing that it is."""
-    if part.text is None:
-        return part._replace(separates=False)
-    (thing,) = (child for child in part.around[-1] if _name(child) == "t")
-    return Inline(part.around, thing=thing)

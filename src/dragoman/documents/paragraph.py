@@ -38,7 +38,7 @@ class Inline(NamedTuple):
     """What tells the format of text from others."""
 
     thing: Element = None
-    """What it is, if it is not text."""
+    """The element that it is, if there is one for it alone."""
 
     separates: bool = False
     """Whether nothing that stands before it belongs to a sentence after it."""
