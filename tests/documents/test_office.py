@@ -70,6 +70,15 @@ def test_a_link_stays_around_its_words() -> None:
     )
 
 
+def test_text_that_somebody_inserted_into_a_link_is_seen() -> None:
+    inside = "<w:ins><w:hyperlink>{}</w:hyperlink></w:ins>"
+    document = docx(paragraph(run("See "), inside.format(run("the c") + run("at")), run(".")))
+    assert pieces(document)[0] == "See the cat."
+    assert body(translated(document)) == paragraph(
+        run("SEE "), inside.format(run("THE CAT")), run(".")
+    )
+
+
 def test_pictures_and_marks_of_notes_keep_their_places() -> None:
     document = docx(
         paragraph(run("A "), thing("drawing"), run(" sleeps."), thing("note"), run(" B."))

@@ -13,8 +13,11 @@ _OTHER_HOLDERS = (*_WRAPPERS, "del", "moveFrom", "fldSimple", "rt", "rubyBase")
 """What holds runs that are part of a sentence around it, or are no text to translate."""
 
 _SEPARATORS = ("br", "cr", "tab", "ptab")
-_UNSEEN = ("proofErr", "lastRenderedPageBreak")
-"""Notes of a program about an earlier state of the text; they are left out."""
+_MARKS = ("Start", "End")
+"""How marks of a stretch are called, such as of a bookmark or a comment."""
+
+_UNSEEN = ("proofErr", "lastRenderedPageBreak", "softHyphen")
+"""What a program noted about an earlier state of the text; it is left out."""
 
 _UNSEEN_PROPERTIES = ("lang", "noProof", "dirty", "err")
 """What a program notes about text; the last two are attributes."""
@@ -37,24 +40,13 @@ class OfficeOpenXml:
 
     def read(self, paragraph: Element) -> list[Inline]:
         """Take a paragraph apart."""
-        starts: list[Inline] = []
-        ends: list[Inline] = []
-        parts: list[Inline] = []
-        for child in paragraph:
-            name = _name(child)
-            if name in (*_KEPT_FIRST, *_KEPT_LAST, *_UNSEEN):
-                continue
-            if _is_run(child):
-                parts += _read_run(child, ())
-            elif name in _WRAPPERS:
-                parts += (part for run in child for part in _read_wrapped(run, child))
-            elif name.endswith("Start"):
-                starts.append(Inline((), thing=child, separates=True))
-            elif name.endswith("End"):
-                ends.append(Inline((), thing=child, separates=True))
-            else:
-                parts.append(Inline((), thing=child, separates=name in _SEPARATORS))
-        return [*starts, *_with_fields(parts), *ends]
+        parts = list(_read_children(paragraph, ()))
+        starts, ends = (
+            [part for part in parts if not part.around and _name(part.thing).endswith(mark)]
+            for mark in _MARKS
+        )
+        marks = {id(part) for part in (*starts, *ends)}
+        return [*starts, *_with_fields([p for p in parts if id(p) not in marks]), *ends]
 
     def write(self, part: Inline, text: str | None) -> Element:
         """Write text in a run like that of a part, or the thing that it is in its run."""
@@ -98,10 +90,16 @@ def _without_content(element: Element) -> Element:
     return element.makeelement(element.tag, dict(element.attrib), nsmap=element.nsmap)
 
 
-def _read_wrapped(child: Element, wrapper: Element) -> list[Inline]:
-    if _is_run(child):
-        return _read_run(child, (wrapper,))
-    return [Inline((), thing=child)] if _name(child) not in _UNSEEN else []
+def _read_children(element: Element, wrappers: tuple[Element, ...]) -> Iterator[Inline]:
+    """Read what stands in a paragraph, or in something around runs."""
+    for child in element:
+        name = _name(child)
+        if _is_run(child):
+            yield from _read_run(child, wrappers)
+        elif name in _WRAPPERS:
+            yield from _read_children(child, (*wrappers, child))
+        elif name not in (*_KEPT_FIRST, *_KEPT_LAST, *_UNSEEN):
+            yield Inline((), thing=child, separates=name.endswith(_MARKS) or name in _SEPARATORS)
 
 
 def _read_run(run: Element, wrappers: tuple[Element, ...]) -> list[Inline]:
