@@ -7,6 +7,7 @@ from functools import partial
 from itertools import pairwise
 
 from dragoman.corpora.gettext import FUZZY, Entry, PoError, escape, header_fields, read_entries
+from dragoman.documents.choices import read_choices
 from dragoman.documents.document import (
     Document,
     DocumentError,
@@ -16,6 +17,7 @@ from dragoman.documents.document import (
     line_break_of,
 )
 from dragoman.documents.languages import check_language
+from dragoman.markup.passage import Passage
 from dragoman.markup.text_reader import TextReader
 
 
@@ -34,6 +36,8 @@ def take_po_apart(text: str, reader: TextReader) -> Document:
         raise DocumentError(error.line, error.reason) from None
     writer = _Writer(text, reader, line_break_of(text))
     edits: list[Edit] = []
+    if entries and not any(entry.is_header for entry in entries):
+        edits.append(Edit(0, 0, writer.header()))
     for entry in entries:
         if entry.is_header:
             _check_header(entry, reader)
@@ -57,6 +61,17 @@ def _check_header(header: Entry, reader: TextReader) -> None:
 _OPEN = re.compile(r"(?<=Language:)[ ]?(?=\\n) | (?<=charset=)CHARSET", re.VERBOSE)
 
 
+_ACCELERATOR = re.compile(r"(?<!\S)([_&])([^\W\d_])(?!\w*[;_])")
+"""The letter with which one opens a menu, after its sign, as in _File and &File."""
+
+_COLUMN = re.compile(
+    r"""( ^[ ]* --?\w (?: [^\s] | [ ](?![ ]) )*+ (?: \t[\t ]*+ | [ ]{2,}+ )
+    | \t[\t ]*+ | (?<=[^\s.!?:;]) [ ]{2,} (?=\S) )""",
+    re.VERBOSE | re.MULTILINE,
+)
+"""What is between the columns of a help text, or its options with that."""
+
+
 @dataclass(frozen=True)
 class _Writer:
     """Changes entries of a file."""
@@ -65,9 +80,20 @@ class _Writer:
     reader: TextReader
     line_break: str
 
+    def header(self) -> str:
+        """Write a header, without which gettext reads no letters beyond ASCII."""
+        return self.line_break.join(['msgid ""', 'msgstr ""', *self._fields(), "", ""])
+
+    def _fields(self) -> Iterator[str]:
+        yield f'"Language: {self.reader.target}\\n"'
+        yield r'"Content-Type: text/plain; charset=UTF-8\n"'
+        yield r'"Content-Transfer-Encoding: 8bit\n"'
+
     def complete_header(self, header: Entry) -> Iterator[Edit]:
         """Write the language and the encoding where a template leaves them open."""
         (start, end), *_ = header.strings
+        if not header.translations[0]:
+            yield Edit(end, end, "".join(self.line_break + field for field in self._fields()))
         for found in _OPEN.finditer(self.text, start, end):
             written = "UTF-8" if found[0] == "CHARSET" else f" {self.reader.target}"
             yield Edit(found.start(), found.end(), written)
@@ -93,8 +119,30 @@ class _Writer:
             gaps=[self.text[a[1] : b[0]] for a, b in pairwise(places)],
             line_break=self.line_break,
         )
-        passage = Rewritten(self.reader.read_string(message), write)
+        passage = Rewritten(read_choices(message, self._read), write)
         return Edit(places[0][0], places[-1][1], passage)
+
+    def _read(self, text: str) -> Passage:
+        """Take a text apart: what is in columns, or after a tab, is a text of its own."""
+        accelerators = _ACCELERATOR.findall(text)
+        if len(accelerators) == 1:
+            write = partial(_accelerate, sign=accelerators[0][0], letter=accelerators[0][1])
+            return Rewritten(self._read(_ACCELERATOR.sub(r"\2", text)), write)
+        first, *others = _COLUMN.split(text)
+        if not others:
+            return self.reader.read_string(text)
+        return Document(
+            [
+                part if i % 2 or not part.strip() else self.reader.read_string(part)
+                for i, part in enumerate([first, *others])
+            ]
+        )
+
+
+def _accelerate(text: str, sign: str, letter: str) -> str:
+    """Put an accelerator before the same letter, if a word begins with it, or before the first."""
+    found = re.search(rf"\b{letter}", text, re.IGNORECASE) or re.search(r"[^\W\d_]", text)
+    return text if found is None else f"{text[: found.start()]}{sign}{text[found.start() :]}"
 
 
 def _write(translation: str, keywords: Sequence[str], gaps: Sequence[str], line_break: str) -> str:
