@@ -123,10 +123,11 @@ def test_line_ends_of_windows_stay() -> None:
     assert 'msgstr[0] ""\r\n"A CAT.\\n"\r\n"A DOG."\r\nmsgstr[1] "CATS."\r\n' in found
 
 
-def test_a_template_gets_its_language_and_encoding() -> None:
+@pytest.mark.parametrize("charset", ["CHARSET", "ASCII", "US-ASCII"])
+def test_a_template_gets_its_language_and_encoding(charset: str) -> None:
     template = (
         '#, fuzzy\nmsgid ""\nmsgstr ""\n"Language: \\n"\n'
-        '"Content-Type: text/plain; charset=CHARSET\\n"\n\nmsgid "A cat"\nmsgstr ""\n'
+        f'"Content-Type: text/plain; charset={charset}\\n"\n\nmsgid "A cat"\nmsgstr ""\n'
     )
     found = translated(template, take_po_apart)
     assert '"Language: it\\n"\n"Content-Type: text/plain; charset=UTF-8\\n"' in found

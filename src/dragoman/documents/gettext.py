@@ -58,7 +58,10 @@ def _check_header(header: Entry, reader: TextReader) -> None:
         )
 
 
-_OPEN = re.compile(r"(?<=Language:)[ ]?(?=\\n) | (?<=charset=)CHARSET", re.VERBOSE)
+_OPEN = re.compile(
+    r"(?<=Language:)[ ]?(?=\\n) | (?<=charset=)(?:CHARSET|(?:US-)?ASCII)\b", re.VERBOSE
+)
+"""A language and an encoding that are not named yet; msginit writes ASCII."""
 
 
 _ACCELERATOR = re.compile(r"(?<!\S)([_&])([^\W\d_])(?!\w*[;_])")
@@ -95,7 +98,7 @@ class _Writer:
         if not header.translations[0]:
             yield Edit(end, end, "".join(self.line_break + field for field in self._fields()))
         for found in _OPEN.finditer(self.text, start, end):
-            written = "UTF-8" if found[0] == "CHARSET" else f" {self.reader.target}"
+            written = f" {self.reader.target}" if not found[0].strip() else "UTF-8"
             yield Edit(found.start(), found.end(), written)
 
     def fill(self, entry: Entry) -> Iterator[Edit]:
