@@ -19,9 +19,20 @@ UNIT = "<xliff version='1.2'><trans-unit><source>{}</source></trans-unit></xliff
         (".vtt", (TIME + "A cat\n\n") * 5_000),
         (".po", 'msgid ""\n' + '"a"\n' * 20_000 + 'msgstr ""'),
         (".po", 'msgid "a"\nmsgstr ""\n' * 5_000),
+        (".po", 'msgid "' + "-a " * 20_000 + " " * 20_000 + '."\nmsgstr ""\n'),
+        (".po", 'msgid "' + "&a _" * 20_000 + "\\t" * 20_000 + '"\nmsgstr ""\n'),
+        (".srt", TIME + "- A cat\n" * 20_000),
         (".xlf", UNIT.format("<x/>" * 20_000 + "A cat")),
         (".xlf", UNIT.format("<ph>" * 20_000 + "</ph>" * 20_000 + "A cat")),
         (".xlf", UNIT.format("<g translate='no'>" * 9_000 + "A cat" + "</g>" * 9_000)),
+        (".xlf", UNIT.format("{n, plural," * 20_000 + "A cat" + "{a" * 20_000)),
+        (".xlf", UNIT.format("{n, plural, a {" * 5_000 + "A cat" + "}}" * 5_000)),
+        (
+            ".xlf",
+            UNIT.format("A cat</source><target>b" + "<mrk mtype='seg' mid='1'/>" * 9_000).replace(
+                "/></source>", "/></target>"
+            ),
+        ),
         (".html", "<p>A cat. <b>A dog</b>" * 5_000),
     ],
 )

@@ -68,6 +68,51 @@ def test_line_breaks_around_and_between_words_stay() -> None:
 
 
 @pytest.mark.parametrize(
+    ("message", "pieces", "translation"),
+    [
+        ("_File", ["File"], "_FILE"),
+        ("Save &as…", ["Save as…"], "SAVE &AS…"),
+        ("&Save or &close", ["&Save or &close"], None),
+        ("&amp; _x_ R&D a_b %s&nbsp;", ["&amp; _x_ R&D a_b %s&nbsp;"], None),
+        ("Use:\n  -h, --help X  help\n  -v\tversion", ["Use:", "help", "version"], None),
+        ("Name\tA cat\n\tb   c", ["Name", "A cat", "b", "c"], "NAME\tA CAT\n\tB   C"),
+        ("A cat.  A dog.", ["A cat.  ", "A dog."], None),
+        ("A  cat", ["A  cat"], None),
+        (
+            "{n, plural, one {# cat} other {# cats}}",
+            ["%d cat", "%d cats"],
+            "{n, plural, one {# CAT} other {# CATS}}",
+        ),
+    ],
+)
+def test_what_a_program_looks_for_in_a_message_stays(
+    message: str, pieces: list[str], translation: str | None
+) -> None:
+    text = f'{HEADER}msgid "{escape(message)}"\nmsgstr ""\n'
+    assert take_po_apart(text, READER).pieces == pieces
+    found = translated(text, take_po_apart, lambda piece: piece.upper().replace("%D", "%d"))
+    assert translation in (None, list(read_entries(found))[1].translations[0])
+
+
+def test_an_accelerator_is_before_a_letter_of_the_translation() -> None:
+    text = HEADER + 'msgid "Save _as"\nmsgstr ""\n'
+    assert 'msgstr "_Salva con nome"' in translated(text, take_po_apart, lambda _: "Salva con nome")
+    assert 'msgstr "Poi _AS"' in translated(text, take_po_apart, lambda _: "Poi AS")
+    assert 'msgstr "12"' in translated(text, take_po_apart, lambda _: "12")
+
+
+@pytest.mark.parametrize("start", ["", 'msgid ""\nmsgstr ""\n\n'])
+def test_a_file_without_a_header_gets_one(start: str) -> None:
+    text = start + 'msgid "A cat"\nmsgstr ""\n'
+    header = (
+        'msgid ""\nmsgstr ""\n"Language: it\\n"\n'
+        '"Content-Type: text/plain; charset=UTF-8\\n"\n"Content-Transfer-Encoding: 8bit\\n"\n\n'
+    )
+    assert translated(text, take_po_apart) == f'{header}#, fuzzy\nmsgid "A cat"\nmsgstr "A CAT"\n'
+    assert translated("# empty\n", take_po_apart) == "# empty\n"
+
+
+@pytest.mark.parametrize(
     "entry",
     [
         'msgid "A cat"\nmsgstr "Un gatto"\n',
@@ -88,10 +133,11 @@ def test_line_ends_of_windows_stay() -> None:
     assert 'msgstr[0] ""\r\n"A CAT.\\n"\r\n"A DOG."\r\nmsgstr[1] "CATS."\r\n' in found
 
 
-def test_a_template_gets_its_language_and_encoding() -> None:
+@pytest.mark.parametrize("charset", ["CHARSET", "ASCII", "US-ASCII"])
+def test_a_template_gets_its_language_and_encoding(charset: str) -> None:
     template = (
         '#, fuzzy\nmsgid ""\nmsgstr ""\n"Language: \\n"\n'
-        '"Content-Type: text/plain; charset=CHARSET\\n"\n\nmsgid "A cat"\nmsgstr ""\n'
+        f'"Content-Type: text/plain; charset={charset}\\n"\n\nmsgid "A cat"\nmsgstr ""\n'
     )
     found = translated(template, take_po_apart)
     assert '"Language: it\\n"\n"Content-Type: text/plain; charset=UTF-8\\n"' in found

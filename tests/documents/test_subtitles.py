@@ -38,7 +38,7 @@ def pieces(text: str) -> list[str]:
         (["Where are", "[a door opens]", "they?"], ["Where are", "[a door opens]", "they?"]),
         (
             ["Where are", "- Here!\n- There!", "they?"],
-            ["Where are", "- Here!", "- There!", "they?"],
+            ["Where are", "Here!", "There!", "they?"],
         ),
         (["<i>A grey</i>", "<i>cat.</i>"], ["A grey cat."]),
         (["<i>A grey</i>\n<i>cat</i>", "<i>runs.</i>"], ["A grey cat runs."]),
@@ -102,10 +102,41 @@ def test_a_tag_is_not_broken_over_lines() -> None:
     assert re.findall("<[^<>]*>", translated(text, take_subrip_apart)) == tags
 
 
-def test_speakers_who_take_turns_keep_their_lines() -> None:
-    assert translated(subrip("- A cat?\n- A dog."), take_subrip_apart) == subrip(
-        "- A CAT?\n- A DOG."
-    )
+@pytest.mark.parametrize(
+    ("cue", "texts"),
+    [
+        ("- A cat?\n- A dog.", ["A cat?", "A dog."]),
+        ("-A cat?\n-<i>A dog.</i>", ["A cat?", "A dog."]),
+        ("A cat?\n- A dog.", ["A cat?", "A dog."]),
+        ("- I have\na cat.\n- A dog!", ["I have a cat.", "A dog!"]),
+        ("<i>A cat?</i>\n- A dog.", ["A cat?", "A dog."]),
+        ("ANN: A cat?\n- BOB B.: A dog.", ["A cat?", "A dog."]),
+        ("♪ A cat\n♪ and a dog ♪", ["A cat", "and a dog ♪"]),
+        ("...and a cat.", ["and a cat."]),
+        ("A cat\n- a grey one -\nslept.", ["A cat - a grey one - slept."]),
+        ("Ann said: a cat.", ["Ann said: a cat."]),
+        ("ANN SAID: A CAT.", ["ANN SAID: A CAT."]),
+    ],
+)
+def test_each_speaker_is_translated_alone_and_the_marks_before_the_words_stay(
+    cue: str, texts: list[str]
+) -> None:
+    document = subrip(cue)
+    assert pieces(document) == texts
+    assert translated(document, take_subrip_apart, str).split() == document.split()
+    found = translated(document, take_subrip_apart, lambda text: text)
+    assert found.count("\n") == document.count("\n") - cue.count("\n") + len(texts) - 1
+
+
+def test_tags_that_nobody_sees_take_no_room_in_a_line() -> None:
+    words = "<00:01.100><c> word</c>" * 6
+    text = "WEBVTT\n\n00:01.000 --> 00:02.000\n" + words + "\n"
+    assert translated(text, take_webvtt_apart) == text.replace("word", "WORD")
+
+
+def test_a_cue_whose_sentence_could_not_be_translated_is_empty() -> None:
+    found = translated(subrip("A cat.", "A dog."), take_subrip_apart, lambda _: "")
+    assert found == subrip("", "")
 
 
 def test_notes_styles_and_names_of_cues_in_webvtt_stay() -> None:

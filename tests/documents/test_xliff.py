@@ -112,6 +112,60 @@ def targets(document: str) -> list[str]:
     return re.findall("<target[^>]*>(.*)</target>", document)
 
 
+def test_a_placeholder_beside_a_word_is_shown_apart_from_it() -> None:
+    source = "It is<x id='1'/>late, <x id='2'/>un<x id='3'/>-fair."
+    document = old(f"<trans-unit><source>{source}</source></trans-unit>")
+    assert take_xliff_apart(document, READER).pieces == ["It is {x0} late, {x1} un {x2}-fair."]
+    assert targets(translated(document, take_xliff_apart, str)) == [source]
+
+
+@pytest.mark.parametrize(
+    ("opening", "closing"),
+    [
+        ("<bx id='1'/>", "<ex id='1'/>"),
+        ("<sc id='1'/>", "<ec startRef='1'/>"),
+        ("<x id='START_LINK'/>", "<x id='CLOSE_LINK'/>"),
+    ],
+)
+def test_empty_elements_that_are_a_pair_are_tags_to_the_model(opening: str, closing: str) -> None:
+    document = old(f"<trans-unit><source>A {opening}cat{closing}.</source></trans-unit>")
+    assert take_xliff_apart(document, READER).pieces == ["A cat.", "A ", "cat"]
+    says = {"A cat.": "Gatto uno.", "A": "Un", "cat": "gatto"}
+    turned = translated(document, take_xliff_apart, says.__getitem__)
+    assert targets(turned) == [f"{opening}Gatto{closing} uno."]
+
+
+def test_segments_without_a_translation_get_one_and_the_others_stay() -> None:
+    unit = (
+        "<trans-unit><source>A cat. A dog.</source><seg-source><g id='1'>"
+        "<mrk mtype='seg' mid='0'>A cat.</mrk> <mrk mtype='seg' mid='1'>A dog.</mrk>"
+        "</g></seg-source><target><g id='1'>{}</g></target></trans-unit>"
+    )
+    first, second = "<mrk mtype='seg' mid='0'>{}</mrk> ", "<mrk mtype='seg' mid='1'{}"
+    found = translated(
+        old(unit.format(first.format("Gatto.") + second.format(" />"))), take_xliff_apart
+    )
+    both = first.format("Gatto.") + second.format(">A DOG.</mrk>")
+    assert found == old(unit.format(both).replace("<target>", f"<target {MARKED}>"))
+    empty = unit.replace("<g id='1'>{}</g>", first.format("<!-- -->") + second.format("/>"))
+    both = first.format("A CAT.") + second.format(">A DOG.</mrk>")
+    assert both in translated(old(empty), take_xliff_apart)
+
+
+def test_a_copy_of_the_source_that_is_to_be_translated_is_no_translation() -> None:
+    unit = "<trans-unit><source>A cat</source><target state='{}'>{}</target></trans-unit>"
+    assert targets(translated(old(unit.format("new", "A cat")), take_xliff_apart)) == ["A CAT"]
+    for stays in (unit.format("new", "Un gatto"), unit.format("final", "A cat")):
+        assert translated(old(stays), take_xliff_apart) == old(stays)
+
+
+def test_names_of_choices_stay() -> None:
+    source = "{n, plural, =0 {no cat} one {<x id='1'/> cat} other {# cats of {m}}}"
+    document = old(f"<trans-unit><source>{source}</source></trans-unit>")
+    assert take_xliff_apart(document, READER).pieces == ["no cat", "{x0} cat", "%d cats of {m}"]
+    assert targets(translated(document, take_xliff_apart, str)) == [source]
+
+
 @pytest.mark.parametrize(
     "unit",
     [
@@ -164,7 +218,8 @@ def test_what_cannot_be_translated_is_refused(text: str, said: str) -> None:
 SCRAPS = (
     *("A cat ", "sleeps. ", "&amp;", "&lt;b&gt;", "é", "\n", "<!-- c -->", "{x0}"),
     *('<x id="1"/>', '<g id="2">a dog</g>', '<ph id="3">%s</ph>', '<bpt id="4">{</bpt>'),
-    *('<mrk mtype="term">word</mrk>', "<it>(</it>"),
+    *('<mrk mtype="term">word</mrk>', "<it>(</it>", '<bx id="5"/>', '<ex id="5"/>'),
+    *('<x id="START_B"/>', "word", "{n, plural, one {a # cat} other {", "}", "#"),
 )
 CONTENT = st.lists(st.sampled_from(SCRAPS), min_size=1, max_size=8).map(
     lambda scraps: "A" + "".join(scraps)

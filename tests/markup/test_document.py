@@ -283,6 +283,7 @@ def test_in_xml_what_has_text_beside_it_stands_within_a_sentence(xml: str, expec
         # entities are written only where there are some
         ("R&D <b>and</b> <3", "R&D <b>e</b> <3"),
         ("R&amp;D <b>and</b> &lt;3", "R&amp;D <b>e</b> &lt;3"),
+        ("&quot;R&quot; <b>and</b>", "&quot;R&quot; <b>e</b>"),
         # an entity of the program's own says nothing about the others
         ("R & D &BrandName; <b>and</b>", "R & D &BRANDNAME; <b>e</b>"),
         ("R &amp; &B; <b>and</b>", "R &amp; &B; <b>e</b>"),

@@ -240,7 +240,7 @@ def test_a_file_is_translated_and_fetched(address: str, expected: str) -> None:
     fetched = requests.get(answer["translatedFileUrl"], timeout=30)
 
     assert status == 200
-    assert fetched.text == f"{expected}\r\n\n{expected}\n"
+    assert fetched.text == f"\ufeff{expected}\r\n\n{expected}\n"
     disposition = "attachment; filename*=UTF-8''l%C3%A8tter%20x.it.txt"
     assert fetched.headers["Content-Disposition"] == disposition
     assert requests.get(f"{address}/download_file/x", timeout=30).status_code == 404

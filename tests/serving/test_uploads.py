@@ -124,6 +124,7 @@ def test_what_is_not_text_is_refused_by_its_content(url: str, name: str, content
 
     assert answer.status_code == 400
     assert answer.json()["error"].startswith("the file is not ")
+    assert ("UTF-16" in answer.text) == (content == "a cat".encode("utf-16"))
 
 
 def test_a_long_file_needs_no_room_on_a_disk(

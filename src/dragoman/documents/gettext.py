@@ -15,6 +15,7 @@ from dragoman.corpora.gettext import (
     other_charset,
     read_entries,
 )
+from dragoman.documents.choices import read_choices
 from dragoman.documents.document import (
     Document,
     DocumentError,
@@ -24,6 +25,7 @@ from dragoman.documents.document import (
     line_break_of,
 )
 from dragoman.documents.languages import check_language
+from dragoman.markup.passage import Passage
 from dragoman.markup.text_reader import TextReader
 
 
@@ -42,6 +44,8 @@ def take_po_apart(text: str, reader: TextReader) -> Document:
         raise DocumentError(error.line, error.reason) from None
     writer = _Writer(text, reader, line_break_of(text))
     edits: list[Edit] = []
+    if entries and not any(entry.is_header for entry in entries):
+        edits.append(Edit(0, 0, writer.header()))
     for entry in entries:
         if entry.is_header:
             _check_header(entry, reader)
@@ -60,7 +64,22 @@ def _check_header(header: Entry, reader: TextReader) -> None:
         )
 
 
-_OPEN = re.compile(r"(?<=Language:)[ ]?(?=\\n) | (?<=charset=)CHARSET", re.VERBOSE)
+_OPEN = re.compile(
+    r"(?<=Language:)[ ]?(?=\\n) | (?<=charset=)(?:CHARSET|(?:US-)?ASCII)\b", re.VERBOSE
+)
+"""A language and an encoding that are not named yet; msginit writes ASCII."""
+
+
+_ACCELERATOR = re.compile(r"(?<!\S)([_&])([^\W\d_])(?!\w*[;_])")
+"""The letter with which one opens a menu, after its sign, as in _File and &File."""
+
+_COLUMN = re.compile(
+    r"""( ^[ ]* --?\w (?: [^\s] | [ ](?![ ]) )*+ (?: \t[\t ]*+ | [ ]{2,}+ )
+    | \t[\t ]*+ | (?<=[^\s.!?:;]) [ ]{3,} (?=\S) )""",
+    re.VERBOSE | re.MULTILINE,
+)
+"""What is between the columns of a help text, or its options with that. Two spaces within a sentence
+are rather a slip."""
 
 
 @dataclass(frozen=True)
@@ -71,11 +90,22 @@ class _Writer:
     reader: TextReader
     line_break: str
 
+    def header(self) -> str:
+        """Write a header, without which gettext reads no letters beyond ASCII."""
+        return self.line_break.join(['msgid ""', 'msgstr ""', *self._fields(), "", ""])
+
+    def _fields(self) -> Iterator[str]:
+        yield f'"Language: {self.reader.target}\\n"'
+        yield r'"Content-Type: text/plain; charset=UTF-8\n"'
+        yield r'"Content-Transfer-Encoding: 8bit\n"'
+
     def complete_header(self, header: Entry) -> Iterator[Edit]:
         """Write the language and the encoding where a template leaves them open."""
         (start, end), *_ = header.strings
+        if not header.translations[0]:
+            yield Edit(end, end, "".join(self.line_break + field for field in self._fields()))
         for found in _OPEN.finditer(self.text, start, end):
-            written = "UTF-8" if found[0] == "CHARSET" else f" {self.reader.target}"
+            written = f" {self.reader.target}" if not found[0].strip() else "UTF-8"
             yield Edit(found.start(), found.end(), written)
 
     def fill(self, entry: Entry) -> Iterator[Edit]:
@@ -93,33 +123,55 @@ class _Writer:
     def _translate(self, message: str, places: Sequence[tuple[int, int]]) -> Edit:
         """Write the translation of a message at places that follow each other."""
         strings = [self.text[start:end] for start, end in places]
-        has_escapes = "\\" in message  # of its own
-        shown = message if has_escapes else message.translate(_BREAKS)
         write = partial(
             _write,
-            breaks={} if has_escapes else _BREAKS,
             keywords=[string[: string.index('"')] for string in strings],
             gaps=[self.text[a[1] : b[0]] for a, b in pairwise(places)],
             line_break=self.line_break,
         )
-        passage = Rewritten(self.reader.read_string(shown), write)
+        passage = Rewritten(read_choices(message, self._read), write)
         return Edit(places[0][0], places[-1][1], passage)
+
+    def _read(self, text: str) -> Passage:
+        """Take a text apart: what is in columns, or after a tab, is a text of its own."""
+        accelerators = _ACCELERATOR.findall(text)
+        if len(accelerators) == 1:
+            write = partial(_accelerate, sign=accelerators[0][0], letter=accelerators[0][1])
+            return Rewritten(self._read(_ACCELERATOR.sub(r"\2", text)), write)
+        first, *others = _COLUMN.split(text)
+        if not others:
+            return self._read_column(text)
+        return Document(
+            [
+                part if i % 2 or not part.strip() else self._read_column(part)
+                for i, part in enumerate([first, *others])
+            ]
+        )
+
+    def _read_column(self, text: str) -> Passage:
+        """Take a text apart with its line breaks as escapes, which stay where they are."""
+        if "\\" in text:  # it has escapes of its own
+            return self.reader.read_string(text)
+        return Rewritten(self.reader.read_string(text.translate(_BREAKS)), _with_breaks)
+
+
+def _accelerate(text: str, sign: str, letter: str) -> str:
+    """Put an accelerator before the same letter, if a word begins with it, or before the first."""
+    found = re.search(rf"\b{letter}", text, re.IGNORECASE) or re.search(r"[^\W\d_]", text)
+    return text if found is None else f"{text[: found.start()]}{sign}{text[found.start() :]}"
 
 
 _BREAKS: Mapping[int, str] = str.maketrans({"\n": r"\n", "\r": r"\r", "\t": r"\t"})
-"""A line break that is written as an escape stays where it is."""
 
 
-def _write(
-    translation: str,
-    breaks: Mapping[int, str],
-    keywords: Sequence[str],
-    gaps: Sequence[str],
-    line_break: str,
-) -> str:
+def _with_breaks(text: str) -> str:
+    for character, escaped in _BREAKS.items():
+        text = text.replace(escaped, chr(character))
+    return text
+
+
+def _write(translation: str, keywords: Sequence[str], gaps: Sequence[str], line_break: str) -> str:
     """Write a translation behind each keyword: on one line, or a string for each of its lines."""
-    for character, written in breaks.items():
-        translation = translation.replace(written, chr(character))
     lines = re.findall(r"[^\n]*\n|[^\n]+", translation)
     if len(lines) > 1:
         lines = ["", *lines]

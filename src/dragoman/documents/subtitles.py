@@ -7,7 +7,7 @@ translation is spread over them, by length, and preferably cut after punctuation
 import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import accumulate, pairwise
 from operator import attrgetter
@@ -45,7 +45,14 @@ _END = re.compile(r"[.!?…。！？♪\])][\"'”’»)\]]*")
 _APART = tuple("[(♪-–—")
 """Signs with which no cue goes on: sounds, songs, another speaker."""
 
-_DASH = re.compile(r"\s*[-–—]")
+_MARK = re.compile(
+    r"""[^\S\n]*+ (?: [-–—♪♫]++ [^\S\n]*+ )? (?: \.{3} | … )?
+    (?: (?P<name> [^\W\d_] [\w\ .'’-]{0,30} ) : [^\S\n]++ )?""",
+    re.VERBOSE,
+)
+"""What may stand before the words of a line: a dash or a note, three points with which it goes on,
+the name of who speaks."""
+
 _PAUSES = ".!?…,;:。！？，、"
 
 _LONGEST_GAP = 2000  # milliseconds without a cue, within a sentence
@@ -67,14 +74,21 @@ class Cue(NamedTuple):
     after: str
 
     @property
-    def speakers_take_turns(self) -> bool:
-        """Whether its lines are those of several speakers."""
-        return "\n" in self.words and all(map(_DASH.match, self.words.splitlines()))
+    def turns(self) -> list[str]:
+        """Its words, cut before each line in which somebody else speaks, or a song goes on."""
+        first, *lines = re.split(r"(?<=\n)", self.words)
+        cuts, previous, is_marked = [0], first, bool(_mark(first))
+        end = len(first)
+        for line in lines:
+            if _mark(line) and (is_marked or _is_over(previous)):
+                cuts.append(end)
+            previous, end = line, end + len(line)
+        return [self.words[a:b] for a, b in pairwise([*cuts, end])]
 
     @property
     def is_over(self) -> bool:
         """Whether a sentence ends with it."""
-        return any(found.end() == len(self.words) for found in _END.finditer(self.words))
+        return _is_over(self.words)
 
     def goes_on(self, other: "Cue", *, is_punctuated: bool) -> bool:
         """Tell whether a sentence goes on in the next cue.
@@ -86,10 +100,24 @@ class Cue(NamedTuple):
         """
         is_plain = not any(_ANY_TAG.search(cue.words) for cue in (self, other))
         are_alike = (self.before, self.after) == (other.before, other.after)
-        is_over = self.is_over or other.words.startswith(_APART) or self.speakers_take_turns
+        is_over = self.is_over or other.words.startswith(_APART) or len(self.turns) > 1
         is_soon = other.begin - self.end <= _LONGEST_GAP
         is_middle = is_punctuated or other.words[:1].islower()
         return is_plain and are_alike and not is_over and is_soon and is_middle
+
+
+def _is_over(text: str) -> bool:
+    """Tell whether a sentence ends with a text."""
+    words = _ANY_TAG.sub("", text).rstrip()
+    return any(found.end() == len(words) for found in _END.finditer(words))
+
+
+def _mark(line: str) -> str:
+    """Return what stands before the words of a line, which stays; a name is in capitals."""
+    found = _MARK.match(line)
+    if found is None or (found["name"] and (not found["name"].isupper() or line.isupper())):
+        return ""
+    return found[0]
 
 
 def take_subrip_apart(text: str, reader: TextReader) -> Document:
@@ -116,13 +144,7 @@ def _take_apart(text: str, reader: TextReader, *, blank_ends: bool) -> Document:
     edits = []
     for group in _group(cues):
         between = [text[a.place[1] : b.place[0]] for a, b in pairwise(group)]
-        write = partial(
-            _write,
-            lengths=[len(cue.words) for cue in group],
-            between=between,
-            line_break=line_break,
-        )
-        passage = _read_group(group, write, reader)
+        passage = _read_group(group, between, line_break, reader)
         edits.append(Edit(group[0].place[0], group[-1].place[1], passage))
     return edit(text, edits)
 
@@ -183,22 +205,37 @@ def _group(cues: Sequence[Cue]) -> list[list[Cue]]:
     return groups
 
 
-def _read_group(group: Sequence[Cue], write: Callable[[str], str], reader: TextReader) -> Passage:
-    """Take the text of some cues apart."""
-    if group[0].speakers_take_turns:
-        return reader.read_string(group[0].words)
-    words = " ".join(" ".join(cue.words.split()) for cue in group)
-    passage = reader.read_markup(words, STRING) if "&" in words else reader.read_string(words)
-    return Rewritten(passage, write)
+def _read_group(
+    group: Sequence[Cue], between: Sequence[str], line_break: str, reader: TextReader
+) -> Document:
+    """Take the text of some cues apart: that of each speaker, or a sentence that they share."""
+    turns = [" ".join(cue.words for cue in group)] if len(group) > 1 else group[0].turns
+    parts: list[str | Passage] = []
+    for turn in turns:
+        mark, end = _mark(turn), len(turn.rstrip())
+        words = " ".join(turn[len(mark) : end].split())
+        passage = reader.read_markup(words, STRING) if "&" in words else reader.read_string(words)
+        write = partial(
+            _write,
+            lengths=[len(cue.words) for cue in group],
+            between=between,
+            line_break=line_break,
+        )
+        parts += [mark, Rewritten(passage, write), turn[end:]]
+    return Document(parts)
 
 
 def _write(text: str, lengths: Sequence[int], between: Sequence[str], line_break: str) -> str:
     """Write a translation over cues, in lines that fit."""
     shown = [
-        line_break.join(spread(part, [1] * math.ceil(len(part) / LINE_WIDTH)))
+        line_break.join(spread(part, [1] * max(1, math.ceil(_width(part) / LINE_WIDTH))))
         for part in spread(text, lengths)
     ]
     return "".join(map("".join, zip(shown, [*between, ""], strict=True)))
+
+
+def _width(text: str) -> int:
+    return len(_ANY_TAG.sub("", text))
 
 
 def spread(text: str, lengths: Sequence[int]) -> list[str]:
@@ -214,13 +251,12 @@ def spread(text: str, lengths: Sequence[int]) -> list[str]:
     num_parts = len(lengths)
     if len(cuts) < num_parts - 1:
         return [text] * num_parts
-    bonus = len(text) / num_parts / 3
+    width = _width(text)
+    bonus = width / num_parts / 3
     chosen = [0]
     first = 0
     for left, length in zip(range(num_parts - 1, 0, -1), accumulate(lengths), strict=False):
-        best = _best_cut(
-            cuts[first : len(cuts) - left + 1], len(text) * length / sum(lengths), bonus
-        )
+        best = _best_cut(cuts[first : len(cuts) - left + 1], width * length / sum(lengths), bonus)
         first += best + 1
         chosen.append(cuts[first - 1].place)
     return [text[a:b].strip() for a, b in pairwise([*chosen, len(text)])]
@@ -230,25 +266,32 @@ class _Cut(NamedTuple):
     """Where a text may be cut."""
 
     place: int
+    width: int
+    """What is shown before it."""
+
     after_pause: bool
 
 
 def _places_to_cut(text: str) -> Iterator[_Cut]:
     if UNSPACED_CHARACTER.search(text):
-        yield from (_Cut(i, text[i - 1] in _PAUSES) for i in range(1, len(text)))
+        yield from (_Cut(i, i, text[i - 1] in _PAUSES) for i in range(1, len(text)))
         return
+    hidden = 0
     for found in _TAG_OR_SPACE.finditer(text):
-        if found["space"] and found.start():
-            yield _Cut(found.end(), text[found.start() - 1] in _PAUSES)
+        if not found["space"]:
+            hidden += len(found[0])
+        elif found.start():
+            after_pause = text[found.start() - 1] in _PAUSES
+            yield _Cut(found.end(), found.end() - hidden, after_pause)
 
 
 def _best_cut(cuts: Sequence[_Cut], wanted: float, bonus: float) -> int:
-    """Find the cut nearest to a place; one after a pause may be farther away by the bonus."""
-    after = bisect_left(cuts, wanted, key=attrgetter("place"))
+    """Find the cut nearest to a width; one after a pause may be farther away by the bonus."""
+    after = bisect_left(cuts, wanted, key=attrgetter("width"))
     near = range(max(0, after - 1), min(after + 1, len(cuts)))
-    reach = min(abs(cuts[i].place - wanted) for i in near) + bonus
-    start = bisect_left(cuts, wanted - reach, key=attrgetter("place"))
-    end = bisect_right(cuts, wanted + reach, key=attrgetter("place"))
+    reach = min(abs(cuts[i].width - wanted) for i in near) + bonus
+    start = bisect_left(cuts, wanted - reach, key=attrgetter("width"))
+    end = bisect_right(cuts, wanted + reach, key=attrgetter("width"))
     return min(
-        range(start, end), key=lambda i: abs(cuts[i].place - wanted) - bonus * cuts[i].after_pause
+        range(start, end), key=lambda i: abs(cuts[i].width - wanted) - bonus * cuts[i].after_pause
     )

@@ -8,10 +8,12 @@ from functools import partial
 from itertools import accumulate
 from typing import NamedTuple
 
+from dragoman.documents.choices import read_choices
 from dragoman.documents.document import Document, DocumentError, Edit, Rewritten, edit
 from dragoman.documents.languages import check_language
 from dragoman.documents.placeholders import PLACEHOLDER, unused_names
 from dragoman.markup.document import Rules
+from dragoman.markup.passage import Passage
 from dragoman.markup.tags import Token, read_tokens
 from dragoman.markup.text_reader import TextReader
 
@@ -26,6 +28,9 @@ _SPELLINGS = {"target-language": "target-language", "trglang": "trgLang"}
 _PLACEHOLDERS = ("ph", "x", "it", "bx", "ex", "sc", "ec", "cp", "sm", "em")
 """What stands for something of the program, whose place is in the sentence."""
 
+_OPENING, _CLOSING = {"bx", "sc", "START_"}, {"ex", "ec", "CLOSE_"}
+"""Those of them that are one of a pair, by their names or how Angular begins their identifiers."""
+
 _RULES = Rules(
     untranslated=frozenset(),
     inline=frozenset({"g", "mrk", "pc", "bpt", "ept"}),
@@ -39,6 +44,14 @@ _STATE = ' state="needs-review-translation" state-qualifier="leveraged-mt"'
 
 _OTHER_STATE = re.compile(
     r"""\s+ state(?:-qualifier)? \s* = \s* (?: "[^"]*" | '[^']*' )""", re.VERBOSE
+)
+_UNDONE = ("new", "needs-translation")
+"""States in which a copy of the source is no translation."""
+
+_SHOWN = re.compile(
+    rf"""(?P<before>[ ]?) (?:<(?P<pair>[be]pt)>)? (?P<name>{PLACEHOLDER.pattern})
+    (?(pair)</(?P=pair)>) (?P<after>[ ]?)""",
+    re.VERBOSE,
 )
 _ATTRIBUTE = re.compile(r"""([\w:.-]+) \s* = \s* (?: "([^"]*)" | '([^']*)' )""", re.VERBOSE)
 
@@ -66,6 +79,17 @@ class _File:
     def inside(self, part: _Part) -> str:
         """Return what stands between the tags of an element."""
         return self.text[self.starts[part.opening + 1] : self.starts[part.closing]]
+
+    def span(self, part: _Part) -> tuple[int, int]:
+        """Return where an element begins and ends in the text."""
+        return self.starts[part.opening], self.starts[part.closing + 1]
+
+    def is_blank(self, part: _Part) -> bool:
+        """Tell whether an element says nothing; it may be divided into segments."""
+        return all(
+            token.is_comment or _name(token) == "mrk" or not token.raw.strip()
+            for token in self.tokens[part.opening + 1 : part.closing]
+        )
 
     def end(self, opening: int) -> int:
         """Find the token that ends an element.
@@ -135,63 +159,129 @@ def _check_languages(file: _File, place: int, reader: TextReader) -> Iterator[Ed
 
 
 def _fill(file: _File, opening: int, closing: int, reader: TextReader) -> Iterator[Edit]:
-    """Write the translation of a unit, unless it has one."""
+    """Write the translation of a unit, or of those of its segments that have none."""
     parts = _parts(file, opening, closing)
     source, target = parts.get("source"), parts.get("target")
-    if source is None or not file.inside(source).strip():
-        return
-    if target is not None and file.inside(target).strip():
+    if source is None or file.is_blank(source):
         return
     origin = parts.get("seg-source", source)
-    rules = _RULES if origin is source else _RULES_OF_SEGMENTS
-    token = file.tokens[source.opening]
-    name = token.raw[1 : 1 + len(token.name)].removesuffix("source") + "target"
+    state = _STATE if _name(file.tokens[opening]) == "trans-unit" else ""
     if target is None:
-        start = end = file.starts[origin.closing + 1]
+        token = file.tokens[source.opening]
+        name = token.raw[1 : 1 + len(token.name)].removesuffix("source") + "target"
         indent = file.tokens[source.opening - 1].raw
-        tag = f"{indent[len(indent.rstrip()) :]}<{name}"
-    else:
-        start, end = file.starts[target.opening], file.starts[target.closing + 1]
-        tag = file.tokens[target.opening].raw.rstrip("/> \t\r\n")
-    if _name(file.tokens[opening]) == "trans-unit":
-        tag = _OTHER_STATE.sub("", tag) + _STATE
-    shown, placeholders = _show(file, origin)
-    write = partial(_write, placeholders=placeholders, before=f"{tag}>", after=f"</{name}>")
-    yield Edit(start, end, Rewritten(reader.read_markup(shown, rules), write))
+        tag = f"{indent[len(indent.rstrip()) :]}<{name}{state}>"
+        end = file.starts[origin.closing + 1]
+        yield Edit(end, end, _translate(file, origin, tag, reader))
+        return
+    tag = _unclosed(file, target)
+    tag = (_OTHER_STATE.sub("", tag) + state if state else tag) + ">"
+    if file.is_blank(target) or _is_copy(file, source, target):
+        yield Edit(*file.span(target), _translate(file, origin, tag, reader))
+        return
+    segments, targets = _segments(file, origin), _segments(file, target)
+    blank = [name for name in targets if name in segments and file.is_blank(targets[name])]
+    if blank:
+        yield Edit(file.starts[target.opening], file.starts[target.opening + 1], tag)
+    for name in blank:
+        tag = _unclosed(file, targets[name]) + ">"
+        yield Edit(*file.span(targets[name]), _translate(file, segments[name], tag, reader))
 
 
-def _show(file: _File, part: _Part) -> tuple[str, dict[str, str]]:
+def _is_copy(file: _File, source: _Part, target: _Part) -> bool:
+    """Tell whether a target is the source, for somebody to write over."""
+    state = _attributes(file.tokens[target.opening].raw).get("state")
+    return state in _UNDONE and file.inside(source) == file.inside(target)
+
+
+def _unclosed(file: _File, part: _Part) -> str:
+    """Return the tag of an element, without its end."""
+    return file.tokens[part.opening].raw.rstrip("/> \t\r\n")
+
+
+def _segments(file: _File, part: _Part) -> dict[str, _Part]:
+    """Find the segments into which a source or a target is divided, by their names."""
+    segments: dict[str, _Part] = {}
+    place = part.opening + 1
+    while place < part.closing:
+        token = file.tokens[place]
+        attributes = _attributes(token.raw) if _name(token) == "mrk" else {}
+        if attributes.get("mtype") == "seg" and "mid" in attributes:
+            segments[attributes["mid"]] = _Part(place, file.end(place))
+            place = segments[attributes["mid"]].closing
+        place += 1
+    return segments
+
+
+def _translate(file: _File, part: _Part, tag: str, reader: TextReader) -> Passage:
+    """Translate the content of an element, and write it behind a tag."""
+    is_divided = _name(file.tokens[part.opening]) == "seg-source"
+    read = partial(reader.read_markup, rules=_RULES_OF_SEGMENTS if is_divided else _RULES)
+    shown, placeholders = _show(file, part)
+    name = tag.lstrip()[1:].rstrip(">").split(maxsplit=1)[0]
+    write = partial(_write, placeholders=placeholders, before=tag, after=f"</{name}>")
+    return Rewritten(read_choices(shown, read), write)
+
+
+class _Placeholder(NamedTuple):
+    """Something of the program, and whether it stands right beside a word."""
+
+    raw: str
+    after_word: bool = False
+    before_word: bool = False
+
+
+def _show(file: _File, part: _Part) -> tuple[str, dict[str, _Placeholder]]:
     """Write placeholders in a way that a translation keeps.
+
+    The model takes one for a part of the word beside it, so they are put apart. Those that are one
+    of a pair are written as tags, which are not shown to it.
 
     Returns:
         The content of an element, and what each placeholder in it stands for.
     """
-    content, placeholders = file.inside(part), dict[str, str]()
+    content, placeholders = file.inside(part), dict[str, _Placeholder]()
     names = unused_names(content)
-    shown = []
+    shown = [" "]  # a word ends before the first one
     place = part.opening + 1
     while place < part.closing:
-        end = place
-        if _name(file.tokens[place]) in _PLACEHOLDERS:
-            end = file.end(place)
-            name = next(names)
-            placeholders[name] = file.text[file.starts[place] : file.starts[end + 1]]
-            shown.append(name)
+        token, end = file.tokens[place], place
+        if _name(token) not in _PLACEHOLDERS:
+            shown.append(token.raw)
         else:
-            shown.append(file.tokens[place].raw)
+            end = file.end(place)
+            raw, name = file.text[file.starts[place] : file.starts[end + 1]], next(names)
+            if pair := _pair(token):
+                shown.append(f"<{pair}>{name}</{pair}>")
+                placeholders[name] = _Placeholder(raw)
+            else:
+                after, before = shown[-1][-1].isalnum(), file.tokens[end + 1].raw[0].isalnum()
+                shown.append(" " * after + name + " " * before)
+                placeholders[name] = _Placeholder(raw, after, before)
         place = end + 1
-    return "".join(shown), placeholders
+    return "".join(shown[1:]), placeholders
 
 
-def _write(text: str, placeholders: Mapping[str, str], before: str, after: str) -> str:
+def _pair(token: Token) -> str | None:
+    """Return the name of a tag of native code that a placeholder is as good as, if there is one."""
+    names = {_name(token), _attributes(token.raw).get("id", "")[: len("START_")]}
+    return "bpt" if names & _OPENING else "ept" if names & _CLOSING else None
+
+
+def _write(text: str, placeholders: Mapping[str, _Placeholder], before: str, after: str) -> str:
     """Write a target. A placeholder that was lost stands at its end, as a program needs it."""
     lost = dict(placeholders)
 
     def put_back(found: re.Match[str]) -> str:
-        lost.pop(found[0], None)
-        return placeholders.get(found[0], found[0])
+        placeholder = placeholders.get(found["name"])
+        if placeholder is None:
+            return found[0]
+        lost.pop(found["name"], None)
+        space_before = "" if placeholder.after_word else found["before"]
+        return space_before + placeholder.raw + ("" if placeholder.before_word else found["after"])
 
-    return before + PLACEHOLDER.sub(put_back, text) + "".join(lost.values()) + after
+    written = _SHOWN.sub(put_back, text)
+    return before + written + "".join(each.raw for each in lost.values()) + after
 
 
 def _parts(file: _File, opening: int, closing: int) -> dict[str, _Part]:

@@ -132,6 +132,9 @@ def _entities(text: str, rules: Rules) -> tuple[Write, Write]:
     if rules.is_string and entities == own:
         return str, str
 
+    kept = {"\u00a0": "&nbsp;"} | ({'"': "&quot;"} if rules.is_string else {})
+    kept = {character: entity for character, entity in kept.items() if entity in entities}
+
     def read_strictly(text: str) -> str:
         return _ENTITY.sub(lambda m: m[0] if m[0] in own else unescape(m[0]), text)
 
@@ -139,7 +142,9 @@ def _entities(text: str, rules: Rules) -> tuple[Write, Write]:
         escaped = _ESCAPED.sub(
             lambda m: f"&{m[1]}" if f"&{m[1]}" in own else m[0], escape(text, quote=False)
         )
-        return escaped.replace("\u00a0", "&nbsp;") if "&nbsp;" in entities else escaped
+        for character, entity in kept.items():
+            escaped = escaped.replace(character, entity)
+        return escaped
 
     # A browser also reads entities without their ends, as in &copy, so &notify; is another one.
     return (read_strictly if rules.is_xml or rules.is_string else unescape), write

@@ -1,6 +1,7 @@
 """Files that are translated as a whole, and wait to be fetched."""
 
 import asyncio
+import codecs
 import math
 import secrets
 import time
@@ -28,6 +29,9 @@ _SECONDS_TO_FETCH = 5 * 60.0
 translated, a person at the page within a minute or two."""
 
 _LONGEST_STEM = 100
+
+_MARK = "\ufeff"
+"""Of the byte order; some players of films read no accents without it."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -97,21 +101,23 @@ class Documents:
         suffix = PureWindowsPath(name or "").suffix.lower()
         if suffix not in READERS:
             raise RefusalError(400, f"only files whose names end in {', '.join(READERS)} are read")
-        order = replace(order, texts=[_decode(content)], reader=READERS[suffix])
+        text = _decode(content)
+        mark = _MARK if text.startswith(_MARK) else ""
+        order = replace(order, texts=[text.removeprefix(mark)], reader=READERS[suffix])
         order = self._service.check_room(order)
         self._make_room()
         document = Document(
             name=f"{PureWindowsPath(name or '').stem[:_LONGEST_STEM]}.{order.target}{suffix}",
             num_characters=len(order.texts[0]),
-            translation=asyncio.create_task(self._translate(order)),
+            translation=asyncio.create_task(self._translate(order, mark)),
             needs_key=needs_key,
         )
         self._documents[document.id] = document
         return document
 
-    async def _translate(self, order: Order) -> str:
+    async def _translate(self, order: Order, mark: str) -> str:
         (answer,) = await self._service.translate(order)
-        return answer.translation.text
+        return mark + answer.translation.text
 
     def find(self, identifier: str, key: str | None = None) -> Document:
         """Find a file, if its owner asks for it.
@@ -162,11 +168,13 @@ class Documents:
 
 
 def _decode(content: bytes) -> str:
-    """Read a text, with or without a byte order mark; an archive or a picture has a NUL in it."""
+    """Read a text, with its byte order mark; an archive or a picture has a NUL in it."""
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise RefusalError(400, "the file is not UTF-8, but UTF-16; save it as UTF-8")
     if (place := content.find(0)) >= 0:
         raise RefusalError(400, f"the file is not text: there is a NUL at {place}")
     try:
-        return encodable(content.decode("utf-8-sig"))
+        return encodable(content.decode())
     except UnicodeDecodeError as error:
         raise RefusalError(
             400, f"the file is not UTF-8: byte 0x{content[error.start]:02x} at {error.start}"
