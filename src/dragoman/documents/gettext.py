@@ -78,8 +78,7 @@ _COLUMN = re.compile(
     | \t[\t ]*+ | (?<=[^\s.!?:;]) [ ]{3,} (?=\S) )""",
     re.VERBOSE | re.MULTILINE,
 )
-"""What is between the columns of a help text, or its options with that. Two spaces within a sentence
-are rather a slip."""
+"""What is between the columns of a help text, or its options with that; two spaces are a slip."""
 
 
 @dataclass(frozen=True)
