@@ -13,8 +13,9 @@ from dragoman.cli import main
 from dragoman.config import to_table
 from dragoman.corpora.primer.corpus import generate
 from dragoman.errors import UsageError
+from dragoman.model_directory import WEIGHTS_NAME
 from dragoman.model_directory.description import FINISHED_FILE
-from dragoman.pipeline.claim import MARK, RECIPE_FILE, RunError, only_one
+from dragoman.pipeline.claim import MARK, RECIPE_FILE, RunError, claim, only_one
 from dragoman.planning import plan
 from dragoman.planning.planned_run import PLAN_FILE, plan_run, sizes_of
 from dragoman.planning.rehearsal import Rehearsal
@@ -188,6 +189,21 @@ def test_a_run_whose_plan_is_lost_goes_on_with_the_sizes_of_its_recipe(
     (run / "plan.json").unlink()
 
     assert planned(given, run) == first
+
+
+def test_another_recipe_for_a_model_without_checkpoints_is_refused_before_the_planning(
+    given: dict[str, Any], rehearsals: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    claim(planned(given, run), run)
+    (run / WEIGHTS_NAME).touch()
+
+    with pytest.raises(RunError, match=r"the run of another recipe \(seed: 7 became 8\)"):
+        claim(planned({**given, "seed": 8}, run), run)
+    with pytest.raises(UsageError, match="was planned for 60; leave it out"):
+        planned(given, run, 20)
+
+    assert len(rehearsals) == 1
 
 
 def test_a_run_from_before_there_were_plans_goes_on_with_its_defaults(

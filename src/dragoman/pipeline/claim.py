@@ -130,9 +130,7 @@ def claim(recipe: Recipe, directory: Path) -> None:
     check_free(directory)
     path = directory / RECIPE_FILE
     table = to_table(recipe)
-    # Whoever deletes checkpoints, or leaves them out of a copy, keeps the model.
-    has_weights = has_trained(directory) or (directory / WEIGHTS_NAME).exists()
-    if has_weights and (changed := _refused_changes(_read_recipe(path), table)):
+    if has_weights(directory) and (changed := _refused_changes(_read_recipe(path), table)):
         more = f"; and {len(changed) - MOST_NAMED} more" if len(changed) > MOST_NAMED else ""
         raise RunError(
             f"{directory}: it holds the run of another recipe ({'; '.join(changed[:MOST_NAMED])}"
@@ -175,6 +173,14 @@ def has_trained(directory: Path) -> bool:
     checkpoints = directory / "checkpoints"
     saved = checkpoints.is_dir() and Checkpoints(checkpoints).updates()
     return bool(saved) or (directory / FINISHED_FILE).exists()
+
+
+def has_weights(directory: Path) -> bool:
+    """Tell whether another recipe would lose weights that the run in a directory has made.
+
+    Whoever deletes checkpoints, or leaves them out of a copy, keeps the model.
+    """
+    return has_trained(directory) or (directory / WEIGHTS_NAME).exists()
 
 
 def _refused_changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:

@@ -16,7 +16,7 @@ from dragoman.pipeline.claim import (
     RECIPE_FILE,
     RunError,
     check_free,
-    has_trained,
+    has_weights,
     make_directory,
     named_when_unwritable,
     only_one,
@@ -69,7 +69,7 @@ def plan_run(given: dict[str, Any], directory: Path, minutes: float | None, say:
         PlanError: there is no text to speak of, or not enough time.
     """
     check_free(directory)
-    if has_trained(directory):
+    if has_weights(directory):
         kept = _read(directory / PLAN_FILE)
         if minutes is not None and (kept is None or minutes != kept.for_minutes):
             was = "not planned" if kept is None else f"planned for {kept.for_minutes:g}"
