@@ -19,6 +19,7 @@ from dragoman.recipe import recipe_from_table
 TEXT = TextMeasure(
     share_too_long=0.0,
     pairs=30_000,
+    may_validate=30_000,
     target_tokens=500_000,
     epoch_tokens=500_000,
     effective_tokens=500_000,

@@ -91,6 +91,22 @@ def test_validation_and_test_text_that_are_named_take_time(
     assert seconds_besides(validation=named) == pytest.approx(alone + searches - 24.0, rel=0.2)
 
 
+def test_text_of_which_nothing_is_held_out_validates_nothing(
+    pairs: Path, tmp_path: Path, planned: Callable[[float], plan.Plan]
+) -> None:
+    more = tmp_path / "more.tsv"
+    more.write_text("".join(f"the number {n}\til numero {n}\n" for n in range(1500)))
+
+    def seconds_besides(*, hold_out: bool) -> float:
+        named = [{"path": str(pairs)}, {"path": str(more), "hold_out": hold_out}]
+        made = make_plan({**given(pairs), "corpora": {"train": named}}, 60.0, lambda message: None)
+        return made.minutes * 60 - made.recipe["training"]["updates"] * 0.25
+
+    held_out_of_one, of_both = (seconds_besides(hold_out=each) for each in (False, True))
+    # The rehearsal translates the 150 pairs of both in six seconds, and does so four times.
+    assert of_both - held_out_of_one == pytest.approx(4 * 3.0, rel=0.3)
+
+
 def test_the_device_of_the_recipe_is_planned_for(
     pairs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -210,7 +210,7 @@ def _measure_work(corpora: CorporaConfig, languages: tuple[str, str], text: Text
     return _Work(
         text=text,
         rehearsed=held_out(min(SAMPLE_PAIRS, text.pairs)),
-        validation=count(corpora.validation) or held_out(text.pairs),
+        validation=count(corpora.validation) or held_out(text.may_validate),
         test=count(corpora.test),
     )
 

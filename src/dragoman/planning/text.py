@@ -58,6 +58,9 @@ class TextMeasure:
     pairs: int
     """How many can be learnt from."""
 
+    may_validate: int
+    """How many of them are of corpora that validation text may be held out of."""
+
     target_tokens: int
     """Of all of them, ends of sentences included; estimated from the sample."""
 
@@ -128,11 +131,13 @@ def measure_text(
         raise PlanError(
             f"every pair has more than {max_length} tokens; cut the text into sentences"
         )
-    num_pairs = _at_least_one(sample.totals(fits.astype(float)).sum())
+    pairs = sample.totals(fits.astype(float))
+    num_pairs = _at_least_one(pairs.sum())
     tokens = sample.totals(np.where(fits, targets, 0))
     in_epoch = sample.weights * tokens
     return TextMeasure(
         pairs=num_pairs,
+        may_validate=round(pairs @ [corpus.hold_out for corpus in corpora.train]),
         target_tokens=_at_least_one(tokens.sum()),
         epoch_tokens=_at_least_one(in_epoch.sum()),
         effective_tokens=_at_least_one(in_epoch.sum() ** 2 / (sample.weights * in_epoch).sum()),
