@@ -54,6 +54,17 @@ def test_what_is_learnt_is_kept_and_said(
     assert f'"dragoman translate {model} --shortlist" uses it' in shown
 
 
+def test_one_pair_is_not_several(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pairs = tmp_path / "two.tsv"
+    pairs.write_text("the cat\tbecause cat\nthe dog\tbecause dog\n")
+
+    assert main(["shortlist", str(model), str(pairs)]) == 0
+
+    assert "learnt from 1 pair, measured on 1 other\n" in capsys.readouterr().out
+
+
 def test_translations_have_tokens_of_the_lists_only_and_do_not_depend_on_other_lines(
     model: Path, pairs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -6,6 +6,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from dragoman.cli.options import Flag, WholeNumber, settings_are_options
+from dragoman.counting import counted
 
 if TYPE_CHECKING:
     from dragoman.shortlist.learning import Learnt
@@ -68,7 +69,8 @@ def shortlist(
 def _print(learnt: "Learnt", vocab_size: int, model: Path) -> None:
     coverage = learnt.coverage
     without = f"; {learnt.left_out:,} too long or empty ones were left out" * bool(learnt.left_out)
-    print(f"learnt from {learnt.pairs:,} pairs, measured on {coverage.pairs:,} others{without}")
+    pairs, others = counted(learnt.pairs, "pair"), counted(coverage.pairs, "other")
+    print(f"learnt from {pairs}, measured on {others}{without}")
     print(f"a list has {coverage.mean_length:,.0f} of {vocab_size:,} tokens on average")
     print(
         f"it contains {coverage.tokens:.1%} of the tokens of the translations, and all tokens of "
