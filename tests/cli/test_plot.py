@@ -174,6 +174,12 @@ def test_the_architecture_of_a_recipe_needs_a_vocabulary_size(
     assert outcome(capsys, *command, "--vocab-size", 500)[0] == 0
     assert "500 × 128 · 64,000" in path.read_text(encoding="utf-8")
 
+    recipe.write_text(f"{RECIPE}[tokenizer]\nvocab_size = 500\n")
+    assert outcome(capsys, *command)[0] == 0
+    code, printed = outcome(capsys, *command, "--vocab-size", 600)
+    assert code == 2
+    assert f"{recipe}: it sets tokenizer.vocab_size = 500; leave out --vocab-size" in printed
+
 
 def test_the_architecture_of_a_model_is_that_of_its_weights(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

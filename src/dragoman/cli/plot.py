@@ -253,7 +253,12 @@ def _sizes(recipe_or_model: Path, vocab_size: int | None) -> tuple["TransformerC
             f"{recipe_or_model}: its sizes are chosen when it is trained; draw a recipe that "
             "dragoman plan has written, or the model"
         )
-    size = vocab_size or recipe.tokenizer.vocab_size
+    of_recipe = recipe.tokenizer.vocab_size
+    if vocab_size is not None and of_recipe is not None:
+        raise UsageError(
+            f"{recipe_or_model}: it sets tokenizer.vocab_size = {of_recipe}; leave out --vocab-size"
+        )
+    size = vocab_size or of_recipe
     if size is None:
         raise UsageError(
             f"{recipe_or_model}: it leaves the size of the vocabulary to the text; "
