@@ -278,6 +278,16 @@ def test_the_output_may_be_a_pipe(model: Path, tmp_path: Path) -> None:
     assert pipe.is_fifo()
 
 
+@pytest.mark.parametrize("option", [[], ["--jobs", "2"], ["--field", "title"]])
+def test_a_directory_in_the_place_of_a_file_is_named(tmp_path: Path, option: list[str]) -> None:
+    text = tmp_path / "in.txt"
+    text.touch()
+
+    for read, written in ((text, tmp_path), (tmp_path, tmp_path / "out.txt")):
+        with pytest.raises(DragomanError, match=f"{tmp_path}: a directory stands where a file is"):
+            run(tmp_path / "model", read, "-o", written, *option)
+
+
 def test_the_folder_of_the_output_is_missed_before_the_model_is_loaded(tmp_path: Path) -> None:
     output = tmp_path / "missing" / "out"
 

@@ -44,13 +44,16 @@ def bulk_output(
 
     Raises:
         UsageError: an option needs that, but something else was named, or it has no effect.
-        DragomanError: the folder of an output does not exist.
+        DragomanError: a name is that of a directory, or the folder of an output does not exist.
     """
     _check(options)  # first, as --cluster may have taken the only file for its address
     if options.field is None and options.into != BulkOptions.into:
         raise UsageError(
             f"--into {options.into}: it needs --field, which names the field to translate"
         )
+    for path in filter(None, (output, *files)):
+        if path.is_dir():
+            raise DragomanError(f"{path}: a directory stands where a file is expected")
     if output is None or not files or not all(map(is_ordinary, (output, *files))):
         if options != BulkOptions():
             raise UsageError(
