@@ -137,7 +137,7 @@ def measure_text(
     in_epoch = sample.weights * tokens
     return TextMeasure(
         pairs=num_pairs,
-        may_validate=round(pairs @ [corpus.hold_out for corpus in corpora.train]),
+        may_validate=round(float(pairs[[corpus.hold_out for corpus in corpora.train]].sum())),
         target_tokens=_at_least_one(tokens.sum()),
         epoch_tokens=_at_least_one(in_epoch.sum()),
         effective_tokens=_at_least_one(in_epoch.sum() ** 2 / (sample.weights * in_epoch).sum()),
