@@ -120,6 +120,28 @@ def test_how_the_original_likes_to_search_does_not_matter(
     assert "proved: 20 of 20" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("file", ["config.json", "generation_config.json"])
+def test_words_that_only_transformers_keeps_out_are_told(
+    save_marian: Callable[..., Any],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    file: str,
+) -> None:
+    pad = save_marian().config.pad_token_id
+    if file == "config.json":
+        (tmp_path / "generation_config.json").unlink()
+    path = tmp_path / file
+    before = json.loads(path.read_text())
+
+    path.write_text(json.dumps(before | {"bad_words_ids": [[pad], [5], [6, 7]]}))
+    run(tmp_path, "-o", tmp_path / "imported", "--languages", "en-it")
+    assert "bad_words_ids keep 2 sequences of tokens out" in capsys.readouterr().err
+
+    path.write_text(json.dumps(before | {"bad_words_ids": [[pad]]}))
+    run(tmp_path, "-o", tmp_path / "again", "--languages", "en-it")
+    assert "warning" not in capsys.readouterr().err
+
+
 def test_one_of_several_languages_must_be_chosen(
     save_marian: Callable[..., Any], tmp_path: Path
 ) -> None:

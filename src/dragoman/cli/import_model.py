@@ -7,6 +7,7 @@ from pathlib import Path
 from cyclopts import App
 
 from dragoman.cli.options import Flag, OutputIfAny
+from dragoman.counting import counted
 
 app = App(name="import", help="Convert other people's models into model directories.")
 
@@ -47,7 +48,7 @@ def marian(
         Print one JSON object, for programs.
     """
     from dragoman.corpora.languages import parse_languages
-    from dragoman.interop.marian import import_marian
+    from dragoman.interop.marian import find_bad_words, import_marian
     from dragoman.interop.marian_proof import find_other_tokens, prove_import
     from dragoman.interop.staging import staging
     from dragoman.model_directory import ModelDirectory
@@ -62,13 +63,15 @@ def marian(
             language_token=language_token,
         )
         agreement = prove_import(directory, unfinished)
-        tokenizers = ModelDirectory(unfinished).load_tokenizers()
-        others = find_other_tokens(directory, tokenizers) if agreement else []
+        imported = ModelDirectory(unfinished)
+        others = find_other_tokens(directory, imported.load_tokenizers()) if agreement else []
+        bad_words = find_bad_words(directory, imported.description.forbidden_ids)
     if json:
         from json import dumps
 
         proof = None if agreement is None else asdict(agreement)
-        print(dumps({"output": str(made), "proof": proof, "texts_cut_otherwise": others}))
+        missed = {"texts_cut_otherwise": others, "bad_words_ids": bad_words}
+        print(dumps({"output": str(made), "proof": proof, **missed}))
         return
     if agreement is None:
         print("not proved: install transformers")
@@ -82,6 +85,12 @@ def marian(
         print(
             f"warning: MarianTokenizer cuts or joins {len(others)} of the texts differently, "
             f"such as {others[0]!r}",
+            file=sys.stderr,
+        )
+    if bad_words:
+        print(
+            f"warning: its bad_words_ids keep {counted(len(bad_words), 'sequence')} of tokens out "
+            f"of translations, such as {bad_words[0]}; here translations may have them",
             file=sys.stderr,
         )
     print(f"imported {directory} into {made}")

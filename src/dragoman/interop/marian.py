@@ -5,7 +5,7 @@ and sinusoids in Marian's convention, so nothing is approximated: the logits are
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -117,6 +117,19 @@ def import_marian(
         training={"imported_from": directory.resolve().name, "format": "Hugging Face Marian"},
     )
     save_model(output, description, pair, dict(model.transformer.named_parameters()))
+
+
+def find_bad_words(directory: Path, forbidden_ids: Sequence[int]) -> list[Any]:
+    """List the tokens that transformers would keep out of every translation, and we do not.
+
+    Args:
+        directory: What `load_marian` reads.
+        forbidden_ids: Those that no translation has here either.
+    """
+    path = directory / "generation_config.json"  # without it, transformers looks in the other
+    table = _read_json(path if path.exists() else directory / "config.json")
+    said, alike = table.get("bad_words_ids"), [[token] for token in forbidden_ids]
+    return [words for words in said if words not in alike] if isinstance(said, list) else []
 
 
 def load_tokenizers(
