@@ -543,7 +543,7 @@ def test_a_copy_of_other_weights_is_not_used(
     with pytest.raises(EngineError, match="ctranslate2: made from other weights"):
         Translator(directory.path, engine="ctranslate2")
     assert TranslationOptions(device="cpu").load(directory.path).engine.startswith("PyTorch")
-    assert "its copy for CTranslate2 was made from other weights" in capsys.readouterr().err
+    assert "ctranslate2: made from other weights" in capsys.readouterr().err
 
 
 def test_damaged_weights_are_told_where_a_second_engine_is_needed(save: Save) -> None:
@@ -591,11 +591,16 @@ def test_a_copy_that_cannot_be_read_is_not_passed_over_in_silence(
 ) -> None:
     directory = save()
     export_ctranslate2(directory.path)
-    (directory.path / "ctranslate2" / "config.json").unlink()
+    copy = directory.path / "ctranslate2"
+    (copy / "config.json").unlink()
 
     assert TranslationOptions(device="cpu").load(directory.path).engine.startswith("PyTorch")
 
-    assert "or is damaged, so it is not used; dragoman export" in capsys.readouterr().err
+    said = f"the copy for CTranslate2 is not used: {copy / 'config.json'}: it is missing; move "
+    assert f'{said}{copy} away, and "dragoman export ' in capsys.readouterr().err
+    copy.rename(directory.path / "away")  # an export does not replace what it cannot recognise
+    export_ctranslate2(directory.path)
+    assert Translator(directory.path).engine.startswith("CTranslate2")
 
 
 def test_a_copy_by_release_0_1_0_has_no_checksums_and_is_read(save: Save) -> None:

@@ -3,7 +3,6 @@
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING
 
 from cyclopts import Parameter
@@ -64,7 +63,7 @@ class TranslationOptions:
         Warn of a training that has not ended, and of a copy that is not used.
         """
         from dragoman.bulk.job import TranslatorSettings
-        from dragoman.engines.selection import has_unused_copy
+        from dragoman.engines.selection import fault_of_unused_copy
         from dragoman.model_directory import ModelDirectory
 
         directory = ModelDirectory(model)
@@ -74,13 +73,8 @@ class TranslationOptions:
                 "the command that began it goes on with it",
                 file=sys.stderr,
             )
-        if self.engine == "auto" and has_unused_copy(directory):
-            print(
-                f"warning: {model}: its copy for CTranslate2 was made from other weights or is "
-                f"damaged, so it is not used; dragoman export {quote(str(model))} --to ctranslate2 "
-                "makes it anew",
-                file=sys.stderr,
-            )
+        if self.engine == "auto" and (fault := fault_of_unused_copy(directory)):
+            print(f"warning: the copy for CTranslate2 is not used: {fault}", file=sys.stderr)
         return TranslatorSettings(model=model, search=search, **vars(self))
 
 

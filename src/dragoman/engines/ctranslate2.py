@@ -67,9 +67,7 @@ class CTranslate2Engine:
             EngineError: there is no copy, or it is damaged, or it was made from other weights.
         """
         path, description = copy or directory.path / COPY_NAME, directory.description
-        config = read_config(path)
-        if config.get(WEIGHTS_OF_ORIGIN) != description.weights_sha256:
-            raise EngineError(f"{path}: made from other weights; {_how_to_export(directory.path)}")
+        config = _read_config_for(directory, path)
         _verify(path, config.get(CHECKSUMS, {}))
         special, target = description.special_ids, tokenizers.target
         self._source_pieces = tokenizers.source.pieces(range(tokenizers.source.vocab_size))
@@ -288,14 +286,31 @@ def _limit(task: _Task, config: SearchConfig) -> int:
 
 def is_copied(directory: ModelDirectory) -> bool:
     """Tell whether a model has a copy that was made from its current weights."""
+    return fault_of_copy(directory) is None
+
+
+def fault_of_copy(directory: ModelDirectory) -> str | None:
+    """Say why a model has no copy that was made from its current weights, and the mend."""
     try:
-        config = read_config(directory.path / COPY_NAME)
-    except EngineError:
-        return False
-    return bool(config.get(WEIGHTS_OF_ORIGIN) == directory.description.weights_sha256)
+        _read_config_for(directory, directory.path / COPY_NAME)
+    except EngineError as error:
+        return str(error)
+    return None
 
 
-def read_config(copy: Path) -> dict[str, Any]:
+def _read_config_for(directory: ModelDirectory, copy: Path) -> dict[str, Any]:
+    """Read the settings of a copy of a model.
+
+    Raises:
+        EngineError: as `_read_config`, or it was made from other weights.
+    """
+    config = _read_config(copy)
+    if config.get(WEIGHTS_OF_ORIGIN) != directory.description.weights_sha256:
+        raise EngineError(f"{copy}: made from other weights; {_how_to_export(directory.path)}")
+    return config
+
+
+def _read_config(copy: Path) -> dict[str, Any]:
     """Read the settings of a copy.
 
     Raises:
@@ -312,14 +327,16 @@ def read_config(copy: Path) -> dict[str, Any]:
         ):
             return config
     except FileNotFoundError:
+        if copy.is_dir():
+            raise EngineError(f"{path}: it is missing; {_how_to_replace(copy)}") from None
         raise EngineError(
             f"{copy.parent}: it has no copy for CTranslate2; {_how_to_export(copy.parent)}"
         ) from None
     except OSError as error:
         raise EngineError(f"{path}: cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
-        raise EngineError(f"{path}: not JSON: {error}") from error
-    raise EngineError(f"{path}: not a copy made by dragoman; {_how_to_export(copy.parent)}")
+        raise EngineError(f"{path}: not JSON: {error}; {_how_to_replace(copy)}") from error
+    raise EngineError(f"{path}: not a copy made by dragoman; {_how_to_replace(copy)}")
 
 
 def _name_files_of_its_own(checksums: object) -> bool:
@@ -340,6 +357,11 @@ def _verify(copy: Path, checksums: dict[str, str]) -> None:
             raise EngineError(f"{path}: cannot be read: {error.strerror}; {how}") from error
         if not intact:
             raise EngineError(f"{path}: not what was written there, so it is damaged; {how}")
+
+
+def _how_to_replace(copy: Path) -> str:
+    """Say what to do with a folder that an export would not take for an earlier one."""
+    return f"move {copy} away, and {_how_to_export(copy.parent)}"
 
 
 def _how_to_export(model: Path) -> str:

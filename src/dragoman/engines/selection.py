@@ -169,11 +169,11 @@ def _choose_kind(
     return "ctranslate2"
 
 
-def has_unused_copy(directory: ModelDirectory) -> bool:
-    """Tell whether there is a copy for CTranslate2 that is damaged or made from other weights."""
-    from dragoman.engines.ctranslate2 import COPY_NAME, is_copied
+def fault_of_unused_copy(directory: ModelDirectory) -> str | None:
+    """Say what is wrong with the copy for CTranslate2, if there is one that cannot be used."""
+    from dragoman.engines.ctranslate2 import COPY_NAME, fault_of_copy
 
-    return (directory.path / COPY_NAME).exists() and not is_copied(directory)
+    return fault_of_copy(directory) if (directory.path / COPY_NAME).exists() else None
 
 
 def _pytorch_has_gpu() -> bool:
