@@ -162,7 +162,7 @@ def test_a_region_makes_no_other_language() -> None:
     assert "A CAT" in translated(text, take_po_apart)
 
 
-@given(st.lists(st.text('ab .\n\t\\"%s<b>/&;{}', min_size=1), min_size=1, max_size=4))
+@given(st.lists(st.text('ab .\n\t\\"%s<b>/{}', min_size=1), min_size=1, max_size=4))
 def test_every_message_is_its_own_translation_if_nothing_changes(messages: list[str]) -> None:
     text = HEADER + "\n".join(f'msgid "{escape(message)}"\nmsgstr ""\n' for message in messages)
     found = list(read_entries(translated(text, take_po_apart, str)))[1:]

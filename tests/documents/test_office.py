@@ -90,6 +90,13 @@ def test_pictures_and_marks_of_notes_keep_their_places() -> None:
     assert body(lost).count("<w:drawing/>") == 1
 
 
+def test_things_that_are_lost_stand_at_the_end_in_their_order() -> None:
+    names = [f"thing{i}" for i in range(9)]
+    document = docx(paragraph(*(run("A ") + thing(name) for name in names)))
+    found = body(translated(document, lambda _: "Un."))
+    assert re.findall("<w:(thing.)/>", found) == names
+
+
 def test_a_tabulator_or_a_line_break_ends_a_sentence() -> None:
     document = docx(paragraph(run("A cat"), thing("tab"), run("a dog"), thing("br"), run("a bird")))
     assert pieces(document) == ["A cat", "a dog", "a bird"]

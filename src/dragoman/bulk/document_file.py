@@ -69,13 +69,10 @@ class DocumentFile:
         ]
 
     def read(self, block: Block) -> list[Line]:
-        """Read the sentences of a block."""
-        return self.read_all()[block.start : block.start + block.size]
-
-    def read_all(self) -> list[Line]:
-        """Read all sentences. A break that was left in one is a space."""
+        """Read the sentences of a block. A break that was left in one is a space."""
         return [
-            Line(self._place(piece), piece.replace("\n", " "), "") for piece in self._passage.pieces
+            Line(self._place(piece), piece.replace("\n", " "), "")
+            for piece in self._passage.pieces[block.start : block.start + block.size]
         ]
 
     def _place(self, piece: str) -> str:

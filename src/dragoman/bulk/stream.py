@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from dragoman.bulk.document_file import DocumentFile
-from dragoman.bulk.file_format import BulkError, Line
+from dragoman.bulk.file_format import LINES_PER_BLOCK, BulkError, Line
 from dragoman.bulk.form import Translated, Write, warnings_of
 from dragoman.bulk.plain_text import read_stream
 
@@ -56,10 +56,12 @@ def translate_document(
     translator: "Translator", document: DocumentFile, stream: BinaryIO
 ) -> Iterator[str]:
     """Translate a file as a whole, and write it; yield the warnings."""
-    lines = document.read_all()
-    translated = map(Translated, translator.translate(line.text or "" for line in lines))
-    written = []
-    for number, (line, each) in enumerate(zip(lines, translated, strict=True)):
-        written.append(document.write(number, line, each))
-        yield from warnings_of(line, each)
+    written: list[str] = []
+    for block in document.cut(LINES_PER_BLOCK):
+        lines = document.read(block)
+        translations = translator.translate(line.text or "" for line in lines)
+        for line, translation in zip(lines, translations, strict=True):
+            translated = Translated(translation)
+            written.append(document.write(len(written), line, translated))
+            yield from warnings_of(line, translated)
     document.put_together(stream, written)

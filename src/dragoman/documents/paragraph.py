@@ -21,9 +21,7 @@ Element = Any
 """An element of lxml, which has no types."""
 
 _RULES = Rules(untranslated=frozenset(), inline=frozenset({"g"}), is_xml=True)
-_MARK = re.compile(
-    r'<g id="(?P<tag>\d+)">|(?P<end></g>)|(?P<placeholder>' + PLACEHOLDER.pattern + ")"
-)
+_MARK = re.compile(rf'<g id="(?P<tag>\d+)">|</g>|(?P<placeholder>{PLACEHOLDER.pattern})')
 _SENTENCE_ENDS = (".", "!", "?", "…")
 
 
@@ -76,8 +74,10 @@ class _Stretch:
                 yield write(like, found[0])
         if end < len(text):
             yield write(like, unescape(text[end:]))
-        for name in self.placeholders.keys() - set(PLACEHOLDER.findall(text)):  # lost
-            yield from (write(thing, None) for thing in self.placeholders[name])
+        found_names = set(PLACEHOLDER.findall(text))
+        for name, things in self.placeholders.items():
+            if name not in found_names:
+                yield from (write(thing, None) for thing in things)
 
 
 class Paragraph:
