@@ -21,9 +21,8 @@ from tests.documents.office_files import (
 )
 from tests.documents.translated import READER
 
-from dragoman.documents import office
 from dragoman.documents.document import DocumentError
-from dragoman.documents.office import OfficeDocument, read_office
+from dragoman.documents.office import OfficeDocument, count_characters, read_office
 
 
 def pieces(content: bytes) -> list[str]:
@@ -200,8 +199,8 @@ def test_open_document_has_spans_in_spans_and_notes_in_paragraphs() -> None:
             packed({"content.xml": b"<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>"}),
             "it declares entities",
         ),
-        (packed({"content.xml": b"\xff\x80"}), "its text is encrypted or damaged"),
-        (docx("").replace(b"document.xml", b"document.xm_", 1), "its text is encrypted or damaged"),
+        (packed({"content.xml": b"\xff\x80"}), "it is encrypted or damaged"),
+        (docx("").replace(b"document.xml", b"document.xm_", 1), "it is encrypted or damaged"),
     ],
 )
 def test_what_cannot_be_read_is_refused_in_a_sentence(content: bytes, said: str) -> None:
@@ -209,10 +208,20 @@ def test_what_cannot_be_read_is_refused_in_a_sentence(content: bytes, said: str)
         OfficeDocument(read_office(content), READER)
 
 
-def test_what_unpacks_to_far_more_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(office, "_MOST_BYTES", 2**20)
+@pytest.mark.parametrize("limits", [{"most_bytes": 2**20}, {"most_in_all": 2**20}])
+def test_what_unpacks_to_far_more_is_refused(limits: dict[str, int]) -> None:
     with pytest.raises(DocumentError, match="it unpacks to more than 1 MiB"):
-        read_office(docx(paragraph(run("A cat. " * 200_000))))
+        read_office(docx(paragraph(run("A cat. " * 200_000))), **limits)
+
+
+def test_a_damaged_picture_is_told_before_anything_is_translated() -> None:
+    with pytest.raises(DocumentError, match="it is encrypted or damaged"):
+        read_office(packed({**OTHERS, "content.xml": b"<a/>"}).replace(b"\x10\x11", b"\x10\x12", 1))
+
+
+def test_only_what_people_read_is_counted() -> None:
+    body = paragraph(run("A cat"), run(" &lt; a dog")) + "\n  " + paragraph(run(" "))
+    assert count_characters(read_office(docx(body))) == len("A cat &lt; a dog")
 
 
 FORMS = st.sampled_from(["", "<w:b/>", "<w:i/>"])

@@ -9,7 +9,7 @@ import pytest
 import requests
 from tests.serving.live import Copier, loaded, serving
 
-from dragoman.documents.formats import TEXT_FORMATS
+from dragoman.documents.formats import DOCUMENT_FORMATS
 from dragoman.serving.models import ServedModel
 from dragoman.serving.settings import Settings
 from dragoman.translator import Translator
@@ -249,7 +249,7 @@ def test_a_file_is_translated_and_fetched(address: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "problem"),
     [
-        ("a.docx", b"PK", "only files whose names end in .txt, .html, .htm, .xhtml, .srt"),
+        ("a.xls", b"PK", "only files whose names end in .txt, .html, .htm, .xhtml, .srt"),
         ("a.srt", b"A cat", "line 1: no line has times such as"),
         ("a.txt", b"caf\xe9", "not UTF-8: byte 0xe9 at 3"),
         ("a.txt", b"x" * 1000, "1000 characters are too many; this server takes 500 at once"),
@@ -295,4 +295,4 @@ def test_health_and_settings_are_there(address: str) -> None:
 
     assert requests.get(f"{address}/health", timeout=30).json() == {"status": "ok"}
     assert settings["language"]["target"] == {"code": "it", "name": "Italian"}
-    assert settings["supportedFilesFormat"] == [".txt", *TEXT_FORMATS]
+    assert settings["supportedFilesFormat"] == [".txt", *DOCUMENT_FORMATS]

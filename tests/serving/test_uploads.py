@@ -1,16 +1,20 @@
 """Files that are sent: nothing of their names is believed, and only text is read."""
 
 import io
+import random
 import tarfile
+import time
 import zipfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 import requests
+from tests.documents.office_files import docx, paragraph, run, translated, unpacked
 from tests.serving.live import Copier, serving
 
-from dragoman.serving import documents
+from dragoman.serving import documents, guard
 from dragoman.serving.models import ServedModel
 from dragoman.serving.settings import Settings
 
@@ -81,7 +85,7 @@ def test_the_name_of_a_translation_has_its_language_as_the_model_writes_it(url: 
     assert file.headers["Content-Disposition"] == "attachment; filename*=UTF-8''x.it.txt"
 
 
-@pytest.mark.parametrize("name", ["", ".txt", "x", "x.txt.exe", "x.docx", "x.txt."])
+@pytest.mark.parametrize("name", ["", ".txt", "x", "x.txt.exe", "x.doc", "x.txt."])
 def test_other_names_are_refused(url: str, name: str) -> None:
     answer = upload(url, name, b"a cat")
 
@@ -125,6 +129,105 @@ def test_what_is_not_text_is_refused_by_its_content(url: str, name: str, content
     assert answer.status_code == 400
     assert answer.json()["error"].startswith("the file is not ")
     assert ("UTF-16" in answer.text) == (content == "a cat".encode("utf-16"))
+
+
+@pytest.mark.parametrize("path", ["/translate_file", "/v2/document"])
+def test_an_office_document_comes_back_with_its_text_and_all_else(url: str, path: str) -> None:
+    sent = docx(paragraph(run("a cat"), run(" sleeps", "<w:b/>")))
+    form = dict.fromkeys(("source", "source_lang"), "en") | dict.fromkeys(
+        ("target", "target_lang"), "it"
+    )
+    file = {"file": ("report.docx", sent)}
+    answer = requests.post(f"{url}{path}", data=form, files=file, timeout=30).json()
+    if path == "/translate_file":
+        got = requests.get(answer["translatedFileUrl"], timeout=30)
+        assert got.headers["Content-Disposition"].endswith("report.it.docx")
+    else:
+        place = f"{url}/v2/document/{answer['document_id']}"
+        key = {"document_key": answer["document_key"]}
+        status = requests.post(place, json=key, timeout=30).json()
+        assert (status["status"], status["billed_characters"]) == ("done", len("a cat sleeps"))
+        got = requests.post(f"{place}/result", json=key, timeout=30)
+
+    assert got.headers["Content-Type"].startswith("application/vnd.openxml")
+    assert unpacked(got.content) == unpacked(translated(sent, str))
+
+
+def test_a_limit_counts_what_people_read_of_an_office_document(
+    copier: tuple[Copier, ServedModel],
+) -> None:
+    with serving([copier[1]], Settings(max_characters=100)) as url:
+        answers = [
+            upload(url, "a.docx", docx(paragraph(*[run("a cat ")] * count)))
+            for count in (16, 17, 1_000)
+        ]
+
+    assert [answer.status_code for answer in answers] == [200, 413, 400]
+    assert answers[1].json()["error"].startswith("102 characters are too many")
+    assert answers[2].json()["error"].startswith("it unpacks to more than")
+
+
+def test_a_picture_may_be_larger_than_any_text_and_not_unpack_for_ever(
+    copier: tuple[Copier, ServedModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(documents, "_MOST_UNPACKED", 2**21)
+    settings = Settings(max_characters=100, max_file_bytes=2**20)
+    text = paragraph(run("a cat"))
+    noise = random.Random(0).randbytes(2**20)
+    with serving([copier[1]], settings) as url:
+        fits = upload(url, "a.docx", docx(text, **{"word/media/b.png": noise[: 2**19]}))
+        too_long = upload(url, "a.docx", docx(text, **{"word/media/b.png": noise * 2}))
+        bomb = upload(url, "a.docx", docx(text, **{"word/media/b.png": bytes(2**22)}))
+
+    assert [answer.status_code for answer in (fits, too_long, bomb)] == [200, 413, 400]
+    assert bomb.json()["error"] == "it unpacks to more than 2 MiB"
+
+
+@pytest.mark.parametrize(
+    "content", [b"a cat", b"PK\x03\x04", docx("<w:p>")[:-30], docx("<w:p>")], ids=range(4)
+)
+def test_a_damaged_office_document_is_refused(url: str, content: bytes) -> None:
+    answer = upload(url, "a.docx", content)
+
+    assert answer.status_code == 400
+    assert answer.json()["error"].startswith("it")
+
+
+def test_files_that_wait_have_a_size_in_all(
+    copying: tuple[Copier, ServedModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(documents, "_MOST_BYTES", 1_000)
+    with serving([copying[1]]) as url:
+        answers = [upload(url, "a.txt", b"7" * size) for size in (400, 400, 400)]
+        requests.get(answers[0].json()["translatedFileUrl"], timeout=30)
+        answers.append(upload(url, "a.txt", b"7" * 600))
+        requests.get(answers[3].json()["translatedFileUrl"], timeout=30)
+        answers.append(upload(url, "a.txt", b"7" * 600))
+
+    assert [answer.status_code for answer in answers] == [200, 200, 429, 200, 200]
+
+
+def test_requests_have_a_size_in_all(
+    copying: tuple[Copier, ServedModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guard, "_MOST_BYTES_AT_ONCE", 1_000)
+    engine, model = copying
+    engine.gate.clear()
+    with serving([model]) as url, ThreadPoolExecutor(1) as elsewhere:
+        first = elsewhere.submit(upload, url, "a.txt", b"a cat. " * 80)
+        while not engine.asked:
+            time.sleep(0.01)
+        second = upload(url, "a.txt", b"a cat. " * 80)
+        engine.gate.set()
+        assert first.result(timeout=30).status_code == 200
+        for _ in range(100):  # the place of a request is free soon after its answer
+            third = upload(url, "a.txt", b"a cat. " * 80)
+            if third.status_code == 200:
+                break
+            time.sleep(0.05)
+
+    assert (second.status_code, third.status_code) == (503, 200)
+    assert second.headers["Retry-After"] == "5"
 
 
 def test_a_long_file_needs_no_room_on_a_disk(

@@ -11,8 +11,8 @@ from dragoman.bulk.file_format import Block, Line
 from dragoman.bulk.form import Outcome, value_of
 from dragoman.corpora.text_file import BYTE_ORDER_MARK, CorpusError, decode_file
 from dragoman.documents.document import DocumentError
-from dragoman.documents.formats import OFFICE_FORMATS, TEXT_FORMATS
-from dragoman.documents.office import OfficeDocument, read_office, write_office
+from dragoman.documents.formats import DOCUMENT_FORMATS, OFFICE_FORMATS
+from dragoman.documents.office import read_office, write_office
 from dragoman.markup.passage import Passage
 from dragoman.markup.text_reader import TextReader
 from dragoman.translation import Alternative
@@ -40,9 +40,10 @@ class DocumentFile:
     def _passage(self) -> Passage:
         try:
             if self.is_archive:
-                return OfficeDocument(read_office(self._content), self._reader)
-            text = decode_file(self._content.removeprefix(BYTE_ORDER_MARK), str(self._path))
-            return TEXT_FORMATS[self._path.suffix.lower()].take_apart(text, self._reader)
+                text = read_office(self._content)
+            else:
+                text = decode_file(self._content.removeprefix(BYTE_ORDER_MARK), str(self._path))
+            return DOCUMENT_FORMATS[self._path.suffix.lower()].take_apart(text, self._reader)
         except DocumentError as error:
             place = self._path if error.line is None else f"{self._path}:{error.line}"
             raise CorpusError(f"{place}: {error.reason}") from None

@@ -24,6 +24,7 @@ def serve(
     port: WholeNumber = 5000,
     api_key: Annotated[tuple[str, ...], Parameter(negative=(), env_var=KEYS_VARIABLE)] = (),
     max_characters: WholeNumber = 200_000,
+    max_file_bytes: WholeNumber = 10 * 2**20,
     translation: TranslationOptions = TranslationOptions(),
 ) -> None:
     """Serve translations over HTTP, with one or more models.
@@ -51,6 +52,8 @@ def serve(
         variable, keys are separated by spaces, and other users of the machine do not see them.
     max_characters
         Most characters that are translated for one request, or in one file.
+    max_file_bytes
+        Most bytes of a file, pictures included.
     translation
         What translates, where, and what it keeps.
     """
@@ -61,8 +64,10 @@ def serve(
     from dragoman.serving.settings import Settings
 
     _check_keys(api_key)
-    with settings_are_options(["max_characters"]):
-        settings = Settings(api_keys=api_key, max_characters=max_characters)
+    with settings_are_options(["max_characters", "max_file_bytes"]):
+        settings = Settings(
+            api_keys=api_key, max_characters=max_characters, max_file_bytes=max_file_bytes
+        )
     _check_glossary(models, translation.glossary)
     with open_socket(host, port) as listener:
         whole = replace(translation, whole_lines=True)  # the server cuts them itself

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from dragoman.documents.gettext import take_po_apart
+from dragoman.documents.office import OfficeDocument
 from dragoman.documents.subtitles import take_subrip_apart, take_webvtt_apart
 from dragoman.documents.xliff import take_xliff_apart
 from dragoman.markup.document import Rules
@@ -15,7 +16,7 @@ TakeApart = Callable[[str, TextReader], Passage]
 
 
 class DocumentFormat(NamedTuple):
-    """A kind of file that is text."""
+    """A kind of file."""
 
     take_apart: TakeApart
     media_type: str
@@ -44,8 +45,19 @@ TEXT_FORMATS = {
 }
 """By the endings of their names, in small letters."""
 
-OFFICE_FORMATS = (".docx", ".pptx", ".odt", ".odp")
-"""Archives, which `documents.office` reads."""
+_OPEN_XML = "application/vnd.openxmlformats-officedocument"
+_OPEN_DOCUMENT = "application/vnd.oasis.opendocument"
 
-DOCUMENT_FORMATS = (*TEXT_FORMATS, *OFFICE_FORMATS)
+OFFICE_FORMATS = {
+    ending: DocumentFormat(OfficeDocument, media_type)
+    for ending, media_type in {
+        ".docx": f"{_OPEN_XML}.wordprocessingml.document",
+        ".pptx": f"{_OPEN_XML}.presentationml.presentation",
+        ".odt": f"{_OPEN_DOCUMENT}.text",
+        ".odp": f"{_OPEN_DOCUMENT}.presentation",
+    }.items()
+}
+"""Archives, the text in which `documents.office` reads and writes."""
+
+DOCUMENT_FORMATS = {**TEXT_FORMATS, **OFFICE_FORMATS}
 """What is translated as a whole."""

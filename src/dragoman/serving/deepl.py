@@ -214,7 +214,7 @@ async def upload_document(
     for glossary in filter(None, (wanted.glossary_id, *_listed(wanted.glossary_ids))):
         check_glossary(service.models, glossary, wanted.source_lang, wanted.target_lang)
     order = Order(texts=[], source=wanted.source_lang or None, target=wanted.target_lang)
-    document = store.start(name, await file.read(), order, needs_key=True)
+    document = await store.start(name, await file.read(), order, needs_key=True)
     return {"document_id": document.id, "document_key": document.key}
 
 

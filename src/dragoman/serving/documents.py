@@ -5,11 +5,16 @@ import codecs
 import math
 import secrets
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import PureWindowsPath
+from typing import NamedTuple
 
 from dragoman.corpora.file_names import PAGES
-from dragoman.documents.formats import TEXT_FORMATS
+from dragoman.documents.document import DocumentError
+from dragoman.documents.formats import DOCUMENT_FORMATS, OFFICE_FORMATS
+from dragoman.documents.office import count_characters, read_office, write_office
 from dragoman.serving.readers import HTML, PLAIN_TEXT, document_reader
 from dragoman.serving.refusal import RefusalError
 from dragoman.serving.service import Order, TranslationService
@@ -17,12 +22,21 @@ from dragoman.tokenizers.normalisation import encodable
 
 READERS = {
     ".txt": PLAIN_TEXT,
-    **{ending: document_reader(form.take_apart) for ending, form in TEXT_FORMATS.items()},
+    **{ending: document_reader(form.take_apart) for ending, form in DOCUMENT_FORMATS.items()},
     **dict.fromkeys(PAGES, HTML),
 }
 """How each kind of file is taken apart."""
 
 _MOST_DOCUMENTS = 100
+_MOST_BYTES = 2**28
+"""Of all files that are kept."""
+
+_MOST_UNPACKED = 2**26
+"""Bytes to which an office document may unpack, pictures included."""
+
+_BYTES_FOR_EACH_CHARACTER = 64
+"""Of the text of an office document: its tags take ten to thirty."""
+
 _SECONDS_KEPT = 30 * 60.0
 _SECONDS_TO_FETCH = 5 * 60.0
 """How long after it was sent a file is sure of its place. A program fetches it as soon as it is
@@ -34,6 +48,17 @@ _MARK = "\ufeff"
 """Of the byte order; some players of films read no accents without it."""
 
 
+class _Content(NamedTuple):
+    """What was sent, as text."""
+
+    text: str
+    num_characters: int
+    """What people read, in an office document."""
+
+    write: Callable[[str], bytes]
+    """Writes the file with another text."""
+
+
 @dataclass(kw_only=True, eq=False)
 class Document:
     """A file, its translation, and the identifiers with which its owner fetches it."""
@@ -41,8 +66,9 @@ class Document:
     name: str
     """The name for its translation: that of the file, with the language."""
 
+    num_bytes: int
     num_characters: int
-    translation: "asyncio.Task[str]"
+    translation: "asyncio.Task[bytes]"
     needs_key: bool
     """Whether its identifier alone is not enough to open it."""
 
@@ -74,7 +100,7 @@ class Document:
     @property
     def media_type(self) -> str:
         """What a browser should take it for."""
-        kind = TEXT_FORMATS.get(PureWindowsPath(self.name).suffix)
+        kind = DOCUMENT_FORMATS.get(PureWindowsPath(self.name).suffix)
         return "text/plain" if kind is None else kind.media_type
 
 
@@ -85,39 +111,56 @@ class Documents:
         self._service = service
         self._documents: dict[str, Document] = {}
 
-    def start(self, name: str | None, content: bytes, order: Order, *, needs_key: bool) -> Document:
+    async def start(
+        self, name: str | None, sent: bytes, order: Order, *, needs_key: bool
+    ) -> Document:
         """Start to translate a file.
 
         Args:
             name: Its ending tells the kind of file.
-            content: UTF-8.
+            sent: UTF-8, or an archive.
             order: The languages; texts and reader are filled in.
             needs_key: Whether fetching it takes its key, besides its identifier.
 
         Raises:
-            RefusalError: the file is of another kind, a language is not served, or a limit is
-                exceeded.
+            RefusalError: the file is of another kind or damaged, a language is not served, or a
+                limit is exceeded.
         """
         suffix = PureWindowsPath(name or "").suffix.lower()
         if suffix not in READERS:
             raise RefusalError(400, f"only files whose names end in {', '.join(READERS)} are read")
-        text = _decode(content)
-        mark = _MARK if text.startswith(_MARK) else ""
-        order = replace(order, texts=[text.removeprefix(mark)], reader=READERS[suffix])
+        content = await asyncio.to_thread(self._read, suffix, sent)
+        order = replace(
+            order,
+            texts=[content.text],
+            num_characters=content.num_characters,
+            reader=READERS[suffix],
+        )
         order = self._service.check_room(order)
-        self._make_room()
+        self._make_room(len(sent))
         document = Document(
             name=f"{PureWindowsPath(name or '').stem[:_LONGEST_STEM]}.{order.target}{suffix}",
-            num_characters=len(order.texts[0]),
-            translation=asyncio.create_task(self._translate(order, mark)),
+            num_bytes=len(sent),
+            num_characters=content.num_characters,
+            translation=asyncio.create_task(self._translate(order, content)),
             needs_key=needs_key,
         )
         self._documents[document.id] = document
         return document
 
-    async def _translate(self, order: Order, mark: str) -> str:
+    def _read(self, suffix: str, sent: bytes) -> _Content:
+        if suffix not in OFFICE_FORMATS:
+            return _read_text(sent)
+        most = _BYTES_FOR_EACH_CHARACTER * self._service.settings.max_characters
+        try:
+            text = read_office(sent, most_bytes=most, most_in_all=_MOST_UNPACKED)
+        except DocumentError as error:
+            raise RefusalError(400, str(error)) from None
+        return _Content(text, count_characters(text), partial(write_office, content=sent))
+
+    async def _translate(self, order: Order, content: _Content) -> bytes:
         (answer,) = await self._service.translate(order)
-        return mark + answer.translation.text
+        return await asyncio.to_thread(content.write, answer.translation.text)
 
     def find(self, identifier: str, key: str | None = None) -> Document:
         """Find a file, if its owner asks for it.
@@ -141,25 +184,31 @@ class Documents:
         for document in list(self._documents.values()):
             self.forget(document)
 
-    def _make_room(self) -> None:
+    def _make_room(self, num_bytes: int) -> None:
         """Forget what nobody waits for, the oldest first, if there is no room for one more.
 
         Raises:
             RefusalError: all wait to be fetched, and not for long.
         """
         self._forget_the_old()
-        documents = list(self._documents.values())
-        if len(documents) < _MOST_DOCUMENTS:
-            return
-        over = [document for document in documents if document.is_over]
-        free = over or [document for document in documents if document.seems_forgotten]
-        if not free:
-            raise RefusalError(
-                429,
-                "too many files are waiting to be fetched",
-                retry_after=math.ceil(documents[0].made + _SECONDS_TO_FETCH - time.monotonic()),
-            )
-        self.forget(free[0])
+        while not self._has_room(num_bytes):
+            documents = list(self._documents.values())
+            over = [document for document in documents if document.is_over]
+            free = over or [document for document in documents if document.seems_forgotten]
+            if not free:
+                raise RefusalError(
+                    429,
+                    "too many files are waiting to be fetched",
+                    retry_after=math.ceil(documents[0].made + _SECONDS_TO_FETCH - time.monotonic()),
+                )
+            self.forget(free[0])
+
+    def _has_room(self, num_bytes: int) -> bool:
+        documents = self._documents.values()
+        return not documents or (
+            len(documents) < _MOST_DOCUMENTS
+            and sum(document.num_bytes for document in documents) + num_bytes <= _MOST_BYTES
+        )
 
     def _forget_the_old(self) -> None:
         oldest = time.monotonic() - _SECONDS_KEPT
@@ -167,15 +216,18 @@ class Documents:
             self.forget(document)
 
 
-def _decode(content: bytes) -> str:
-    """Read a text, with its byte order mark; an archive or a picture has a NUL in it."""
-    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+def _read_text(sent: bytes) -> _Content:
+    """Read a text, whose byte order mark stays; an archive or a picture has a NUL in it."""
+    if sent.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise RefusalError(400, "the file is not UTF-8, but UTF-16; save it as UTF-8")
-    if (place := content.find(0)) >= 0:
+    if (place := sent.find(0)) >= 0:
         raise RefusalError(400, f"the file is not text: there is a NUL at {place}")
     try:
-        return encodable(content.decode())
+        text = encodable(sent.decode())
     except UnicodeDecodeError as error:
         raise RefusalError(
-            400, f"the file is not UTF-8: byte 0x{content[error.start]:02x} at {error.start}"
+            400, f"the file is not UTF-8: byte 0x{sent[error.start]:02x} at {error.start}"
         ) from None
+    mark = _MARK if text.startswith(_MARK) else ""
+    text = text.removeprefix(mark)
+    return _Content(text, len(text), lambda translation: (mark + translation).encode())

@@ -21,6 +21,12 @@ _log = logging.getLogger(__name__)
 MOST_BYTES_OF_HEAD = 2**14
 """The address and the headers of a request."""
 
+_MOST_BYTES_AT_ONCE = 2**29
+"""Of all requests that are being served."""
+
+_FILE_PATHS = ("/translate_file", "/v2/document")
+"""Where files are sent, which may be longer than other requests."""
+
 _NOBODY_THERE = 499
 """The status of a request whose client went away before the answer."""
 
@@ -44,6 +50,7 @@ class Guard:
         self._settings = settings
         self._metrics = metrics
         self._turnstile = Turnstile()
+        self._num_bytes = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request."""
@@ -71,38 +78,44 @@ class Guard:
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Read the body, then let the application work until its client goes."""
+        body = bytearray()
+        brings_file = scope["path"] in _FILE_PATHS
+        most = self._settings.max_upload_bytes if brings_file else self._settings.max_body_bytes
         try:
             _refuse_by_its_head(scope)
             async with asyncio.timeout(self._settings.body_timeout):
-                body = await self._read(receive)
+                is_complete = await self._read(receive, body, most)
         except TimeoutError:
             slow = RefusalError(408, "the request took too long to arrive")
             await as_response(slow, scope["path"])(scope, receive, send)
         except RefusalError as error:
             await as_response(error, scope["path"])(scope, receive, send)
         else:
-            if body is not None:
+            if is_complete:
                 await self._turnstile.go_through()
-                await _work_until_gone(self._app(scope, _replay(body), send), receive)
+                await _work_until_gone(self._app(scope, _replay(bytes(body)), send), receive)
+        finally:
+            self._num_bytes -= len(body)
 
-    async def _read(self, receive: Receive) -> bytes | None:
-        """Collect the body; None if the client went away in the middle of it.
+    async def _read(self, receive: Receive, body: bytearray, most: int) -> bool:
+        """Collect the body; return False if the client went away in the middle of it.
 
         Raises:
-            RefusalError: it is longer than any request within the limits.
+            RefusalError: it is longer than any request within the limits, or too much arrives.
         """
-        body = bytearray()
         while True:
             message = await receive()
             if message["type"] == "http.disconnect":
-                return None
-            body += message.get("body", b"")
-            if len(body) > self._settings.max_body_bytes:
-                raise RefusalError(
-                    413, f"the request is longer than {self._settings.max_body_bytes} bytes"
-                )
+                return False
+            part = message.get("body", b"")
+            body += part
+            self._num_bytes += len(part)
+            if len(body) > most:
+                raise RefusalError(413, f"the request is longer than {most} bytes")
+            if self._num_bytes > _MOST_BYTES_AT_ONCE:
+                raise RefusalError(503, "too much is being sent to this server", retry_after=5)
             if not message.get("more_body", False):
-                return bytes(body)
+                return True
 
 
 class _Answer:

@@ -114,7 +114,7 @@ async def translate_file(
     check_key(request, service.settings.api_keys, api_key=api_key)
     order = Order(texts=[], source=None if source == AUTO else source, target=target)
     await refuse_repeated_fields(request)
-    document = store.start(file.filename, await file.read(), order, needs_key=False)
+    document = await store.start(file.filename, await file.read(), order, needs_key=False)
     try:
         await document.translation
     except BaseException:

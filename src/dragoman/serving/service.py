@@ -50,8 +50,16 @@ class Order:
     num_alternatives: int = 1
     """Translations of each text, the best included."""
     reader: Reader = PLAIN_TEXT
+    num_characters: int | None = None
+    """What people read of the texts, if that is less than all of it."""
     heard: Callable[[Piece], None] | None = None
     """Called with each piece of the translation of a single text, in order, while it is made."""
+
+    def count_characters(self, texts: Sequence[str]) -> int:
+        """Count what limits are about, in all texts or in some. An empty text counts as one."""
+        if self.num_characters is None:
+            return sum(max(1, len(text)) for text in texts)
+        return self.num_characters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,14 +111,11 @@ class TranslationService:
             RefusalError: a language is not served or not recognised, or a limit is exceeded.
             DragomanError: the engine cannot search like this.
         """
-        self.check_length(order.texts)
+        self._check(order.count_characters(order.texts))
         order = self._resolve(order)
         async with self.in_time():
             with self._room_for(order) as rooms:
-                if sum(map(len, order.texts)) <= _CHARACTERS_READ_AT_ONCE:
-                    groups = self._read(order)
-                else:
-                    groups = await asyncio.to_thread(self._read, order)
+                groups = await _beside_if_long(order.texts, lambda: self._read(order))
                 *found, _ = await asyncio.gather(
                     *(self._translate(group, order) for group in groups), _leave(rooms)
                 )
@@ -133,7 +138,7 @@ class TranslationService:
         Raises:
             RefusalError: a language is not served, or a limit is exceeded.
         """
-        self.check_length(order.texts)
+        self._check(order.count_characters(order.texts))
         order = self._resolve(order)
         with self._room_for(order):
             return order
@@ -172,7 +177,7 @@ class TranslationService:
                 raise RefusalError(400, f"no model translates to {order.target}")
         else:
             sources = [order.source]
-        num_characters = sum(map(len, order.texts))
+        num_characters = order.count_characters(order.texts)
         with ExitStack() as rooms:
             for source in sources:
                 if source != order.target:
@@ -252,7 +257,9 @@ class TranslationService:
 
     def check_length(self, texts: Sequence[str]) -> None:
         """Refuse more text than the server allows."""
-        num_characters = sum(max(1, len(text)) for text in texts)
+        self._check(sum(max(1, len(text)) for text in texts))
+
+    def _check(self, num_characters: int) -> None:
         limit = self.settings.max_characters
         if num_characters > limit:
             raise RefusalError(
@@ -284,11 +291,22 @@ class TranslationService:
         search = _search(model, order.num_alternatives)
         batcher, heard = self._batchers[model.pair], _listen(group.passages[0], model.target, order)
         translated = iter(await batcher.translate(pieces, search, heard))
-        self.metrics.count_characters("-".join(model.pair), sum(map(len, group.texts)))
-        return [
-            _assemble(text, passage, [next(translated) for _ in passage.pieces])
-            for text, passage in zip(group.texts, group.passages, strict=True)
-        ]
+        num_characters = order.count_characters(group.texts)
+        self.metrics.count_characters("-".join(model.pair), num_characters)
+        return await _beside_if_long(
+            group.texts,
+            lambda: [
+                _assemble(text, passage, [next(translated) for _ in passage.pieces])
+                for text, passage in zip(group.texts, group.passages, strict=True)
+            ],
+        )
+
+
+async def _beside_if_long(texts: Sequence[str], work: Callable[[], Result]) -> Result:
+    """Do some work with texts, in another thread if it takes long."""
+    if sum(map(len, texts)) <= _CHARACTERS_READ_AT_ONCE:
+        return work()
+    return await asyncio.to_thread(work)
 
 
 async def _leave(rooms: ExitStack) -> list[Translation]:

@@ -19,6 +19,9 @@ class Settings:
     max_characters: int = 200_000
     """In all the texts of a request, or in a file. An empty text counts as one."""
 
+    max_file_bytes: int = 10 * 2**20
+    """Of a file that is sent, pictures included."""
+
     max_waiting_characters: int = 1_000_000
     """In the waiting requests for one model; with more, new ones are asked to come later."""
 
@@ -52,3 +55,8 @@ class Settings:
     def max_body_bytes(self) -> int:
         """Bytes of the longest request that could be within the limit of characters."""
         return _BYTES_FOR_EACH_CHARACTER * self.max_characters + _BYTES_FOR_THE_REST
+
+    @property
+    def max_upload_bytes(self) -> int:
+        """Bytes of the longest request that could bring a file within the limits."""
+        return max(self.max_body_bytes, self.max_file_bytes + _BYTES_FOR_THE_REST)
