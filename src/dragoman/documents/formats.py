@@ -53,8 +53,10 @@ OFFICE_FORMATS = {
     for ending, media_type in {
         ".docx": f"{_OPEN_XML}.wordprocessingml.document",
         ".pptx": f"{_OPEN_XML}.presentationml.presentation",
+        ".xlsx": f"{_OPEN_XML}.spreadsheetml.sheet",
         ".odt": f"{_OPEN_DOCUMENT}.text",
         ".odp": f"{_OPEN_DOCUMENT}.presentation",
+        ".ods": f"{_OPEN_DOCUMENT}.spreadsheet",
     }.items()
 }
 """Archives, the text in which `documents.office` reads and writes."""

@@ -1,4 +1,4 @@
-"""Office documents: Office Open XML (DOCX, PPTX) and OpenDocument (ODT, ODP).
+"""Office documents: Office Open XML (DOCX, PPTX, XLSX) and OpenDocument (ODT, ODP, ODS).
 
 Such a file is an archive with XML in it. Text is translated in the parts that people read; all
 other parts, and whatever stands between paragraphs, are kept.
@@ -18,6 +18,7 @@ from dragoman.documents.document import DocumentError
 from dragoman.documents.office_open_xml import OfficeOpenXml
 from dragoman.documents.open_document import OpenDocument
 from dragoman.documents.paragraph import Element, Inline, Paragraph
+from dragoman.documents.spreadsheet import Spreadsheet, find_references
 from dragoman.markup.text_reader import TextReader
 from dragoman.translation import Alternative, join
 
@@ -27,7 +28,12 @@ _MOST_BYTES = 2**28
 _PARTS = re.compile(
     r"word/(?:document|header\d*|footer\d*|footnotes|endnotes)\.xml"
     r"|ppt/(?:slides/slide|notesSlides/notesSlide)\d+\.xml|content\.xml|styles\.xml"
+    r"|xl/(?:sharedStrings|workbook|worksheets/sheet\d+|drawings/drawing\d+|tables/table\d+"
+    r"|pivotCache/pivotCacheDefinition\d+)\.xml"
 )
+_HAS_TEXT = re.compile(r"<(?:[\w.-]+:)?[tph][\s/>]")
+"""The elements that hold text, in all dialects; other parts are only referred to."""
+
 _END = "\0"  # which XML cannot have
 _BETWEEN_TAGS = re.compile(r"(?<=>)[^<]+")
 _NOT_READ = (
@@ -72,7 +78,7 @@ def read_office(
     with _open(content) as archive:
         parts = [info for info in archive.infolist() if _PARTS.fullmatch(info.filename)]
         if not parts:
-            raise DocumentError(None, "it has no text that is read; is it DOCX, PPTX, ODT or ODP?")
+            raise DocumentError(None, "it has no text that is read; is its name right?")
         for infos, most in ((parts, most_bytes), (archive.infolist(), most_in_all)):
             if sum(info.file_size for info in infos) > most:
                 raise DocumentError(None, f"it unpacks to more than {most / 2**20:.0f} MiB")
@@ -116,9 +122,11 @@ class OfficeDocument:
             DocumentError: one is not well-formed.
         """
         self._parts, self._reader = text.split(_END), reader
+        self._references = find_references(self._parts)
         self.pieces = [
             piece
             for part in self._parts
+            if _HAS_TEXT.search(part)
             for _, paragraph in self._read(_parse(part))
             for piece in paragraph.pieces
         ]
@@ -131,8 +139,11 @@ class OfficeDocument:
         found: list[Alternative] = []
         written: list[str] = []
         for part in self._parts:
+            if not _HAS_TEXT.search(part):
+                written.append(part)
+                continue
             root = _parse(part)
-            dialect = _dialect(root)
+            dialect = self._dialect_of(root)
             for element, paragraph in self._read(root):
                 if paragraph.pieces:
                     pieces = list(islice(rest, len(paragraph.pieces)))
@@ -144,17 +155,18 @@ class OfficeDocument:
         return join(found, _END.join(written))
 
     def _read(self, root: Element) -> list[tuple[Element, Paragraph]]:
-        dialect = _dialect(root)
+        dialect = self._dialect_of(root)
         return [
             (element, Paragraph(dialect.read(element), self._reader))
             for element in list(dialect.paragraphs(root))
         ]
 
-
-def _dialect(root: Element) -> Dialect:
-    if root.tag.startswith("{urn:oasis:names:tc:opendocument"):
-        return OpenDocument()
-    return OfficeOpenXml()
+    def _dialect_of(self, root: Element) -> Dialect:
+        if "opendocument" in root.tag:
+            return OpenDocument(self._references)
+        if "spreadsheetml" in root.tag:
+            return Spreadsheet(self._references)
+        return OfficeOpenXml()
 
 
 def _parse(xml: str) -> Element:

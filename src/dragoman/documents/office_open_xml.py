@@ -1,10 +1,10 @@
-"""Paragraphs of DOCX and PPTX: runs of text, each with its format."""
+"""Paragraphs of DOCX and PPTX, and of drawings in XLSX: runs of text, each with its format."""
 
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from itertools import accumulate
 
-from dragoman.documents.paragraph import Element, Inline
+from dragoman.documents.paragraph import XML_SPACE, Element, Inline, name_of
 
 _WRAPPERS = ("hyperlink", "ins", "moveTo", "smartTag")
 """What may stand around runs, within a sentence."""
@@ -24,7 +24,6 @@ _UNSEEN_PROPERTIES = ("lang", "noProof", "dirty", "err")
 
 _KINDS_OF_TEXT = ("wordprocessingml", "drawingml")
 _KEPT_FIRST, _KEPT_LAST = ("pPr",), ("endParaRPr",)
-_XML_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 
 
 class OfficeOpenXml:
@@ -33,8 +32,8 @@ class OfficeOpenXml:
     def paragraphs(self, root: Element) -> Iterator[Element]:
         """Find everything that directly holds runs: paragraphs, and content controls in them."""
         for element in root.iter():
-            if _name(element) not in _OTHER_HOLDERS and any(
-                _is_run(child) or _name(child) in _WRAPPERS for child in element
+            if name_of(element) not in _OTHER_HOLDERS and any(
+                _is_run(child) or name_of(child) in _WRAPPERS for child in element
             ):
                 yield element
 
@@ -42,7 +41,7 @@ class OfficeOpenXml:
         """Take a paragraph apart."""
         parts = list(_read_children(paragraph, ()))
         starts, ends = (
-            [part for part in parts if not part.around and _name(part.thing).endswith(mark)]
+            [part for part in parts if not part.around and name_of(part.thing).endswith(mark)]
             for mark in _MARKS
         )
         marks = {id(part) for part in (*starts, *ends)}
@@ -54,14 +53,14 @@ class OfficeOpenXml:
             return part.thing
         *outer, run = part.around
         written = _without_content(run)
-        written.extend(deepcopy(child) for child in run if _name(child) == "rPr")
+        written.extend(deepcopy(child) for child in run if name_of(child) == "rPr")
         if text is None:
             written.append(part.thing)
         else:
             said = written.makeelement(run.tag[: -len("r")] + "t", nsmap=run.nsmap)
             said.text = text
             if "wordprocessingml" in run.tag:
-                said.set(_XML_SPACE, "preserve")
+                said.set(XML_SPACE, "preserve")
             written.append(said)
         for wrapper in reversed(outer):
             around = _without_content(wrapper)
@@ -71,19 +70,14 @@ class OfficeOpenXml:
 
     def fill(self, paragraph: Element, content: Sequence[Element]) -> None:
         """Replace the content of a paragraph, but not its format."""
-        first = [child for child in paragraph if _name(child) in _KEPT_FIRST]
-        last = [child for child in paragraph if _name(child) in _KEPT_LAST]
+        first = [child for child in paragraph if name_of(child) in _KEPT_FIRST]
+        last = [child for child in paragraph if name_of(child) in _KEPT_LAST]
         paragraph[:] = [*first, *content, *last]
-
-
-def _name(element: Element) -> str:
-    """Return the name of an element without its namespace; a comment has none."""
-    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
 def _is_run(element: Element) -> bool:
     """Tell whether an element is a run of text, not of a formula."""
-    return _name(element) == "r" and any(kind in element.tag for kind in _KINDS_OF_TEXT)
+    return name_of(element) == "r" and any(kind in element.tag for kind in _KINDS_OF_TEXT)
 
 
 def _without_content(element: Element) -> Element:
@@ -93,7 +87,7 @@ def _without_content(element: Element) -> Element:
 def _read_children(element: Element, wrappers: tuple[Element, ...]) -> Iterator[Inline]:
     """Read what stands in a paragraph, or in something around runs."""
     for child in element:
-        name = _name(child)
+        name = name_of(child)
         if _is_run(child):
             yield from _read_run(child, wrappers)
         elif name in _WRAPPERS:
@@ -108,7 +102,7 @@ def _read_run(run: Element, wrappers: tuple[Element, ...]) -> list[Inline]:
     around = (*wrappers, run)
     form = _format(around)
     for child in run:
-        name = _name(child)
+        name = name_of(child)
         if name == "t":
             parts.append(Inline(around, child.text or "", form, child))
         elif name == "noBreakHyphen":
@@ -124,8 +118,8 @@ def _format(around: Sequence[Element]) -> str:
 
     *wrappers, run = around
     described = [_without_content(wrapper) for wrapper in wrappers]
-    for properties in (deepcopy(child) for child in run if _name(child) == "rPr"):
-        for child in [child for child in properties if _name(child) in _UNSEEN_PROPERTIES]:
+    for properties in (deepcopy(child) for child in run if name_of(child) == "rPr"):
+        for child in [child for child in properties if name_of(child) in _UNSEEN_PROPERTIES]:
             properties.remove(child)
         for attribute in _UNSEEN_PROPERTIES:
             properties.attrib.pop(attribute, None)
@@ -142,7 +136,7 @@ def _with_fields(parts: Sequence[Inline]) -> list[Inline]:
     depth = [0] * (len(parts) + 1)  # of computed fields, as a change at each part
     open_fields: list[tuple[int, list[str]]] = []
     for i, part in enumerate(parts):
-        name = "" if part.thing is None else _name(part.thing)
+        name = "" if part.thing is None else name_of(part.thing)
         if name == "instrText" and open_fields:
             open_fields[-1][1].append(part.thing.text or "")
         if name != "fldChar":

@@ -1,23 +1,40 @@
-"""Paragraphs of ODT and ODP: text with spans in it, which may be in one another."""
+"""Paragraphs of ODT, ODP and ODS: text with spans in it, which may be in one another."""
 
 from collections.abc import Iterator, Sequence
 
 from dragoman.documents.paragraph import Element, Inline
+from dragoman.documents.spreadsheet import is_named
 
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
+_TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _PARAGRAPHS = (f"{_TEXT}p", f"{_TEXT}h")
 _SPANS = (f"{_TEXT}span", f"{_TEXT}a")
 _SEPARATORS = (f"{_TEXT}tab", f"{_TEXT}line-break")
 _SPACE, _COUNT = f"{_TEXT}s", f"{_TEXT}c"
+_CELL, _FORMULA = f"{_TABLE}table-cell", f"{_TABLE}formula"
+_TYPE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}value-type"
 _UNSEEN = (f"{_TEXT}soft-page-break",)
 
 
 class OpenDocument:
-    """How ODT and ODP have paragraphs."""
+    """How ODT, ODP and ODS have paragraphs."""
+
+    def __init__(self, references: frozenset[str]) -> None:
+        """Leave cells alone to which something refers, as `find_references` finds it."""
+        self._references = references
 
     def paragraphs(self, root: Element) -> Iterator[Element]:
-        """Find all paragraphs and headings."""
-        yield from root.iter(*_PARAGRAPHS)
+        """Find all paragraphs and headings, but those of cells that are computed or named."""
+        for paragraph in root.iter(*_PARAGRAPHS):
+            cell = paragraph.getparent()
+            if cell is None or cell.tag != _CELL or self._is_free(cell):
+                yield paragraph
+
+    def _is_free(self, cell: Element) -> bool:
+        if cell.get(_FORMULA) or cell.get(_TYPE, "string") != "string":
+            return False
+        text = "\n".join("".join(child.itertext()) for child in cell.iterchildren(*_PARAGRAPHS))
+        return not is_named(text, self._references)
 
     def read(self, paragraph: Element) -> list[Inline]:
         """Take a paragraph apart."""

@@ -20,9 +20,17 @@ from dragoman.translation import Alternative, join
 Element = Any
 """An element of lxml, which has no types."""
 
+XML_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
+"""The attribute by which white space at both ends stays."""
+
 _RULES = Rules(untranslated=frozenset(), inline=frozenset({"g"}), is_xml=True)
 _MARK = re.compile(rf'<g id="(?P<tag>\d+)">|</g>|(?P<placeholder>{PLACEHOLDER.pattern})')
 _SENTENCE_ENDS = (".", "!", "?", "…")
+
+
+def name_of(element: Element) -> str:
+    """Return the name of an element without its namespace; a comment has none."""
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
 class Inline(NamedTuple):

@@ -1,0 +1,130 @@
+"""Texts of cells: those of XLSX, and those of any sheet to which a formula or a table refers."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from copy import deepcopy
+from html import unescape
+
+from dragoman.documents.paragraph import XML_SPACE, Element, Inline, name_of
+
+_IS = r"""=(?:"([^"]*)"|'([^']*)')"""
+_FORMULAS = re.compile(
+    r"<(?:[\w.-]+:)?(?:f|formula[12]?|definedName)\b[^<>]*>([^<]*)"
+    rf"|\btable:(?:formula|condition|expression){_IS}"
+)
+_LITERAL = re.compile(r'"((?:[^"]|"")*)"')
+_NAMES = re.compile(
+    rf"<(?:[\w.-]+:)?(?:tableColumn|cacheField)\b[^<>]*?\sname{_IS}"
+    rf"|<(?:[\w.-]+:)?(?:filter|customFilter)\b[^<>]*?\sval{_IS}"
+    rf"|<table:filter-condition\b[^<>]*?\stable:value{_IS}"
+)
+_LINE_FEED = re.compile("_x000a_", re.IGNORECASE)
+_BETWEEN_CHOICES = re.compile("[,;]")
+
+
+def find_references(parts: Iterable[str]) -> frozenset[str]:
+    """Find the texts that formulas, tables, filters and pivot tables of a document name.
+
+    A cell with such a text has to keep it: `=IF(A1="Yes"; …)` compares, a table calls its columns
+    what their headings say, and a cell that offers a choice lists what others hold.
+
+    Args:
+        parts: XML of XLSX or ODS.
+
+    Returns:
+        The texts, as `is_named` compares them.
+    """
+    named: set[str] = set()
+    for part in parts:
+        for found in _FORMULAS.finditer(part):
+            for literal in _LITERAL.findall(unescape(found[found.lastindex or 0])):
+                text = literal.replace('""', '"')
+                named |= {text, *_BETWEEN_CHOICES.split(text)}
+        for found in _NAMES.finditer(part):
+            named.add(_LINE_FEED.sub("\n", unescape(found[found.lastindex or 0])))
+    return frozenset(map(_normal, named))
+
+
+def is_named(text: str, references: frozenset[str]) -> bool:
+    """Tell whether something refers to a text; formulas compare without regard to case."""
+    return _normal(text) in references
+
+
+def _normal(text: str) -> str:
+    return text.strip().casefold()
+
+
+class Spreadsheet:
+    """How the parts of XLSX have texts: in one table for all sheets, or in the cells."""
+
+    def __init__(self, references: frozenset[str]) -> None:
+        """Leave alone what something refers to, as `find_references` finds it."""
+        self._references = references
+
+    def paragraphs(self, root: Element) -> Iterator[Element]:
+        """Find all texts that nothing refers to."""
+        for element in root.iter():
+            if name_of(element) in ("si", "is"):
+                text = "".join(part.text or "" for part in self.read(element))
+                if not is_named(text, self._references):
+                    yield element
+
+    def read(self, paragraph: Element) -> list[Inline]:
+        """Take a text apart. How it is pronounced is left out, as that of a translation differs."""
+        parts: list[Inline] = []
+        for child in paragraph:
+            if name_of(child) == "t":
+                parts += _lines(child.text or "", (), "")
+            elif name_of(child) == "r":
+                text = "".join(each.text or "" for each in child if name_of(each) == "t")
+                parts += _lines(text, (child,), _format(child))
+        return parts
+
+    def write(self, part: Inline, text: str | None) -> Element:
+        """Write text in a run like that of a part, or as it is; there is nothing else in a cell."""
+        if not part.around:
+            return text
+        (run,) = part.around
+        form = [deepcopy(child) for child in run if name_of(child) == "rPr"]
+        return _with_children(run, "r", [*form, _written(run, text or "")])
+
+    def fill(self, paragraph: Element, content: Sequence[Element]) -> None:
+        """Replace the content: by a text, or by runs."""
+        if all(isinstance(each, str) for each in content):
+            paragraph[:] = [_written(paragraph, "".join(content))]
+        else:
+            paragraph[:] = [
+                _with_children(paragraph, "r", [_written(paragraph, each)])
+                if isinstance(each, str)
+                else each
+                for each in content
+            ]
+
+
+def _lines(text: str, around: tuple[Element, ...], form: str) -> Iterator[Inline]:
+    """Separate the lines in a cell, each of which is a text of its own."""
+    for part in re.split("(\n)", text):
+        if part:
+            yield Inline(around, part, form, separates=part == "\n")
+
+
+def _format(run: Element) -> str:
+    from lxml import etree
+
+    properties = [child for child in run if name_of(child) == "rPr"]
+    return "".join(etree.tostring(each, encoding="unicode", with_tail=False) for each in properties)
+
+
+def _written(like: Element, text: str) -> Element:
+    element = _with_children(like, "t", [])
+    element.text = text
+    element.set(XML_SPACE, "preserve")
+    return element
+
+
+def _with_children(like: Element, name: str, children: Sequence[Element]) -> Element:
+    """Make an element in the namespace of another."""
+    namespace, brace, _ = like.tag.rpartition("}")
+    element = like.makeelement(namespace + brace + name, nsmap=like.nsmap)
+    element.extend(children)
+    return element

@@ -1,0 +1,155 @@
+"""Sheets: cells are translated, but for those to which a formula, a table or a filter refers."""
+
+import zipfile
+from io import BytesIO
+from xml.etree import ElementTree
+
+import pytest
+from tests.documents.office_files import packed, translated, unpacked
+from tests.documents.translated import READER
+
+from dragoman.documents.office import OfficeDocument, count_characters, read_office
+
+MAIN = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+DRAWING = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
+ODS = (
+    'xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" '
+    'xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" '
+    'xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"'
+)
+
+
+def xlsx(strings: str, sheet: str = "", **others: str) -> bytes:
+    """Pack a workbook: its texts, and a sheet."""
+    parts = {
+        "xl/workbook.xml": f"<workbook {MAIN}/>",
+        "xl/worksheets/sheet1.xml": f"<worksheet {MAIN}>{sheet}</worksheet>",
+        "xl/sharedStrings.xml": f"<sst {MAIN}>{strings}</sst>",
+        **others,
+    }
+    return packed({name: part.encode() for name, part in parts.items()})
+
+
+def shared(content: bytes) -> list[str]:
+    """Return the texts of a workbook, as another reader of XML finds them."""
+    root = ElementTree.fromstring(unpacked(content)["xl/sharedStrings.xml"])
+    return ["".join(item.itertext()) for item in root]
+
+
+def pieces(content: bytes) -> list[str]:
+    return [piece.strip() for piece in OfficeDocument(read_office(content), READER).pieces]
+
+
+def si(*texts: str) -> str:
+    return "".join(f"<si><t>{text}</t></si>" for text in texts)
+
+
+def test_texts_are_translated_and_sheets_stay() -> None:
+    sheet = '<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1"><v>2.50</v></c></row>'
+    document = xlsx(si("A cat sleeps.", " a dog ", "42"), sheet)
+    changed = translated(document)
+
+    assert shared(changed) == ["A CAT SLEEPS.", " A DOG ", "42"]
+    before, after = unpacked(document), unpacked(changed)
+    assert [name for name in before if before[name] != after[name]] == ["xl/sharedStrings.xml"]
+
+
+def test_each_line_of_a_cell_is_a_text_and_its_breaks_stay() -> None:
+    document = xlsx(si("A cat sleeps\nand a dog\n\nruns"))
+
+    assert pieces(document) == ["A cat sleeps", "and a dog", "runs"]
+    assert shared(translated(document)) == ["A CAT SLEEPS\nAND A DOG\n\nRUNS"]
+
+
+def test_a_format_goes_around_its_words_and_a_pronunciation_goes() -> None:
+    bold = "<rPr><b/></rPr>"
+    runs = f"<r><t>A </t></r><r>{bold}<t>cat</t></r><r><t> sle</t></r><r><t>eps.</t></r>"
+    document = xlsx(f"<si>{runs}<rPh sb='0' eb='1'><t>neko</t></rPh></si>")
+
+    assert pieces(document)[0] == "A cat sleeps."
+    xml = unpacked(translated(document))["xl/sharedStrings.xml"].decode()
+    space = ' xml:space="preserve"'
+    assert xml.replace(space, "").endswith(
+        f"<si><r><t>A </t></r><r>{bold}<t>CAT</t></r><r><t> SLEEPS.</t></r></si></sst>"
+    )
+
+
+def test_texts_in_cells_and_in_drawings_are_translated() -> None:
+    inline = '<c t="inlineStr"><is><t>a dog</t></is></c>'
+    drawing = f"<wsDr {DRAWING}><a:p><a:r><a:t>a box</a:t></a:r></a:p></wsDr>"
+    changed = unpacked(translated(xlsx("", inline, **{"xl/drawings/drawing1.xml": drawing})))
+
+    assert b"A DOG</t></is>" in changed["xl/worksheets/sheet1.xml"]
+    assert b"<a:t>A BOX</a:t>" in changed["xl/drawings/drawing1.xml"]
+
+
+REFERENCES = {
+    "formula": "<f>IF(A1=&quot;Ready&quot;,1,&quot;&quot;)</f>",
+    "condition": '<cfRule><formula>$A1="READY"</formula></cfRule>',
+    "choice": '<dataValidation><formula1>"Open,Ready,Late"</formula1></dataValidation>',
+    "later choice": '<x:formula1><xm:f>"Ready"</xm:f></x:formula1>',
+    "filter": '<filters><filter val="Ready"/></filters>',
+    "name": "<definedName name='x'>\"ready\"</definedName>",
+    "column": '<tableColumn id="1" name="Ready"/>',
+    "field": "<cacheField name='Ready' numFmtId='0'/>",
+}
+
+
+@pytest.mark.parametrize("reference", REFERENCES.values(), ids=REFERENCES)
+def test_what_something_refers_to_stays(reference: str) -> None:
+    names = 'xmlns:x="x" xmlns:xm="xm"'
+    document = xlsx(
+        f"{si('A cat', 'Ready')}<si><r><t>Rea</t></r><r><t>dy</t></r></si>",
+        f"<extLst {names}>{reference}</extLst>",
+    )
+    assert shared(translated(document)) == ["A CAT", "Ready", "Ready"]
+
+
+def test_quotation_marks_and_line_feeds_of_references_are_read() -> None:
+    document = xlsx(
+        si('the "old" cat', "Cat\nand dog", "Cat", "old"),
+        '<f>A1="the ""old"" cat"</f><tableColumn name="Cat_x000a_and dog"/>',
+    )
+    assert shared(translated(document)) == ['the "old" cat', "Cat\nand dog", "CAT", "OLD"]
+
+
+@pytest.mark.parametrize("mark", ['"', "'"])
+def test_cells_of_open_document_stay_if_they_are_computed_or_named(mark: str) -> None:
+    literal = "&quot;Yes&quot;"
+    cells = {
+        "a cat": 'office:value-type="string"',
+        "a dog": "",
+        "yes": 'office:value-type="string"',
+        "27 November": 'office:value-type="date" office:date-value="2026-11-27"',
+        "no": f"table:formula={mark}of:=IF([.A1]={literal};1;0){mark}",
+    }
+    row = "".join(
+        f"<table:table-cell {form}><text:p>{text}</text:p></table:table-cell>"
+        for text, form in cells.items()
+    )
+    content = f"<office:document-content {ODS}>{row}</office:document-content>"
+    changed = unpacked(translated(packed({"content.xml": content.encode()})))["content.xml"]
+    texts = [text.text for text in ElementTree.fromstring(changed).iter() if text.text]
+
+    assert texts == ["A CAT", "A DOG", "yes", "27 November", "no"]
+
+
+def test_a_sheet_counts_what_is_read_of_it() -> None:
+    document = xlsx(si("A cat"), "<row><c><v>12</v></c></row>")
+    assert count_characters(read_office(document)) == len("A cat12")
+
+
+def test_a_strict_workbook_is_read_too() -> None:
+    strict = xlsx(si("A cat"))
+    other = BytesIO()
+    with zipfile.ZipFile(BytesIO(strict)) as archive, zipfile.ZipFile(other, "w") as copy:
+        for name in archive.namelist():
+            part = archive.read(name).decode()
+            copy.writestr(
+                name,
+                part.replace(
+                    "http://schemas.openxmlformats.org/spreadsheetml/2006/main",
+                    "http://purl.oclc.org/ooxml/spreadsheetml/main",
+                ),
+            )
+    assert shared(translated(other.getvalue())) == ["A CAT"]
