@@ -33,6 +33,14 @@ UNIT = "<xliff version='1.2'><trans-unit><source>{}</source></trans-unit></xliff
                 "/></source>", "/></target>"
             ),
         ),
+        (".md", "[" * 8_000 + "*" * 8_000 + "a" + "*" * 8_000),
+        (".md", "a  \n" * 5_000),
+        (
+            ".md",
+            "".join(f"[a{i}] " for i in range(5_000))
+            + "\n\n"
+            + "".join(f"[a{i}]: /a\n" for i in range(5_000)),
+        ),
         (".html", "<p>A cat. <b>A dog</b>" * 5_000),
     ],
 )

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from dragoman.documents.gettext import take_po_apart
+from dragoman.documents.markdown import take_markdown_apart
 from dragoman.documents.office import OfficeDocument
 from dragoman.documents.subtitles import take_subrip_apart, take_webvtt_apart
 from dragoman.documents.xliff import take_xliff_apart
@@ -30,10 +31,14 @@ _PAGE = DocumentFormat(_take_page_apart, "text/html")
 _PO = DocumentFormat(take_po_apart, "text/x-gettext-translation")
 _XLIFF = DocumentFormat(take_xliff_apart, "application/xliff+xml")
 
+_MARKDOWN = DocumentFormat(take_markdown_apart, "text/markdown")
+
 TEXT_FORMATS = {
     ".html": _PAGE,
     ".htm": _PAGE,
     ".xhtml": _PAGE._replace(media_type="application/xhtml+xml"),
+    ".md": _MARKDOWN,
+    ".markdown": _MARKDOWN,
     ".srt": DocumentFormat(take_subrip_apart, "application/x-subrip"),
     ".vtt": DocumentFormat(take_webvtt_apart, "text/vtt"),
     ".po": _PO,

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate, islice, pairwise
 from typing import NamedTuple
@@ -226,11 +226,8 @@ class Sentence:
     ) -> list[tuple[int, int, Span]] | None:
         """Find the nearest free space in the translation for each wrap, keeping their order."""
         ends = list(accumulate(len(span.text) for span in self._spans))
-        spaces = [
-            found.start()
-            for found in re.finditer(r"(?<=\S) (?=\S)", whole)
-            if not any(start <= found.start() < end for start, end in taken)
-        ]
+        found_spaces = (found.start() for found in re.finditer(r"(?<=\S) (?=\S)", whole))
+        spaces = list(_outside(found_spaces, taken, bisect_right))
         placed: list[tuple[int, int, Span]] = []
         wraps = [(span, end) for span, end in zip(self._spans, ends, strict=True) if span.wraps]
         for left, (span, end) in zip(range(len(wraps) - 1, -1, -1), wraps, strict=True):
@@ -249,7 +246,7 @@ class Sentence:
         """Put comments about as far into the translation as they were in the source, in order."""
         ends = list(accumulate(len(span.text) for span in self._spans))
         free = [0, *(found.end() for found in re.finditer(r"\s+", whole)), len(whole)]
-        free = [place for place in free if not any(start < place < end for start, end in taken)]
+        free = list(_outside(free, taken, bisect_left))
         source, place, alike = self.source, 0, True
         placed: list[tuple[int, int, Span]] = []
         for span, end in zip(self._spans, ends, strict=True):
@@ -265,6 +262,27 @@ class Sentence:
                     place = max(place, nearest)
                 placed.append((place, place, span))
         return placed
+
+
+def _outside(
+    places: Iterable[int],
+    taken: Sequence[tuple[int, int]],
+    bisect: Callable[[Sequence[int], int], int],
+) -> Iterator[int]:
+    """Yield the places that are in none of some stretches.
+
+    Args:
+        places: Positions in a text.
+        taken: From where to where.
+        bisect: `bisect_right` if the start of a stretch is in it, `bisect_left` if it is not.
+    """
+    ordered = sorted(taken)
+    starts = [start for start, _ in ordered]
+    furthest = list(accumulate((end for _, end in ordered), max))
+    for place in places:
+        num_begun = bisect(starts, place)
+        if num_begun == 0 or furthest[num_begun - 1] <= place:
+            yield place
 
 
 def respace(

@@ -1,0 +1,163 @@
+"""Markdown: paragraphs, headings, lists, quotes and tables; code and addresses stay."""
+
+import re
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dragoman.documents.document import Document, Edit, edit, line_break_of
+from dragoman.documents.markdown_spans import mean_the_same, read_spans, said, write_spans
+from dragoman.documents.paragraph import Inline, Paragraph
+from dragoman.markup.document import Rules
+from dragoman.markup.text_reader import TextReader
+from dragoman.translation import Alternative
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+_FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\r?\n(?:.*\n)*?\1[ \t]*(?:\r?\n|\Z)")
+"""Settings of a page, as YAML or TOML."""
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+\Z")
+_HEADING = re.compile(r"[^#]*#{1,6}")
+_STARTS_BLOCK = re.compile(r"[-+*](?!\S)|#{1,6}(?!\S)|>|[=-]+\s*\Z|`{3}|~{3}|<")
+_STARTS_LIST = re.compile(r"(\d{1,9})([.)])(?!\S)")
+_NARROWEST = 40
+
+Read = Callable[[str], list[Inline]]
+"""Takes a line of Markdown apart."""
+
+
+def take_markdown_apart(text: str, reader: TextReader) -> Document:
+    """Take a Markdown file apart: CommonMark, with tables, notes and tasks as on GitHub.
+
+    A paragraph that was wrapped is wrapped again. HTML in a block of its own is read as a page.
+    """
+    parser, definitions = _parser(), dict[str, Any]()
+
+    def read(line: str) -> list[Inline]:
+        (found,) = parser.parseInline(line, definitions)
+        return read_spans(found.children or [], line)
+
+    settings = _FRONT_MATTER.match(text)
+    start = settings.end() if settings else 0
+    lines = _LINE.findall(text, start)
+    starts = list(accumulate(map(len, lines), initial=start))
+    tokens = parser.parse(text[start:], definitions)
+    line_break = line_break_of(text)
+    edits = [
+        Edit(place.start, place.end, _Text(place, line_break, read, reader))
+        for place in _texts(tokens, lines, starts)
+    ]
+    for start, end in _pages(tokens, text, starts):
+        edits.append(Edit(start, end, reader.read_markup(text[start:end], Rules())))
+    return edit(text, sorted(edits, key=lambda each: each.start))
+
+
+def _parser() -> "MarkdownIt":
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark", {"store_labels": True}).enable(["table", "strikethrough"])
+    parser.normalizeLink = str  # type: ignore[method-assign,assignment]
+    parser.normalizeLinkText = str  # type: ignore[method-assign,assignment]
+    parser.validateLink = bool  # type: ignore[method-assign,assignment]
+    return parser
+
+
+class _Place(NamedTuple):
+    """Where a text stands in a file."""
+
+    content: str
+    start: int
+    end: int
+    kind: str
+    """What it is in: `paragraph`, `heading` with its signs before it, or a cell, `td` or `th`."""
+
+    prefix: str = ""
+    """What all lines but the first begin with, as in a list."""
+
+
+def _pages(
+    tokens: Sequence["Token"], text: str, starts: Sequence[int]
+) -> Iterator[tuple[int, int]]:
+    """Find HTML in blocks of its own; within a quote, signs would stand between its lines."""
+    for token in tokens:
+        if token.type == "html_block" and token.map:
+            start, end = (starts[line] for line in token.map)
+            if text[start:end].lstrip().startswith("<"):
+                yield start, end
+
+
+def _texts(
+    tokens: Sequence["Token"], lines: Sequence[str], starts: Sequence[int]
+) -> Iterator[_Place]:
+    """Find the texts of paragraphs, headings and cells."""
+    end_of_cell = 0
+    for before, token in pairwise(tokens):
+        if token.type != "inline" or not token.content.strip() or token.map is None:
+            continue
+        kind = before.type.removesuffix("_open")
+        first, line = token.map[0], lines[token.map[0]]
+        if kind in ("td", "th"):
+            written = token.content.replace("|", "\\|")
+            start = starts[first] + line.index(written, max(0, end_of_cell - starts[first]))
+            end_of_cell = start + len(written)
+            yield _Place(token.content, start, end_of_cell, kind)
+        elif kind == "heading" and before.markup.startswith("#"):
+            signs = _HEADING.match(line)
+            start = starts[first] + line.index(token.content, signs.end() if signs else 0)
+            yield _Place(token.content, start, start + len(token.content), kind)
+        else:
+            content = token.content.split("\n")
+            numbers = range(first, first + len(content))
+            prefixes = [
+                lines[i].rstrip().removesuffix(part.strip())
+                for i, part in zip(numbers, content, strict=True)
+            ]
+            last = numbers[-1]
+            start, end = starts[first] + len(prefixes[0]), starts[last] + len(lines[last].rstrip())
+            yield _Place(token.content, start, end, "paragraph", prefixes[-1])
+
+
+class _Text:
+    """A text in a place of a file."""
+
+    def __init__(self, place: _Place, line_break: str, read: Read, reader: TextReader) -> None:
+        self._place, self._line_break, self._read = place, line_break, read
+        widths = [len(line) for line in place.content.split("\n")]
+        self._width = max(_NARROWEST, *widths) if len(widths) > 1 else None
+        self._paragraph = Paragraph(read(place.content), reader)
+        self.pieces = self._paragraph.pieces
+
+    def put_together(self, translations: Sequence[Alternative]) -> Alternative:
+        """Write the translation with its links, code and emphasis."""
+        found, parts = self._paragraph.write(translations, said)
+        written = write_spans(parts, self._read, self._escape)
+        if self._place.kind in ("td", "th"):
+            written = written.replace("|", "\\|")
+        lines = [line for part in written.split("\n") for line in self._wrap(part)]
+        return replace(found, text=f"{self._line_break}{self._place.prefix}".join(lines))
+
+    def _escape(self, text: str) -> str:
+        """Keep a text from being a list, a heading or the like by how it begins or ends."""
+        if self._place.kind == "heading":
+            return re.sub(r"#\Z", r"\#", text)
+        if self._place.kind == "paragraph" and (item := _STARTS_LIST.match(text)):
+            return f"{item[1]}\\{text[item.end(1) :]}"
+        starts_block = _STARTS_BLOCK.match(text) and not text.startswith("<")
+        return f"\\{text}" if self._place.kind == "paragraph" and starts_block else text
+
+    def _wrap(self, text: str) -> list[str]:
+        """Cut a text into lines of the width that it had, if it had lines."""
+        if self._width is None:
+            return [text]
+        lines = textwrap.wrap(text, self._width, break_long_words=False, break_on_hyphens=False)
+        is_safe = not any(
+            _STARTS_BLOCK.match(line) or _STARTS_LIST.match(line) for line in lines[1:]
+        )
+        if is_safe and mean_the_same(self._read("\n".join(lines)), self._read(text)):
+            return [*lines[:-1], lines[-1] + text[len(text.rstrip(" ")) :]] if lines else [text]
+        return [text]

@@ -1,0 +1,212 @@
+"""What stands in a line of Markdown: text with emphasis, links, code, pictures and tags."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby, takewhile
+from typing import TYPE_CHECKING, NamedTuple
+
+from dragoman.documents.paragraph import Inline
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+_EMPHASES = ("em", "strong", "s")
+_AROUND = (*_EMPHASES, "link")
+
+_SIGNS = re.compile(r"\[\^[^\]\s]+\]:?|\A\[[ xX]\](?=\s)|\A\[!\w+\]")
+"""Notes, boxes of tasks and kinds of remarks, which the parser takes for text."""
+
+_TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)[^>]*?(/?)>", re.DOTALL)
+_LABEL = re.compile(r"\[\s*((?:[^\[\]\\]|\\.)+?)\s*\]", re.DOTALL)
+_SPECIAL = re.compile(r"[\\`*_\[\]<>&~!]")
+
+
+class Mark(NamedTuple):
+    """What stands around words, such as two asterisks or a link."""
+
+    number: int
+    """Which of its sentence it is, so that two neighbours stay two."""
+
+    kind: str
+    start: str
+    end: str
+
+
+class Said(NamedTuple):
+    """A part of a line as it is written."""
+
+    around: tuple[Mark, ...]
+    text: str
+    is_text: bool
+    """Whether it is text; else it is code, a picture and the like, which stays as it is."""
+
+
+def said(part: Inline, text: str | None) -> Said:
+    """Write text in the format of a part, or the thing that the part is."""
+    return Said(part.around, part.thing if text is None else text, text is not None)
+
+
+class _Written(NamedTuple):
+    """What the parser does not say of how a line is written."""
+
+    hard_break: str
+    labels: dict[str, str]
+    """Of links to definitions, by what the parser calls them: without regard to case."""
+
+
+def read_spans(tokens: Sequence["Token"], content: str) -> list[Inline]:
+    """Take the parts of a line apart, as `markdown_it` has found them in its content."""
+    labels = {" ".join(label.casefold().split()): label for label in _LABEL.findall(content)}
+    written = _Written("\\\n" if "\\\n" in content else "  \n", labels)
+    parts: list[Inline] = []
+    around: list[Mark] = []
+    tags = _pairs_of_tags(tokens)
+    for i, token in enumerate(tokens):
+        name, _, place = token.type.rpartition("_")
+        if token.info == "auto":  # an address in angle brackets: two tokens, and it between them
+            if place == "open":
+                parts.append(Inline(tuple(around), thing=f"<{tokens[i + 1].content}>"))
+        elif i and tokens[i - 1].info == "auto" and tokens[i - 1].type == "link_open":
+            continue
+        elif i in tags.values() or (name in _AROUND and place == "close"):
+            around.pop()
+        elif i in tags or name in _AROUND:
+            around.append(_mark(i, token, tokens[tags.get(i, i)].content, written))
+        else:
+            parts += _read_one(token, tuple(around), written)
+    return parts
+
+
+def _mark(number: int, token: "Token", end: str, written: _Written) -> Mark:
+    if token.type == "html_inline":
+        return Mark(number, token.content, token.content, end)
+    if token.type == "link_open":
+        target = _target(token, "href", written)
+        return Mark(number, f"link {target.casefold()}", "[", f"]{target}")
+    return Mark(number, token.tag, token.markup, token.markup)
+
+
+def _read_one(token: "Token", around: tuple[Mark, ...], written: _Written) -> Iterator[Inline]:
+    """Read text, or something that is no text and has none in it."""
+    form = str(around[-1].number) if around else ""
+    if token.type == "text":
+        yield from _read_text(token.content, around, form)
+    elif token.type == "softbreak":
+        yield Inline(around, " ", form)
+    elif token.type == "hardbreak":
+        yield Inline(around, thing=written.hard_break, separates=True)
+    elif token.type == "code_inline":
+        space = " " if token.content[:1] in "` " or token.content[-1:] in "` " else ""
+        yield Inline(around, thing=token.markup + space + token.content + space + token.markup)
+    elif token.type == "image":
+        yield Inline(around, thing=f"![{token.content}]{_target(token, 'src', written)}")
+    else:
+        yield Inline(around, thing=token.content, separates=token.content.startswith("<br"))
+
+
+def _read_text(text: str, around: tuple[Mark, ...], form: str) -> Iterator[Inline]:
+    end = 0
+    for sign in _SIGNS.finditer(text):
+        if sign.start() > end:
+            yield Inline(around, text[end : sign.start()], form)
+        yield Inline(around, thing=sign[0])
+        end = sign.end()
+    if end < len(text):
+        yield Inline(around, text[end:], form)
+
+
+def _target(token: "Token", attribute: str, written: _Written) -> str:
+    """Write where a link leads: to an address, or to a definition elsewhere in the file."""
+    if label := token.meta.get("label"):
+        return f"[{written.labels.get(label.casefold(), label)}]"
+    address, title = str(token.attrs[attribute]), token.attrs.get("title")
+    if not address or re.search(r"[\s()<>]", address):
+        address = "<" + re.sub(r"([<>\\])", r"\\\1", address) + ">"
+    quoted = "" if title is None else ' "' + re.sub(r'(["\\])', r"\\\1", str(title)) + '"'
+    return f"({address}{quoted})"
+
+
+def _pairs_of_tags(tokens: Sequence["Token"]) -> dict[int, int]:
+    """Find the tags around words, such as `<b>` and `</b>`; others are things."""
+    pairs: dict[int, int] = {}
+    opened: list[tuple[str, int]] = []
+    for i, token in enumerate(tokens):
+        if token.type.endswith("_open"):
+            opened.append(("", i))
+        elif token.type.endswith("_close"):
+            while opened and opened.pop()[0]:
+                pass
+        elif token.type == "html_inline" and (tag := _TAG.fullmatch(token.content)):
+            name = tag[2].lower()
+            if not tag[1] and not tag[3]:
+                opened.append((name, i))
+            elif tag[1] and opened and opened[-1][0] == name:
+                pairs[opened.pop()[1]] = i
+    return pairs
+
+
+def mean_the_same(first: Iterable[Inline], second: Iterable[Inline]) -> bool:
+    """Tell whether two lines say the same, white space aside."""
+    one, other = (_meaning(said(part, part.text) for part in parts) for parts in (first, second))
+    return one == other
+
+
+def write_spans(
+    parts: Sequence[Said], read: Callable[[str], Sequence[Inline]], escape: Callable[[str], str]
+) -> str:
+    """Write a line whose parts are found in it again.
+
+    As few signs are escaped as do for that. Where emphasis cannot be written, as within a word in
+    some positions, it is left out.
+
+    Args:
+        parts: What it says.
+        read: Reads a line.
+        escape: Adds the escapes that the place of the line needs.
+    """
+    plain = [
+        part._replace(around=tuple(m for m in part.around if m.kind not in _EMPHASES))
+        for part in parts
+    ]
+    for wanted, escape_text in ((parts, str), (parts, _escape), (plain, str), (plain, _escape)):
+        written = escape(_join(wanted, escape_text))
+        found = [said(part, part.text) for part in read(written)]
+        if _meaning(found) == _meaning(wanted):
+            return written
+    return written
+
+
+def _escape(text: str) -> str:
+    return _SPECIAL.sub(r"\\\g<0>", text)
+
+
+def _meaning(parts: Iterable[Said]) -> list[tuple[bool, tuple[str, ...], str]]:
+    """Describe what a line says, for comparison with another."""
+    described: list[tuple[bool, tuple[str, ...], str]] = []
+    for is_text, group in groupby(parts, key=lambda part: part.is_text):
+        for around, same in groupby(group, key=lambda part: tuple(m.kind for m in part.around)):
+            text = "".join(part.text for part in same)
+            if not is_text or text.split():
+                described.append((is_text, around, " ".join(text.split()) if is_text else text))
+    return described
+
+
+def _join(parts: Iterable[Said], escape: Callable[[str], str]) -> str:
+    """Write parts with their marks, and white space outside of them, where it has to be."""
+    written: list[str] = []
+    opened: list[Mark] = []
+    space = ""
+    for part in parts:
+        core = part.text.strip() if part.is_text else part.text
+        start, _, end = part.text.partition(core) if core else (part.text, "", "")
+        space += start
+        if not core:
+            continue
+        pairs = takewhile(lambda pair: pair[0] is pair[1], zip(opened, part.around, strict=False))
+        num_kept = len(list(pairs))
+        written += [mark.end for mark in reversed(opened[num_kept:])]
+        written += [space, *(mark.start for mark in part.around[num_kept:])]
+        written.append(escape(core) if part.is_text else core)
+        opened[num_kept:] = part.around[num_kept:]
+        space = end
+    return "".join([*written, *(mark.end for mark in reversed(opened)), space])

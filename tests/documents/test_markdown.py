@@ -1,0 +1,137 @@
+"""Markdown: words are translated, and what a renderer makes of the rest stays."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from tests.documents.translated import READER, translated
+
+from dragoman.documents.markdown import take_markdown_apart
+
+RENDERER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+
+
+def rendered(text: str) -> str:
+    """Render a file; where lines break makes no difference."""
+    return " ".join(RENDERER.render(text).split())
+
+
+def in_capitals(text: str) -> str:
+    return translated(text, take_markdown_apart)
+
+
+KEPT = {
+    "# A cat\n": "# A CAT\n",
+    "## A cat ##\n": "## A CAT ##\n",
+    "A cat\n===\n\nA dog\n": "A CAT\n===\n\nA DOG\n",
+    "A `cat` sleeps, and ``a`b`` too\n": "A `cat` SLEEPS, AND ``a`b`` TOO\n",
+    "A **red _cat_** and *a dog*\n": "A **RED _CAT_** AND *A DOG*\n",
+    "A ~~red~~ cat\n": "A ~~RED~~ CAT\n",
+    'See [the cat](a%20b.md "c").\n': 'SEE [THE CAT](a%20b.md "c").\n',
+    "See [the cat](<a b.md>) and [é](é.md)\n": "SEE [THE CAT](<a b.md>) AND [É](é.md)\n",
+    "See [the cat][CMake x].\n\n[cmake x]: /c\n": "SEE [THE CAT][CMake x].\n\n[cmake x]: /c\n",
+    "A [cat]\n\n[cat]: /c 'A title'\n": "A [CAT][cat]\n\n[cat]: /c 'A title'\n",
+    "A ![cat](c.png) is <http://a.b>, <a@b>\n": "A ![cat](c.png) IS <http://a.b>, <a@b>\n",
+    "A <b>red</b> cat<br>here <x-y/>\n": "A <b>RED</b> CAT<br>HERE <x-y/>\n",
+    "- a cat\n  - a dog\n\n1. one\n2) two\n": "- A CAT\n  - A DOG\n\n1. ONE\n2) TWO\n",
+    "- [ ] a cat\n- [x] a dog\n": "- [ ] A CAT\n- [x] A DOG\n",
+    "> [!NOTE]\n> A cat\n": "> [!NOTE] A CAT\n",
+    "A cat[^1] sleeps\n\n[^1]: A note\n": "A CAT[^1] SLEEPS\n\n[^1]: A NOTE\n",
+    "|a|b \\| c|\n|-|-|\n|x `y\\|z`| x |\n": "|A|B \\| C|\n|-|-|\n|X `y\\|z`| X |\n",
+    "    a cat\n\n```\na dog\n```\n~~~ x\na\n~~~\n": None,
+    "---\ntitle: A cat\n---\nA dog\n": "---\ntitle: A cat\n---\nA DOG\n",
+    "+++\ntitle = 'A cat'\n+++\n": None,
+    "---\r\n\r\nA cat\r\n": "---\r\n\r\nA CAT\r\n",
+    "<p a=1>\na <b>cat</b>\n</p>\n\n<!-- a -->\n": "<p a=1>\nA <b>CAT</b>\n</p>\n\n<!-- a -->\n",
+    "A &lt;cat&gt; \\*and\\* 2 * 3 * a_b_c\n": "A \\<CAT\\> \\*AND\\* 2 \\* 3 \\* A\\_B\\_C\n",
+    "A & B < C * D_E_F\n": "A & B < C * D_E_F\n",
+    "12\n\n\n***\n": None,
+    "": None,
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), KEPT.items())
+def test_words_are_translated_and_signs_stay(text: str, expected: str | None) -> None:
+    assert in_capitals(text) == (text if expected is None else expected)
+
+
+def test_lines_of_a_paragraph_are_one_text_and_are_wrapped_again() -> None:
+    text = (
+        "> - The cat is on the table and the dog is under it,\n"
+        ">   and nobody knows why. They\n"
+        ">   sleep.\n"
+    )
+    passage = take_markdown_apart(text, READER)
+
+    assert [piece.strip() for piece in passage.pieces] == [
+        "The cat is on the table and the dog is under it, and nobody knows why.",
+        "They sleep.",
+    ]
+    assert in_capitals(text) == (
+        "> - THE CAT IS ON THE TABLE AND THE DOG IS UNDER IT,\n"
+        ">   AND NOBODY KNOWS WHY. THEY SLEEP.\n"
+    )
+
+
+@pytest.mark.parametrize("line_break", ["\n", "\r\n"])
+@pytest.mark.parametrize("sign", ["\\", "  "])
+def test_a_break_that_is_meant_stays(sign: str, line_break: str) -> None:
+    text = f"- a cat{sign}\n  a dog\n".replace("\n", line_break)
+
+    assert in_capitals(text) == text.replace("a cat", "A CAT").replace("a dog", "A DOG")
+
+
+@pytest.mark.parametrize(
+    "translation",
+    [
+        *(
+            "1. A cat",
+            "2) a",
+            "- a cat",
+            "+ a",
+            "# a",
+            "#",
+            "> a",
+            "=",
+            "---",
+            "```",
+            "a * b",
+            "*a*",
+        ),
+        *("_a_", "[a](b)", "<b>a</b>", "`a`", "&amp;", "\\*", "![a](b)", "<http://a.b>", "~~a~~"),
+    ],
+)
+@pytest.mark.parametrize("place", ["A cat", "# A cat", "- A cat", "|A cat|\n|-|", "A *dog* runs"])
+def test_a_translation_is_text_whatever_it_looks_like(place: str, translation: str) -> None:
+    before = rendered(place)
+    text = re.sub("A cat|runs", "X", place)
+    changed = translated(text, take_markdown_apart, lambda piece: piece.replace("X", translation))
+    escaped = translation.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+    assert rendered(changed) == re.sub("A cat|runs", escaped.replace("\\", r"\\"), before)
+
+
+WORDS = st.sampled_from(
+    [
+        *("cat", "a dog", "`x y`", "**red**", "*the cat*", "[a](b)", "<b>a</b>", "![c](d)", "e_f"),
+        *("~~no~~", "&lt;", "\\*", "[^1]", "<http://a.b>", "**a *b* c**", "[a **b**](c 'd')", "|"),
+    ]
+)
+LINES = st.lists(WORDS, min_size=1, max_size=8).map(" ".join)
+PARAGRAPHS = st.lists(LINES, min_size=1, max_size=3).map("\n".join)
+PREFIXES = st.sampled_from(["", "# ", "- ", "1. ", "> ", "> - ", "> [!NOTE]\n> ", "    "])
+BLOCKS = st.tuples(PREFIXES, PARAGRAPHS).map("".join) | LINES.map(
+    lambda line: "|{0}|x|\n|-|-|\n|y|{0}|".format(line.replace("|", "\\|"))
+)
+
+
+@given(st.lists(BLOCKS, max_size=4).map("\n\n".join))
+def test_what_is_not_changed_looks_as_it_did(text: str) -> None:
+    assert rendered(translated(text, take_markdown_apart, str)) == rendered(text)
+
+
+@given(st.text("ab*_[]()<>`#-|\\ \n>1.!&~:=\t", max_size=60))
+def test_any_text_is_taken_apart(text: str) -> None:
+    translated(text, take_markdown_apart, str)
