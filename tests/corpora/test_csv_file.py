@@ -52,7 +52,10 @@ def test_long_cells_are_read_and_empty_lines_at_the_end_are_none(tmp_path: Path)
         ("cat,gatto", ("cat", "gatto")),
         ("cat;gatto", ("cat", "gatto")),
         ("cat\tgatto", ("cat", "gatto")),
-        ("cat, gatto", ("cat", " gatto")),
+        ("cat, gatto", ("cat", "gatto")),
+        ('"cat", "gatto"', ("cat", "gatto")),
+        ('"Yes, now", "Sì; ora"', ("Yes, now", "Sì; ora")),
+        ('"Yes, now"; """Sì"", ora"', ("Yes, now", '"Sì", ora')),
         ("Yes, now;Sì, ora", ("Yes, now", "Sì, ora")),
         ("Yes, now;ora", ("Yes, now", "ora")),
         ("Yes; now,ora", ("Yes; now", "ora")),
@@ -74,6 +77,21 @@ def test_the_first_row_may_have_several_lines(tmp_path: Path) -> None:
     path = written(tmp_path / "a.csv", b'"one,\ntwo";due\nthree, four;"tre, quattro"\n')
 
     assert read(path) == [("one, two", "due", 1), ("three, four", "tre, quattro", 3)]
+
+
+def test_cells_that_follow_a_space_in_the_first_row_may_be_quoted_in_all(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.csv", b'en, it\n"Yes, now",  "Si, ora"\ncat,gatto\n')
+
+    assert [pair[:2] for pair in read(path)[1:]] == [("Yes, now", "Si, ora"), ("cat", "gatto")]
+
+
+@pytest.mark.parametrize("separator", [";", ",", "\t"])
+def test_a_line_that_tells_excel_the_separator_is_no_row(tmp_path: Path, separator: str) -> None:
+    rows = ["sep=;", "English;Italian", '"a\nb";c', "d;e"]
+    content = "".join(f"{row}\r\n" for row in rows).replace(";", separator)
+    path = written(tmp_path / "a.csv", content.encode())
+
+    assert read(path) == [("English", "Italian", 2), ("a b", "c", 3), ("d", "e", 5)]
 
 
 @given(
@@ -125,6 +143,9 @@ def test_a_long_table_is_read_as_it_comes(tmp_path: Path) -> None:
             "a.csv:2: its cells cannot be told apart (unexpected",
         ),
         (b'a,b\n"it "is" so",b\n', "a.csv:2: its cells cannot be told apart (',' expected after"),
+        (b'"cat" ,"gatto"\n', "double those within, and leave no space before a separator"),
+        (b"sep=;\r\n", "a.csv: the file is empty"),
+        (b"sep=;\na;b\n\nc;d\n", "a.csv:3: an empty line; remove it"),
         (b"a,b\nc\rd,e\n", "(new-line character seen in unquoted field); close each"),
         (b"\n\n", "a.csv: the file is empty"),
         (b"a,b\n\nc,d\n", "a.csv:2: an empty line; remove it"),

@@ -119,8 +119,20 @@ def test_a_heading_may_have_names_or_roles(tmp_path: Path, names: str) -> None:
     assert "looks like a heading" in warning
 
 
+def test_a_heading_may_stand_below_what_tells_excel_the_separator(tmp_path: Path) -> None:
+    (warning,) = measured(tmp_path / "a.csv", "sep=;\nen;it\nA cat.;Un gatto.\n").warnings
+
+    assert warning == "line 2 (en, it) looks like a heading; remove it"
+
+
 def test_quotation_marks_and_words_of_a_text_are_not_warned_of(tmp_path: Path) -> None:
-    rows = ["A cat\tUn gatto", '"Yes," he said, "it is."\t"Sì"', "en\tit", '"a ""b"""\tc']
+    rows = [
+        "A cat\tUn gatto",
+        "A dog\tUn cane",
+        '"Yes," he said, "it is."\t"Sì"',
+        "en\tit",
+        '"a ""b"""\tc',
+    ]
 
     assert measured(tmp_path / "a.tsv", "\n".join(rows)).warnings == ()
 

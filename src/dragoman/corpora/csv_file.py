@@ -1,9 +1,11 @@
 """Sentence pairs from CSV, as spreadsheets write it."""
 
 import csv
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
+from typing import NamedTuple
 
 from dragoman.corpora.text_file import (
     MAX_LINE_BYTES,
@@ -19,6 +21,15 @@ SEPARATORS = {"\t": "tab", ";": "semicolon", ",": "comma"}
 FIRST_LINES = 20
 """Maximum number of lines of the first row; there may be line breaks within quotation marks."""
 
+_DECLARATION = re.compile('"?sep=([\t;,])"?\n')
+"""A first line that tells Excel the separator; it is no row."""
+
+
+class _Dialect(NamedTuple):
+    separator: str
+    has_spaces: bool
+    """Whether spaces follow the separators, which are no text then, nor the marks after them."""
+
 
 def read_csv(path: Path, refuse: Refuse) -> Iterator[tuple[str, str, int]]:
     """Yield source, target and the number of the first line of each row.
@@ -26,7 +37,9 @@ def read_csv(path: Path, refuse: Refuse) -> Iterator[tuple[str, str, int]]:
     A quoted cell has its quotation marks doubled and may have line breaks, which become spaces.
     Cells are separated by the tab, the semicolon or the comma: whichever splits the first row into
     two columns. If several do, it is one that no space follows, and among these the first in this
-    order: a spreadsheet quotes cells that contain its separator, so the others are text.
+    order: a spreadsheet quotes cells that contain its separator, so the others are text. If a space
+    follows it in the first row, the spaces after it are left out everywhere. A first line such as
+    `sep=;` is no row.
 
     Args:
         path: The file.
@@ -38,43 +51,56 @@ def read_csv(path: Path, refuse: Refuse) -> Iterator[tuple[str, str, int]]:
     csv.field_size_limit(MAX_LINE_BYTES)
     lines = (f"{text}\n" for text in read_lines(path))
     first = list(islice(lines, FIRST_LINES))
-    separator = _separator(first)
-    for line, row in without_blanks(path, _rows(path, chain(first, lines), separator), refuse):
+    declaration = _DECLARATION.fullmatch(first[0]) if first else None
+    start = 1 if declaration else 0
+    dialect = _dialect(first[start:], declaration[1] if declaration else SEPARATORS)
+    rows = _rows(path, chain(first[start:], lines), dialect, start + 1)
+    for line, row in without_blanks(path, rows, refuse):
         if len(row) == 2:  # noqa: PLR2004
             yield on_one_line(row[0]), on_one_line(row[1]), line
         else:
-            refuse(CorpusError(f"{path}:{line}: {_wrong_columns(len(row), separator)}"))
+            refuse(CorpusError(f"{path}:{line}: {_wrong_columns(len(row), dialect.separator)}"))
 
 
-def _rows(path: Path, lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield each row with the number of its first line."""
-    rows = csv.reader(lines, delimiter=separator, strict=True)
-    line = 1
+def _reader(lines: Iterable[str], dialect: _Dialect) -> Iterator[tuple[list[str], int]]:
+    """Yield each row, and how many lines were read with it."""
+    separator, has_spaces = dialect
+    rows = csv.reader(lines, delimiter=separator, skipinitialspace=has_spaces, strict=True)
+    for row in rows:
+        yield row, rows.line_num
+
+
+def _rows(
+    path: Path, lines: Iterable[str], dialect: _Dialect, start: int
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield each row with the number of its first line; `start` is that of the first row."""
+    line = start
     try:
-        for row in rows:
+        for row, lines_read in _reader(lines, dialect):
             yield line, row
-            line = rows.line_num + 1
+            line = start + lines_read
     except csv.Error as error:
         reason = str(error).partition(" - ")[0]  # what follows is advice to programmers
         raise CorpusError(
             f"{path}:{line}: its cells cannot be told apart ({reason}); close each quotation mark "
-            "that begins a cell, and double those within"
+            "that begins a cell, double those within, and leave no space before a separator"
         ) from None
 
 
-def _separator(first: Sequence[str]) -> str:
-    """Choose the separator of the cells by the first row."""
+def _dialect(first: Sequence[str], separators: Iterable[str]) -> _Dialect:
+    """Choose by the first row how the cells are separated."""
 
-    def fitness(separator: str) -> tuple[bool, bool]:
+    def fitness(dialect: _Dialect) -> tuple[bool, bool]:
         try:
-            row = next(csv.reader(first, delimiter=separator), [])
+            row, _ = next(_reader(first, dialect), ([], 0))
         except csv.Error:  # reported when the rows are read
             row = []
         if len(row) == 2:  # noqa: PLR2004
             return True, not row[1].startswith(" ")
         return False, len(row) > 1
 
-    return max(SEPARATORS, key=fitness)
+    choices = [_Dialect(separator, spaces) for spaces in (False, True) for separator in separators]
+    return max(choices, key=fitness)
 
 
 def _wrong_columns(columns: int, separator: str) -> str:

@@ -103,9 +103,12 @@ class SpreadsheetSigns:
 
 
 def is_heading(pair: Pair, languages: tuple[str, str]) -> bool:
-    """Tell whether a pair is the first line of its file and names the columns."""
+    """Tell whether a pair is at the top of its file and names the columns.
+
+    The first line of a CSV may be `sep=;`, which is no pair.
+    """
     names = [_IN_BRACKETS.sub("", text.strip()).strip() for text in pair[:2]]
-    return pair.line == 1 and (
+    return pair.line <= 2 and (  # noqa: PLR2004
         tuple(map(base_language, names)) in ROLES
         or any(all(map(names_language, names, order)) for order in (languages, languages[::-1]))
     )
