@@ -73,8 +73,8 @@ def test_records_without_a_pair_are_refused_one_by_one(tmp_path: Path) -> None:
 
     assert list(pairs) == [Pair("B", "C", 2)]
     assert list(map(str, refused)) == [
-        f"{tmp_path}:1: it is null, not a text",
-        f"{tmp_path}:3: en is null, not a text",
+        f'{tmp_path}:1: "it" is null, not a text',
+        f'{tmp_path}:3: "en" is null, not a text',
     ]
 
 

@@ -87,6 +87,9 @@ def test_two_plain_files_are_read_in_parallel(tmp_path: Path) -> None:
         {"source": "cat", "target": "gatto"},
         {"EN": "cat", "It": "gatto"},
         {"EN": "CAT", "en": "cat", "it": "gatto"},
+        {"en_US": "cat", "it-IT": "gatto", "fr_FR": "chat"},
+        {"eng_Latn": "cat", "ita_Latn": "gatto"},
+        {"en_length": 1, "source": "cat", "it_length": 2, "target": "gatto"},
     ],
 )
 def test_json_lines_name_their_sides_by_language_or_by_role(
@@ -103,6 +106,13 @@ def test_codes_with_regions_name_the_sides_of_json_lines_in_any_case(tmp_path: P
     pairs = read_pairs(CorpusConfig(path=str(path)), languages=("en_GB", "pt_BR"))
 
     assert list(pairs) == [("lorry", "caminhão", 1)]
+
+
+def test_one_text_of_a_record_does_not_serve_two_languages(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.jsonl", b'{"en-GB": "lorry", "it": "camion"}\n')
+
+    with pytest.raises(CorpusError, match=r"needs en and en_GB, or source .* has en-GB, it$"):
+        list(read_pairs(CorpusConfig(path=str(path)), languages=("en", "en_GB")))
 
 
 def test_compressed_files_are_read_by_their_ending(tmp_path: Path) -> None:
@@ -222,7 +232,7 @@ def test_only_a_line_feed_ends_a_line(tmp_path: Path, separator: str) -> None:
             b'{"en": "a", "it": "b"}\n{"en": "a", "de": "b"}\n',
             "a.jsonl:2: a record needs en and it, or source and target, and this one has en, de",
         ),
-        ("a.jsonl", b'{"en": "a", "it": null}\n', "a.jsonl:1: it is null, not a text"),
+        ("a.jsonl", b'{"en": "a", "it": null}\n', 'a.jsonl:1: "it" is null, not a text'),
         ("a.jsonl", b'{"translation": [1]}\n', "source and target, and this one has translation"),
         (
             "a.jsonl",
@@ -345,6 +355,11 @@ def test_a_variable_in_a_path_is_expanded(tmp_path: Path, monkeypatch: pytest.Mo
 
     assert len(read(Path("$CORPORA/a.tsv"))) == 1
     assert len(read(Path("${CORPORA}/a.tsv"))) == 1
+
+
+@pytest.mark.parametrize("name", ["cost$5.tsv", "a$.tsv", "$è.tsv", "${}.tsv"])
+def test_a_dollar_sign_that_names_no_variable_is_a_dollar_sign(tmp_path: Path, name: str) -> None:
+    assert len(read(written(tmp_path / name, b"cat\tgatto\n"))) == 1
 
 
 def test_the_home_directory_is_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

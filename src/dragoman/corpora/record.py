@@ -1,16 +1,17 @@
 """The two sides of a record, as JSON lines and Hugging Face data sets write them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from dragoman.corpora.text_file import CorpusError
-from dragoman.languages.codes import same_language
+from dragoman.languages.codes import closest_language, same_language
 
 
 def sides(record: object, languages: tuple[str, str], *, place: str) -> tuple[str, str]:
     """Return the source and the target of a record.
 
     The sides are keyed by their language codes (`{"en": …, "it": …}`), possibly inside
-    "translation", or by "source" and "target". Case does not matter, as in "en-GB" and "en_gb".
+    "translation", or by "source" and "target", or else by codes that differ only in that one of the
+    two has a region, as in translation memories. Case does not matter, as in "en-GB" and "en_gb".
 
     Args:
         record: What was read.
@@ -24,29 +25,31 @@ def sides(record: object, languages: tuple[str, str], *, place: str) -> tuple[st
         raise CorpusError(f"{place}: {_kind(record)} stands where a record is expected")
     if isinstance(translation := record.get("translation"), Mapping):
         record = translation
-    for keys in (languages, ("source", "target")):
-        source, target = (_find(record, key) for key in keys)
-        if source is not None and target is not None:
+    names = list(record)
+    ways = ((languages, _find), (("source", "target"), _find), (languages, closest_language))
+    for keys, find in ways:
+        source, target = (find(names, key) for key in keys)
+        if source is not None and target is not None and source != target:
             return _text(record, source, place), _text(record, target, place)
-    there = ", ".join(str(key) for key in record) or "nothing"
+    there = ", ".join(names) or "nothing"
     raise CorpusError(
         f"{place}: a record needs {languages[0]} and {languages[1]}, or source and target, "
         f"and this one has {there}"
     )
 
 
-def _find(record: Mapping[str, object], key: str) -> str | None:
+def _find(names: Sequence[str], key: str) -> str | None:
     """Find the key as it is, or else one that differs only in case."""
-    if key in record:
+    if key in names:
         return key
-    return next((other for other in record if same_language(other, key)), None)
+    return next((name for name in names if same_language(name, key)), None)
 
 
 def _text(record: Mapping[str, object], key: str, place: str) -> str:
     """Return a value, which has to be text."""
     value = record[key]
     if not isinstance(value, str):
-        raise CorpusError(f"{place}: {key} is {_kind(value)}, not a text")
+        raise CorpusError(f'{place}: "{key}" is {_kind(value)}, not a text')
     return value
 
 

@@ -35,7 +35,7 @@ OTHER_BEGINNINGS = {
 }
 """First bytes of files that are not lines of UTF-8 text, and what to do with such files."""
 
-_VARIABLE = re.compile(r"\$(?:\{([^}]*)\}|(\w+))")
+_VARIABLE = re.compile(r"\$(?:\{([^}]+)\}|([A-Za-z_]\w*))", re.ASCII)
 _LINE_BREAKS = re.compile("[\r\n]+")
 
 
@@ -50,15 +50,19 @@ Content = TypeVar("Content", str, list[str])
 
 
 def expand(path: str) -> Path:
-    """Replace `~` and `$VARIABLE` in a path.
+    """Replace `~` and `$VARIABLE` in a path; the name of a variable begins with no digit.
 
     Raises:
         CorpusError: a variable is not defined, or there is no such home directory.
     """
-    for braced, plain in _VARIABLE.findall(path):
-        if (variable := braced or plain) not in os.environ:
-            raise CorpusError(f"{path}: the environment variable {variable} is not defined")
-    expanded = os.path.expanduser(os.path.expandvars(path))  # noqa: PTH111 - Path drops a ./
+
+    def value(variable: re.Match[str]) -> str:
+        name = variable[1] or variable[2]
+        if name not in os.environ:
+            raise CorpusError(f"{path}: the environment variable {name} is not defined")
+        return os.environ[name]
+
+    expanded = os.path.expanduser(_VARIABLE.sub(value, path))  # noqa: PTH111 - Path drops a ./
     if expanded.startswith("~"):
         raise CorpusError(
             f"{path}: there is no such home directory; write ./{expanded} for a file of this name"
