@@ -223,6 +223,10 @@ ELSEWHERE = """<!DOCTYPE tmx SYSTEM "tmx14.dtd">
             "a.tmx: no unit has both en and it; the languages in it are de, fr-CA, en: name two",
         ),
         (memory(), "a.tmx: it has no translation unit; is it TMX?"),
+        (
+            memory(unit(en="a", it="b"), unit(en="a</seg>\n<seg>b", it="c")),
+            "a.tmx:5: a <seg> that is not the only one of a <tuv>; join the two, or give each",
+        ),
     ],
 )  # fmt: skip
 def test_what_is_no_memory_of_the_two_languages_is_refused_in_a_sentence(

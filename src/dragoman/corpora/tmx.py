@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from dragoman.corpora.text_file import CorpusError
 from dragoman.corpora.xml_units import Text, Unit, UnitReader, Words
 
 PLACEHOLDERS = ("ph",)
@@ -29,7 +30,7 @@ class _Memory(UnitReader):
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         self._unit = Unit(0, [])
-        self._language = ""
+        self._language: str | None = None  # while a <tuv> has no text yet
         self._words: Words | None = None  # while a <seg> is open
 
     def _start(self, name: str, attributes: Mapping[str, str]) -> None:
@@ -40,6 +41,11 @@ class _Memory(UnitReader):
         elif name == "tuv":
             self._language = attributes.get("xml:lang") or attributes.get("lang", "")
         elif name == "seg":
+            if self._language is None:
+                raise CorpusError(
+                    f"{self._path}:{self._line}: a <seg> that is not the only one of a <tuv>; "
+                    "join the two, or give each a <tu> of its own"
+                )
             self._words = Words(NATIVE_CODES, PLACEHOLDERS)
 
     def _add(self, text: str) -> None:
@@ -49,7 +55,7 @@ class _Memory(UnitReader):
     def _end(self, name: str) -> None:
         if self._words is not None:
             if not self._words.end() and name == "seg":
-                self._unit.texts.append(Text(self._language, self._words.text()))
-                self._words = None
+                self._unit.texts.append(Text(self._language or "", self._words.text()))
+                self._words = self._language = None
         elif name == "tu":
             self._found(self._unit)
