@@ -97,9 +97,9 @@ def test_evaluate_warns_of_text_that_is_no_test_set(
     assert main(["evaluate", str(model), str(pairs), "--bootstrap-samples", "0"]) == 0
 
     assert capsys.readouterr().err.splitlines() == [
-        "warning: pairs: line 1 (it, en) looks like a heading; remove it",
-        "warning: pairs: the source should be English (en) and seems to be Italian (it)",
-        "warning: pairs: the target should be Italian (it) and seems to be English (en)",
+        f"warning: {pairs}: line 1 (it, en) looks like a heading; remove it",
+        f"warning: {pairs}: the source should be English (en) and seems to be Italian (it)",
+        f"warning: {pairs}: the target should be Italian (it) and seems to be English (en)",
     ]
 
 

@@ -111,18 +111,28 @@ def test_what_is_read_is_kept_or_counted(prepare: Prepare) -> None:
     assert summary.read == summary.kept + summary.overlap + sum(summary.dropped.values())
 
 
-def test_what_a_spreadsheet_has_written_is_warned_of(prepare: Prepare, said: list[str]) -> None:
+def test_what_a_spreadsheet_has_written_is_warned_of(
+    prepare: Prepare, said: list[str], tmp_path: Path
+) -> None:
     prepare(["source\ttarget", *sentences(100, 160)])
 
-    assert "warning: train: line 1 (source, target) looks like a heading; remove it" in said
+    assert (
+        f"warning: {tmp_path}/train.tsv: line 1 (source, target) looks like a heading; remove it"
+        in said
+    )
 
 
-def test_text_the_wrong_way_round_is_warned_of(prepare: Prepare, said: list[str]) -> None:
+def test_text_the_wrong_way_round_is_warned_of(
+    prepare: Prepare, said: list[str], tmp_path: Path
+) -> None:
     prepare([f"{pair.target}\t{pair.source}" for pair in generate(200, seed=1)])
 
-    assert [line for line in said if line.startswith("warning: train: the ")] == [
-        "warning: train: the source should be English (en) and seems to be Italian (it)",
-        "warning: train: the target should be Italian (it) and seems to be English (en)",
+    assert [line for line in said if line.startswith("warning: ")] == [
+        f"warning: {tmp_path}/train.tsv: {side} and seems to be {other}"
+        for side, other in (
+            ("the source should be English (en)", "Italian (it)"),
+            ("the target should be Italian (it)", "English (en)"),
+        )
     ]
 
 

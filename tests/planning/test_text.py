@@ -243,4 +243,4 @@ def test_a_heading_is_told(tmp_path: Path) -> None:
 
     warnings = measure([corpus], ("en", "it"), tmp_path).warnings
 
-    assert "a: line 1 (source, target) looks like a heading; remove it" in warnings
+    assert f"{corpus.path}: line 1 (source, target) looks like a heading; remove it" in warnings

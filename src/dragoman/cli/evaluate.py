@@ -238,7 +238,7 @@ def _read_test_set(
     signs = Signs(corpus, languages)
     read = list(signs.watch(read_pairs(corpus, languages=languages)))
     for warning in signs.warnings():
-        print(f"warning: {corpus.name}: {warning}", file=sys.stderr)
+        print(f"warning: {corpus.file}: {warning}", file=sys.stderr)
     _warn_of_blanks(read)
     _warn_of_other_letters([pair.target for pair in read], "references")
     return [pair.source for pair in read], [pair.target for pair in read]

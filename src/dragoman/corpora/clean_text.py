@@ -61,7 +61,7 @@ def write_clean_text(
                 + (f" ({notes})" if notes else "")
             )
             for warning in corpus.signs.warnings():
-                say(f"warning: {summary.name}: {warning}")
+                say(f"warning: {corpus.config.file}: {warning}")
             summaries.append(summary)
     if not any(summary.kept for summary in summaries):
         if any(summary.overlap for summary in summaries):
@@ -98,8 +98,7 @@ def clean_corpora(
     seen = SeenPairs()
     casing = _Casing(needed=any(corpus.truecase for corpus in corpora.train))
     for corpus in corpora.train:
-        place = corpus.path or corpus.source or corpus.name
-        cleaned, overlap = CleaningReport(), OverlapReport(place)
+        cleaned, overlap = CleaningReport(), OverlapReport(corpus.file)
         signs = Signs(corpus, languages)
         read = signs.watch(read_pairs(corpus, languages=languages))
         kept = clean(read, cleaning, cleaned, languages=languages, seen=seen)

@@ -61,6 +61,11 @@ class CorpusConfig:
             raise ValueError(f"weight = {self.weight} should be a finite number above zero")
 
     @property
+    def file(self) -> str:
+        """What messages name, as it was given; of two files, that of the source."""
+        return self.path or self.source or ""
+
+    @property
     def name(self) -> str:
         """A short name for reports: the words that the file names share, without endings."""
         if self.path is not None:

@@ -84,7 +84,7 @@ def as_learnt(teacher: ModelDirectory, corpora: Sequence[CorpusConfig]) -> tuple
     )
     if given and given[0].truecase:
         raise UsageError(
-            f"{given[0].path or given[0].source}: the teacher learnt it with the case that its "
+            f"{given[0].file}: the teacher learnt it with the case that its "
             "words have in other text; name that text before it"
         )
     return given

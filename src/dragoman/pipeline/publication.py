@@ -145,7 +145,7 @@ def unique_names(corpora: Sequence[CorpusConfig]) -> list[str]:
     shared = {name for name in names if names.count(name) > 1}
     for i, corpus in enumerate(corpora):
         if names[i] in shared:
-            parent = PurePath(corpus.path or corpus.source or "").parent.name
+            parent = PurePath(corpus.file).parent.name
             names[i] = f"{parent}/{names[i]}".lstrip("/")
     return [
         name if names.count(name) == 1 else f"{name} ({number})"

@@ -85,7 +85,7 @@ def draw_sample(corpora: CorporaConfig, languages: tuple[str, str]) -> Sample:
             characters += len(sides[0]) + len(sides[1])
             drawn.add((number, sides))
             counts[number] += 1
-        warnings += [f"{corpus.config.name}: {warning}" for warning in corpus.signs.warnings()]
+        warnings += [f"{corpus.config.file}: {warning}" for warning in corpus.signs.warnings()]
     return Sample(
         pairs=[sides for _, sides in drawn.items],
         corpus_of=np.array([number for number, _ in drawn.items], dtype=np.int64),
