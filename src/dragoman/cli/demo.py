@@ -39,6 +39,7 @@ def demo(*, output: Output = Path("runs/demo")) -> int:
     """
     sleep_while_waiting()
     from dragoman.corpora.text_file import as_setting
+    from dragoman.pipeline.claim import RECIPE_FILE, check_free
     from dragoman.pipeline.run import train_model
     from dragoman.recipe import recipe_from_table
     from dragoman.training.display import ConsoleDisplay
@@ -46,7 +47,8 @@ def demo(*, output: Output = Path("runs/demo")) -> int:
     text = {split: output / "text" / f"{split}.tsv" for split in SIZES}
     corpora = {split: [{"path": as_setting(path)}] for split, path in text.items()}
     recipe = recipe_from_table({**_settings(), "corpora": corpora})
-    _write_text(text)
+    check_free(output)
+    _write_text(text, has_begun=(output / RECIPE_FILE).exists())
     display = ConsoleDisplay()
     if (stopped_by := train_model(recipe, output, display)) is not None:
         return STOPPED + stopped_by
@@ -62,17 +64,30 @@ def _settings() -> dict[str, Any]:
     return read_table(Path(__file__).with_suffix(".toml"))
 
 
-def _write_text(paths: dict["Split", Path]) -> None:
-    """Write the embedded corpus as three TSV files, as `dragoman corpus primer` does."""
+def _write_text(paths: dict["Split", Path], *, has_begun: bool) -> None:
+    """Write the embedded corpus as three TSV files, as `dragoman corpus primer` does.
+
+    Once training has begun, it looks after its text; before, what is there may be anybody's.
+
+    Raises:
+        DragomanError: other text is there.
+    """
     from dragoman.corpora.primer.corpus import generate
     from dragoman.durable import write_atomically
+    from dragoman.errors import DragomanError
 
     for split, path in paths.items():
         path.parent.mkdir(parents=True, exist_ok=True)
+        if has_begun and path.exists():
+            continue
+        pairs = generate(SIZES[split], seed=1, split=split)
+        lines = "".join(f"{pair.source}\t{pair.target}\n" for pair in pairs)
         if not path.exists():
-            pairs = generate(SIZES[split], seed=1, split=split)
-            lines = "".join(f"{pair.source}\t{pair.target}\n" for pair in pairs)
             write_atomically(path, lines)
+        elif path.read_bytes() != lines.encode():
+            raise DragomanError(
+                f"{path}: it is not the text of the demo; name another directory with -o"
+            )
 
 
 def _show(model: Path, test: Path) -> None:
