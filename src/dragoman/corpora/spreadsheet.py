@@ -107,8 +107,9 @@ def is_heading(pair: Pair, languages: tuple[str, str]) -> bool:
 
     The first line of a CSV may be `sep=;`, which is no pair.
     """
+    if pair.line > 2:  # noqa: PLR2004
+        return False
     names = [_IN_BRACKETS.sub("", text.strip()).strip() for text in pair[:2]]
-    return pair.line <= 2 and (  # noqa: PLR2004
-        tuple(map(base_language, names)) in ROLES
-        or any(all(map(names_language, names, order)) for order in (languages, languages[::-1]))
+    return tuple(map(base_language, names)) in ROLES or any(
+        all(map(names_language, names, order)) for order in (languages, languages[::-1])
     )
