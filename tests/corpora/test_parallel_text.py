@@ -277,6 +277,15 @@ def test_a_compressed_file_that_is_cut_short_is_refused(
             read(path)
 
 
+def test_a_compressed_file_with_something_else_after_it_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.tsv.gz", gzip.compress(b"cat\tgatto\n") + b"something else")
+
+    with pytest.raises(
+        CorpusError, match=r"the compressed file is damaged after line 1 \(.*; copy"
+    ):
+        read(path)
+
+
 @pytest.mark.parametrize(
     ("sources", "targets", "counts"),
     [
@@ -302,7 +311,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 
 def test_a_directory_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="a directory stands where a file"):
+    with pytest.raises(CorpusError, match=f"a directory stands .* Parquet, write hf:{tmp_path}$"):
         read(tmp_path)
     with pytest.raises(CorpusError, match="a directory stands where a file is expected"):
         read_two(tmp_path, tmp_path)
@@ -437,6 +446,7 @@ def test_utf_16_is_named(encoding: str, tmp_path: Path) -> None:
             for name in ("film.srt", "film.VTT")
         ),
         ("de.POT.gz", "a template has no translations; name the .po file of a language"),
+        ("a.parquet", "put it into a directory of its own and write hf: before the name of that"),
         ("pairs.json", "write each record on a line of its own (.jsonl), as jq -c '.[]' does"),
         *((name, "save the pairs as TSV") for name in ("a.xml", "a.docx", "a.pdf.zst")),
     ],

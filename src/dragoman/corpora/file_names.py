@@ -33,6 +33,7 @@ _PAIRS_FROM = {
         "write the spoken text into two plain files, each line the translation of the line with "
         "the same number, and name them as source and target of a recipe"
     ),
+    (".parquet",): "put it into a directory of its own and write hf: before the name of that",
     (".json",): "write each record on a line of its own (.jsonl), as jq -c '.[]' does with a list",
 }
 _PAIRS_AT_ALL = "save the pairs as TSV, a line each (source TAB target), or as CSV (.csv)"

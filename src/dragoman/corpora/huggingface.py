@@ -86,7 +86,8 @@ def _refuse_other_directory(path: Path) -> None:
     """Refuse a directory that is not a saved data set."""
     if not any((path / mark).is_file() for mark in (INFO, SPLITS)):
         raise CorpusError(
-            f"{path}: a directory stands where a file or a saved Hugging Face data set is expected"
+            f"{path}: a directory stands where a file or a saved Hugging Face data set is "
+            f"expected; if it has the files of a data set, such as Parquet, write {PREFIX}{path}"
         )
 
 

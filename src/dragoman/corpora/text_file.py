@@ -165,15 +165,17 @@ def open_uncompressed(path: Path, lines_read: Callable[[], int]) -> Iterator[io.
             f"{path}: the compressed file is cut short after line {lines_read()}; copy it again"
         ) from None
     except (OSError, zlib.error) as error:
-        reason = getattr(error, "strerror", None)
-        if reason is None and lines_read() == 0:  # the decompressor's error, not the system's
+        after = f" after line {lines_read()}" if lines_read() else ""
+        if reason := getattr(error, "strerror", None):
+            raise CorpusError(f"{path}: cannot be read{after}: {reason}") from error
+        if not after:  # the decompressor's error, not the system's
             raise CorpusError(
                 f"{path}: it is not compressed, or damaged; if it is text, take {path.suffix} off "
                 "its name"
             ) from None
         raise CorpusError(
-            f"{path}: cannot be read after line {lines_read()}: {reason or error}"
-        ) from error
+            f"{path}: the compressed file is damaged{after} ({error}); copy it again"
+        ) from None
 
 
 def _open(path: Path) -> io.BufferedIOBase:
