@@ -4,17 +4,20 @@ import json
 import socket
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 
 import pytest
 import requests
 from tests.serving.live import Copier, serving
 
+from dragoman.serving.connection import MOST_AHEAD
 from dragoman.serving.models import ServedModel
 from dragoman.serving.settings import Settings
 
 HEAD = b"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 BODY = b'{"q": "a cat", "source": "en", "target": "it"}'
+WHOLE = HEAD + b"Content-Length: %d\r\n\r\n" % len(BODY) + BODY
 
 
 @contextmanager
@@ -228,24 +231,63 @@ def test_those_who_were_answered_or_are_gone_are_not_counted(
     copying: tuple[Copier, ServedModel],
 ) -> None:
     engine, model = copying
-    whole = HEAD + b"Content-Length: %d\r\n\r\n" % len(BODY) + BODY
     fields = {"q": "a cat", "source": "en", "target": "it"}
     with serving([model], Settings(max_wait=0.5)) as url:
         session = requests.Session()
         for _ in range(100):
             assert session.post(f"{url}/translate", json=fields, timeout=30).status_code == 200
-            with connection(url, whole + whole) as client:  # one waits for the other
+            with connection(url, WHOLE + WHOLE) as client:  # one waits for the other
                 assert client.recv(10).startswith(b"HTTP/1.1 2")
         engine.gate.clear()
         with ExitStack() as crowd:
             for _ in range(10):
-                crowd.enter_context(connection(url, whole))
+                crowd.enter_context(connection(url, WHOLE))
             time.sleep(0.5)
         engine.gate.set()
         time.sleep(0.5)
         answer = requests.post(f"{url}/translate", json=fields, timeout=30)
 
     assert answer.status_code == 200
+
+
+def test_requests_sent_ahead_on_one_connection_shut_nobody_out(
+    copying: tuple[Copier, ServedModel],
+) -> None:
+    engine, model = copying
+    engine.gate.clear()
+    fields = {"q": "a dog", "source": "en", "target": "it"}
+    # ten sentences would have to wait for longer than that, and one does not
+    with serving([model], Settings(max_wait=0.1)) as url, connection(url, WHOLE * 10) as client:
+        while not engine.asked:
+            time.sleep(0.01)
+        with ThreadPoolExecutor(1) as others:
+            other = others.submit(requests.post, f"{url}/translate", json=fields, timeout=30)
+            while not other.done() and 'en-it"} 5.0' not in waiting(url):
+                time.sleep(0.01)
+            engine.gate.set()
+            assert other.result().status_code == 200
+        received = b""
+        while received.count(b'{"translatedText":"a cat"}') < 10:
+            received += client.recv(4096)
+
+
+def waiting(url: str) -> str:
+    """Ask how many characters wait for a model."""
+    return requests.get(f"{url}/metrics", timeout=30).text.partition("TYPE dragoman_waiting")[2]
+
+
+def test_who_sends_too_many_requests_ahead_is_hung_up_on(
+    copying: tuple[Copier, ServedModel],
+) -> None:
+    engine, model = copying
+    engine.gate.clear()
+    with serving([model]) as url, connection(url, WHOLE * (1 + MOST_AHEAD)) as patient:
+        with connection(url, WHOLE * (2 + MOST_AHEAD)) as hasty:
+            assert until_closed(hasty) == b""
+        engine.gate.set()
+        received = b""
+        while received.count(b'{"translatedText":"a cat"}') < 1 + MOST_AHEAD:
+            received += patient.recv(4096)
 
 
 @pytest.mark.parametrize("name", [b"Upgrade", b"upgrade", b"UPGRADE "])
@@ -268,7 +310,7 @@ def test_an_offer_of_another_protocol_is_passed_over(
                 time.sleep(0.1)
                 client.sendall(body)
                 assert read_object(client).startswith(b"HTTP/1.1 200 ")
-                client.sendall(HEAD + b"Content-Length: %d\r\n\r\n" % len(BODY) + BODY)
+                client.sendall(WHOLE)
                 assert read_object(client).startswith(b"HTTP/1.1 200 ")
 
 

@@ -68,8 +68,9 @@ def test_a_translation_that_takes_too_long_is_given_up(
     assert "message" in response.json()
 
 
+@pytest.mark.parametrize("ahead", ["", "at once", "later"])
 def test_the_work_for_a_client_that_goes_away_is_dropped(
-    copying: tuple[Copier, ServedModel],
+    copying: tuple[Copier, ServedModel], ahead: str
 ) -> None:
     engine, model = copying
     engine.gate.clear()
@@ -82,7 +83,11 @@ def test_the_work_for_a_client_that_goes_away_is_dropped(
         while not engine.asked:
             time.sleep(0.01)
         for _ in range(5):
-            connect(url, head + kind + body).close()
+            client = connect(url, (head + kind + body) * (2 if ahead == "at once" else 1))
+            if ahead == "later":
+                time.sleep(0.1)
+                client.sendall(head + kind + body)
+            client.close()
         while 'status="499"} 5.0' not in requests.get(f"{url}/metrics", timeout=30).text:
             time.sleep(0.01)
         engine.gate.set()

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from uvicorn import Config
@@ -19,6 +19,10 @@ _TOO_MANY = (
     b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(_SENTENCE), _SENTENCE)
 )
 
+MOST_AHEAD = 16
+"""Further requests that a client may send before it has the answer to one. They are kept, and
+served one after the other."""
+
 
 class Connection(HttpToolsProtocol):
     """A connection that nobody can keep open by doing nothing, or little at a time.
@@ -26,8 +30,9 @@ class Connection(HttpToolsProtocol):
     uvicorn closes a connection on which nothing arrives after an answer. This class adds deadlines
     for everything else that a client may do slowly: sending the head of a request (the "slowloris"
     attack), finishing a request that was refused before its end, and reading its answer ("slow
-    read"). The deadline for the body of a request is in `Guard`, which can tell the client. And
-    what the door refuses is answered here, without the application.
+    read"). The deadline for the body of a request is in `Guard`, which can tell the client. It also
+    hangs up on a client that sends request after request without waiting for an answer. And what
+    the door refuses is answered here, without the application.
     """
 
     def __init__(
@@ -79,6 +84,10 @@ class Connection(HttpToolsProtocol):
         """Hand a request over, or refuse it at the door."""
         self._bytes_of_head = 0
         self._reads_body = True
+        if len(self.pipeline) >= MOST_AHEAD:
+            self._skips = True
+            self.transport.abort()
+            return
         others_wait = self.cycle is not None and not self.cycle.response_complete
         refusal = None
         method = self.parser.get_method()
@@ -87,6 +96,8 @@ class Connection(HttpToolsProtocol):
         if refusal is None:
             self._asks_model = self._door.is_for_translation(method, self.url)
             super().on_headers_complete()
+            # It has paused if others wait; but then nobody would see that the client goes away.
+            self.flow.resume_reading()
             return
         self._skips = True
         self.transport.write(refusal)
@@ -105,8 +116,7 @@ class Connection(HttpToolsProtocol):
         if not self._skips:
             super().on_message_complete()
             if self._asks_model and self.cycle is not None and not self.cycle.response_complete:
-                self._coming.append(self.cycle)
-                self._door.num_coming += 1
+                self._set_coming([*self._coming, self.cycle])
             return
         self._skips = False
         if not self.parser.should_keep_alive():
@@ -114,7 +124,7 @@ class Connection(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """Wait for the next request."""
-        self._forget([cycle for cycle in self._coming if cycle.response_complete])
+        self._set_coming([cycle for cycle in self._coming if not cycle.response_complete])
         super().on_response_complete()
         self._watch_sender()
 
@@ -130,15 +140,18 @@ class Connection(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop all waiting."""
-        self._forget(self._coming)
+        for cycle in self._coming:  # uvicorn tells only the last one
+            cycle.disconnected = True
+            cycle.message_event.set()
+        self._set_coming([])
         super().connection_lost(exc)
         self._to_send.stop()
         self._to_read.stop()
 
-    def _forget(self, cycles: Sequence[RequestResponseCycle]) -> None:
-        """Stop counting requests that were answered, or whose client is gone."""
-        self._door.num_coming -= len(cycles)
-        self._coming = [cycle for cycle in self._coming if cycle not in cycles]
+    def _set_coming(self, cycles: list[RequestResponseCycle]) -> None:
+        """Count a connection with any of them at the door; it is served one at a time."""
+        self._door.num_coming += bool(cycles) - bool(self._coming)
+        self._coming = cycles
 
     def _watch_sender(self) -> None:
         """Run the timer while there is no request to answer; a few bytes do not stop it."""

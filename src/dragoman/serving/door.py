@@ -27,8 +27,8 @@ class Door:
         self._state = app.state
         self._metrics = metrics
         self.num_coming = 0
-        """Requests for translations that have arrived completely and were not answered; those
-        without a place in a queue may want one."""
+        """Connections with a request for a translation that has arrived completely and was not
+        answered; those without a place in a queue may want one."""
 
         self._closed_until = 0.0
         self._answer_of: dict[bool, bytes] = {}
