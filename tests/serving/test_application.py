@@ -225,6 +225,24 @@ def test_pages_of_any_origin_may_ask(address: str) -> None:
     assert answer.headers["Access-Control-Expose-Headers"] == "Retry-After"
 
 
+@pytest.mark.parametrize("path", ["/", "/docs", "/static/main.js", "/languages", "/nowhere"])
+def test_nothing_is_taken_from_a_cache_without_asking_whether_it_has_changed(
+    address: str, path: str
+) -> None:
+    answer = requests.get(address + path, timeout=30)
+
+    assert answer.headers["Cache-Control"] == "no-cache"
+
+
+def test_a_script_that_has_not_changed_is_not_sent_again(address: str) -> None:
+    script = f"{address}/static/main.js"
+    tag = requests.get(script, timeout=30).headers["ETag"]
+
+    again = requests.get(script, headers={"If-None-Match": tag}, timeout=30)
+
+    assert (again.status_code, again.content) == (304, b"")
+
+
 def test_requests_made_from_the_description_of_the_interface_never_break_it(address: str) -> None:
     schema = schemathesis.openapi.from_url(f"{address}/openapi.json")
     checks = [

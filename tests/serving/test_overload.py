@@ -116,6 +116,7 @@ def test_who_is_refused_is_refused_before_the_text_is_read(
 
             assert answer.status_code == 429
             assert int(answer.headers["Retry-After"]) >= 1
+            assert answer.headers["Access-Control-Expose-Headers"] == "Retry-After"
             field = "message" if path.startswith("/v2/") else "error"
             assert answer.json() == {field: "too many texts are waiting; come back later"}
 

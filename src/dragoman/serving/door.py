@@ -15,6 +15,11 @@ SECONDS_BEFORE_LOOKING_AGAIN = 0.01
 _TRANSLATES = b"/translate"
 """Part of the paths that a crowd would ask for, in all protocols."""
 
+_FOR_ANY_ORIGIN = {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Expose-Headers": "Retry-After",
+}
+
 
 class Door:
     """Refuses requests by their address alone, before they are read and without the application.
@@ -64,7 +69,7 @@ class Door:
 def _write(error: RefusalError, path: str) -> bytes:
     """Write what the application would answer."""
     response = as_response(error, path)
-    response.headers.update(HEADERS | {"Access-Control-Allow-Origin": "*"})
+    response.headers.update(HEADERS | _FOR_ANY_ORIGIN)
     head = [f"HTTP/1.1 {error.status} {HTTPStatus(error.status).phrase}".encode()]
     head += [b"%s: %s" % field for field in response.raw_headers]
     return b"\r\n".join(head) + b"\r\n\r\n" + bytes(response.body)

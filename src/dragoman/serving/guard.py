@@ -31,10 +31,12 @@ _NOBODY_THERE = 499
 """The status of a request whose client went away before the answer."""
 
 HEADERS = {
+    # Else a browser puts a page together from scripts of two versions, for days after an upgrade.
+    "Cache-Control": "no-cache",
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
     "X-Content-Type-Options": "nosniff",
 }
-"""Restrictions for browsers on what is not a page of ours, such as a translated file."""
+"""For browsers, on all that says nothing else about it, such as a translated file."""
 
 
 class Guard:
