@@ -93,6 +93,16 @@ def test_other_names_are_refused(url: str, name: str) -> None:
     assert len(answer.json()["error"]) < 150
 
 
+@pytest.mark.parametrize("path", ["/translate_file", "/v2/document"])
+def test_what_is_not_sent_as_a_file_is_refused_in_a_sentence(url: str, path: str) -> None:
+    fields = {"file": "a cat", "source": "en", "target": "it", "target_lang": "IT"}
+
+    answer = requests.post(url + path, data=fields, timeout=30)
+
+    assert answer.status_code == 400
+    assert list(answer.json().values()) == ["file should be a file with a name"]
+
+
 def archive(kind: str) -> bytes:
     """Pack a text that unpacks to a hundred times its size, and wants to be elsewhere."""
     buffer = io.BytesIO()

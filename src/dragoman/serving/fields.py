@@ -189,6 +189,8 @@ def _first_mistake(error: ValidationError, names: list[str]) -> str:
 
 def in_a_sentence(field: str, kind: str, message: str) -> str:
     """Say what pydantic finds wrong with a field."""
+    if kind == "value_error":  # only of FastAPI, which has got a text
+        return f"{field} should be a file with a name"
     if kind == "missing":
         return f"{field} is missing"
     return f"{field}: {message[:1].lower()}{message[1:]}"
