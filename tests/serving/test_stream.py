@@ -144,6 +144,31 @@ def test_what_goes_wrong_in_the_middle_is_said_in_the_last_line(
     assert lines[-1] == {"error": "the model cannot do this"}
 
 
+class Broken(Turnstile):
+    """An engine that fails at the second batch in a way that nobody has thought of."""
+
+    def search(self, *arguments: Any, **named: Any) -> list[list[Hypothesis]]:
+        if self.asked:
+            raise RuntimeError("no memory for /home/secret/model.bin")
+        return super().search(*arguments, **named)
+
+
+def test_a_mistake_of_ours_in_the_middle_is_in_the_last_line_and_in_the_log(
+    held: tuple[Turnstile, ServedModel], caplog: pytest.LogCaptureFixture
+) -> None:
+    engine, model = held
+    engine.__class__ = Broken
+    engine.passes.release()
+
+    with serving([model]) as url:
+        lines = list(lines_of(ask(url, "\n".join(LINES))))
+
+    assert len(lines) == TEXTS_AT_ONCE + 1
+    assert lines[-1]["error"].startswith("something went wrong; the log of the server has it as ")
+    assert lines[-1]["error"].split()[-1] in caplog.text
+    assert "/home/secret/model.bin" in caplog.text
+
+
 def test_what_takes_too_long_is_said_in_the_last_line(
     held: tuple[Turnstile, ServedModel],
 ) -> None:

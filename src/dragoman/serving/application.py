@@ -1,7 +1,6 @@
 """All protocols, and the page, on one port."""
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
@@ -13,7 +12,6 @@ from starlette.responses import JSONResponse
 
 from dragoman import __version__
 from dragoman.errors import DragomanError
-from dragoman.model_directory import ModelError
 from dragoman.serving import (
     alignments,
     apertium,
@@ -32,12 +30,9 @@ from dragoman.serving.fields import in_a_sentence
 from dragoman.serving.guard import Guard
 from dragoman.serving.metrics import Metrics
 from dragoman.serving.models import Models
-from dragoman.serving.refusal import RefusalError, as_response
+from dragoman.serving.refusal import RefusalError, as_refusal, as_response
 from dragoman.serving.service import TranslationService
 from dragoman.serving.settings import Settings
-from dragoman.translator import MarkedUpError, SentenceError
-
-_log = logging.getLogger(__name__)
 
 
 def build_application(models: Models, settings: Settings) -> FastAPI:
@@ -94,7 +89,7 @@ def _answer_errors(app: FastAPI) -> None:
 
     @app.exception_handler(DragomanError)
     async def refuse(request: Request, error: DragomanError) -> JSONResponse:
-        return as_response(_as_refusal(error), request.url.path)
+        return as_response(as_refusal(error), request.url.path)
 
     @app.exception_handler(RequestValidationError)
     async def refuse_fields(request: Request, error: RequestValidationError) -> JSONResponse:
@@ -107,17 +102,3 @@ def _answer_errors(app: FastAPI) -> None:
         response = as_response(RefusalError(error.status_code, error.detail), request.url.path)
         response.headers.update(error.headers or {})
         return response
-
-
-def _as_refusal(error: DragomanError) -> RefusalError:
-    """Choose what a client is told of an error that has a sentence."""
-    if isinstance(error, RefusalError):
-        return error
-    if isinstance(error, SentenceError):
-        return RefusalError(413, str(error))
-    if isinstance(error, MarkedUpError):
-        return RefusalError(400, str(error))
-    _log.warning("%s", error)  # it may name files
-    if isinstance(error, ModelError):
-        return RefusalError(500, "the model is damaged; the log of the server says where")
-    return RefusalError(400, "the model cannot do this")

@@ -1,8 +1,6 @@
 """What stands between the network and the application: limits, and clients that go away."""
 
 import asyncio
-import logging
-import secrets
 import time
 from collections.abc import Awaitable
 from itertools import chain
@@ -12,11 +10,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dragoman.serving.fields import is_utf8
 from dragoman.serving.metrics import Metrics
-from dragoman.serving.refusal import RefusalError, as_response
+from dragoman.serving.refusal import RefusalError, as_refusal, as_response
 from dragoman.serving.settings import Settings
 from dragoman.serving.turnstile import Turnstile
-
-_log = logging.getLogger(__name__)
 
 MOST_BYTES_OF_HEAD = 2**14
 """The address and the headers of a request."""
@@ -68,13 +64,10 @@ class Guard:
             if not answer.is_begun:
                 stopping = RefusalError(503, "the server is about to stop", retry_after=1)
                 await as_response(stopping, scope["path"])(scope, receive, answer.send)
-        except Exception:
+        except Exception as error:
             if answer.is_begun:
                 raise
-            number = secrets.token_hex(4)
-            _log.exception("error %s", number)
-            sorry = f"something went wrong; the log of the server has it as error {number}"
-            await as_response(RefusalError(500, sorry), scope["path"])(scope, receive, answer.send)
+            await as_response(as_refusal(error), scope["path"])(scope, receive, answer.send)
         finally:
             answer.count()
 

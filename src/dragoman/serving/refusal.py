@@ -1,10 +1,16 @@
 """What a client is told when it does not get a translation."""
 
+import logging
 import re
+import secrets
 
 from starlette.responses import JSONResponse
 
 from dragoman.errors import DragomanError
+from dragoman.model_directory import ModelError
+from dragoman.translator import MarkedUpError, SentenceError
+
+_log = logging.getLogger(__name__)
 
 
 class RefusalError(DragomanError):
@@ -19,6 +25,26 @@ class RefusalError(DragomanError):
         super().__init__(message)
         self.status = status
         self.retry_after = retry_after
+
+
+def as_refusal(error: Exception) -> RefusalError:
+    """Choose what a client is told of an error; what it is not told is logged."""
+    if isinstance(error, RefusalError):
+        return error
+    if isinstance(error, SentenceError):
+        return RefusalError(413, str(error))
+    if isinstance(error, MarkedUpError):
+        return RefusalError(400, str(error))
+    if not isinstance(error, DragomanError):
+        number = secrets.token_hex(4)
+        _log.error("error %s", number, exc_info=error)
+        return RefusalError(
+            500, f"something went wrong; the log of the server has it as error {number}"
+        )
+    _log.warning("%s", error)  # it may name files
+    if isinstance(error, ModelError):
+        return RefusalError(500, "the model is damaged; the log of the server says where")
+    return RefusalError(400, "the model cannot do this")
 
 
 def as_response(error: RefusalError, path: str) -> JSONResponse:

@@ -9,13 +9,12 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 from starlette.responses import StreamingResponse
 
-from dragoman.errors import DragomanError
 from dragoman.serving.dependencies import RequiresKey, Service
 from dragoman.serving.fields import read_fields
 from dragoman.serving.openapi import accepts, refuses
 from dragoman.serving.own import Translated, Wanted, write_answer
 from dragoman.serving.progress import Piece
-from dragoman.serving.refusal import RefusalError
+from dragoman.serving.refusal import as_refusal
 from dragoman.serving.service import Answer, Order, TranslationService
 
 router = APIRouter(tags=["Dragoman"], dependencies=[RequiresKey])
@@ -90,10 +89,8 @@ async def _write(
     try:
         async for event in others:
             yield _line(event)
-    except RefusalError as error:
-        yield _dump(Line(error=str(error)))
-    except DragomanError:
-        yield _dump(Line(error="the model cannot do this"))
+    except Exception as error:
+        yield _dump(Line(error=str(as_refusal(error))))
 
 
 def _line(event: Piece | Answer) -> str:
