@@ -205,6 +205,12 @@ def test_the_steps_of_the_search_and_what_ended(
     np.testing.assert_allclose(numbers(rows, slice(3, 6, 2)), expected, atol=6e-5)
 
 
+def test_nothing_is_said_to_live_on_after_the_last_step(page: Page, trace: Trace) -> None:
+    last = rows_of(page, f"step-{len(trace.search.steps)}")
+    assert "below the beam" in {each.fate for each in trace.search.steps[-1].candidates}
+    assert not [row[-1] for row in last if re.search("lives? on", row[-1])]
+
+
 def test_rows_are_named_after_the_token_that_is_chosen_there(page: Page, trace: Trace) -> None:
     assert [row[0] for row in rows_of(page, "encoder-2")] == list(trace.source.pieces)
     assert [row[0] for row in rows_of(page, "decoder-3")] == list(trace.predicted.pieces)

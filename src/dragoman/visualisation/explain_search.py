@@ -14,7 +14,7 @@ LAST_SHOWN = 3
 REASONS: dict[Fate, str] = {
     "lives on": "lives on: among the first {beam} that do not end",
     "ended": "ended among the first {beam}: kept apart with its score",
-    "below the beam": "dropped: {beam} more probable ones live on",
+    "below the beam": "dropped: {beam} that do not end are more probable",
     "ended below the beam": "dropped: it ends, but {beam} candidates are more probable",
     "over": "not followed: the search is over",
 }

@@ -19,7 +19,7 @@ Fate = Literal["lives on", "ended", "below the beam", "ended below the beam", "o
 
 lives on                it is among the first `beam` that do not end, and will be extended
 ended                   it ends among the first `beam`, and is kept apart with its score
-below the beam          it does not end, and `beam` better ones live on
+below the beam          it does not end, and `beam` that do not end are more probable
 ended below the beam    it ends behind the first `beam` candidates, and is dropped
 over                    it would live on, but the search is over
 """
