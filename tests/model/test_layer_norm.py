@@ -59,3 +59,9 @@ def test_the_scalar_form_worked_by_hand() -> None:
     expected = [2 * (value - 3) / (math.sqrt(7) + 0.5) + 0.25 for value in (1, 2, 6)]
 
     assert norm(x).tolist() == pytest.approx(expected)
+
+
+def test_both_forms_compute_in_the_number_format_of_their_gain() -> None:
+    x = (3 * torch.randn(50, 512) + 4).to(torch.bfloat16)
+    for norm in (LayerNormalization(512), ScalarLayerNormalization()):
+        assert torch.equal(norm(x), norm(x.float()).to(torch.bfloat16))

@@ -46,6 +46,8 @@ class ScalarLayerNormalization(nn.Module):
         self.bias = nn.Parameter(torch.zeros(1))
 
     def forward(self, x: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
-        mean = x.mean(dim=-1, keepdim=True)
-        deviation = x.std(dim=-1, keepdim=True)
-        return (self.alpha * (x - mean) / (deviation + self.epsilon) + self.bias).type_as(x)
+        """Compute it as written, in the number format of alpha."""
+        own = x.to(self.alpha.dtype)
+        mean = own.mean(dim=-1, keepdim=True)
+        deviation = own.std(dim=-1, keepdim=True)
+        return (self.alpha * (own - mean) / (deviation + self.epsilon) + self.bias).type_as(x)
