@@ -74,14 +74,18 @@ class Transformer(nn.Module):
         return self.decoder(x, memory, target_mask, source_mask, rotate)
 
     def _embed(
-        self, embeddings: InputEmbeddings, tokens: Int[Tensor, "batch length"]
+        self,
+        embeddings: InputEmbeddings,
+        tokens: Int[Tensor, "batch length"],
+        *,
+        first_position: int = 0,
     ) -> Float[Tensor, "batch length d_model"]:
         """Compute the input of the first block, in the number format of its matrix products.
 
         Training may leave the tables in a finer one.
         """
         x = embeddings(tokens).to(self.encoder.dtype)
-        return self.dropout(self.positions(x))
+        return self.dropout(self.positions(x, first_position=first_position))
 
     def project(
         self, states: Float[Tensor, "*positions d_model"]
@@ -131,10 +135,9 @@ class Transformer(nn.Module):
         it is the one before the first token, and gradients do not flow through more than one step.
         Another projection, such as one from `Projection.narrow`, gives the logits of fewer tokens.
         """
-        embedded = self.target_embeddings(tokens)
-        position = state.length
-        x = self.positions(embedded.flatten(end_dim=1)[:, None], first_position=position)
-        x, rotate = self.dropout(x), self.positions.rotation(1, first_position=position)
-        state = state.extend()
-        states, state = self.decoder.advance(x.view_as(embedded), state, state.mask, rotate)
+        position = state.length  # of all of them, so each is embedded as a sequence of its own
+        each = self._embed(self.target_embeddings, tokens.reshape(-1, 1), first_position=position)
+        rotate = self.positions.rotation(1, first_position=position)
+        x, state = each.view(*tokens.shape, -1), state.extend()
+        states, state = self.decoder.advance(x, state, state.mask, rotate)
         return (project or self.project)(states), state
