@@ -51,14 +51,6 @@ class Beams:
         )
 
 
-@dataclass(frozen=True)
-class _Step:
-    """The candidates of one step."""
-
-    candidates: Beams
-    parents: Int[Tensor, "sentences candidates"]
-
-
 Observer = Callable[[Beams, Tensor, Beams], None]
 """Called at each step with the candidates, best first; with which prefix of the previous step each
 extends; and with the prefixes that live on, those of a sentence whose search is over at minus
@@ -91,13 +83,13 @@ def beam_search(
     limits = problem.limits(config)
     beams, logits, state = _start(problem, config.beam_size)
     while True:
-        step = _extend(problem, beams, logits)
-        _collect_ended(step.candidates, found, problem.eos, config)
-        beams, parents = _live(step, problem.eos, config.beam_size)
-        state = state.reorder(parents)
+        candidates, parents = _extend(problem, beams, logits)
+        _collect_ended(candidates, found, problem.eos, config)
+        survivors = _survivors(candidates, problem.eos, config.beam_size)
+        beams, state = candidates.take(survivors), state.reorder(parents.gather(1, survivors))
         beams, going = _settle(problem, config, beams, found, limits)
         if observer is not None:
-            observer(step.candidates, step.parents, beams)
+            observer(candidates, parents, beams)
         if worth_dropping(len(beams.sentences) - len(going), len(beams.sentences)):
             kept = torch.tensor(going, dtype=torch.long, device=problem.device)
             beams, state = beams.select(kept), state.select(kept)
@@ -126,8 +118,10 @@ def _start(problem: SearchProblem[State], beam_size: int) -> tuple[Beams, Tensor
     return beams, logits.expand(-1, beam_size, -1), state.reorder(the_only_one)
 
 
-def _extend(problem: SearchProblem[State], beams: Beams, logits: Tensor) -> _Step:
-    """Extend by one token, in the best 2 * beam ways for each sentence."""
+def _extend(
+    problem: SearchProblem[State], beams: Beams, logits: Tensor
+) -> tuple[Beams, Int[Tensor, "sentences candidates"]]:
+    """Extend by one token, in the best 2 * beam ways for each sentence; tell what each extends."""
     beam_size = beams.tokens.size(1)
     # What is among the best of a sentence is among the best of its prefix.
     count = min(2 * beam_size, logits.size(2))
@@ -145,7 +139,7 @@ def _extend(problem: SearchProblem[State], beams: Beams, logits: Tensor) -> _Ste
         torch.cat([before.token_log_probabilities, of_tokens], dim=2),
         best,
     )
-    return _Step(candidates, parents)
+    return candidates, parents
 
 
 def _collect_ended(
@@ -159,11 +153,10 @@ def _collect_ended(
         found[sentence].sort(key=lambda kept: -kept.score)
 
 
-def _live(step: _Step, eos: int, beam_size: int) -> tuple[Beams, Tensor]:
-    """Take the first candidates that do not end, and their parents."""
-    ended = step.candidates.tokens[:, :, -1] == eos
-    survivors = ended.byte().argsort(dim=1, stable=True)[:, :beam_size]
-    return step.candidates.take(survivors), step.parents.gather(1, survivors)
+def _survivors(candidates: Beams, eos: int, beam_size: int) -> Int[Tensor, "sentences prefixes"]:
+    """Choose the first candidates that do not end."""
+    ended = candidates.tokens[..., -1] == eos
+    return ended.byte().argsort(dim=1, stable=True)[:, :beam_size]
 
 
 def _settle(
@@ -175,23 +168,23 @@ def _settle(
 ) -> tuple[Beams, list[int]]:
     """Drop the prefixes of the sentences whose search is over, and return the places of others."""
     length = beams.tokens.size(2) - 1
-    going, over, at_limit = [], [], []
+    going, complete, at_limit = [], [], []
     for place, best in enumerate(beams.log_probabilities[:, 0].tolist()):
         sentence = beams.sentences[place]
         limit = limits[sentence]
         ending = why_over(found[sentence], best, length, limit, config)
-        if ending == "the length limit is reached":
-            at_limit.append(place)
-        elif ending is not None:
-            over.append(place)
+        if ending is not None:
+            complete.append(place)
         elif best > -math.inf:
             going.append(place)
+        if ending == "the length limit is reached":
+            at_limit.append(place)
     if at_limit:
         of_these = torch.tensor(at_limit, device=problem.device)
         _fill_with_unfinished(beams.select(of_these), found, problem.eos, config)
-    if over or at_limit:
-        complete = torch.tensor(over + at_limit, device=problem.device)
-        without = beams.log_probabilities.index_fill(0, complete, -math.inf)
+    if complete:
+        of_these = torch.tensor(complete, device=problem.device)
+        without = beams.log_probabilities.index_fill(0, of_these, -math.inf)
         beams = replace(beams, log_probabilities=without)
     return beams, going
 
