@@ -174,22 +174,18 @@ def _advance(
     for place, sentence in enumerate(sentences):
         candidates: list[_Candidate] = []
         for row, prefix in enumerate(sentence.live):
-            required, so_far = steps[place][row], prefix.log_probability
-            for step in required:
-                value = next(values)
-                total = so_far + value
-                goes_on = prefix.remainder and step.remainder
-                rank = prefix.rank if goes_on else total
-                candidates.append(_Candidate(total, row, step, value, rank))
+            required = steps[place][row]
+            possible = [(step, next(values)) for step in required]
             if not _has_no_room(prefix, sentence.limit):
-                free = zip(tokens[place][row], best[place][row], strict=True)
-                candidates += [
-                    _Candidate(
-                        so_far + value, row, _Step(token, prefix.missing), value, so_far + value
-                    )
-                    for token, value in free
+                possible += [
+                    (_Step(token, prefix.missing), value)
+                    for token, value in zip(tokens[place][row], best[place][row], strict=True)
                     if _may_follow(token, prefix, required, eos)
                 ]
+            for step, value in possible:
+                total = prefix.log_probability + value
+                rank = prefix.rank if prefix.remainder and step.remainder else total
+                candidates.append(_Candidate(total, row, step, value, rank))
         _choose(sentence, candidates, eos, config)
 
 
