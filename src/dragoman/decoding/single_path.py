@@ -22,31 +22,31 @@ def follow_single_paths(
     beginning = problem.begin(num_paths)
     limits = torch.tensor(problem.limits(config), device=problem.device)
     sentences = torch.arange(len(problem.sources), device=problem.device)
-    tokens, scores, state = beginning.tokens, beginning.token_log_probabilities, beginning.state
+    tokens, values, state = beginning.tokens, beginning.token_log_probabilities, beginning.state
     ended = torch.zeros(len(sentences), num_paths, dtype=torch.bool, device=problem.device)
     while len(sentences):
         logits, state = problem.step(tokens[..., -1], state)
-        log_probabilities, chosen = choose(logits, sentences, scores.size(2))
-        scores = torch.cat([scores, log_probabilities[..., None]], dim=2)
+        of_chosen, chosen = choose(logits, sentences, values.size(2))
+        values = torch.cat([values, of_chosen[..., None]], dim=2)
         tokens = torch.cat([tokens, chosen[..., None]], dim=2)
-        ended |= (chosen == problem.eos) | (limits <= scores.size(2))[:, None]
+        ended |= (chosen == problem.eos) | (limits <= values.size(2))[:, None]
         complete = ended.all(dim=1)
         if worth_dropping(int(complete.sum()), len(sentences)):
-            of_complete = (t[complete].tolist() for t in (sentences, limits, tokens, scores))
+            of_complete = (t[complete].tolist() for t in (sentences, limits, tokens, values))
             for sentence, limit, *paths in zip(*of_complete, strict=True):
                 found[sentence] = [
-                    _read(ids[1:], values, limit, problem.eos, config)
-                    for ids, values in zip(*paths, strict=True)
+                    _read(ids[1:], of_ids, limit, problem.eos, config)
+                    for ids, of_ids in zip(*paths, strict=True)
                 ]
             kept = (~complete).nonzero()[:, 0]
             sentences, limits, tokens = sentences[kept], limits[kept], tokens[kept]
-            scores, ended, state = scores[kept], ended[kept], state.select(kept)
+            values, ended, state = values[kept], ended[kept], state.select(kept)
     return found
 
 
 def _read(
-    ids: list[int], scores: list[float], limit: int, eos: int, config: SearchConfig
+    ids: list[int], values: list[float], limit: int, eos: int, config: SearchConfig
 ) -> Hypothesis:
     """Cut off what was decoded after the end, while other paths went on."""
     length = min(ids.index(eos) + 1 if eos in ids else len(ids), limit)
-    return build_hypothesis(ids[:length], scores[:length], eos=eos, config=config)
+    return build_hypothesis(ids[:length], values[:length], eos=eos, config=config)
