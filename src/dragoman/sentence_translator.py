@@ -103,7 +103,7 @@ class SentenceTranslator:
         self, sentence: Sentence, prefix: Sequence[int], search: SearchConfig
     ) -> list[Alternative]:
         """Return the translations that begin with a prefix, as `translate` does."""
-        task = _Task(*sentence[:2], self._terms.find(sentence.text), tuple(prefix))
+        task = _Task(sentence.text, sentence.ids, self._terms.find(sentence.text), tuple(prefix))
         engine = self._engine_for(search)
         self._look_at_all([task], engine.search([task.ids], search, None, [prefix]))
         if not search.samples:
@@ -123,9 +123,10 @@ class SentenceTranslator:
         if count < 1:
             raise ValueError(f"count={count} should be 1 or more")
         search = search.without_sampling()
-        ways = self.engine.continue_in_ways(sentence.ids, prefix, search, count=count)
-        terms = self._terms.find(sentence.text)
-        tasks = [_Task(*sentence[:2], terms, way.ids[: len(prefix) + 1]) for way in ways]
+        text, ids = sentence.text, sentence.ids
+        ways = self.engine.continue_in_ways(ids, prefix, search, count=count)
+        terms = self._terms.find(text)
+        tasks = [_Task(text, ids, terms, way.ids[: len(prefix) + 1]) for way in ways]
         self._look_at_all(tasks, [[way] for way in ways])
         self._search_again(tasks, search)
         return [task.best for task in tasks]
