@@ -27,8 +27,8 @@ def attend_in_tiles(
     """Compute `attend` of queries, keys and values into `found`."""
     queries, keys, _ = given
     _attend[queries.shape[:2]](
-        *_told(*given, found),
-        *_task(queries, keys, mask),
+        *_with_strides(*given, found),
+        *_mask_and_sizes(queries, keys, mask),
         width=queries.size(3),
         tile=tile,
         num_warps=WARPS,
@@ -41,28 +41,28 @@ def gradients_in_tiles(
     """Compute `attend_backward` of a gradient, queries, keys and values into `found`."""
     _, queries, keys, _ = given
     _go_back[queries.shape[:2]](
-        *_told(*given, *found),
-        *_task(queries, keys, mask),
+        *_with_strides(*given, *found),
+        *_mask_and_sizes(queries, keys, mask),
         width=queries.size(3),
         tile=tile,
         num_warps=WARPS,
     )
 
 
-def _told(*tensors: Tensor) -> list[Tensor | int]:
+def _with_strides(*tensors: Tensor) -> list[Tensor | int]:
     """Return each tensor, or a copy that is laid out as the kernels want it, and its stride."""
-    told: list[Tensor | int] = []
+    arguments: list[Tensor | int] = []
     for tensor in tensors:
         _, heads, length, d_k = tensor.shape
         row, head, position, number = tensor.stride()
         if (row, head, number) == (length * position, d_k, 1):
-            told += [tensor, position]
+            arguments += [tensor, position]
         else:  # how far a single position is from the next may be anything, even in a copy
-            told += [tensor.transpose(1, 2).contiguous(), heads * d_k]
-    return told
+            arguments += [tensor.transpose(1, 2).contiguous(), heads * d_k]
+    return arguments
 
 
-def _task(queries: Tensor, keys: Tensor, mask: Tensor) -> list[Tensor | int | float]:
+def _mask_and_sizes(queries: Tensor, keys: Tensor, mask: Tensor) -> list[Tensor | int | float]:
     """Return the mask with its strides, 0 where it is one for all, the lengths and the scale."""
     mask = mask.contiguous()
     row, query = (0 if mask.size(dim) == 1 else mask.stride(dim) for dim in (0, 2))
