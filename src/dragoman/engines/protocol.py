@@ -58,9 +58,10 @@ class Engine(Protocol):
         """Translate sentences, given as tokens without EOS; the results keep their order.
 
         Each gets `config.n_best` hypotheses, or fewer if there are not that many, but at least one.
-        A sentence without tokens gets one empty hypothesis. If phrases are required of each
-        sentence, every hypothesis has them; a sentence whose phrases cannot be produced gets none.
-        If a prefix is given for each sentence, all but an empty hypothesis begin with it.
+        A sentence without tokens gets one empty hypothesis, whatever else is asked. If phrases are
+        required of each sentence, every other hypothesis has them; a sentence whose phrases cannot
+        be produced gets none. If a prefix is given for each sentence, every other hypothesis begins
+        with it.
 
         Raises:
             EngineError: the engine cannot run such a search.

@@ -275,7 +275,8 @@ def _batches(
     """Group the sentences that can be searched together, for some workers."""
     for length in sorted({len(prefix) for prefix in prefixes}):
         chosen = [i for i, prefix in enumerate(prefixes) if len(prefix) == length]
-        lengths = [len(sources[i]) and len(sources[i]) + length for i in chosen]
+        # What has no source has no length, and so no place in a batch.
+        lengths = [len(sources[i]) + length if sources[i] else 0 for i in chosen]
         for batch in group_by_length(lengths, even_budget(lengths, budget, num_workers)):
             yield [chosen[place] for place in batch]
 

@@ -32,8 +32,8 @@ class KeysAndValues:
     def append(self, newer: "KeysAndValues") -> "KeysAndValues":
         """Append later positions, as decoding does with each token.
 
-        Room is filled in place, so a cache with room can be continued only once; without room, all
-        of it is copied.
+        Room is filled in place, so a cache with room can be continued only once; without room, as
+        in exported graphs, all of it is copied.
         """
         if self.room == 0:
             return KeysAndValues(
