@@ -219,6 +219,16 @@ def test_a_run_from_before_there_were_plans_goes_on_with_its_defaults(
     assert rehearsals == []
 
 
+def test_a_plan_of_endless_brackets_is_refused_like_any_damage(
+    given: dict[str, Any], rehearsals: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / PLAN_FILE).write_text("[" * 100_000)
+
+    with pytest.raises(RunError, match=r"plan\.json: not a plan that training wrote; delete it"):
+        planned(given, tmp_path / "run")
+
+
 def test_nothing_is_planned_where_it_could_not_be_trained(
     given: dict[str, Any],
     rehearsals: list[dict[str, Any]],

@@ -123,5 +123,5 @@ def _read(path: Path) -> _KeptPlan | None:
     try:
         kept = json.loads(path.read_bytes())
         return _KeptPlan(**{**kept, "plan": Plan(**kept["plan"])})
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise RunError(f"{path}: not a plan that training wrote; delete it") from error
