@@ -131,6 +131,24 @@ def test_an_argument_that_is_not_utf_8_is_explained(
     assert "the model reads “cat”" in capsys.readouterr().err
 
 
+def test_a_model_that_draws_its_translations_is_shown_with_a_beam_and_it_is_said(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    description, page = model / "model.toml", tmp_path / "cat.html"
+    drawing = description.read_text(encoding="utf-8").replace(
+        "[search]\n", "[search]\nsampling_temperature = 0.7\n"
+    )
+    assert "sampling_temperature = 0.7" in drawing
+    description.write_text(drawing, encoding="utf-8")
+
+    assert main(["explain", str(model), SENTENCE, "-o", str(page)]) == 0
+    assert "dragoman translate draws the tokens" in capsys.readouterr().err
+    assert "dragoman translate draws the tokens" in page.read_text(encoding="utf-8")
+
+    assert main(["plot", "attention", str(model), SENTENCE, "-o", str(page)]) == 0
+    assert "dragoman translate draws the tokens" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "complaint"),
     [

@@ -50,7 +50,7 @@ def explain(
     from dragoman.model_directory import ModelDirectory
     from dragoman.tokenizers.normalisation import encodable
     from dragoman.visualisation.explain_page import explain_page
-    from dragoman.visualisation.shown_sentence import shown_sentence
+    from dragoman.visualisation.shown_sentence import DRAWN, shown_sentence
     from dragoman.visualisation.trace import trace_translation
     from dragoman.visualisation.trace_json import trace_json
 
@@ -60,6 +60,8 @@ def explain(
         ending_of(output, ("html",))
     directory = ModelDirectory(model)
     shown = shown_sentence(directory, encodable(sentence))
+    if directory.search.samples:
+        shown.notes.append(DRAWN)
     trace = trace_translation(directory, shown.text, _configure(directory, beam_size))
     for note in shown.notes:
         print(f"warning: {note}", file=sys.stderr)
@@ -71,8 +73,11 @@ def explain(
 
 
 def _configure(directory: "ModelDirectory", beam_size: int | None) -> "SearchConfig":
-    """Take the model's search settings, with another beam size if one was given."""
-    search = directory.search
+    """Take the model's search settings, with another beam size if one was given.
+
+    Samples have no candidates to show: where a model draws, what it is sure of is searched for.
+    """
+    search = directory.search.without_sampling() if directory.search.samples else directory.search
     if beam_size is None:
         return search
     with settings_are_options(["beam_size"]):

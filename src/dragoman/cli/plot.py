@@ -69,13 +69,15 @@ def attention(
     from dragoman.tokenizers.normalisation import encodable
     from dragoman.visualisation.attended_sentence import KINDS, attend, head_maps
     from dragoman.visualisation.attention_page import attention_page
-    from dragoman.visualisation.shown_sentence import ShownSentence, shown_sentence
+    from dragoman.visualisation.shown_sentence import DRAWN, ShownSentence, shown_sentence
 
     directory = ModelDirectory(model)
     languages = directory.description.languages
     shown = ShownSentence(sentence, [])
     if translation is None:
         shown = shown_sentence(directory, encodable(sentence))
+        if directory.search.samples:
+            shown.notes.append(DRAWN)
     for note in shown.notes:
         print(f"warning: {note}", file=sys.stderr)
     attended = attend(directory, shown.text, translation)

@@ -14,6 +14,11 @@ WITHIN_TAGS = (
     "where it cannot tell, it joins the translations of these pieces"
 )
 
+DRAWN = (
+    "dragoman translate draws the tokens of a translation, as the model's search settings say; "
+    "here a beam searches for the best ones"
+)
+
 
 class ShownSentence(NamedTuple):
     """The part of a text that can be explained."""
