@@ -42,6 +42,25 @@ def test_wrong_use_is_told_and_leaves_nothing_behind(
     assert not (tmp_path / "run").exists()
 
 
+def test_a_text_that_is_not_there_is_missed_and_leaves_nothing_behind(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, run, dev = build_model(tmp_path), tmp_path / "run", tmp_path / "dev.tsv"
+    pairs = tmp_path / "pairs.tsv"
+    judged = f'corpora.validation=[{{path="{dev}"}}]'
+    command = ["distill", str(model), str(pairs), "--student", "tiny-6-1", "--set", judged]
+
+    assert main([*command, "-o", str(run)]) == 1
+    assert capsys.readouterr().err == f"dragoman: {pairs}: there is no such file\n"
+    pairs.write_text("a cat\tun gatto\n", encoding="utf-8")
+    assert main([*command, "-o", str(run)]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith(f"dragoman: {dev}: there is no such file, and the student is judged")
+    assert f"run the command where {model} was trained" in error
+
+    assert not run.exists()
+
+
 def test_a_text_that_lacks_its_case_is_told_and_leaves_nothing_behind(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -11,6 +11,8 @@ from dragoman.bulk.files import Distribute, Progress, translate_files
 from dragoman.bulk.job import Job, TranslatorSettings
 from dragoman.bulk.plain_text import PlainText
 from dragoman.corpora.config import CorpusConfig
+from dragoman.corpora.fingerprint import files_of
+from dragoman.corpora.text_file import CorpusError
 from dragoman.decoding.config import RANGES, SearchConfig
 from dragoman.distillation.student import as_learnt, student_recipe
 from dragoman.distillation.text import write_pairs, write_sources
@@ -144,12 +146,31 @@ def distil(
     recipe = student_recipe(teacher, order.student, pairs, order.assignments)
     require_compiler(recipe.training, device_of_process(recipe.training.device))
     search = _search(teacher, order.n_best)
+    _require_text(order, recipe)
     make_directory(order.directory)
     with named_when_unwritable(order.directory), only_one(order.directory):
         claim(recipe, order.directory)
         folder.mkdir(exist_ok=True)
         _translate(order, recipe, search, distribute, tell, display)
     return train_model(recipe, order.directory, display)
+
+
+def _require_text(order: Distillation, recipe: Recipe) -> None:
+    """Miss a text that is not there before anything is written.
+
+    Raises:
+        CorpusError: it is one to translate, or one that the student is judged by.
+    """
+    judges = {"validation": recipe.corpora.validation, "test": recipe.corpora.test}
+    for use, corpora in {"train": order.corpora, **judges}.items():
+        for path in (path for corpus in corpora for _, path in files_of(corpus)):
+            if path.exists():
+                continue
+            remedy = (
+                f", and the student is judged by it; run the command where {order.teacher} was "
+                f"trained, or name another text with --set 'corpora.{use}=[{{path=\"dev.tsv\"}}]'"
+            )
+            raise CorpusError(f"{path}: there is no such file{remedy if use in judges else ''}")
 
 
 def _files(order: Distillation) -> list[Path]:
