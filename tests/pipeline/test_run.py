@@ -79,6 +79,15 @@ def test_a_place_where_no_directory_can_be_made_is_named(
         train_model(make_recipe(), Path("/proc/runs/x"), display)
 
 
+@pytest.mark.skipif(not Path("/sys").is_dir(), reason="there is no /sys")
+def test_a_place_where_nobody_may_write_is_named_with_the_remedy(
+    make_recipe: MakeRecipe, display: Listener
+) -> None:
+    expected = r"^/sys/x: cannot be written: [^;]+; name another directory with -o$"
+    with pytest.raises(RunError, match=expected):
+        train_model(make_recipe(), Path("/sys/x"), display)
+
+
 def test_validations_between_searches_compute_the_loss_only(
     make_recipe: MakeRecipe, tmp_path: Path, display: Listener
 ) -> None:
@@ -122,6 +131,32 @@ def test_a_peak_that_is_taken_for_a_factor_on_the_paper_s_formula_is_warned_of(
     said = [line for line in display.messages if "training.learning_rate" in line]
     # 0.001 * 16^-0.5 * 1^-0.5
     assert ["peaks at 0.00025;" in line for line in said] == [True] * warned
+
+
+@pytest.mark.parametrize(
+    ("search", "named"),
+    [
+        ({"beam_size": 8, "patience": 3}, None),
+        ({"sampling_temperature": 0.5}, None),
+        ({"sampling_temperature": 0.5, "beam_size": 8}, "search.beam_size"),
+        (
+            {"sampling_temperature": 0.5, "beam_size": 2, "patience": 3},
+            "search.beam_size and search.patience",
+        ),
+    ],
+)
+def test_settings_of_a_beam_that_sampling_does_without_are_warned_of(
+    search: dict[str, float],
+    named: str | None,
+    make_recipe: MakeRecipe,
+    tmp_path: Path,
+    display: Listener,
+) -> None:
+    train_model(make_recipe(search=search), tmp_path / "run", display)
+
+    said = [line for line in display.messages if "search.sampling_temperature" in line]
+    assert len(said) == (named is not None)
+    assert named is None or f"draws translations, which {named} cannot change" in said[0]
 
 
 @pytest.mark.parametrize("is_fast", [True, False])

@@ -59,6 +59,9 @@ MAY_CHANGE = (
 CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """A full disk, a quota that is used up, a file that may not grow, and a disk that fails."""
 
+NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
+"""Somebody else's directory, one of the system, and a disk that is only read."""
+
 
 class RunError(DragomanError):
     """A run cannot be started or continued in this directory."""
@@ -74,6 +77,12 @@ def make_directory(directory: Path) -> None:
         directory.mkdir(parents=True, exist_ok=True)
     except FileNotFoundError:  # what /proc says, though nothing is missing
         raise RunError(f"{directory}: cannot be written: no directory can be made there") from None
+    except OSError as error:
+        if error.errno not in NOT_ALLOWED:
+            raise
+        raise RunError(
+            f"{directory}: cannot be written: {error.strerror}; name another directory with -o"
+        ) from error
 
 
 @contextmanager

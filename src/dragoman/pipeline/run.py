@@ -13,6 +13,7 @@ from dragoman.corpora.prepared_text import PreparedText
 from dragoman.corpora.shapes import choose_shapes, length_histogram
 from dragoman.corpora.token_store import TokenStore
 from dragoman.counting import counted
+from dragoman.decoding.config import SearchConfig
 from dragoman.device import has_fast_bf16
 from dragoman.evaluation.config import EvaluationConfig
 from dragoman.evaluation.statistics import require_packages
@@ -226,7 +227,7 @@ def _announce(recipe: Recipe, trainer: Trainer, text: PreparedText, display: Dis
             f"warning: {trainer.device} only emulates bf16, which takes several times as long as "
             "float32; leave training.precision out, in another directory"
         )
-    for doubt in _doubts_about_the_rate(recipe):
+    for doubt in (*_doubts_about_the_rate(recipe), *_doubts_about_the_search(recipe.search)):
         display.message(f"warning: {doubt}")
     if (tokenize := recipe.evaluation.tokenize) != EvaluationConfig.tokenize:
         display.message(f"BLEU splits {recipe.target_language} as evaluation.tokenize = {tokenize}")
@@ -250,4 +251,19 @@ def _doubts_about_the_rate(recipe: Recipe) -> Iterator[str]:
             f"training.learning_rate = {training.learning_rate:g} is a factor on the formula of "
             f"training.schedule = 'paper', whose rate then peaks at {peak:.2g}; set 1 for the "
             "paper's own rate"
+        )
+
+
+def _doubts_about_the_search(search: SearchConfig) -> Iterator[str]:
+    """Say which settings of a beam have no effect, as the finished model samples."""
+    usual = SearchConfig()
+    idle = [
+        f"search.{name}"
+        for name in ("beam_size", "patience")
+        if getattr(search, name) != getattr(usual, name)
+    ]
+    if search.samples and idle:
+        yield (
+            f"search.sampling_temperature = {search.sampling_temperature:g} draws translations, "
+            f"which {' and '.join(idle)} cannot change; leave out one or the other"
         )
