@@ -45,6 +45,7 @@ def test_tables_become_configurations_and_back() -> None:
     [
         ({"nmae": "x"}, "unknown key nmae; did you mean name?"),
         ({"name": "x", "inner": {"rtae": 1}}, "unknown key inner.rtae; did you mean inner.rate?"),
+        ({"name": "x", "rate": 1}, "unknown key rate; did you mean inner.rate?"),
         ({"name": "x", "zzz": 1}, "unknown key zzz; the keys are name, size, inner, several"),
         ({}, "name is missing"),
         ({"name": 3}, "name = 3 should be a text"),

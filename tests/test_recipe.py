@@ -10,7 +10,7 @@ import tomli_w
 
 from dragoman.config import to_table
 from dragoman.decoding.config import RANGES
-from dragoman.errors import UsageError
+from dragoman.errors import DragomanError, UsageError
 from dragoman.recipe import Recipe, differences, read_recipe, recipe_from_table
 
 ROOT = Path(__file__).parents[1]
@@ -55,6 +55,8 @@ def test_a_preset_is_a_start_that_other_keys_change() -> None:
         ({"training": {"weight_decay": float("inf")}}, "inf should be zero or more, and finite"),
         ({"training": {"search_beam_size": WIDEST + 1}}, "beam_size = 1025 should be between 1"),
         ({"model": {"dropuot": 0.1}}, "unknown key model.dropuot; did you mean model.dropout?"),
+        ({"updates": 5}, "unknown key updates; did you mean training.updates?"),
+        ({"max_length_ratio": 2}, "did you mean cleaning.max_length_ratio or search.max_"),
         ({"tokenizer": {"joint": False}}, "tokenizer.joint = false does not go with"),
         ({"training": {"metric": "BLEU", "search_every": 2}}, "needs search_every = 1"),
         ({"training": {"from_model": "a", "layers_from": "b"}}, "'a' does not go with layers_from"),
@@ -173,6 +175,20 @@ def test_a_recipe_is_read_once_so_that_it_may_be_a_pipe(tmp_path: Path) -> None:
     writing.join()
     assert recipe.seed == 3
     assert (written, given) == (SMALLEST, {**SMALLEST, "seed": 3})
+
+
+def test_a_run_is_no_recipe_and_it_is_said_how_it_goes_on(tmp_path: Path) -> None:
+    run = tmp_path / "my run"
+    run.mkdir()
+    with pytest.raises(
+        DragomanError, match=r"my run: a directory, where a recipe is expected, which"
+    ):
+        read_recipe(run)
+    (run / "recipe.toml").touch()
+
+    expected = rf"; dragoman train '{run}/recipe\.toml' -o '{run}' goes on with its run$"
+    with pytest.raises(DragomanError, match=expected):
+        read_recipe(run)
 
 
 def test_a_text_is_no_recipe_and_it_is_said_what_writes_one(tmp_path: Path) -> None:

@@ -37,7 +37,8 @@ def from_table(config_type: type[Config], table: dict[str, Any], *, at: str = ""
     declared = [field.name for field in fields(config_type)]  # type: ignore[arg-type]
     for key in table:
         if key not in declared:
-            raise UsageError(_unknown(at + key, [at + name for name in declared]))
+            within = [name for name in declared if key in _settings_of(hints[name])]
+            raise UsageError(_unknown(at + key, [at + name for name in declared], within))
     required = [
         field.name
         for field in fields(config_type)  # type: ignore[arg-type]
@@ -100,8 +101,16 @@ def nearest(word: str, known: list[str]) -> str | None:
     return next(iter(difflib.get_close_matches(word, known, n=1, cutoff=0.5)), None)
 
 
-def _unknown(key: str, known: list[str]) -> str:
-    """Say that a key is unknown and which one was probably meant."""
+def _settings_of(kind: Any) -> list[str]:
+    """List the keys of a section; any other setting has none."""
+    return [field.name for field in fields(kind)] if is_dataclass(kind) else []
+
+
+def _unknown(key: str, known: list[str], sections: list[str]) -> str:
+    """Say that a key is unknown and which one was probably meant, perhaps one of a section."""
+    if sections:
+        meant = " or ".join(f"{section}.{key}" for section in sections)
+        return f"unknown key {key}; did you mean {meant}?"
     if close := nearest(key, known):
         return f"unknown key {key}; did you mean {close}?"
     return f"unknown key {key}; the keys are {', '.join(known)}"

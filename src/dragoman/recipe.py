@@ -3,6 +3,7 @@
 from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
+from shlex import quote
 from typing import Any, NamedTuple
 
 from dragoman.config import from_table, nearest, read_table, set_key
@@ -10,7 +11,7 @@ from dragoman.corpora.batching_config import BatchingConfig
 from dragoman.corpora.config import CleaningConfig, CorporaConfig
 from dragoman.corpora.text_file import as_setting
 from dragoman.decoding.config import SearchConfig
-from dragoman.errors import UsageError
+from dragoman.errors import DragomanError, UsageError
 from dragoman.evaluation.config import EvaluationConfig, usual_evaluation
 from dragoman.languages.codes import is_language_code, language_code, same_language
 from dragoman.model.config import LARGEST, PRESETS, STUDENTS, TransformerConfig
@@ -107,9 +108,19 @@ def read_recipe(path: Path, assignments: tuple[str, ...] = ()) -> ReadRecipe:
     """Read a recipe file and apply `section.key=value` assignments to it.
 
     Raises:
-        DragomanError: there is no such file.
+        DragomanError: there is no such file, or it is a directory.
         UsageError: the file or an assignment is wrong; the message names the key.
     """
+    if path.is_dir():
+        again = path / "recipe.toml"
+        raise DragomanError(
+            f"{path}: a directory, where a recipe is expected"
+            + (
+                f"; dragoman train {quote(str(again))} -o {quote(str(path))} goes on with its run"
+                if again.is_file()
+                else ", which is a TOML file"
+            )
+        )
     try:
         written = read_table(path)
     except UsageError as error:

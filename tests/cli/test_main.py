@@ -31,7 +31,7 @@ def outcome(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, s
         (["train"], 2, "RECIPE"),
         (["train", "missing.toml"], 1, "missing.toml: there is no such file"),
         (["train", "x.toml", "--ouput", "y"], 2, "--output"),
-        (["train", "."], 1, ".: a directory stands where a file is expected"),
+        (["train", "."], 1, ".: a directory, where a recipe is expected, which is a TOML file"),
         (["translate", "nowhere"], 1, "nowhere: there is no model here, as there is no such"),
         (["translate", "."], 1, ".: there is no model here, as it has no model.toml"),
         (["translate", "a.en"], 1, "a.en: a file, where the directory of a model is expected"),
