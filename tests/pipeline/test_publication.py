@@ -131,11 +131,13 @@ def test_the_card_says_what_is_private(published: Path) -> None:
 def test_the_card_counts_what_was_not_learnt_from(
     policy: str, overlap: int, note: str, published: Path
 ) -> None:
-    corpus = CorpusSummary("books", 2.0, 90, 70, {"duplicate": 15}, overlap, held_out=4)
+    corpus = CorpusSummary("books", 2.0, 9000, 8980, {"duplicate": 15}, overlap, held_out=4)
 
     card = model_card(with_corpus(published, corpus, policy), "")
 
-    assert f"| books | 2 | 90 | 70 | 15 duplicate; {note}; 4 held out for validation |" in card
+    assert (
+        f"| books | 2 | 9,000 | 8,980 | 15 duplicate; {note}; 4 held out for validation |" in card
+    )
 
 
 def with_corpus(published: Path, corpus: CorpusSummary, policy: str) -> ModelDescription:

@@ -101,7 +101,7 @@ def _show(model: Path, test: Path) -> None:
     sources, references = zip(*pairs, strict=True)
     translations = Translator(model)(list(sources))
     print(
-        f"\n{len(pairs)} test sentences, with combinations of words that the training text lacks:"
+        f"\n{len(pairs):,} test sentences, with combinations of words that the training text lacks:"
     )
     config = EvaluationConfig()
     print(scores_to_text(score(translations, references, config)))

@@ -83,7 +83,7 @@ def corpus_rows(training: dict[str, Any]) -> list[list[str]]:
     rows = []
     for table in training["corpora"]:
         corpus = CorpusSummary(**table)
-        counts = f"{corpus.weight:g}", str(corpus.read), str(corpus.kept)
+        counts = f"{corpus.weight:g}", f"{corpus.read:,}", f"{corpus.kept:,}"
         rows.append([corpus.name, *counts, corpus.notes(policy) or "-"])
     return rows
 
