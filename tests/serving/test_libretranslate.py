@@ -249,7 +249,7 @@ def test_a_file_is_translated_and_fetched(address: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "problem"),
     [
-        ("a.xls", b"PK", "only files whose names end in .txt, .html, .htm, .xhtml, .srt"),
+        ("a.xls", b"PK", "only files whose names end in .txt, .html, .htm, .xhtml, .md"),
         ("a.srt", b"A cat", "line 1: no line has times such as"),
         ("a.txt", b"caf\xe9", "not UTF-8: byte 0xe9 at 3"),
         ("a.txt", b"x" * 1000, "1000 characters are too many; this server takes 500 at once"),

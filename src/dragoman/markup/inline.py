@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from dragoman.languages.scripts import UNSPACED_CHARACTER, is_mark
 from dragoman.markup.passage import PlainText
+from dragoman.markup.resemblance import count_words, find_alike
 from dragoman.markup.tags import Token
 from dragoman.terms.term import WORD_CHARACTER, is_of_word
 from dragoman.tokenizers.sentences import joint
@@ -136,11 +137,11 @@ class Sentence:
     """A sentence with tags in it.
 
     It is translated as a whole, without its tags, and the text between two tags that belong
-    together is translated once more on its own. If that is found in the translation of the whole,
-    exactly once, the tags go around it. A line break that only wraps the sentence goes between two
-    words, about as far into the sentence as it was. If a place is not found, or the tags are more
-    tangled than that, the text between any two tags is translated on its own, which keeps all tags
-    in order but costs fluency. A comment goes between two words, too.
+    together is translated once more on its own. The tags go around that in the translation of the
+    whole, or around what resembles it most. A line break that only wraps the sentence goes between
+    two words, about as far into the sentence as it was. If a place is not found, or the tags are
+    more tangled than that, the text between any two tags is translated on its own, which keeps all
+    tags in order but costs fluency. A comment goes between two words, too.
 
     Args:
         spans: The sentence.
@@ -201,9 +202,10 @@ class Sentence:
     def _place(self, whole: str, texts: list[str]) -> str | None:
         """Find all spans in the translation of the whole, and write it with their tags."""
         places: list[tuple[int, int, Span]] = []
-        for span, text in zip(self._spans, texts, strict=True):
+        ends = accumulate(len(span.text) for span in self._spans)
+        for span, text, end in zip(self._spans, texts, ends, strict=True):
             if not (span.is_bare or span.wraps or span.is_comment):
-                found = _find(text, whole) if span.fixed is None else _find_kept(text, whole)
+                found = self._find(span, text, whole, end)
                 if len(found) != 1:
                     return None
                 places.append((*found[0], span))
@@ -220,6 +222,20 @@ class Sentence:
             written += self._write(whole[done:start]) + self._dress(span, whole[start:end])
             done = end
         return written + self._write(whole[done:])
+
+    def _find(self, span: Span, text: str, whole: str, end: int) -> list[tuple[int, int]]:
+        """Find the translation of a span, which ends somewhere in the source, in the whole."""
+        if span.fixed is not None:
+            return _find_kept(text, whole)
+        found = _find(text, whole)
+        if len(found) == 1 or len(self._spans) * len(whole) > _MOST_COMPARED:
+            return found
+        return find_alike(
+            whole,
+            text,
+            num_words=count_words(span.text),
+            middle=(end - len(span.text) / 2) / len(self.source),
+        )
 
     def _place_wraps(
         self, whole: str, taken: Sequence[tuple[int, int]]
@@ -317,6 +333,10 @@ def _needs_no_space(before: str, after: str) -> bool:
     opens, closes = unicodedata.category(before), unicodedata.category(after)
     return opens not in ("Ps", "Pi") and closes not in ("Pe", "Pf", "Po")
 
+
+_MOST_COMPARED = 100_000
+"""Spans of a sentence times letters of its translation: what takes a second. Sentences that people
+write have a few thousand."""
 
 _FULL_STOPS = ".\u3002\uff0e\uff61\u0964"
 

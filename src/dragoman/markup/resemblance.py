@@ -1,0 +1,96 @@
+"""Where in a translation some words of the source are, judged by their translation on its own.
+
+On its own, a word is often translated otherwise than within its sentence: with another ending, with
+an article, or as a sentence. What is alike in both is enough to find it: of 572 stretches of one to
+three words that were not found to the letter, 498 were found like this, and 358 of them exactly
+(`docs/experiments.md`, 2026-11-27).
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+from typing import NamedTuple
+
+from dragoman.languages.scripts import UNSPACED_CHARACTER
+
+_WORD = re.compile(r"\w+['’]?")
+_FEWEST_LETTERS = 3
+_LEAST_OF_WORD = 0.6
+"""How much of the longer of two words their common beginning has to be."""
+
+_LEAST_ALIKE = 0.6
+_MOST_WORDS = 20
+"""Of a stretch; longer ones are seldom split otherwise, and the time grows with the square."""
+
+
+class _Stretch(NamedTuple):
+    start: int
+    end: int
+    alike: float
+    """Twice the words that are alike, divided by all words of both."""
+
+
+def find_alike(whole: str, text: str, *, num_words: int, middle: float) -> list[tuple[int, int]]:
+    """Find the stretch of a translation that a text resembles most.
+
+    Args:
+        whole: The translation.
+        text: Words of its source, translated on their own.
+        num_words: How many words the source has there. If its translation has more by far, it says
+            more than that.
+        middle: Where these words are in the source, from 0 to 1; of stretches that are as good, the
+            nearest to that is taken.
+
+    Returns:
+        From where to where; nothing if none resembles it enough, or there are no words, as in a
+        script without spaces.
+    """
+    words = [found[0].casefold() for found in _WORD.finditer(text)]
+    if not 0 < len(words) <= _MOST_WORDS or UNSPACED_CHARACTER.search(whole):
+        return []
+    expected = min(len(words), num_words + 1)
+    stretches = list(_stretches(whole, words, expected))
+    best = max(
+        stretches,
+        key=lambda each: (
+            each.alike,
+            -abs((each.start + each.end) / (2 * len(whole)) - middle),
+            each.end - each.start,
+        ),
+        default=None,
+    )
+    return [] if best is None or best.alike < _LEAST_ALIKE else [(best.start, best.end)]
+
+
+def count_words(text: str) -> int:
+    """Count words as `find_alike` does."""
+    return sum(1 for _ in _WORD.finditer(text))
+
+
+def _stretches(whole: str, words: Sequence[str], expected: int) -> Iterator[_Stretch]:
+    """Yield the stretches of a text that begin and end with one of some words."""
+    found = list(_WORD.finditer(whole))
+    texts = [each[0].casefold() for each in found]
+    are_alike = [any(_is_alike(word, text) for word in words) for text in texts]
+    for first in range(len(found)):
+        if not are_alike[first]:
+            continue
+        left, num_alike = list(words), 0
+        for last in range(first, min(len(found), first + 2 * len(words))):
+            match = next((word for word in left if _is_alike(word, texts[last])), None)
+            if match is None:
+                continue
+            left.remove(match)
+            num_alike += 1
+            num_all = last - first + 1 + max(expected, num_alike)
+            yield _Stretch(found[first].start(), found[last].end(), 2 * num_alike / num_all)
+
+
+def _is_alike(first: str, second: str) -> bool:
+    """Tell whether two words are one, perhaps with different endings."""
+    if first == second:
+        return True
+    pairs = zip(first, second, strict=False)
+    num_common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    longer = max(len(first), len(second))
+    return num_common >= max(_FEWEST_LETTERS, _LEAST_OF_WORD * longer)
