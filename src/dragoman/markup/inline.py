@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from dragoman.languages.scripts import UNSPACED_CHARACTER, is_mark
 from dragoman.markup.passage import PlainText
-from dragoman.markup.resemblance import count_words, find_alike
+from dragoman.markup.resemblance import find_alike
 from dragoman.markup.tags import Token
 from dragoman.terms.term import WORD_CHARACTER, is_of_word
 from dragoman.tokenizers.sentences import joint
@@ -233,7 +233,7 @@ class Sentence:
         return find_alike(
             whole,
             text,
-            num_words=count_words(span.text),
+            source=span.text,
             middle=(end - len(span.text) / 2) / len(self.source),
         )
 
