@@ -47,6 +47,9 @@ KEPT = {
     "<p a=1>\na <b>cat</b>\n</p>\n\n<!-- a -->\n": "<p a=1>\nA <b>CAT</b>\n</p>\n\n<!-- a -->\n",
     "A &lt;cat&gt; \\*and\\* 2 * 3 * a_b_c\n": "A \\<CAT\\> \\*AND\\* 2 \\* 3 \\* A\\_B\\_C\n",
     "A & B < C * D_E_F\n": "A & B < C * D_E_F\n",
+    "\u00a0\nA cat <i></i><b> </b>\n": "\u00a0\nA CAT <i></i><b> </b>\n",
+    "<b>A</b> cat\n": "<b>A</b> CAT\n",
+    "\\[a cat]: /b\n": "\\[A CAT]: /B\n",
     "12\n\n\n***\n": None,
     "": None,
 }

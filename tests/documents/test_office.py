@@ -3,6 +3,7 @@
 import io
 import re
 import zipfile
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -240,3 +241,12 @@ def test_what_is_not_changed_has_its_text_and_things_in_their_order(runs: list[s
     assert re.findall("<w:r><w:(?:tab|drawing)/></w:r>", found) == things
     text = "".join(re.sub("<[^>]*>", "", each) for each in runs)
     assert "".join(re.sub("<[^>]*>", "", found).split()) == "".join(text.split())
+
+
+@given(st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), max_size=4))
+def test_a_damaged_archive_is_read_or_refused(changes: list[tuple[float, int]]) -> None:
+    content = bytearray(docx(paragraph(run("A cat"), run(" sleeps", "<w:b/>"))))
+    for place, value in changes:
+        content[int(place * len(content))] = value
+    with suppress(DocumentError):
+        translated(bytes(content))

@@ -23,7 +23,7 @@ _FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\r?\n(?:.*\n)*?\1[ \t]*(?:\r?\n|\
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+\Z")
 _HEADING = re.compile(r"[^#]*#{1,6}")
-_STARTS_BLOCK = re.compile(r"[-+*](?!\S)|#{1,6}(?!\S)|>|[=-]+\s*\Z|`{3}|~{3}|<")
+_STARTS_BLOCK = re.compile(r"[-+*](?!\S)|#{1,6}(?!\S)|>|[=-]+\s*\Z|`{3}|~{3}|<|\[(?!\^)[^\]]*\]:")
 _STARTS_LIST = re.compile(r"(\d{1,9})([.)])(?!\S)")
 _NARROWEST = 40
 
@@ -112,6 +112,8 @@ def _texts(
             yield _Place(token.content, start, start + len(token.content), kind)
         else:
             content = token.content.split("\n")
+            while not lines[first].rstrip().endswith(content[0].strip()):
+                first += 1  # which is blank, but not as Markdown understands it
             numbers = range(first, first + len(content))
             prefixes = [
                 lines[i].rstrip().removesuffix(part.strip())
@@ -147,8 +149,12 @@ class _Text:
             return re.sub(r"#\Z", r"\#", text)
         if self._place.kind == "paragraph" and (item := _STARTS_LIST.match(text)):
             return f"{item[1]}\\{text[item.end(1) :]}"
-        starts_block = _STARTS_BLOCK.match(text) and not text.startswith("<")
-        return f"\\{text}" if self._place.kind == "paragraph" and starts_block else text
+        starts_block = self._place.kind == "paragraph" and _STARTS_BLOCK.match(text)
+        return f"\\{text}" if starts_block and not self._starts_with_tag(text) else text
+
+    def _starts_with_tag(self, text: str) -> bool:
+        first = self._read(text)[0]
+        return (first.around[0].start if first.around else str(first.thing)).startswith("<")
 
     def _wrap(self, text: str) -> list[str]:
         """Cut a text into lines of the width that it had, if it had lines."""

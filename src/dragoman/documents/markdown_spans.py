@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby, takewhile
+from itertools import accumulate, groupby, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from dragoman.documents.paragraph import Inline
@@ -61,6 +61,7 @@ def read_spans(tokens: Sequence["Token"], content: str) -> list[Inline]:
     parts: list[Inline] = []
     around: list[Mark] = []
     tags = _pairs_of_tags(tokens)
+    ends_of_tags = set(tags.values())
     for i, token in enumerate(tokens):
         name, _, place = token.type.rpartition("_")
         if token.info == "auto":  # an address in angle brackets: two tokens, and it between them
@@ -68,7 +69,7 @@ def read_spans(tokens: Sequence["Token"], content: str) -> list[Inline]:
                 parts.append(Inline(tuple(around), thing=f"<{tokens[i + 1].content}>"))
         elif i and tokens[i - 1].info == "auto" and tokens[i - 1].type == "link_open":
             continue
-        elif i in tags.values() or (name in _AROUND and place == "close"):
+        elif i in ends_of_tags or (name in _AROUND and place == "close"):
             around.pop()
         elif i in tags or name in _AROUND:
             around.append(_mark(i, token, tokens[tags.get(i, i)].content, written))
@@ -142,7 +143,9 @@ def _pairs_of_tags(tokens: Sequence["Token"]) -> dict[int, int]:
                 opened.append((name, i))
             elif tag[1] and opened and opened[-1][0] == name:
                 pairs[opened.pop()[1]] = i
-    return pairs
+    are_said = (bool(t.content.strip()) and t.type != "html_inline" for t in tokens)
+    num_said = list(accumulate(are_said))
+    return {start: end for start, end in pairs.items() if num_said[end] > num_said[start]}
 
 
 def mean_the_same(first: Iterable[Inline], second: Iterable[Inline]) -> bool:

@@ -37,13 +37,14 @@ _HAS_TEXT = re.compile(r"<(?:[\w.-]+:)?[tph][\s/>]")
 _END = "\0"  # which XML cannot have
 _BETWEEN_TAGS = re.compile(r"(?<=>)[^<]+")
 _NOT_READ = (
-    UnicodeDecodeError,
     zipfile.BadZipFile,
     zlib.error,
     EOFError,
-    NotImplementedError,  # another compression
-    RuntimeError,  # encrypted
+    OSError,
+    ValueError,  # not UTF-8, or a place before the beginning
+    RuntimeError,  # encrypted, or another compression or version
 )
+"""What `zipfile` raises of files that are damaged, or are no archives."""
 
 
 class Dialect(Protocol):
@@ -108,7 +109,7 @@ def write_office(text: str, content: bytes) -> bytes:
 def _open(content: bytes) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(io.BytesIO(content))
-    except zipfile.BadZipFile:
+    except _NOT_READ:
         raise DocumentError(None, "it is not an office document, or a damaged one") from None
 
 
