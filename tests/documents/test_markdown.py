@@ -37,7 +37,7 @@ KEPT = {
     "A <b>red</b> cat<br>here <x-y/>\n": "A <b>RED</b> CAT<br>HERE <x-y/>\n",
     "- a cat\n  - a dog\n\n1. one\n2) two\n": "- A CAT\n  - A DOG\n\n1. ONE\n2) TWO\n",
     "- [ ] a cat\n- [x] a dog\n": "- [ ] A CAT\n- [x] A DOG\n",
-    "> [!NOTE]\n> A cat\n": "> [!NOTE] A CAT\n",
+    "> [!NOTE]\n> A cat\n> sleeps\n": "> [!NOTE]\n> A CAT SLEEPS\n",
     "A cat[^1] sleeps\n\n[^1]: A note\n": "A CAT[^1] SLEEPS\n\n[^1]: A NOTE\n",
     "|a|b \\| c|\n|-|-|\n|x `y\\|z`| x |\n": "|A|B \\| C|\n|-|-|\n|X `y\\|z`| X |\n",
     "    a cat\n\n```\na dog\n```\n~~~ x\na\n~~~\n": None,
@@ -58,6 +58,11 @@ KEPT = {
 @pytest.mark.parametrize(("text", "expected"), KEPT.items())
 def test_words_are_translated_and_signs_stay(text: str, expected: str | None) -> None:
     assert in_capitals(text) == (text if expected is None else expected)
+
+
+def test_a_box_of_a_task_and_the_sign_of_a_note_are_no_part_of_a_sentence() -> None:
+    passage = take_markdown_apart("- [ ] A cat\n\n[^1]: A dog[^2] sleeps\n", READER)
+    assert [piece.strip() for piece in passage.pieces] == ["A cat", "A dog{x0} sleeps"]
 
 
 def test_lines_of_a_paragraph_are_one_text_and_are_wrapped_again() -> None:
@@ -106,7 +111,9 @@ def test_a_break_that_is_meant_stays(sign: str, line_break: str) -> None:
         *("_a_", "[a](b)", "<b>a</b>", "`a`", "&amp;", "\\*", "![a](b)", "<http://a.b>", "~~a~~"),
     ],
 )
-@pytest.mark.parametrize("place", ["A cat", "# A cat", "- A cat", "|A cat|\n|-|", "A *dog* runs"])
+@pytest.mark.parametrize(
+    "place", ["A cat", "# A cat", "- A cat", "|A cat|\n|-|", "A *dog* runs", "a  \nA cat"]
+)
 def test_a_translation_is_text_whatever_it_looks_like(place: str, translation: str) -> None:
     before = rendered(place)
     text = re.sub("A cat|runs", "X", place)

@@ -147,10 +147,15 @@ class _Text:
         """Keep a text from being a list, a heading or the like by how it begins or ends."""
         if self._place.kind == "heading":
             return re.sub(r"#\Z", r"\#", text)
-        if self._place.kind == "paragraph" and (item := _STARTS_LIST.match(text)):
-            return f"{item[1]}\\{text[item.end(1) :]}"
-        starts_block = self._place.kind == "paragraph" and _STARTS_BLOCK.match(text)
-        return f"\\{text}" if starts_block and not self._starts_with_tag(text) else text
+        if self._place.kind == "paragraph":
+            return "\n".join(map(self._escape_line, text.split("\n")))
+        return text
+
+    def _escape_line(self, line: str) -> str:
+        if item := _STARTS_LIST.match(line):
+            return f"{item[1]}\\{line[item.end(1) :]}"
+        starts_block = _STARTS_BLOCK.match(line) and not self._starts_with_tag(line)
+        return f"\\{line}" if starts_block else line
 
     def _starts_with_tag(self, text: str) -> bool:
         first = self._read(text)[0]

@@ -13,8 +13,11 @@ if TYPE_CHECKING:
 _EMPHASES = ("em", "strong", "s")
 _AROUND = (*_EMPHASES, "link")
 
-_SIGNS = re.compile(r"\[\^[^\]\s]+\]:?|\A\[[ xX]\](?=\s)|\A\[!\w+\]")
-"""Notes, boxes of tasks and kinds of remarks, which the parser takes for text."""
+_REMARK = re.compile(r"\[!\w+\]")
+"""Such as `[!NOTE]`, which stands on a line of its own."""
+
+_SIGNS = re.compile(rf"\[\^[^\]\s]+\]:?|\A\[[ xX]\](?=\s)|\A{_REMARK.pattern}")
+"""Notes, boxes of tasks and remarks, which the parser takes for text."""
 
 _TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)[^>]*?(/?)>", re.DOTALL)
 _LABEL = re.compile(r"\[\s*((?:[^\[\]\\]|\\.)+?)\s*\]", re.DOTALL)
@@ -69,6 +72,8 @@ def read_spans(tokens: Sequence["Token"], content: str) -> list[Inline]:
                 parts.append(Inline(tuple(around), thing=f"<{tokens[i + 1].content}>"))
         elif i and tokens[i - 1].info == "auto" and tokens[i - 1].type == "link_open":
             continue
+        elif token.type == "softbreak" and _REMARK.fullmatch(tokens[i - 1].content):
+            parts.append(Inline((), thing="\n", separates=True))
         elif i in ends_of_tags or (name in _AROUND and place == "close"):
             around.pop()
         elif i in tags or name in _AROUND:
@@ -110,7 +115,8 @@ def _read_text(text: str, around: tuple[Mark, ...], form: str) -> Iterator[Inlin
     for sign in _SIGNS.finditer(text):
         if sign.start() > end:
             yield Inline(around, text[end : sign.start()], form)
-        yield Inline(around, thing=sign[0])
+        is_within = sign[0].startswith("[^") and not sign[0].endswith(":")
+        yield Inline(around, thing=sign[0], separates=not is_within)
         end = sign.end()
     if end < len(text):
         yield Inline(around, text[end:], form)
