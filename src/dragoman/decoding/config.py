@@ -50,8 +50,8 @@ class SearchConfig:
     """...and this many more, the end of the sentence included."""
 
     sampling_temperature: float = 0.0
-    """0 searches; above 0, tokens are sampled: 1 from the model's own distribution, less is closer
-    to greedy."""
+    """0 searches; above 0, tokens are sampled, without a beam: 1 from the model's own distribution,
+    less is closer to greedy."""
 
     top_k: int = 0
     """Sample only from this many of the most probable tokens; 0 is all of them."""
