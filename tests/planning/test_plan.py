@@ -242,7 +242,7 @@ def test_text_in_another_language_is_warned_of(
     make_plan({**given(pairs), "source_language": "fr"}, 60.0, said.append)
 
     assert [line for line in said if "seems" in line] == [
-        "warning: pairs: the source should be French (fr) and seems to be English (en)"
+        f"warning: {pairs}: the source should be French (fr) and seems to be English (en)"
     ]
 
 

@@ -23,7 +23,7 @@ def test_the_reverse_task_is_learnt(dragoman: Run, workspace: Path) -> None:
     assert json.loads(report.stdout)["exact_match"] >= 99.0
     assert json.loads(shown.stdout)["training"]["scores"]["test"]["BLEU"]["score"] > 98.0
     card = (workspace / "run" / "README.md").read_text()
-    assert "| train | 1 | 6000 | 6000 | - |" in card
+    assert "| train | 1 | 6,000 | 6,000 | - |" in card
     assert "tok:13a" in card
 
 
