@@ -35,7 +35,7 @@ _MOST_UNPACKED = 2**26
 """Bytes to which an office document may unpack, pictures included."""
 
 _BYTES_FOR_EACH_CHARACTER = 64
-"""Of the text of an office document: its tags take ten to thirty."""
+"""To which the XML of an office document may unpack; most of it is tags."""
 
 _SECONDS_KEPT = 30 * 60.0
 _SECONDS_TO_FETCH = 5 * 60.0
