@@ -285,6 +285,20 @@ def test_pairs_with_too_many_tokens_are_counted_and_said(prepare: Prepare, said:
     assert "validation: 1 pair with a blank side left out" in said
 
 
+def test_what_nobody_sees_is_not_learnt(prepare: Prepare, tmp_path: Path) -> None:
+    """A text to translate is shown to the model without it, so it must learn from such text."""
+    marked = tmp_path / "marked.tsv"
+    marked.write_text("a\xadble\u200b\tta\xadvolo\n\u2060cats\tgat\u200eti\n", encoding="utf-8")
+    corpora = CorporaConfig(train=(CorpusConfig(path=str(marked)),))
+    write_clean_text(
+        tmp_path / "clean.tsv", corpora, CleaningConfig(), languages=("en", "it"), say=print
+    )
+    assert (tmp_path / "clean.tsv").read_text() == "able\ttavolo\ncats\tgatti\n"
+
+    text = prepare(sentences(100, 150), validation=["six ta\xadbles\tsei \u2060tavoli"])
+    assert [pair[:2] for pair in text.validation] == [("six tables", "sei tavoli")]
+
+
 def test_prepared_text_is_opened_not_made_again(prepare: Prepare, tmp_path: Path) -> None:
     prepare(sentences(100, 160), validation=sentences(200, 205))
     before = (tmp_path / "data" / "train" / "store.json").stat().st_mtime_ns

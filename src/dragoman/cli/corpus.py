@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
-from dragoman.cli.options import Count, Flag, Languages, Output, OutputIfAny, WholeNumber
+from dragoman.cli.options import (
+    Count,
+    Flag,
+    Languages,
+    OutputFile,
+    OutputFileIfAny,
+    OutputIfAny,
+    WholeNumber,
+)
 from dragoman.counting import counted
 from dragoman.durable import check_written, naming, open_whole
 from dragoman.exit_codes import FOUND
@@ -37,7 +45,7 @@ def check(
     source: str | None = None,
     target: str | None = None,
     languages: Languages = "en-it",
-    output: OutputIfAny = None,
+    output: OutputFileIfAny = None,
     json: Flag = False,
 ) -> int:
     """Describe parallel text: sizes, lengths, suspicious pairs, and what files share.
@@ -158,7 +166,7 @@ def get(
 def primer(
     *,
     pairs: Count,
-    output: Output,
+    output: OutputFile,
     seed: WholeNumber = 0,
     split: Literal["train", "validation", "test"] = "train",
     alignments: Path | None = None,

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dragoman.cli.options import Flag, OutputIfAny, WholeNumber, settings_are_options
+from dragoman.cli.options import Flag, OutputFileIfAny, WholeNumber, settings_are_options
 
 if TYPE_CHECKING:
     from dragoman.decoding.config import SearchConfig
@@ -17,7 +17,7 @@ def explain(
     sentence: str,
     /,
     *,
-    output: OutputIfAny = None,
+    output: OutputFileIfAny = None,
     beam_size: WholeNumber | None = None,
     json: Flag = False,
 ) -> None:

@@ -6,7 +6,7 @@ from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dragoman.cli.options import Flag, OutputIfAny
+from dragoman.cli.options import Flag, OutputFileIfAny
 from dragoman.cli.text_output import check_outputs, open_output
 from dragoman.device import Precision
 from dragoman.engines.protocol import EngineKind
@@ -24,7 +24,7 @@ def judge(
     pairs: str,
     /,
     *,
-    output: OutputIfAny = None,
+    output: OutputFileIfAny = None,
     json: Flag = False,
     engine: EngineKind = "auto",
     device: str = "auto",

@@ -27,6 +27,18 @@ def read_whole_number(_: type, tokens: Sequence[Token]) -> int:
         raise ValueError(f'"{token.value}" is not a whole number') from None
 
 
+def read_file_name(_: type, tokens: Sequence[Token]) -> Path:
+    """Read the name of a file to write; as a path alone, `out/` would be the file `out`.
+
+    Raises:
+        ValueError: it is the name of a folder.
+    """
+    (token,) = tokens
+    if token.value.endswith("/"):
+        raise ValueError(f'"{token.value}" names a folder; add the name of a file')
+    return Path(token.value)
+
+
 @contextmanager
 def settings_are_options(names: Collection[str]) -> Iterator[None]:
     """Write settings as options in an error, such as `--beam-size 0` for `beam_size=0`.
@@ -67,3 +79,7 @@ Minutes = Annotated[float, Parameter(validator=validators.Number(gt=0, lte=MOST_
 Assignments = Annotated[tuple[str, ...], Parameter(name="--set", negative=())]
 Output = Annotated[Path, Parameter(name=["--output", "-o"])]
 OutputIfAny = Annotated[Path | None, Parameter(name=["--output", "-o"])]
+OutputFile = Annotated[Path, Parameter(name=["--output", "-o"], converter=read_file_name)]
+OutputFileIfAny = Annotated[
+    Path | None, Parameter(name=["--output", "-o"], converter=read_file_name)
+]

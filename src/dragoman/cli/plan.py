@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from dragoman.cli.options import Flag, Languages, Minutes, OutputIfAny
+from dragoman.cli.options import Flag, Languages, Minutes, OutputFileIfAny
 from dragoman.durable import check_written, open_whole
 from dragoman.exit_codes import STOPPED
 
@@ -22,7 +22,7 @@ def plan(
     *pairs: str,
     languages: Languages = "en-it",
     minutes: Minutes = 60,
-    output: OutputIfAny = None,
+    output: OutputFileIfAny = None,
     json: Flag = False,
 ) -> None:
     """Choose vocabulary, model, batches and schedule for a text, and predict time and memory.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import App, Parameter
 
-from dragoman.cli.options import Count, Output, WholeNumber
+from dragoman.cli.options import Count, OutputFile, WholeNumber
 from dragoman.cli.picture_output import (
     PRINTED,
     ending_of,
@@ -29,7 +29,7 @@ def attention(
     sentence: str,
     /,
     *,
-    output: Output,
+    output: OutputFile,
     translation: str | None = None,
     kind: Literal["encoder", "decoder", "cross", "all"] = "all",
     layer: WholeNumber | None = None,
@@ -98,7 +98,7 @@ def positions(
     model: Path | None = None,
     /,
     *,
-    output: Output,
+    output: OutputFile,
     length: WholeNumber = 100,
     d_model: WholeNumber | None = None,
     convention: Literal["interleaved", "marian", "tensor2tensor"] | None = None,
@@ -146,7 +146,7 @@ def positions(
 
 
 @app.command
-def masks(*, output: Output) -> None:
+def masks(*, output: OutputFile) -> None:
     """Draw where attention may look in an example batch: padding mask, causal mask, and both.
 
     Parameters
@@ -166,7 +166,7 @@ def masks(*, output: Output) -> None:
 
 
 @app.command
-def training(runs: Annotated[list[Path], Parameter(negative=())], /, *, output: Output) -> None:
+def training(runs: Annotated[list[Path], Parameter(negative=())], /, *, output: OutputFile) -> None:
     """Draw loss, scores, learning rate and speed of one or several runs.
 
     For example:
@@ -201,7 +201,7 @@ def training(runs: Annotated[list[Path], Parameter(negative=())], /, *, output: 
 
 @app.command
 def architecture(
-    recipe_or_model: Path, /, *, output: Output, vocab_size: Count | None = None
+    recipe_or_model: Path, /, *, output: OutputFile, vocab_size: Count | None = None
 ) -> None:
     """Draw the paper's figure 1 for a recipe or a model, with shapes and parameters by part.
 

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from dragoman.cli.alignment_file import open_alignments
 from dragoman.cli.bulk_translation import BulkOptions, bulk_output, translate_in_bulk
-from dragoman.cli.options import Flag, OutputIfAny, WholeNumber, settings_are_options
+from dragoman.cli.options import Flag, OutputFileIfAny, WholeNumber, settings_are_options
 from dragoman.cli.text_output import check_outputs, open_output
 from dragoman.cli.translation_options import TranslationOptions, announce
 from dragoman.durable import check_written
@@ -55,7 +55,7 @@ class SearchOptions:
 class OutputOptions:
     """What is written, and where."""
 
-    output: OutputIfAny = None
+    output: OutputFileIfAny = None
     """Write to this file instead of standard output; it appears only when it is complete."""
 
     scores: Flag = False

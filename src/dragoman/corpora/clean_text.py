@@ -14,7 +14,7 @@ from dragoman.corpora.signs import Signs
 from dragoman.corpora.text_file import CorpusError
 from dragoman.corpora.truecasing import Truecaser
 from dragoman.counting import counted
-from dragoman.tokenizers.normalisation import normalise
+from dragoman.tokenizers.normalisation import learnable
 
 Say = Callable[[str], None]
 
@@ -133,7 +133,7 @@ class _Casing:
         """Normalise the pairs of a corpus and learn their case, or restore it."""
         source, target = self._truecasers
         for pair in pairs:
-            sides = normalise(pair.source), normalise(pair.target)
+            sides = learnable(pair.source), learnable(pair.target)
             if corpus.truecase:
                 sides = source.restore(sides[0]), target.restore(sides[1])
             elif self._needed:

@@ -10,6 +10,7 @@ from dragoman.corpora.config import CleaningConfig
 from dragoman.corpora.parallel_text import Pair
 from dragoman.corpora.seen import SeenPairs
 from dragoman.languages.scripts import letters_outside, share_in_script, weighted_length
+from dragoman.tokenizers.normalisation import visible
 
 BLOCK = 4096  # pairs examined together, so that duplicates are found with array operations
 MAX_EXAMPLES = 5
@@ -120,8 +121,8 @@ def _without_duplicates(
 
 
 def is_empty(pair: Pair) -> bool:
-    """Say whether a side has nothing but white space."""
-    return not pair.source.strip() or not pair.target.strip()
+    """Say whether nothing of a side can be seen."""
+    return not visible(pair.source).strip() or not visible(pair.target).strip()
 
 
 def is_too_long(pair: Pair, max_characters: int, max_words: int) -> bool:

@@ -31,7 +31,7 @@ from dragoman.corpora.vocabulary import fingerprint_taken, learn_or_take
 from dragoman.counting import counted
 from dragoman.errors import DragomanError
 from dragoman.tokenizers.config import TokenizerConfig
-from dragoman.tokenizers.normalisation import normalise
+from dragoman.tokenizers.normalisation import learnable
 from dragoman.tokenizers.pair import TokenizerPair
 
 NEWER_SETTINGS = {"truecase": False, "hold_out": True}
@@ -159,7 +159,7 @@ class TextPreparation:
         with path.open("w", encoding="utf-8", newline="\n") as file:
             for corpus in self.corpora.validation:
                 for pair in read_pairs(corpus, languages=self.languages):
-                    source, target = normalise(pair.source), normalise(pair.target)
+                    source, target = learnable(pair.source), learnable(pair.target)
                     if source and target:
                         file.write(f"{source}\t{target}\n")
                     else:

@@ -15,7 +15,7 @@ from dragoman.corpora.seen import SeenPairs
 from dragoman.corpora.text_file import CorpusError, read_lines
 from dragoman.durable import open_whole
 from dragoman.model_directory import ModelDirectory
-from dragoman.tokenizers.normalisation import normalise
+from dragoman.tokenizers.normalisation import learnable
 
 ENCODED_AT_ONCE = 10_000  # sentences
 
@@ -136,12 +136,12 @@ def write_pairs(translations: Path, parts: Sequence[tuple[Path, int]]) -> tuple[
                 if "rejected" in record:
                     left_out["it could not be translated"] += 1
                     continue
-                source = normalise(record["source"])
+                source = learnable(record["source"])
                 for translation in record["alternatives"]:
                     if reason := _fault(translation):
                         left_out[reason] += 1
                     else:
-                        file.write(f"{source}\t{normalise(translation['text'])}\n".encode())
+                        file.write(f"{source}\t{learnable(translation['text'])}\n".encode())
                         written += 1
             if written == before:
                 raise CorpusError(

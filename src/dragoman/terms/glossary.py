@@ -12,7 +12,7 @@ from dragoman.corpora.spreadsheet import is_heading
 from dragoman.corpora.text_file import CorpusError
 from dragoman.languages.scripts import is_mark
 from dragoman.terms.term import PRESCRIBABLE, WORD_CHARACTER, Term, is_of_word
-from dragoman.tokenizers.normalisation import normalise
+from dragoman.tokenizers.normalisation import learnable
 
 
 class Glossary:
@@ -33,7 +33,7 @@ class Glossary:
         for source, targets in translations.items():
             known = self._translations.get(_key(source), ())
             self._translations[_key(source)] = (*known, *targets)
-        longest_first = sorted(map(normalise, translations), key=len, reverse=True)
+        longest_first = sorted(map(learnable, translations), key=len, reverse=True)
         patterns = [_any_of(bounds, terms) for bounds, terms in groupby(longest_first, _bounds)]
         self._pattern = re.compile("|".join(patterns) or r"(?!)", re.IGNORECASE)
 
@@ -61,7 +61,7 @@ class Glossary:
                     f"{path}:{pair.line}: {pair.source} and {pair.target} look like a heading, and "
                     "would be used like any other term; remove the line"
                 )
-            source, target = normalise(pair.source), normalise(pair.target)
+            source, target = learnable(pair.source), learnable(pair.target)
             if not source or not target:
                 side = "target" if source else "source"
                 raise CorpusError(f"{path}:{pair.line}: the {side} of this term is empty")
@@ -99,7 +99,7 @@ class Glossary:
 
 def _key(term: str) -> str:
     """Undo what the pattern allows: other case, other white space, letters apart from marks."""
-    return normalise(term).lower()
+    return learnable(term).lower()
 
 
 def _bounds(term: str) -> tuple[bool, bool]:

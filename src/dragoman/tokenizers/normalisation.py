@@ -49,3 +49,12 @@ def visible(text: str) -> str:
     'table on'
     """
     return _CONTROL.sub(" ", _UNSEEN.sub("", text))
+
+
+def learnable(text: str) -> str:
+    r"""Write a text as models learn it, which is as they are shown text to translate.
+
+    >>> learnable("the ta\u00adble\u200b\n")
+    'the table'
+    """
+    return normalise(visible(text))
