@@ -22,6 +22,21 @@ def test_sentences_in_a_placeholder_are_no_sentences_of_the_text(placeholder: st
     assert pieces == ["He came. ", f"She is {placeholder} now. ", "Then they left."]
 
 
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        ["Hello", "{% if new %}", ", and welcome", "{% endif %} ", "!"],
+        ["{%- block a -%}\n", "The cat. ", "The dog.", "{%- endblock -%}"],
+        ["{{#if a}}", "The cat.", "{{else}}", "The dog {{name}} of {{elsewhere}}.", "{{/if}}"],
+        ["{{< note >}} ", "{# a cat #}", "The cat {#a} and {{ b }}", "{{< /note >}}"],
+        ["50 {% of } the %} {{%"],
+    ],
+)
+def test_statements_of_a_template_stay_where_they_are(pieces: list[str]) -> None:
+    """They say whether, and how often, what stands between them is shown."""
+    assert PlainText("".join(pieces), "en", "it").pieces == pieces
+
+
 def test_a_placeholder_on_several_lines_is_not_cut() -> None:
     pieces = PlainText("Hello {{\n Name \n}} is here\nNext", "en", "it").pieces
 

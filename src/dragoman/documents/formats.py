@@ -6,9 +6,9 @@ from typing import NamedTuple
 from dragoman.documents.gettext import take_po_apart
 from dragoman.documents.markdown import take_markdown_apart
 from dragoman.documents.office import OfficeDocument
+from dragoman.documents.page import Page
 from dragoman.documents.subtitles import take_subrip_apart, take_webvtt_apart
 from dragoman.documents.xliff import take_xliff_apart
-from dragoman.markup.document import Rules
 from dragoman.markup.passage import Passage
 from dragoman.markup.text_reader import TextReader
 
@@ -23,11 +23,7 @@ class DocumentFormat(NamedTuple):
     media_type: str
 
 
-def _take_page_apart(text: str, reader: TextReader) -> Passage:
-    return reader.read_markup(text, Rules())
-
-
-_PAGE = DocumentFormat(_take_page_apart, "text/html")
+_PAGE = DocumentFormat(Page, "text/html")
 _PO = DocumentFormat(take_po_apart, "text/x-gettext-translation")
 _XLIFF = DocumentFormat(take_xliff_apart, "application/xliff+xml")
 

@@ -64,7 +64,7 @@ class Markup:
             cut: Takes apart the text of a block.
         """
         read, write = _entities(text, rules)
-        tokens = _read(text, rules)
+        tokens = read_document(text, rules)
         if rules.is_string:
             tokens = cut_at_escapes(tokens)
         self._parts: list[str | Sentence | Markup] = []
@@ -113,10 +113,12 @@ def _take_section_apart(section: str, cut: Cut) -> "list[str | Sentence | Markup
 def visible_text(document: str, rules: Rules) -> str:
     """Return the text of a document without its tags and without what is not translated."""
     read, _ = _entities(document, rules)
-    return " ".join(read(token.raw) for token in _read(document, rules) if token.kind == "text")
+    return " ".join(
+        read(token.raw) for token in read_document(document, rules) if token.kind == "text"
+    )
 
 
-def _read(document: str, rules: Rules) -> list[Token]:
+def read_document(document: str, rules: Rules) -> list[Token]:
     """Read a document as tokens, each element that is not translated as one."""
     tokens = read_tokens(document, is_xml=rules.is_xml, is_string=rules.is_string)
     return list(_collapse(tokens, rules))

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Protocol
 
-from dragoman.terms.protected import find_protected
+from dragoman.terms.protected import STATEMENT, find_protected
 from dragoman.tokenizers.sentences import join_translations, split_sentences
 from dragoman.translation import Alternative, join
 
@@ -16,6 +16,7 @@ _LINE = re.compile(rf"(?<=[{_END}])(?=[^\S{_END}]*\S)")
 
 _ONE_BREAK = re.compile(rf"[^\S{_END}]*(?:\r\n|[{_END}])[^\S{_END}]*")
 _ITEM = re.compile(r"\s*(?:[-*•·–—]|\w{1,3}[.)])\s")
+_STATEMENT = re.compile(rf"({STATEMENT}\s*)", re.VERBOSE)
 _SENTENCE_ENDS = tuple(".!?:;…。！？：；")
 _GOES_ON_AFTER = tuple(",)\"'”’»%–—-")
 
@@ -70,12 +71,22 @@ class PlainText:
         self.target = target
         cut_more = partial(_cut_sentences, language=source) if sentences else _cut_long
         lines_of_text = _cut_lines(text, wraps=wraps) if lines else [text]
-        self.pieces = [piece for line in lines_of_text for piece in cut_more(line)]
+        parts = [part for line in lines_of_text for part in _cut_at_statements(line)]
+        self.pieces = [piece for part in parts for piece in cut_more(part)]
 
     def put_together(self, translations: Sequence[Alternative]) -> Alternative:
         """Write the text again, with the white space that it had."""
         texts = [translation.text.strip() for translation in translations]
         return join(translations, join_translations(self.pieces, texts, self.target))
+
+
+def _cut_at_statements(text: str) -> list[str]:
+    """Cut before and after each statement of a template, whose order a translation must keep.
+
+    >>> _cut_at_statements("Hello{% if new %}, and welcome{% endif %} !")
+    ['Hello', '{% if new %}', ', and welcome', '{% endif %} ', '!']
+    """
+    return list(filter(None, _STATEMENT.split(text))) or [text]
 
 
 def _cut_sentences(text: str, language: str) -> list[str]:

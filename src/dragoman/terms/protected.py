@@ -32,8 +32,18 @@ _NO_WORD = "(?=(?:{UNIT})?(?![^\\W_{UNSPACED}]))"
 """What must follow a printf placeholder: with other letters after it, it would be the beginning of
 a word."""
 
+STATEMENT = r"""
+    (?<!\{)(?:
+        \{%[^{}%]*+(?:%(?!\})[^{}%]*+)*+%\}              # {% if new %}
+      | \{\#[^{}\#]*+\#\}                               # {# a comment #}
+      | \{\{ ~?(?:[\#/^<>%!] | else\b) [^{}]*+ \}\}    # {{#if new}}, {{< note >}}, {{% note %}}
+    )(?!\})
+"""
+"""A statement of a template, rather than a value (verbose pattern)."""
+
 _PLACEHOLDER = r"""
-    \$?\{\{[^{}]*\}\}                                # {{ name }}
+    {STATEMENT}
+  | \$?\{\{[^{}]*\}\}                                # {{ name }}
   | \$\{[^{}]+\}                                     # ${x}, ${name or 'you'}
   | [\#%]?\{[^{}\s]+\}                               # {0}, {name:.2f}, {$a}, #{x}, %{x}
   | (?<!%)%%(?!%)                                    # the sign of per cent, for printf
@@ -93,6 +103,7 @@ def _compile(numbered: str) -> re.Pattern[str]:
         f"|(?P<code>{_CODE})|(?P<number>{_NUMBER})|{_NO_NUMBER}|(?P<sign>{_SIGN})"
     )
     for name, value in {
+        "{STATEMENT}": STATEMENT,
         "{CONVERSION}": _CONVERSION,
         "{NO_WORD}": _NO_WORD,
         "{UNIT}": _UNIT,

@@ -1,0 +1,172 @@
+"""Pages of HTML: their text, and what their attributes say to people and of the page."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape, unescape
+from itertools import islice
+from typing import NamedTuple
+
+from dragoman.documents.document import Edit, Rewritten
+from dragoman.languages.codes import base_language
+from dragoman.markup.document import Rules, read_document
+from dragoman.markup.passage import Passage
+from dragoman.markup.tags import Token
+from dragoman.markup.text_reader import TextReader
+from dragoman.translation import Alternative, join
+
+_RULES = Rules()
+
+_SAID: Mapping[str, tuple[str, ...] | None] = {
+    "title": None,
+    "alt": ("area", "img", "input"),
+    "abbr": ("th",),
+    "label": ("optgroup", "option", "track"),
+    "placeholder": ("input", "textarea"),
+    "aria-label": None,
+    "aria-description": None,
+    "aria-placeholder": None,
+    "aria-roledescription": None,
+    "aria-valuetext": None,
+}
+"""The attributes that people read or hear, and the elements that have them, if not all ("The
+translate attribute" in the HTML standard; "Translatable States and Properties" in WAI-ARIA)."""
+
+_SAID_OF_PAGE = """
+description keywords dc.title dc.description og:title og:description og:image:alt twitter:title
+twitter:description twitter:image:alt
+"""
+"""Names and properties of `meta` whose content is said to people."""
+
+_TAG_NAME = re.compile(r"<[^\s/>]+")
+_ATTRIBUTE = re.compile(
+    r"""[\s/]*+([^\s/>=][^\s/>=]*+)(?:\s*+=\s*+("[^"]*+"|'[^']*+'|[^\s>"'][^\s>]*+))?"""
+)
+_CHARSET = re.compile(r"charset\s*=\s*(?!utf-8\b)[\w.:-]+", re.IGNORECASE)
+_ENCODING = re.compile(r"""<\?xml\b[^>]*?\bencoding\s*=\s*["']((?!(?i:utf-8)\b)[\w.:-]+)""")
+
+_NOT_A_CHARACTER = "\ufdd0"
+"""A code point that Unicode keeps out of text."""
+
+
+class _Attribute(NamedTuple):
+    """An attribute with a value, and where that stands in its tag, quotation marks included."""
+
+    name: str
+    raw: str
+    start: int
+    end: int
+
+    @property
+    def value(self) -> str:
+        """What it says."""
+        return unescape(self.raw[1:-1] if self.raw[0] in "\"'" else self.raw)
+
+    def write(self, value: str) -> str:
+        """Write another value, in the same quotation marks if there are any."""
+        if value == self.value:
+            return self.raw
+        quote = "'" if self.raw[0] == "'" else '"'
+        return quote + escape(value, quote=False).replace(quote, f"&#{ord(quote)};") + quote
+
+
+class Page:
+    """A page: its text, and the attributes that are said to people, each on its own.
+
+    A tag goes where the translation of its sentence wants it, and what its attributes say goes with
+    it: until all is translated, a mark stands in their place.
+    """
+
+    def __init__(self, text: str, reader: TextReader) -> None:
+        """Take a page apart; errors in it stay."""
+        self._mark = _NOT_A_CHARACTER
+        while self._mark in text:
+            self._mark += _NOT_A_CHARACTER
+        self._said: list[Passage] = []
+        marked: list[str] = []
+        end = 0
+        for edit in _find_edits(text, reader):
+            marked.append(text[end : edit.start])
+            if isinstance(edit.replacement, str):
+                marked.append(edit.replacement)
+            else:
+                marked.append(f"{self._mark}{len(self._said)};")
+                self._said.append(edit.replacement)
+            end = edit.end
+        self._text = reader.read_markup("".join(marked) + text[end:], _RULES)
+        passages = [self._text, *self._said]
+        self.pieces = [piece for passage in passages for piece in passage.pieces]
+
+    def put_together(self, translations: Sequence[Alternative]) -> Alternative:
+        """Write the translated page."""
+        rest = iter(translations)
+        page, *said = (
+            passage.put_together(list(islice(rest, len(passage.pieces))))
+            for passage in (self._text, *self._said)
+        )
+        text = re.sub(f"{self._mark}(\\d+);", lambda mark: said[int(mark[1])].text, page.text)
+        return join([page, *said], text)
+
+
+def _find_edits(page: str, reader: TextReader) -> Iterator[Edit]:
+    """Find what is translated or changed within tags, in its order."""
+    place = 0
+    for token in read_document(page, _RULES):
+        if token.kind in ("open", "void") or token.name == "textarea":
+            for edit in _edit_tag(token, reader):
+                yield edit._replace(start=place + edit.start, end=place + edit.end)
+        elif found := _ENCODING.match(token.raw):
+            yield Edit(place + found.start(1), place + found.end(1), "UTF-8")
+        place += len(token.raw)
+
+
+def _edit_tag(token: Token, reader: TextReader) -> Iterator[Edit]:
+    """Find what is translated or changed in a tag."""
+    attributes = list(_read_attributes(token.raw))
+    values = {each.name: each.value for each in attributes}
+    for each in attributes:
+        replacement: str | Passage | None = None
+        if _is_said(each.name, token.name, values):
+            replacement = Rewritten(reader.read_string(each.value), each.write)
+        elif each.name in ("lang", "xml:lang"):
+            replacement = each.write(_translated_language(each.value, token.name, reader))
+        elif token.name == "meta" and each.name in ("charset", "content"):
+            replacement = each.write(_in_utf_8(each, values))
+        if replacement is not None:
+            yield Edit(each.start, each.end, replacement)
+
+
+def _read_attributes(tag: str) -> Iterator[_Attribute]:
+    """Read the attributes of a tag that have a value."""
+    name = _TAG_NAME.match(tag)
+    end = name.end() if name else len(tag)
+    while found := _ATTRIBUTE.match(tag, end):
+        end = found.end()
+        if found[2]:
+            yield _Attribute(found[1].lower(), found[2], *found.span(2))
+
+
+def _is_said(name: str, element: str, values: Mapping[str, str]) -> bool:
+    """Tell whether an attribute is read by people, or to them."""
+    value = values[name]
+    if values.get("translate") == "no" or "<" in value or not any(map(str.isalpha, value)):
+        return False
+    if (element, name) == ("meta", "content"):
+        return values.get("name", values.get("property", "")).lower() in _SAID_OF_PAGE.split()
+    if (element, name) == ("input", "value"):
+        return values.get("type", "").lower() in ("button", "reset", "submit")
+    return name in _SAID and element in (_SAID[name] or (element,))
+
+
+def _translated_language(code: str, element: str, reader: TextReader) -> str:
+    """Return the language of an element of the translated page; of a page it is the target."""
+    is_of_source = base_language(code) == base_language(reader.source)
+    return reader.target if element == "html" or is_of_source else code
+
+
+def _in_utf_8(attribute: _Attribute, values: Mapping[str, str]) -> str:
+    """Return what an attribute says of the encoding of the page, which is written in UTF-8."""
+    if attribute.name == "charset" and attribute.value.lower() != "utf-8":
+        return "utf-8"
+    if values.get("http-equiv", "").lower() == "content-type":
+        return _CHARSET.sub("charset=utf-8", attribute.value)
+    return attribute.value

@@ -1,0 +1,107 @@
+"""Pages of HTML: what their attributes say is translated, too, and nothing else in a tag."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.documents.translated import translated
+
+from dragoman.documents.page import Page
+from dragoman.markup.document import Rules
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        ('<img src="a.png" alt="A cat">', '<img src="a.png" alt="A CAT">'),
+        ("<p title='A cat'>One.</p>", "<p title='A CAT'>ONE.</p>"),
+        ("<IMG ALT=cat><br>", '<IMG ALT="CAT"><br>'),
+        # entities are read, and written again where they must be
+        ('<i title="A &quot;cat&quot; &amp; &egrave;">', '<i title="A &#34;CAT&#34; &amp; È">'),
+        ("<i title='the cat&#39;s \"own\"'>", "<i title='THE CAT&#39;S \"OWN\"'>"),
+        # lists of the standards
+        ('<th abbr="Cat"><td abbr="Cat">', '<th abbr="CAT"><td abbr="Cat">'),
+        (
+            "<option label='a'><track label='b' kind=c>",
+            "<option label='A'><track label='B' kind=c>",
+        ),
+        ('<input type="submit" value="Send">', '<input type="submit" value="SEND">'),
+        (
+            '<input type="text" value="Rome" name="of">',
+            '<input type="text" value="Rome" name="of">',
+        ),
+        ('<textarea placeholder="a">b</textarea>', '<textarea placeholder="A">b</textarea>'),
+        ('<b aria-label="a" aria-owns="b" id="c">', '<b aria-label="A" aria-owns="b" id="c">'),
+        ('<meta name="description" content="a">', '<meta name="description" content="A">'),
+        ('<meta property="og:title" content="a">', '<meta property="og:title" content="A">'),
+        ('<meta name="author" content="Ann">', '<meta name="author" content="Ann">'),
+        # what is not translated, or nobody could read
+        ('<p translate="no" title="a">b</p>', '<p translate="no" title="a">b</p>'),
+        (
+            '<textarea translate="no" placeholder="a"></textarea>',
+            '<textarea translate="no" placeholder="a"></textarea>',
+        ),
+        ('<code title="a">b</code>', '<code title="a">b</code>'),
+        ('<!-- <img alt="a"> --><img alt="1">', '<!-- <img alt="a"> --><img alt="1">'),
+        ('<p title="<?php a() ?>">b</p>', '<p title="<?php a() ?>">B</p>'),
+        ('<img alt=""><img alt>', '<img alt=""><img alt>'),
+        ('<p title="a>b', '<p title="a>b'),
+        ('<p =title="a" / alt="b">c', '<p =title="a" / alt="b">C'),
+    ],
+)
+def test_attributes_that_people_read_are_translated(page: str, expected: str) -> None:
+    assert translated(page, Page) == expected
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        ('<html lang="en-GB">', '<html lang="it">'),
+        ("<html lang=en xml:lang=en>", '<html lang="it" xml:lang="it">'),
+        ('<html lang="de">', '<html lang="it">'),  # it was wrong, or it is wrong now
+        ('<p lang="en">a</p><p lang="fr">b</p>', '<p lang="it">A</p><p lang="fr">B</p>'),
+        ("<meta charset=iso-8859-1>", '<meta charset="utf-8">'),
+        ("<meta charset=UTF-8>", "<meta charset=UTF-8>"),
+        (
+            "<meta http-equiv='Content-Type' content='text/html; charset=windows-1252'>",
+            "<meta http-equiv='Content-Type' content='text/html; charset=utf-8'>",
+        ),
+        (
+            '<meta http-equiv="content-type" content="text/html; charset=UTF-8">',
+            '<meta http-equiv="content-type" content="text/html; charset=UTF-8">',
+        ),
+        ('<?xml version="1.0" encoding="latin1"?>', '<?xml version="1.0" encoding="UTF-8"?>'),
+        ('<?xml version="1.0" encoding="utf-8"?>', '<?xml version="1.0" encoding="utf-8"?>'),
+    ],
+)
+def test_a_page_says_its_new_language_and_its_encoding(page: str, expected: str) -> None:
+    assert translated(page, Page) == expected
+
+
+def test_what_a_tag_says_goes_where_the_tag_goes() -> None:
+    translations = {
+        "Press Save to go on.": "Per continuare premere salva.",
+        "Save": "Salva",
+        "A cat": "Un gatto",
+    }
+    page = 'Press <a href="/" title="A cat">Save</a> to go on.'
+
+    found = translated(page, Page, lambda piece: translations.get(piece, piece))
+
+    assert found == 'Per continuare premere <a href="/" title="Un gatto">salva</a>.'
+
+
+def test_a_page_may_have_the_mark_that_stands_for_attributes() -> None:
+    page = '<p title="a">\ufdd0\ufdd00;</p><img alt="b">'
+    assert translated(page, Page) == '<p title="A">\ufdd0\ufdd00;</p><img alt="B">'
+
+
+tags = st.sampled_from(
+    ["<p title=", '"', "'", ">", " ", "a", "&amp;", "<img alt=", "/>", "</p>", "=", "<", "é", "\n"]
+)
+
+
+@given(st.lists(tags, max_size=20).map("".join))
+def test_attributes_that_stay_are_written_as_they_were(page: str) -> None:
+    expected = translated(page, lambda text, reader: reader.read_markup(text, Rules()), str)
+
+    assert translated(page, Page, str) == expected
