@@ -244,7 +244,7 @@ def test_a_sentence_that_is_too_long_stays_one_line_and_is_warned_of(
     lines = output.read_text().split("\n")
     search = SearchConfig(beam_size=1, max_length_ratio=1.0, max_length_extra=2)
     part = Translator(model, device="cpu", search=search)(half)
-    assert lines[1] == f"{part} {part}"
+    assert lines[1] == f"{part} {part}".strip()  # such a model may say nothing
     assert len(lines) == 4
 
 
@@ -388,7 +388,12 @@ def test_an_office_document_is_not_written_to_a_terminal(
         (["a.html", "--json"], "a.html: a document has one translation: leave out --json and"),
         (["a.html", "-o", "out", "--n-best", "2"], "a.html: a document has one translation"),
         (["a.po", "--alignments", "out"], "a.po: a document has no lines; leave out --alignments"),
-        (["de.yml"], r"de.yml: \.yml files are not translated"),
+        (
+            ["de.yml"],
+            r"de.yml: \.yml files .* turn it into a \.po file and back with yaml2po and po2yaml",
+        ),
+        (["a.PDF"], r"a.PDF: \.pdf files are not translated; save it as \.docx or \.odt"),
+        (["a.tex"], r"a.tex: \.tex files .* save the text in it line by line"),
         (["a b.TSV"], r"a b.TSV: it has columns, .* as cut -f1 'a b.TSV' does"),
         (["in.txt", "--scores", "--json"], "writes the scores by itself; leave out --scores"),
         (["in.txt", "--scores", "--n-best", "2", "-o", "out"], "--scores, or give --n-best 1"),

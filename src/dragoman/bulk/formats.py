@@ -18,6 +18,23 @@ from dragoman.markup.text_reader import TextReader
 PARQUET = ".parquet"
 PAIRS = ".tsv"
 
+_SAVED_AS = {
+    **dict.fromkeys((".doc", ".rtf", ".pdf"), ".docx or .odt"),
+    ".ppt": ".pptx",
+    ".xls": ".xlsx",
+    **dict.fromkeys((".ass", ".ssa", ".sub"), ".srt"),
+}
+"""As which a document can be translated that cannot be as it is."""
+
+_TO_PO = {
+    ".json": "json2po",
+    ".resx": "resx2po",
+    ".idml": "idml2po",
+    **dict.fromkeys((".yaml", ".yml"), "yaml2po"),
+    **dict.fromkeys((".properties", ".strings"), "prop2po"),
+}
+"""Programs that make PO of files in which programs have their texts."""
+
 
 def choose_format(
     paths: tuple[Path, ...],
@@ -106,8 +123,15 @@ def _refuse(path: Path) -> str | None:
     if ending(path) in DOCUMENT_FORMATS:
         return "a document is not translated while compressed; unpack it first"
     if ending(path) in OTHER_FORMATS:
-        return (
-            f"{ending(path)} files are not translated; save the text in it line by line, or as "
-            "JSON lines (.jsonl)"
-        )
+        return f"{ending(path)} files are not translated; {_instead(ending(path))}"
     return None
+
+
+def _instead(ending: str) -> str:
+    """Say what to do with a file of a kind that is not translated."""
+    if ending in _SAVED_AS:
+        return f"save it as {_SAVED_AS[ending]}"
+    if ending in _TO_PO:
+        there, back = _TO_PO[ending], "po2" + _TO_PO[ending].removesuffix("2po")
+        return f"turn it into a .po file and back with {there} and {back} (Translate Toolkit)"
+    return "save the text in it line by line, or as JSON lines (.jsonl)"

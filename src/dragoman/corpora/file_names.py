@@ -15,9 +15,9 @@ PROVENANCE = "corpus.toml"
 
 OTHER_FORMATS = (
     *(*LOCALISATION, CSV, ".xls", ".xlsx", ".ods"),
-    *(".pot", ".srt", ".vtt", ".xml", ".json", ".parquet", ".yaml", ".yml"),
+    *(".pot", ".srt", ".vtt", ".ass", ".ssa", ".sub", ".xml", ".json", ".parquet", ".yaml", ".yml"),
     *(".properties", ".strings", ".resx", ".idml", *PAGES),
-    *(".doc", ".docx", ".odt", ".pptx", ".odp", ".rtf", ".pdf"),
+    *(".doc", ".docx", ".odt", ".ppt", ".pptx", ".odp", ".rtf", ".pdf", ".epub", ".tex"),
 )
 """Endings of files that people keep texts in, but that would be misread line by line."""
 
@@ -29,7 +29,7 @@ _PAIRS_FROM = {
         "save the sheet as CSV UTF-8 (.csv), with two columns: source and translation"
     ),
     (".pot",): "a template has no translations; name the .po file of a language",
-    (".srt", ".vtt"): (
+    (".srt", ".vtt", ".ass", ".ssa", ".sub"): (
         "write the spoken text into two plain files, each line the translation of the line with "
         "the same number, and name them as source and target of a recipe"
     ),
