@@ -271,6 +271,14 @@ def test_nothing_is_kept_of_the_units_that_were_read(tmp_path: Path) -> None:
     assert peak < 1_000_000
 
 
+@pytest.mark.timeout(60)  # seconds; in quadratic time it would be minutes
+def test_segments_in_each_other_take_no_longer_than_others(tmp_path: Path) -> None:
+    deep = "<g>x<mrk mtype='seg'>" * 100_000 + "</mrk></g>" * 100_000
+    path = written(tmp_path / "a.xlf", document(unit(deep, "gatto")))
+
+    assert read(path) == [("x" * 100_000, "gatto", 3)]
+
+
 # What is refused
 
 

@@ -14,6 +14,7 @@ from dragoman.languages.scripts import UNSPACED_CHARACTER, is_mark
 CHUNK = 2**16  # bytes given to the parser at once
 
 _PLACE = "\0"  # which XML cannot have
+_PLACES = re.compile(f"{_PLACE}+")
 
 
 class Text(NamedTuple):
@@ -30,66 +31,61 @@ class Unit(NamedTuple):
     texts: list[Text]
 
 
-class Words:
-    """Collects a text without the native codes in it: the formatting of the program it is from."""
+class Element(NamedTuple):
+    """An element within a unit, or a unit itself."""
 
-    def __init__(self, codes: Collection[str], placeholders: Collection[str]) -> None:
-        """Begin a text.
+    name: str
+    attributes: Mapping[str, str]
+    line: int
+    content: "list[Element | str]"
 
-        Args:
-            codes: Elements that hold native codes.
-            placeholders: Those of them that stand for something between words, such as a line
-                break; the others are formatting, which may begin and end within a word.
-        """
-        self._codes, self._placeholders = codes, placeholders
-        self._parts: list[str] = []
-        self._depth_of_code = 0
 
-    def start(self, name: str) -> None:
-        """Enter an element."""
-        if not self._depth_of_code and name in self._placeholders:
-            self._parts.append(_PLACE)
-        if self._depth_of_code or name in self._codes:
-            self._depth_of_code += 1
+def walk(element: Element, closed: Collection[str]) -> "Iterator[Element | str]":
+    """Yield all that is in an element, in order, but not what is in others of some names."""
+    waiting = element.content[::-1]  # not recursive: a file may nest as deeply as it likes
+    while waiting:
+        each = waiting.pop()
+        yield each
+        if isinstance(each, Element) and each.name not in closed:
+            waiting += each.content[::-1]
 
-    def add(self, text: str) -> None:
-        """Add what stands in an element, unless it is a native code."""
-        if not self._depth_of_code:
-            self._parts.append(text)
 
-    def end(self) -> bool:
-        """Leave the element that was entered last, and tell whether it was part of a code."""
-        is_code = self._depth_of_code > 0
-        self._depth_of_code -= is_code
-        return is_code
+def words(element: Element, codes: Collection[str], placeholders: Collection[str]) -> str:
+    """Return the text of an element on one line, without the formatting of the program it is from.
 
-    def __len__(self) -> int:
-        return len(self._parts)
-
-    def text(self, start: int = 0) -> str:
-        """Return all words, or those from when the length was `start`, on one line."""
-        return on_one_line(_without_codes("".join(self._parts[start:])))
+    Args:
+        element: The text.
+        codes: Elements that hold native codes.
+        placeholders: Those of them that stand for something between words, such as a line break;
+            the others are formatting, which may begin and end within a word.
+    """
+    parts = [
+        each if isinstance(each, str) else _PLACE
+        for each in walk(element, codes)
+        if isinstance(each, str) or each.name in placeholders
+    ]
+    return on_one_line(_without_codes("".join(parts)))
 
 
 class UnitReader:
-    """Collects the units that a parser finds, until they are taken.
+    """Reads the units of a file one after the other.
 
     Nothing is fetched from elsewhere, and a file that declares entities is refused: a few of them
     can expand to more text than any memory holds.
-
-    Attributes:
-        languages: The codes of all texts that occurred, in order.
     """
 
     format: str
     """What the format is called."""
     content: str
     """What a file of it is called."""
+    units: tuple[str, ...]
+    """The elements that are units; none is in another."""
 
     def __init__(self, path: Path) -> None:
-        self.languages: dict[str, None] = {}
         self._path, self._parser = path, expat.ParserCreate()
-        self._units: list[Unit] = []
+        self._prefix: str | None = None  # of the first element, and of all that are of the format
+        self._open: list[Element] = []  # a unit, and the elements in it that have begun
+        self._units: list[Unit] = []  # those that have not been taken
         self._parser.buffer_text = True
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
@@ -108,46 +104,59 @@ class UnitReader:
             CorpusError: the file is missing, cut short or badly written, or no unit has both
                 languages.
         """
-        has_both = False
+        has_both, there = False, dict[str, None]()
         for unit in self._read():
+            there |= dict.fromkeys(text.language for text in unit.texts if text.language)
             source, target = (_find(unit.texts, language) for language in languages)
             has_both |= source is not None and target is not None
             yield source or "", target or "", unit.line
         if not has_both:
-            if not self.languages:
+            if not there:
                 raise CorpusError(f"{self._path}: it has no translation unit; is it {self.format}?")
-            there = ", ".join(self.languages)
             raise CorpusError(
                 f"{self._path}: no unit has both {languages[0]} and {languages[1]}; the languages "
-                f"in it are {there}: name two of them, or write these two codes into the file"
+                f"in it are {', '.join(there)}: name two of them, or write these two codes into "
+                "the file"
             )
 
-    @property
-    def _line(self) -> int:
-        """The line that the parser is at."""
-        return self._parser.CurrentLineNumber
+    def _read_unit(self, unit: Element) -> Iterator[Unit]:
+        """Read the texts of a unit, which may have several parts."""
+        raise NotImplementedError
 
-    def _found(self, unit: Unit) -> None:
-        """Keep a unit until it is taken."""
-        self._units.append(unit)
-        self.languages |= dict.fromkeys(text.language for text in unit.texts if text.language)
+    def _enter(self, name: str, attributes: Mapping[str, str]) -> None:
+        """Take note of an element around units, which may say something about them."""
+
+    def _leave(self, name: str) -> None:
+        """Take note of its end."""
 
     def _start(self, name: str, attributes: Mapping[str, str]) -> None:
-        """Enter an element."""
-        raise NotImplementedError
+        if self._prefix is None:
+            self._prefix = name[: name.rfind(":") + 1]
+        name = name.removeprefix(self._prefix)
+        if not self._open and name not in self.units:
+            self._enter(name, attributes)
+            return
+        element = Element(name, attributes, self._parser.CurrentLineNumber, [])
+        if self._open:
+            self._open[-1].content.append(element)
+        self._open.append(element)
 
     def _add(self, text: str) -> None:
-        """Read a part of the text within an element."""
-        raise NotImplementedError
+        if self._open:
+            self._open[-1].content.append(text)
 
     def _end(self, name: str) -> None:
-        """Leave an element."""
-        raise NotImplementedError
+        if not self._open:
+            self._leave(name.removeprefix(self._prefix or ""))
+            return
+        element = self._open.pop()
+        if not self._open:
+            self._units += self._read_unit(element)
 
     def _read(self) -> Iterator[Unit]:
         """Yield each unit when it has been read."""
         is_whole = False
-        with open_uncompressed(self._path, lambda: self._line - 1) as stream:
+        with open_uncompressed(self._path, lambda: self._parser.CurrentLineNumber - 1) as stream:
             while not is_whole:
                 chunk = stream.read(CHUNK)
                 is_whole = not chunk
@@ -179,14 +188,14 @@ class UnitReader:
 
     def _refuse_entity(self, name: str, *_: object) -> None:
         raise CorpusError(
-            f"{self._path}:{self._line}: the entity {name} is not built into XML; write the text "
-            "that it stands for"
+            f"{self._path}:{self._parser.CurrentLineNumber}: the entity {name} is not built into "
+            "XML; write the text that it stands for"
         )
 
 
 def _without_codes(text: str) -> str:
     """Drop the places of placeholders, but keep the words on both sides of one apart."""
-    first, *others = re.split(f"{_PLACE}+", text)
+    first, *others = _PLACES.split(text)
     joined = [first]
     for before, part in pairwise([first, *others]):
         joined += [" ", part] if _is_apart(before[-1:], part[:1]) else [part]
