@@ -172,6 +172,7 @@ def test_compressed_files_and_those_of_windows_are_read(tmp_path: Path) -> None:
         (header() + entry("a", "b") + 'msgid "c"\n', "a.po:10: not PO: msgid is not followed by"),
         (header().encode() + b'msgid "\xe8"\n', "a.po:7: not UTF-8 (byte 0xe8 at position 7)"),
         (header().encode("utf-16"), "a.po: UTF-16 text; convert it"),
+        (header() + entry("a\0", "b"), "a.po:7: a NUL character, which text does not have"),
         ("", "a.po: it has no entry with a text; is it PO?"),
         (header(), "a.po: it has no entry with a text; is it PO?"),
         (

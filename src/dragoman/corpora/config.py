@@ -7,12 +7,11 @@ from os.path import commonprefix
 from pathlib import PurePath
 from typing import Literal
 
+from dragoman.corpora.file_names import CSV, JSON_LINES, PO, TMX, XLIFF
+
 OverlapPolicy = Literal["refuse", "drop", "allow"]
 
-FORMAT_SUFFIXES = (
-    *(".gz", ".zst", ".tsv", ".jsonl", ".ndjson", ".tmx", ".csv", ".po"),
-    *(".xlf", ".xliff", ".sdlxliff", ".mqxliff"),
-)
+FORMAT_SUFFIXES = (".gz", ".zst", ".tsv", *JSON_LINES, TMX, CSV, PO, *XLIFF)
 """File name endings that tell the format, in the order in which they are stripped from a name."""
 
 

@@ -6,7 +6,7 @@ from gettext import c2py
 from pathlib import Path
 
 from dragoman.corpora.gettext import Entry, PoError, header_fields, other_charset, read_entries
-from dragoman.corpora.text_file import CorpusError, decode_line, on_one_line, open_uncompressed
+from dragoman.corpora.text_file import CorpusError, decode_file, on_one_line, open_uncompressed
 from dragoman.languages.codes import closest_language
 
 SEVERAL = 5
@@ -51,12 +51,9 @@ def _entries(path: Path) -> Sequence[Entry]:
             f"{path}: its header says that it is in {charset}; convert it to UTF-8, as with "
             "msgconv --to-code=UTF-8"
         )
-    lines = [
-        decode_line(line, str(path), number)
-        for number, line in enumerate(content.split(b"\n"), start=1)
-    ]
+    text = decode_file(content, str(path))
     try:
-        return list(read_entries("\n".join(lines)))
+        return list(read_entries(text))
     except PoError as error:
         raise CorpusError(
             f"{path}:{error.line}: not PO: {error.reason}; msgfmt --check names all such lines"

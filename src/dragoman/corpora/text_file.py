@@ -166,8 +166,8 @@ def open_uncompressed(path: Path, lines_read: Callable[[], int]) -> Iterator[io.
         ) from None
     except (OSError, zlib.error) as error:
         after = f" after line {lines_read()}" if lines_read() else ""
-        if reason := getattr(error, "strerror", None):
-            raise CorpusError(f"{path}: cannot be read{after}: {reason}") from error
+        if isinstance(error, OSError) and error.strerror:
+            raise CorpusError(f"{path}: cannot be read{after}: {error.strerror}") from error
         if not after:  # the decompressor's error, not the system's
             raise CorpusError(
                 f"{path}: it is not compressed, or damaged; if it is text, take {path.suffix} off "
@@ -216,11 +216,12 @@ def decode_line(content: bytes, name: str, number: int) -> str:
 
 
 def decode_file(content: bytes, name: str) -> str:
-    """Decode all bytes of a file, without its byte order mark.
+    """Decode all bytes of a file, and leave out its byte order mark.
 
     Raises:
         CorpusError: it is not UTF-8 text; the message says what it is, if its beginning shows it.
     """
+    content = content.removeprefix(BYTE_ORDER_MARK)
     _refuse_other_files(content, name)
     try:
         text = content.decode()
