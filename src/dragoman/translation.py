@@ -38,6 +38,19 @@ class Alternative:
         return confidence(self.log_probability, self.num_tokens)
 
 
+def unasked(text: str) -> Alternative:
+    """Return a text that stands for its translation, without a model having been asked."""
+    return Alternative(
+        text=text,
+        parts=(text.strip(),),
+        score=0.0,
+        log_probability=0.0,
+        num_tokens=0,
+        finished=True,
+        faults=(),
+    )
+
+
 def join(parts: Sequence[Alternative], text: str) -> Alternative:
     """Join the translations of the parts of a text into one, and add up their scores."""
     return Alternative(

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from dragoman.bulk.file_format import Block, Line
+from dragoman.bulk.file_format import Block, Line, cut_rows
 from dragoman.bulk.form import Outcome, value_of
 from dragoman.corpora.text_file import BYTE_ORDER_MARK, CorpusError, decode_file
 from dragoman.documents.document import DocumentError
@@ -15,7 +15,7 @@ from dragoman.documents.formats import DOCUMENT_FORMATS, OFFICE_FORMATS
 from dragoman.documents.office import read_office, write_office
 from dragoman.markup.passage import Passage
 from dragoman.markup.text_reader import TextReader
-from dragoman.translation import Alternative
+from dragoman.translation import unasked
 
 _SHOWN_WIDTH = 60
 
@@ -42,7 +42,7 @@ class DocumentFile:
             if self.is_archive:
                 text = read_office(self._content)
             else:
-                text = decode_file(self._content.removeprefix(BYTE_ORDER_MARK), str(self._path))
+                text = decode_file(self._content, str(self._path))
             return DOCUMENT_FORMATS[self._path.suffix.lower()].take_apart(text, self._reader)
         except DocumentError as error:
             place = self._path if error.line is None else f"{self._path}:{error.line}"
@@ -55,19 +55,7 @@ class DocumentFile:
 
     def cut(self, lines_per_block: int) -> list[Block]:
         """Take the file apart, and split what is translated into blocks."""
-        num_pieces = len(self._passage.pieces)
-        return [
-            Block(
-                number=number,
-                file=0,
-                start=start,
-                size=(size := min(lines_per_block, num_pieces - start)),
-                first_line=start,
-                first_line_of_file=start,
-                num_lines=size,
-            )
-            for number, start in enumerate(range(0, num_pieces, lines_per_block))
-        ]
+        return list(cut_rows(len(self._passage.pieces), lines_per_block))
 
     def read(self, block: Block) -> list[Line]:
         """Read the sentences of a block. A break that was left in one is a space."""
@@ -85,7 +73,7 @@ class DocumentFile:
 
     def put_together(self, stream: BinaryIO, written: Iterable[str]) -> None:
         """Write the document with its translations in place."""
-        translations = [_said(json.loads(text) or "") for text in written]
+        translations = [unasked(json.loads(text) or "") for text in written]
         text = self._passage.put_together(translations).text
         if self.is_archive:
             stream.write(write_office(text, self._content))
@@ -95,16 +83,3 @@ class DocumentFile:
 
 
 _READ = ("_content", "_passage")
-
-
-def _said(text: str) -> Alternative:
-    """Return a translation of which only the text is known, as a document needs no more."""
-    return Alternative(
-        text=text,
-        parts=(text,),
-        score=0.0,
-        log_probability=0.0,
-        num_tokens=0,
-        finished=True,
-        faults=(),
-    )

@@ -1,6 +1,6 @@
 """What is translated: files as a sequence of blocks, which can be read independently."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol
@@ -68,6 +68,30 @@ class Block:
     """How many of these are in its own file."""
 
     num_lines: int
+
+
+def cut_rows(
+    num_rows: int, rows_per_block: int, *, start: int = 0, number: int = 0
+) -> Iterator[Block]:
+    """Cut rows, or other texts that are counted, of a single file into blocks.
+
+    Args:
+        num_rows: How many.
+        rows_per_block: Most of a block.
+        start: How many there are before them.
+        number: Of the first block.
+    """
+    for place, first in enumerate(range(start, start + num_rows, rows_per_block), start=number):
+        size = min(rows_per_block, start + num_rows - first)
+        yield Block(
+            number=place,
+            file=0,
+            start=first,
+            size=size,
+            first_line=first,
+            first_line_of_file=first,
+            num_lines=size,
+        )
 
 
 class FileFormat(Protocol):

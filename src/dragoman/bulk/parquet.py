@@ -7,7 +7,7 @@ from itertools import accumulate, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from dragoman.bulk.file_format import Block, Line
+from dragoman.bulk.file_format import Block, Line, cut_rows
 from dragoman.bulk.form import Outcome, value_of
 from dragoman.corpora.text_file import CorpusError
 
@@ -32,19 +32,7 @@ class ParquetTable:
         start = 0
         for group, num_rows in enumerate(self._rows_of_groups()):
             self._check_texts(group, start)
-            for first in range(start, start + num_rows, lines_per_block):
-                size = min(lines_per_block, start + num_rows - first)
-                blocks.append(
-                    Block(
-                        number=len(blocks),
-                        file=0,
-                        start=first,
-                        size=size,
-                        first_line=first,
-                        first_line_of_file=first,
-                        num_lines=size,
-                    )
-                )
+            blocks += cut_rows(num_rows, lines_per_block, start=start, number=len(blocks))
             start += num_rows
         return blocks
 

@@ -20,7 +20,7 @@ from dragoman.serving.questions import Questions
 from dragoman.serving.readers import PLAIN_TEXT, Reader
 from dragoman.serving.refusal import RefusalError
 from dragoman.serving.settings import Settings
-from dragoman.translation import Alternative, Translation, join_alternatives
+from dragoman.translation import Translation, join_alternatives, unasked
 from dragoman.translator import Translator
 
 _SURE_OF_TARGET = 0.95
@@ -331,16 +331,8 @@ def _search(model: ServedModel, num_alternatives: int) -> SearchConfig:
 
 
 def _unchanged(text: str) -> Translation:
-    same = Alternative(
-        text=text,
-        parts=(text.strip(),),
-        score=0.0,
-        log_probability=0.0,
-        num_tokens=0,
-        finished=True,
-        faults=(),
-    )
-    return Translation(source=text, alternatives=(same,), parts=(text.strip(),), cut=False)
+    same = unasked(text)
+    return Translation(source=text, alternatives=(same,), parts=same.parts, cut=False)
 
 
 def _assemble(text: str, passage: Passage, pieces: list[Translation]) -> Translation:
