@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from dragoman.serving.dependencies import RequiresKey, Service
-from dragoman.serving.fields import OwnFields, read_fields
+from dragoman.serving.fields import OneSentence, read_fields
 from dragoman.serving.insight import MOST_TOKENS, Insight
 from dragoman.serving.openapi import accepts, refuses
 
@@ -30,15 +30,13 @@ Maps = list[list[list[list[float]]]]
 """Weights by layer, head, token that looks and token that is looked at."""
 
 
-class Sentence(OwnFields):
+class Sentence(OneSentence):
     """The sentence to explain."""
 
     text: str = Field(
         max_length=MOST_CHARACTERS,
         description=f"One sentence of at most {MOST_TOKENS} tokens; it is not cut.",
     )
-    source: str = Field(description="A language code.")
-    target: str = Field(description="A language code.")
 
 
 class Token(BaseModel):

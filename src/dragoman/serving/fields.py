@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, unquote_to_bytes
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartParser
 from starlette.requests import Request
@@ -33,6 +33,14 @@ class OwnFields(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid")
+
+
+class OneSentence(OwnFields):
+    """A sentence, and the languages between which it is translated."""
+
+    text: str = Field(description="One sentence; it is not cut.")
+    source: str = Field(description="A language code.")
+    target: str = Field(description="A language code.")
 
 
 async def read_fields(request: Request, model: type[Fields]) -> Fields:

@@ -4,7 +4,7 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from dragoman.serving.dependencies import RequiresKey, Service
-from dragoman.serving.fields import OwnFields, read_fields
+from dragoman.serving.fields import OneSentence, read_fields
 from dragoman.serving.openapi import accepts, refuses
 
 router = APIRouter(tags=["Dragoman"], dependencies=[RequiresKey])
@@ -13,12 +13,9 @@ MOST_WAYS = 16
 """Tokens that are tried as the next one; each takes a translation."""
 
 
-class Begun(OwnFields):
+class Begun(OneSentence):
     """A sentence, and how its translation begins."""
 
-    text: str = Field(description="One sentence; it is not cut.")
-    source: str = Field(description="A language code.")
-    target: str = Field(description="A language code.")
     prefix: str = Field(default="", description="Up to the end of a word; empty for the first one.")
     count: int = Field(default=8, ge=1, le=MOST_WAYS)
 
@@ -38,12 +35,9 @@ class WaysOn(BaseModel):
     ways: list[WayOn]
 
 
-class SentencePair(OwnFields):
+class SentencePair(OneSentence):
     """A sentence and its translation, whoever made it."""
 
-    text: str = Field(description="One sentence; it is not cut.")
-    source: str = Field(description="A language code.")
-    target: str = Field(description="A language code.")
     translation: str
 
 
