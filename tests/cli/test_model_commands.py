@@ -355,11 +355,14 @@ def test_chinese_is_split_into_its_characters(
     named = capsys.readouterr()
     assert main([*command, str(tmp_path / "test.tsv")]) == 0
     unnamed = capsys.readouterr()
+    assert main([*command, str(tmp_path / "test.tsv"), "--metrics", "TER"]) == 0
+    edits = capsys.readouterr()
 
     assert "tok:zh" in named.out
     assert not named.err
     assert "tok:13a" in unnamed.out
-    assert "have no spaces between words" in unnamed.err
+    assert "have no spaces between words, and BLEU and TER with 13a would" in unnamed.err
+    assert "have no spaces between words, and TER with 13a would" in edits.err
 
 
 def test_pairs_with_a_blank_side_are_told(

@@ -275,12 +275,13 @@ def _warn_of_unspaced(references: list[str], settings: "EvaluationConfig") -> No
     """Warn where BLEU and TER would take sentences for words."""
     from dragoman.languages.scripts import is_unspaced
 
-    splits_at_spaces = settings.tokenize in ("13a", "intl") and "BLEU" in settings.metrics
+    affected = [name for name in ("BLEU", "TER") if name in settings.metrics]
+    splits_at_spaces = affected and settings.tokenize in ("13a", "intl")
     if splits_at_spaces and is_unspaced("".join(references)):
         print(
-            "warning: the references have no spaces between words, so BLEU "
-            f"({settings.tokenize}) and TER, which split them at spaces, mean little; give "
-            "--tokenize char, or zh for Chinese, ja-mecab for Japanese",
+            f"warning: the references have no spaces between words, and {' and '.join(affected)} "
+            f"with {settings.tokenize} would split them at spaces; give --tokenize char, or zh for "
+            "Chinese, ja-mecab for Japanese",
             file=sys.stderr,
         )
 
