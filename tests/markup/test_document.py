@@ -120,6 +120,7 @@ def test_all_but_the_text_is_kept(html: str, expected: str) -> None:
         # tags that do not close where they should stay in order
         ("Press <b>Save<i></b> to go on.</i>", "Premere <b>Salva.<i></b> per continuare.</i>"),
         ("Press <img src=x> Save", "Premere <img src=x> Salva."),
+        ("Run <b>IN<b>", "Eseguire <b>IN<b>"),
         # what nobody sees ends no sentence, stays beside its tag, and else between two words
         ("Press <!-- -->Save<!-- --> to go on.", "Per <!-- -->continuare <!-- -->premere salva."),
         ("The <b>red<!-- --></b> cat sleeps.", "Il gatto <b>rosso<!-- --></b> dorme."),

@@ -53,9 +53,8 @@ class Span(NamedTuple):
         before, after = (
             [tag for tag in tags if not tag.is_comment] for tags in (self.before, self.after)
         )
-        return [("open", tag.name) for tag in before] == [
-            ("open" if tag.kind == "close" else "close", tag.name) for tag in reversed(after)
-        ]
+        names, closing = [tag.name for tag in before], [tag.name for tag in reversed(after)]
+        return names == closing and all(tag.kind == "close" for tag in after)
 
     @property
     def speaks(self) -> bool:
