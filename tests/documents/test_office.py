@@ -6,7 +6,7 @@ import zipfile
 from contextlib import suppress
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.documents.office_files import (
     HEAD,
@@ -109,18 +109,58 @@ def test_a_tabulator_or_a_line_break_ends_a_sentence() -> None:
     ]
 
 
-@pytest.mark.parametrize(("instruction", "sentence"), [("PAGE", "Page {x0}."), ("HYPERLINK", None)])
-def test_what_a_program_computes_stays(instruction: str, sentence: str | None) -> None:
-    field = (
+def field(instruction: str, result: str) -> str:
+    """Write a field as Word does: signs before, within and behind."""
+    return (
         '<w:r><w:fldChar w:fldCharType="begin"/></w:r>'
-        f"<w:r><w:instrText> {instruction} x </w:instrText></w:r>"
-        f'<w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:t>o</w:t><w:t>ne</w:t></w:r>'
+        f"<w:r><w:instrText> {instruction} </w:instrText></w:r>"
+        f'<w:r><w:fldChar w:fldCharType="separate"/></w:r>{result}'
         '<w:r><w:fldChar w:fldCharType="end"/></w:r>'
     )
-    document = docx(paragraph(run("Page "), field, run(".")))
-    assert pieces(document)[0] == (sentence or "Page {x0}one{x1}.")
-    found = body(translated(document, str)).replace("</w:t></w:r><w:r><w:t>", "")
-    assert found == paragraph(run("Page "), field, run(".")).replace("</w:t><w:t>", "")
+
+
+def backwards(text: str) -> str:
+    return " ".join(reversed(text.split()))
+
+
+def test_what_a_program_computes_stays() -> None:
+    number = field("PAGE", run("1") + run("2"))
+    document = docx(paragraph(run("Page "), number, run(" ends.")))
+    assert pieces(document) == ["Page {x0} ends."]
+    found = body(translated(document, backwards))
+    assert found == paragraph(run("ends. "), number, run(" Page"))
+
+
+def test_a_field_that_is_a_link_is_one_whatever_the_order_of_words() -> None:
+    link = field("HYPERLINK &quot;a&quot;", run("red ") + run("cat"))
+    document = docx(paragraph(run("A "), link, run(" sleeps")))
+    assert pieces(document) == ["A red cat sleeps", "A", "red cat", "sleeps"]
+    written = f'<w:fldSimple w:instr=" HYPERLINK &quot;a&quot; ">{run("cat red")}</w:fldSimple>'
+    expected = paragraph(run("sleeps "), written, run(" A"))
+    assert body(translated(document, backwards)) == expected
+    assert pieces(translated(document)) == ["A RED CAT SLEEPS", "A", "RED CAT", "SLEEPS"]
+
+
+def test_a_table_of_contents_is_translated_in_its_place() -> None:
+    number = field("PAGEREF a", run("3"))
+    entry = f'<w:hyperlink w:anchor="a">{run("A cat")}{thing("tab")}{number}</w:hyperlink>'
+    begin, end = field("TOC", "|").split("|")
+    document = docx(paragraph(begin, entry) + paragraph(entry) + paragraph(end))
+    found = body(translated(document, backwards))
+    assert found == body(document).replace("A cat", "cat A")
+
+
+def test_what_follows_a_long_link_is_no_part_of_it() -> None:
+    link = f'<w:hyperlink w:anchor="a">{run("a very long link")}</w:hyperlink>'
+    document = docx(paragraph(run("See "), link, run(" now.")))
+    assert body(translated(document, str)) == body(document)
+
+
+def test_a_space_between_words_of_one_format_has_none_of_its_own() -> None:
+    bold = "<w:b/>"
+    document = docx(paragraph(run("A", bold), run(" "), run("cat", bold), run(" sleeps.")))
+    assert pieces(document)[0] == "A cat sleeps."
+    assert body(translated(document)) == paragraph(run("A CAT", bold), run(" SLEEPS."))
 
 
 def test_text_within_text_is_translated_too() -> None:
@@ -134,6 +174,57 @@ def test_text_within_text_is_translated_too() -> None:
         control.replace("a choice", "A CHOICE"),
         run(" SLEEPS."),
     )
+
+
+def test_a_comment_is_about_the_paragraph_that_it_was_in() -> None:
+    start, end = '<w:commentRangeStart w:id="1"/>', '<w:commentRangeEnd w:id="1"/>'
+    comment = '<w:r><w:commentReference w:id="1"/></w:r>'
+    document = docx(paragraph(run("A "), start, run("cat"), end, comment, run(" sleeps.")))
+    expected = paragraph(start, run("A CAT SLEEPS."), end, comment)
+    assert body(translated(document)) == expected
+
+
+def test_comments_and_changes_of_open_document_stay() -> None:
+    deleted = "<text:tracked-changes><text:p>deleted</text:p></text:tracked-changes>"
+    comment = "<office:annotation><text:p>a comment</text:p></office:annotation>"
+    end = "<office:annotation-end/>"
+    new = "<text:change-start/>new <text:change-end/>"
+    document = odt(
+        f"{deleted}<text:p>A {comment}cat{end} sleeps.</text:p><text:p>A {new}cat</text:p>"
+    )
+    assert body(translated(document)) == (
+        f"{deleted}<text:p>{comment}A CAT SLEEPS.{end}</text:p>"
+        f"<text:p>A {new.replace('new', 'NEW')}CAT</text:p>"
+    )
+
+
+def test_bookmarks_of_open_document_stand_around_their_sentence() -> None:
+    start, end = '<text:bookmark-start text:name="b"/>', '<text:bookmark-end text:name="b"/>'
+    document = odt(f"<text:p>A {start}cat{end}.</text:p>")
+    assert body(translated(document)) == f"<text:p>{start}A CAT.{end}</text:p>"
+
+
+def test_a_link_of_open_document_is_one_link() -> None:
+    span = '<text:span text:style-name="T1">cat</text:span>'
+    link = f'<text:a text:name="a">a {span}<text:tab/>3</text:a>'
+    assert body(translated(odt(f"<text:p>{link}</text:p>"), str)) == f"<text:p>{link}</text:p>"
+
+
+def test_when_text_was_typed_is_no_format() -> None:
+    names = (
+        'xmlns:style="urn:oasis:names:tc:opendocument:xmlns:style:1.0" '
+        'xmlns:o="http://openoffice.org/2009/office"'
+    )
+    styles = "".join(
+        f'<style:style {names} style:name="{name}" style:family="text">'
+        f'<style:text-properties o:{noted}="1"/></style:style>'
+        for name, noted in (("T1", "rsid"), ("T2", "colour"))
+    )
+    spans = [f'<text:span text:style-name="{name}">cat</text:span>' for name in ("T1", "T2")]
+    document = odt(f"{styles}<text:p>A {spans[0]}, a {spans[1]}</text:p>")
+    assert pieces(document)[0] == "A cat, a cat"
+    expected = f"<text:p>A CAT, A {spans[1].replace('cat', 'CAT')}</text:p>"
+    assert body(translated(document)).endswith(expected)
 
 
 def test_bookmarks_stand_around_the_sentences_that_they_were_in() -> None:
@@ -154,6 +245,12 @@ def test_bookmarks_stand_around_the_sentences_that_they_were_in() -> None:
 def test_what_is_no_text_stays(kept: str) -> None:
     document = docx(kept + paragraph(run("A cat.")))
     assert body(translated(document)) == kept + paragraph(run("A CAT."))
+
+
+def test_a_document_may_have_a_number_as_programs_on_the_web_give_it() -> None:
+    document = unpacked(docx(paragraph(run("A cat"))))
+    text = document.pop("word/document.xml")
+    assert pieces(packed({**document, "word/document2.xml": text})) == ["A cat"]
 
 
 def test_all_other_parts_stay_in_their_order() -> None:
@@ -234,6 +331,7 @@ RUNS = st.lists(
 
 
 @given(RUNS)
+@example([run("00"), run("x0", "<w:b/>"), thing("drawing")])
 def test_what_is_not_changed_has_its_text_and_things_in_their_order(runs: list[str]) -> None:
     document = docx(paragraph(*runs))
     found = body(translated(document, str))

@@ -113,6 +113,25 @@ def test_quotation_marks_and_line_feeds_of_references_are_read() -> None:
     assert shared(translated(document)) == ['the "old" cat', "Cat\nand dog", "CAT", "OLD"]
 
 
+def test_what_a_criterion_compares_with_stays() -> None:
+    document = xlsx(
+        si("Ready", "Late", "More", "Old"),
+        '<f>COUNTIF(A1:A9,"=Ready")+COUNTIF(A1:A9,"&lt;&gt;Late")+COUNTIF(A1:A9,"&gt;=More")</f>',
+    )
+    assert shared(translated(document)) == ["Ready", "Late", "More", "OLD"]
+
+
+def test_a_cell_of_open_document_says_its_text_once() -> None:
+    cell = '<table:table-cell office:value-type="string" office:string-value="a cat">'
+    content = (
+        f"<office:document-content {ODS}>{cell}<text:p>a cat</text:p></table:table-cell>"
+        "</office:document-content>"
+    )
+    changed = unpacked(translated(packed({"content.xml": content.encode()})))["content.xml"]
+    assert b"string-value" not in changed
+    assert b"A CAT" in changed
+
+
 @pytest.mark.parametrize("mark", ['"', "'"])
 def test_cells_of_open_document_stay_if_they_are_computed_or_named(mark: str) -> None:
     literal = "&quot;Yes&quot;"

@@ -136,8 +136,8 @@ class _Text:
 
     def put_together(self, translations: Sequence[Alternative]) -> Alternative:
         """Write the translation with its links, code and emphasis."""
-        found, parts = self._paragraph.write(translations, said)
-        written = write_spans(parts, self._read, self._escape)
+        found, parts = self._paragraph.write(translations)
+        written = write_spans([said(*part) for part in parts], self._read, self._escape)
         if self._place.kind in ("td", "th"):
             written = written.replace("|", "\\|")
         lines = [line for part in written.split("\n") for line in self._wrap(part)]

@@ -17,7 +17,7 @@ from typing import Protocol
 from dragoman.documents.document import DocumentError
 from dragoman.documents.office_open_xml import OfficeOpenXml
 from dragoman.documents.open_document import OpenDocument
-from dragoman.documents.paragraph import Element, Inline, Paragraph
+from dragoman.documents.paragraph import Element, Inline, Paragraph, Written
 from dragoman.documents.spreadsheet import Spreadsheet, find_references
 from dragoman.markup.text_reader import TextReader
 from dragoman.translation import Alternative, join
@@ -26,7 +26,7 @@ _MOST_BYTES = 2**28
 """Of all parts that are read: a few kilobytes may unpack to more than any memory holds."""
 
 _PARTS = re.compile(
-    r"word/(?:document|header\d*|footer\d*|footnotes|endnotes)\.xml"
+    r"word/(?:document\d*|header\d*|footer\d*|footnotes|endnotes)\.xml"
     r"|ppt/(?:slides/slide|notesSlides/notesSlide)\d+\.xml|content\.xml|styles\.xml"
     r"|xl/(?:sharedStrings|workbook|worksheets/sheet\d+|drawings/drawing\d+|tables/table\d+"
     r"|pivotCache/pivotCacheDefinition\d+)\.xml"
@@ -56,11 +56,8 @@ class Dialect(Protocol):
     def read(self, paragraph: Element) -> list[Inline]:
         """Take a paragraph apart."""
 
-    def write(self, part: Inline, text: str | None) -> Element:
-        """Write text in the format of a part, or the thing that it is."""
-
-    def fill(self, paragraph: Element, content: Sequence[Element]) -> None:
-        """Replace the content of a paragraph."""
+    def fill(self, paragraph: Element, content: Sequence[Written]) -> None:
+        """Replace the content of a paragraph: by text in some format, and by things."""
 
 
 def read_office(
@@ -148,7 +145,7 @@ class OfficeDocument:
             for element, paragraph in self._read(root):
                 if paragraph.pieces:
                     pieces = list(islice(rest, len(paragraph.pieces)))
-                    translated, content = paragraph.write(pieces, dialect.write)
+                    translated, content = paragraph.write(pieces)
                     found.append(translated)
                     dialect.fill(element, content)
             declaration = etree.tostring(root.getroottree(), encoding="UTF-8", standalone=True)
@@ -164,7 +161,7 @@ class OfficeDocument:
 
     def _dialect_of(self, root: Element) -> Dialect:
         if "opendocument" in root.tag:
-            return OpenDocument(self._references)
+            return OpenDocument(root, self._references)
         if "spreadsheetml" in root.tag:
             return Spreadsheet(self._references)
         return OfficeOpenXml()

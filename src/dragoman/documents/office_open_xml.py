@@ -2,19 +2,32 @@
 
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
-from itertools import accumulate
+from dataclasses import dataclass
 
-from dragoman.documents.paragraph import XML_SPACE, Element, Inline, name_of
+from dragoman.documents.paragraph import (
+    XML_SPACE,
+    Around,
+    Element,
+    Inline,
+    Written,
+    name_of,
+    sort_marks,
+    without_content,
+)
 
 _WRAPPERS = ("hyperlink", "ins", "moveTo", "smartTag")
 """What may stand around runs, within a sentence."""
 
-_OTHER_HOLDERS = (*_WRAPPERS, "del", "moveFrom", "fldSimple", "rt", "rubyBase")
+_FIELD, _INSTRUCTION = "fldSimple", "instr"
+_LINK = "HYPERLINK"
+"""The field that is a link: it computes nothing."""
+
+_OTHER_HOLDERS = (*_WRAPPERS, "del", "moveFrom", _FIELD, "rt", "rubyBase")
 """What holds runs that are part of a sentence around it, or are no text to translate."""
 
 _SEPARATORS = ("br", "cr", "tab", "ptab")
-_MARKS = ("Start", "End")
-"""How marks of a stretch are called, such as of a bookmark or a comment."""
+_STARTS, _ENDS = ("Start",), ("End", "commentReference")
+"""How marks of a stretch are called, such as of a bookmark or a comment, or how they end."""
 
 _UNSEEN = ("proofErr", "lastRenderedPageBreak", "softHyphen")
 """What a program noted about an earlier state of the text; it is left out."""
@@ -33,55 +46,49 @@ class OfficeOpenXml:
         """Find everything that directly holds runs: paragraphs, and content controls in them."""
         for element in root.iter():
             if name_of(element) not in _OTHER_HOLDERS and any(
-                _is_run(child) or name_of(child) in _WRAPPERS for child in element
+                _is_run(child) or name_of(child) in _WRAPPERS or _is_link(child)
+                for child in element
             ):
                 yield element
 
     def read(self, paragraph: Element) -> list[Inline]:
         """Take a paragraph apart."""
-        parts = list(_read_children(paragraph, ()))
-        starts, ends = (
-            [part for part in parts if not part.around and name_of(part.thing).endswith(mark)]
-            for mark in _MARKS
-        )
-        marks = {id(part) for part in (*starts, *ends)}
-        return [*starts, *_with_fields([p for p in parts if id(p) not in marks]), *ends]
+        starts, others, ends = sort_marks(_read_children(paragraph, ()), _STARTS, _ENDS)
+        return [*starts, *_read_fields(others), *ends]
 
-    def write(self, part: Inline, text: str | None) -> Element:
-        """Write text in a run like that of a part, or the thing that it is in its run."""
-        if not part.around:
-            return part.thing
-        *outer, run = part.around
-        written = _without_content(run)
-        written.extend(deepcopy(child) for child in run if name_of(child) == "rPr")
-        if text is None:
-            written.append(part.thing)
-        else:
-            said = written.makeelement(run.tag[: -len("r")] + "t", nsmap=run.nsmap)
-            said.text = text
-            if "wordprocessingml" in run.tag:
-                said.set(XML_SPACE, "preserve")
-            written.append(said)
-        for wrapper in reversed(outer):
-            around = _without_content(wrapper)
-            around.append(written)
-            written = around
-        return written
-
-    def fill(self, paragraph: Element, content: Sequence[Element]) -> None:
+    def fill(self, paragraph: Element, content: Sequence[Written]) -> None:
         """Replace the content of a paragraph, but not its format."""
         first = [child for child in paragraph if name_of(child) in _KEPT_FIRST]
         last = [child for child in paragraph if name_of(child) in _KEPT_LAST]
-        paragraph[:] = [*first, *content, *last]
+        paragraph[:] = first
+        around = Around(paragraph)
+        for part, text in content:
+            if part.around:
+                *wrappers, run = part.around
+                around.innermost(wrappers).append(_run(run, part.thing, text))
+            else:
+                around.innermost(()).append(part.thing)
+        paragraph.extend(last)
+
+
+def _run(like: Element, thing: Element, text: str | None) -> Element:
+    """Write a run in the format of another: with text, or else with a thing."""
+    run = without_content(like)
+    run.extend(deepcopy(child) for child in like if name_of(child) == "rPr")
+    if text is None:
+        run.append(thing)
+        return run
+    said = run.makeelement(like.tag[: -len("r")] + "t", nsmap=like.nsmap)
+    said.text = text
+    if "wordprocessingml" in like.tag:
+        said.set(XML_SPACE, "preserve")
+    run.append(said)
+    return run
 
 
 def _is_run(element: Element) -> bool:
     """Tell whether an element is a run of text, not of a formula."""
     return name_of(element) == "r" and any(kind in element.tag for kind in _KINDS_OF_TEXT)
-
-
-def _without_content(element: Element) -> Element:
-    return element.makeelement(element.tag, dict(element.attrib), nsmap=element.nsmap)
 
 
 def _read_children(element: Element, wrappers: tuple[Element, ...]) -> Iterator[Inline]:
@@ -90,10 +97,10 @@ def _read_children(element: Element, wrappers: tuple[Element, ...]) -> Iterator[
         name = name_of(child)
         if _is_run(child):
             yield from _read_run(child, wrappers)
-        elif name in _WRAPPERS:
+        elif name in _WRAPPERS or _is_link(child):
             yield from _read_children(child, (*wrappers, child))
         elif name not in (*_KEPT_FIRST, *_KEPT_LAST, *_UNSEEN):
-            yield Inline((), thing=child, separates=name.endswith(_MARKS) or name in _SEPARATORS)
+            yield Inline((), thing=child, separates=name in _SEPARATORS)
 
 
 def _read_run(run: Element, wrappers: tuple[Element, ...]) -> list[Inline]:
@@ -117,7 +124,7 @@ def _format(around: Sequence[Element]) -> str:
     from lxml import etree
 
     *wrappers, run = around
-    described = [_without_content(wrapper) for wrapper in wrappers]
+    described = [without_content(wrapper) for wrapper in wrappers]
     for properties in (deepcopy(child) for child in run if name_of(child) == "rPr"):
         for child in [child for child in properties if name_of(child) in _UNSEEN_PROPERTIES]:
             properties.remove(child)
@@ -128,28 +135,72 @@ def _format(around: Sequence[Element]) -> str:
     return "".join(etree.tostring(each, encoding="unicode", with_tail=False) for each in described)
 
 
-def _with_fields(parts: Sequence[Inline]) -> list[Inline]:
+def _is_link(element: Element) -> bool:
+    """Tell whether an element is a field that is a link."""
+    if name_of(element) != _FIELD:
+        return False
+    return _says_link(element.get(element.tag.replace(_FIELD, _INSTRUCTION), ""))
+
+
+def _says_link(instruction: str) -> bool:
+    return instruction.strip().upper().startswith(_LINK)
+
+
+@dataclass
+class _Field:
+    """A field that has begun."""
+
+    start: int
+    """The place of its first part."""
+
+    result: int | None = None
+    """The place of the first part that is shown."""
+
+    instruction: str = ""
+
+
+def _read_fields(parts: Sequence[Inline]) -> list[Inline]:
     """Keep the results of fields, such as numbers of pages, as things: programs compute them.
 
-    The text of a link is none of them, nor is that of a field that ends in another paragraph.
+    A field that is a link becomes an element around its text, like other links. Of a field that
+    goes on in another paragraph, as a table of contents does, the text is translated.
     """
-    depth = [0] * (len(parts) + 1)  # of computed fields, as a change at each part
-    open_fields: list[tuple[int, list[str]]] = []
-    for i, part in enumerate(parts):
+    found: list[Inline] = []
+    unended: list[_Field] = []
+    for part in parts:
         name = "" if part.thing is None else name_of(part.thing)
-        if name == "instrText" and open_fields:
-            open_fields[-1][1].append(part.thing.text or "")
-        if name != "fldChar":
+        if name not in ("fldChar", "instrText"):
+            found.append(part)
             continue
+        found.append(part._replace(separates=True))
         kind = part.thing.get(part.thing.tag.replace("}fldChar", "}fldCharType"))
         if kind == "begin":
-            open_fields.append((i, []))
-        elif kind == "end" and open_fields:
-            start, instruction = open_fields.pop()
-            if not "".join(instruction).strip().upper().startswith("HYPERLINK"):
-                depth[start] += 1
-                depth[i + 1] -= 1
+            unended.append(_Field(len(found) - 1))
+        elif unended and name == "instrText":
+            unended[-1].instruction += part.thing.text or ""
+        elif unended and kind == "separate":
+            unended[-1].result = len(found)
+        elif unended and kind == "end":
+            field = unended.pop()
+            found[field.start :] = _read_field(field, found)
+    return found
+
+
+def _read_field(field: _Field, parts: Sequence[Inline]) -> Sequence[Inline]:
+    """Write a field, with which the parts end, as a link, or keep all of it."""
+    begin, inside = parts[field.start], parts[field.start :]
+    if field.result is None or not _says_link(field.instruction):
+        return [part._replace(text=None, format="", separates=False) for part in inside]
+    outer, depth = begin.around[:-1], len(begin.around) - 1
+    if any(part.around[:depth] != outer for part in inside if part.around):
+        return inside  # it begins within another element than it ends in
+    tag = begin.thing.tag.replace("fldChar", _FIELD)
+    attributes = {tag.replace(_FIELD, _INSTRUCTION): field.instruction}
+    link = begin.thing.makeelement(tag, attributes, nsmap=begin.thing.nsmap)
     return [
-        part._replace(text=None, format="", separates=False) if inside else part
-        for part, inside in zip(parts, accumulate(depth), strict=False)
+        part._replace(
+            around=(*outer, link, *part.around[depth:]) if part.around else (),
+            format=field.instruction + part.format,
+        )
+        for part in parts[field.result : -1]
     ]

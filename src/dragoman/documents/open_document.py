@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from dragoman.documents.paragraph import Element, Inline
+from dragoman.documents.paragraph import Around, Element, Inline, Written, sort_marks
 from dragoman.documents.spreadsheet import is_named
 
+_OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
+_STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _PARAGRAPHS = (f"{_TEXT}p", f"{_TEXT}h")
@@ -12,22 +14,36 @@ _SPANS = (f"{_TEXT}span", f"{_TEXT}a")
 _SEPARATORS = (f"{_TEXT}tab", f"{_TEXT}line-break")
 _SPACE, _COUNT = f"{_TEXT}s", f"{_TEXT}c"
 _CELL, _FORMULA = f"{_TABLE}table-cell", f"{_TABLE}formula"
-_TYPE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}value-type"
+_TYPE, _VALUE = f"{_OFFICE}value-type", f"{_OFFICE}string-value"
 _UNSEEN = (f"{_TEXT}soft-page-break",)
+_STAYS = (f"{_TEXT}tracked-changes", f"{_OFFICE}annotation")
+"""What holds paragraphs that stay: deleted ones, and comments."""
+
+_CHANGES = (f"{_TEXT}change-start", f"{_TEXT}change-end")
+_STARTS = ("bookmark-start", "reference-mark-start", "annotation")
+_ENDS = ("bookmark-end", "reference-mark-end", "annotation-end")
+_UNSEEN_PROPERTIES = ("rsid", "paragraph-rsid", "language", "country", "script", "rfc-language-tag")
+"""What a program notes about text, with endings for languages of other scripts."""
 
 
 class OpenDocument:
     """How ODT, ODP and ODS have paragraphs."""
 
-    def __init__(self, references: frozenset[str]) -> None:
+    def __init__(self, root: Element, references: frozenset[str]) -> None:
         """Leave cells alone to which something refers, as `find_references` finds it."""
         self._references = references
+        self._unseen = frozenset(
+            str(style.get(f"{_STYLE}name"))
+            for style in root.iter(f"{_STYLE}style")
+            if _changes_nothing(style)
+        )
 
     def paragraphs(self, root: Element) -> Iterator[Element]:
         """Find all paragraphs and headings, but those of cells that are computed or named."""
         for paragraph in root.iter(*_PARAGRAPHS):
             cell = paragraph.getparent()
-            if cell is None or cell.tag != _CELL or self._is_free(cell):
+            is_free = cell is None or cell.tag != _CELL or self._is_free(cell)
+            if is_free and next(paragraph.iterancestors(*_STAYS), None) is None:
                 yield paragraph
 
     def _is_free(self, cell: Element) -> bool:
@@ -38,38 +54,48 @@ class OpenDocument:
 
     def read(self, paragraph: Element) -> list[Inline]:
         """Take a paragraph apart."""
-        return list(_read(paragraph, ()))
+        starts, others, ends = sort_marks(self._read(paragraph, ()), _STARTS, _ENDS)
+        return [*starts, *others, *ends]
 
-    def write(self, part: Inline, text: str | None) -> Element:
-        """Write text, or the thing that a part is, in spans like those around it."""
-        written = part.thing if text is None else text
-        for span in reversed(part.around):
-            around = span.makeelement(span.tag, dict(span.attrib), nsmap=span.nsmap)
-            _append(around, written)
-            written = around
-        return written
+    def _read(self, element: Element, around: tuple[Element, ...]) -> Iterator[Inline]:
+        form = "".join(f"{span.tag}{sorted(span.attrib.items())}" for span in around)
+        if element.text:
+            yield Inline(around, element.text, form)
+        for child in element:
+            if child.tag in _SPANS:
+                is_seen = child.get(f"{_TEXT}style-name") not in self._unseen
+                yield from self._read(child, (*around, child) if is_seen else around)
+            elif child.tag == _SPACE:
+                yield Inline(around, " " * int(child.get(_COUNT, "1")), form)
+            elif child.tag not in _UNSEEN:
+                yield Inline(around, thing=child, separates=child.tag in (*_SEPARATORS, *_CHANGES))
+            if child.tail:
+                yield Inline(around, child.tail, form)
 
-    def fill(self, paragraph: Element, content: Sequence[Element]) -> None:
-        """Replace the content of a paragraph."""
+    def fill(self, paragraph: Element, content: Sequence[Written]) -> None:
+        """Replace the content of a paragraph; what its cell says otherwise is its old text."""
         paragraph.text = None
         paragraph[:] = []
-        for each in content:
-            _append(paragraph, each)
+        around = Around(paragraph)
+        for part, text in content:
+            _append(around.innermost(part.around), part.thing if text is None else text)
+        cell = paragraph.getparent()
+        if cell is not None and cell.tag == _CELL:
+            cell.attrib.pop(_VALUE, None)
 
 
-def _read(element: Element, around: tuple[Element, ...]) -> Iterator[Inline]:
-    form = "".join(f"{span.tag}{sorted(span.attrib.items())}" for span in around)
-    if element.text:
-        yield Inline(around, element.text, form)
-    for child in element:
-        if child.tag in _SPANS:
-            yield from _read(child, (*around, child))
-        elif child.tag == _SPACE:
-            yield Inline(around, " " * int(child.get(_COUNT, "1")), form)
-        elif child.tag not in _UNSEEN:
-            yield Inline(around, thing=child, separates=child.tag in _SEPARATORS)
-        if child.tail:
-            yield Inline(around, child.tail, form)
+def _changes_nothing(style: Element) -> bool:
+    """Tell whether a style of text only notes when it was typed, or in which language."""
+    names = [name.rpartition("}")[2] for child in style for name in child.attrib]
+    return (
+        style.get(f"{_STYLE}family") == "text"
+        and style.get(f"{_STYLE}parent-style-name") is None
+        and all(len(child) == 0 for child in style)
+        and all(
+            name.removesuffix("-asian").removesuffix("-complex") in _UNSEEN_PROPERTIES
+            for name in names
+        )
+    )
 
 
 def _append(element: Element, content: Element) -> None:

@@ -6,10 +6,10 @@ changes and with placeholders for pictures, notes, fields and the like.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape, unescape
-from itertools import groupby, islice
+from itertools import groupby, islice, takewhile
 from typing import Any, NamedTuple
 
 from dragoman.documents.placeholders import PLACEHOLDER, unused_names
@@ -33,6 +33,11 @@ def name_of(element: Element) -> str:
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
+def without_content(element: Element) -> Element:
+    """Return a copy of an element with nothing in it."""
+    return element.makeelement(element.tag, dict(element.attrib), nsmap=element.nsmap)
+
+
 class Inline(NamedTuple):
     """A part of a paragraph: text in one format, or something else."""
 
@@ -50,8 +55,58 @@ class Inline(NamedTuple):
     """Whether nothing that stands before it belongs to a sentence after it."""
 
 
-Write = Callable[[Inline, str | None], Element]
-"""(part, text) -> text in the format of a part, or if there is none, the thing that the part is."""
+def sort_marks(
+    parts: Iterable[Inline], starts: tuple[str, ...], ends: tuple[str, ...]
+) -> tuple[list[Inline], list[Inline], list[Inline]]:
+    """Take out marks of a stretch, such as those of a bookmark, which would part a sentence.
+
+    Args:
+        parts: Of a paragraph.
+        starts: The endings of the names of marks that go to the beginning of the paragraph.
+        ends: Those of marks that go to its end.
+
+    Returns:
+        The marks of the beginning, all other parts, and the marks of the end.
+    """
+    sorted_parts: tuple[list[Inline], list[Inline], list[Inline]] = ([], [], [])
+    for part in parts:
+        name = "" if part.thing is None else name_of(part.thing)
+        place = 0 if name.endswith(starts) else 2 if name.endswith(ends) else 1
+        sorted_parts[place].append(part if place == 1 else part._replace(separates=True))
+    return sorted_parts
+
+
+class Written(NamedTuple):
+    """A part of a translated paragraph."""
+
+    like: Inline
+    """What it is, or what it has the format of."""
+
+    text: str | None
+
+
+class Around:
+    """Puts elements around what is written; neighbours within one element stay within one."""
+
+    def __init__(self, paragraph: Element) -> None:
+        self._paragraph = paragraph
+        self._opened: list[tuple[Element, Element]] = []
+
+    def innermost(self, around: Sequence[Element]) -> Element:
+        """Return that to which the next part is appended.
+
+        Args:
+            around: The elements that were around it, from the outermost to the innermost.
+        """
+        same = takewhile(
+            lambda pair: pair[0][0] is pair[1], zip(self._opened, around, strict=False)
+        )
+        del self._opened[len(list(same)) :]
+        for element in around[len(self._opened) :]:
+            copy = without_content(element)
+            (self._opened[-1][1] if self._opened else self._paragraph).append(copy)
+            self._opened.append((element, copy))
+        return self._opened[-1][1] if self._opened else self._paragraph
 
 
 @dataclass(frozen=True)
@@ -67,25 +122,25 @@ class _Stretch:
 
     markup: Markup
 
-    def write(self, text: str, write: Write) -> Iterator[Element]:
+    def write(self, text: str) -> Iterator[Written]:
         """Yield what a translation consists of."""
         end, like = 0, self.base
         for found in _MARK.finditer(text):
             if found.start() > end:
-                yield write(like, unescape(text[end : found.start()]))
+                yield Written(like, unescape(text[end : found.start()]))
             end = found.end()
             if found["placeholder"] is None:
                 like = self.tags[found["tag"]] if found["tag"] else self.base
             elif found[0] in self.placeholders:
-                yield from (write(thing, None) for thing in self.placeholders[found[0]])
+                yield from (Written(thing, None) for thing in self.placeholders[found[0]])
             else:
-                yield write(like, found[0])
+                yield Written(like, found[0])
         if end < len(text):
-            yield write(like, unescape(text[end:]))
+            yield Written(like, unescape(text[end:]))
         found_names = set(PLACEHOLDER.findall(text))
         for name, things in self.placeholders.items():
             if name not in found_names:
-                yield from (write(thing, None) for thing in things)
+                yield from (Written(thing, None) for thing in things)
 
 
 class Paragraph:
@@ -103,20 +158,18 @@ class Paragraph:
         stretches = [part for part in self._parts if isinstance(part, _Stretch)]
         self.pieces = [piece for stretch in stretches for piece in stretch.markup.pieces]
 
-    def write(
-        self, translations: Sequence[Alternative], write: Write
-    ) -> tuple[Alternative, list[Element]]:
+    def write(self, translations: Sequence[Alternative]) -> tuple[Alternative, list[Written]]:
         """Return the translation, and what it consists of."""
         rest = iter(translations)
         found: list[Alternative] = []
-        written: list[Element] = []
+        written: list[Written] = []
         for part in self._parts:
             if isinstance(part, _Stretch):
                 pieces = list(islice(rest, len(part.markup.pieces)))
                 found.append(part.markup.put_together(pieces))
-                written += part.write(found[-1].text, write)
+                written += part.write(found[-1].text)
             else:
-                written.append(write(part, part.text))
+                written.append(Written(part, part.text))
         return join(found, " ".join(each.text for each in found)), written
 
 
@@ -135,11 +188,9 @@ def _speaks(part: Inline) -> bool:
 
 
 def _read(parts: Sequence[Inline], reader: TextReader) -> _Stretch:
-    """Write parts as one text, in which the most frequent format has no tag."""
-    letters = Counter[str]()
-    for part in parts:
-        letters[part.format] += len(part.text or "")
-    usual = letters.most_common(1)[0][0]
+    """Write parts as one text, in which the usual format has no tag."""
+    parts = _with_even_gaps(parts)
+    usual = _usual_format(parts)
     names = unused_names("".join(part.text or "" for part in parts))
     tags: dict[str, Inline] = {}
     placeholders: dict[str, list[Inline]] = {}
@@ -158,3 +209,29 @@ def _read(parts: Sequence[Inline], reader: TextReader) -> _Stretch:
             shown += f'<g id="{len(tags) - 1}">{text}</g>'
     base = next(part for part in parts if part.text is not None and part.format == usual)
     return _Stretch(tags, placeholders, base, reader.read_markup(shown, _RULES))
+
+
+def _with_even_gaps(parts: Sequence[Inline]) -> list[Inline]:
+    """Give a space the format of its neighbours, if both have the same, as nobody sees its own."""
+    found = list(parts)
+    for i in range(1, len(parts) - 1):
+        before, gap, after = found[i - 1 : i + 2]
+        is_gap = gap.text is not None and not gap.text.strip()
+        if is_gap and None not in (before.text, after.text) and before.format == after.format:
+            found[i] = before._replace(text=gap.text)
+    return found
+
+
+def _usual_format(parts: Sequence[Inline]) -> str:
+    """Find the format of what is not said to have another, such as a full stop behind a link.
+
+    It is the one with the most letters of those with the fewest elements around: where there is
+    text outside of links and emphasis, none of them may grow over it, however long it is.
+    """
+    said = [part for part in parts if part.text is not None and part.text.strip()]
+    depth = min(len(part.around) for part in said)
+    letters = Counter[str]()
+    for part in said:
+        if len(part.around) == depth:
+            letters[part.format] += len(part.text or "")
+    return letters.most_common(1)[0][0]

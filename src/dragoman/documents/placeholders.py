@@ -9,14 +9,15 @@ from collections.abc import Iterator
 from itertools import count
 
 PLACEHOLDER = re.compile(r"\{x\d+\}")
+_NAME = re.compile(r"x\d+", re.IGNORECASE)
 
 
 def unused_names(text: str) -> Iterator[str]:
-    """Yield placeholders that are not in a text.
+    """Yield placeholders that are not in a text, nor a word of it in them.
 
-    >>> names = unused_names("Press {x0}.")
+    >>> names = unused_names("Press {x0} and X2.")
     >>> next(names), next(names)
-    ('{x1}', '{x2}')
+    ('{x1}', '{x3}')
     """
-    used = set(PLACEHOLDER.findall(text))
-    return (name for i in count() if (name := f"{{x{i}}}") not in used)
+    used = {name.lower() for name in _NAME.findall(text)}
+    return (f"{{{name}}}" for i in count() if (name := f"x{i}") not in used)

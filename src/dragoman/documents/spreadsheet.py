@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from html import unescape
 
-from dragoman.documents.paragraph import XML_SPACE, Element, Inline, name_of
+from dragoman.documents.paragraph import XML_SPACE, Element, Inline, Written, name_of
 
 _IS = r"""=(?:"([^"]*)"|'([^']*)')"""
 _FORMULAS = re.compile(
@@ -19,6 +19,9 @@ _NAMES = re.compile(
     rf"|<table:filter-condition\b[^<>]*?\stable:value{_IS}"
 )
 _LINE_FEED = re.compile("_x000a_", re.IGNORECASE)
+_COMPARES = re.compile(r"\A(?:<>|[<>]=?|=)")
+"""With which a criterion may begin, as in `COUNTIF(A1:A9;"<>Yes")`."""
+
 _BETWEEN_CHOICES = re.compile("[,;]")
 
 
@@ -39,7 +42,7 @@ def find_references(parts: Iterable[str]) -> frozenset[str]:
         for found in _FORMULAS.finditer(part):
             for literal in _LITERAL.findall(unescape(found[found.lastindex or 0])):
                 text = literal.replace('""', '"')
-                named |= {text, *_BETWEEN_CHOICES.split(text)}
+                named |= {text, _COMPARES.sub("", text), *_BETWEEN_CHOICES.split(text)}
         for found in _NAMES.finditer(part):
             named.add(_LINE_FEED.sub("\n", unescape(found[found.lastindex or 0])))
     return frozenset(map(_normal, named))
@@ -80,25 +83,18 @@ class Spreadsheet:
                 parts += _lines(text, (child,), _format(child))
         return parts
 
-    def write(self, part: Inline, text: str | None) -> Element:
-        """Write text in a run like that of a part, or as it is; there is nothing else in a cell."""
-        if not part.around:
-            return text
-        (run,) = part.around
-        form = [deepcopy(child) for child in run if name_of(child) == "rPr"]
-        return _with_children(run, "r", [*form, _written(run, text or "")])
-
-    def fill(self, paragraph: Element, content: Sequence[Element]) -> None:
-        """Replace the content: by a text, or by runs."""
-        if all(isinstance(each, str) for each in content):
-            paragraph[:] = [_written(paragraph, "".join(content))]
+    def fill(self, paragraph: Element, content: Sequence[Written]) -> None:
+        """Replace the content: by a text, or by runs; there is nothing else in a cell."""
+        if any(part.around for part, _ in content):
+            paragraph[:] = [_run(paragraph, *written) for written in content]
         else:
-            paragraph[:] = [
-                _with_children(paragraph, "r", [_written(paragraph, each)])
-                if isinstance(each, str)
-                else each
-                for each in content
-            ]
+            paragraph[:] = [_text(paragraph, "".join(text or "" for _, text in content))]
+
+
+def _run(paragraph: Element, like: Inline, text: str | None) -> Element:
+    """Write text in a run like that of a part, if it has one."""
+    form = [deepcopy(each) for run in like.around for each in run if name_of(each) == "rPr"]
+    return _with_children(paragraph, "r", [*form, _text(paragraph, text or "")])
 
 
 def _lines(text: str, around: tuple[Element, ...], form: str) -> Iterator[Inline]:
@@ -115,7 +111,7 @@ def _format(run: Element) -> str:
     return "".join(etree.tostring(each, encoding="unicode", with_tail=False) for each in properties)
 
 
-def _written(like: Element, text: str) -> Element:
+def _text(like: Element, text: str) -> Element:
     element = _with_children(like, "t", [])
     element.text = text
     element.set(XML_SPACE, "preserve")

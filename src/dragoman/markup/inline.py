@@ -226,15 +226,15 @@ class Sentence:
         """Find the translation of a span, which ends somewhere in the source, in the whole."""
         if span.fixed is not None:
             return _find_kept(text, whole)
+        middle = (end - len(span.text) / 2) / len(self.source)
         found = _find(text, whole)
-        if len(found) == 1 or len(self._spans) * len(whole) > _MOST_COMPARED:
-            return found
-        return find_alike(
-            whole,
-            text,
-            source=span.text,
-            middle=(end - len(span.text) / 2) / len(self.source),
-        )
+        if len(found) > 1:
+            found = [min(found, key=lambda place: abs(sum(place) / 2 - middle * len(whole)))]
+        elif not found and len(self._spans) * len(whole) <= _MOST_COMPARED:
+            found = find_alike(whole, text, source=span.text, middle=middle)
+        if span.text.rstrip().endswith(_SENTENCE_ENDS):
+            found = [(start, _end_of_sentence(whole, stop)) for start, stop in found]
+        return found
 
     def _place_wraps(
         self, whole: str, taken: Sequence[tuple[int, int]]
@@ -338,6 +338,14 @@ _MOST_COMPARED = 20_000
 with fourteen. Sentences that people write have a few thousand."""
 
 _FULL_STOPS = ".\u3002\uff0e\uff61\u0964"
+_SENTENCE_ENDS = (*_FULL_STOPS, *"!?…\uff01\uff1f")
+
+
+def _end_of_sentence(whole: str, place: int) -> int:
+    """Tell how far the signs go that end a sentence, from a place on."""
+    while whole.startswith(_SENTENCE_ENDS, place):
+        place += 1
+    return place
 
 
 def _find(text: str, whole: str) -> list[tuple[int, int]]:
