@@ -43,6 +43,8 @@ KEPT = {
     "- [ ] a cat\n- [x] a dog\n": "- [ ] A CAT\n- [x] A DOG\n",
     "> [!NOTE]\n> A cat\n> sleeps\n": "> [!NOTE]\n> A CAT SLEEPS\n",
     "A cat[^1] sleeps\n\n[^1]: A note\n": "A CAT[^1] SLEEPS\n\n[^1]: A NOTE\n",
+    "A[^1]\n\n[^1]: <http://a>\n[^b]: Yes\n": "A[^1]\n\n[^1]: <http://a>\n[^b]: YES\n",
+    "[^1]: A cat\n[^2]: A\n  dog\n[^3]: Birds\n": "[^1]: A CAT\n[^2]: A DOG\n[^3]: BIRDS\n",
     "|a|b \\| c|\n|-|-|\n|x `y\\|z`| x |\n": "|A|B \\| C|\n|-|-|\n|X `y\\|z`| X |\n",
     "    a cat\n\n```\na dog\n```\n~~~ x\na\n~~~\n": None,
     "---\ntitle: A cat\n---\nA dog\n": "---\ntitle: A cat\n---\nA DOG\n",

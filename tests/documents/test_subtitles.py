@@ -44,6 +44,9 @@ def pieces(text: str) -> list[str]:
         (["<i>A grey</i>\n<i>cat</i>", "<i>runs.</i>"], ["A grey cat runs."]),
         (["<i>A grey</i>", "cat. A dog."], ["A grey", "cat.", "A dog."]),
         ([r"{\an8}A cat.", "A dog."], ["A cat.", "A dog."]),
+        (["A cat", "1984", "It sleeps."], ["A cat 1984", "It sleeps."]),
+        (["<v A>A cat?</v>\n<v B>A dog."], ["A cat?", "A dog."]),
+        (["<font color=a>Cat.</font>\n<font color=b>Dog.</font>"], ["Cat.", "Dog."]),
     ],
 )
 def test_a_sentence_over_several_cues_is_one(cues: list[str], sentences: list[str]) -> None:
@@ -129,7 +132,7 @@ def test_each_speaker_is_translated_alone_and_the_marks_before_the_words_stay(
 
 
 def test_tags_that_nobody_sees_take_no_room_in_a_line() -> None:
-    words = "<00:01.100><c> word</c>" * 6
+    words = "<c.yellow.bg_blue> word</c>" * 6
     text = "WEBVTT\n\n00:01.000 --> 00:02.000\n" + words + "\n"
     assert translated(text, take_webvtt_apart) == text.replace("word", "WORD")
 
@@ -146,6 +149,13 @@ def test_notes_styles_and_names_of_cues_in_webvtt_stay() -> None:
         "100:00:03.000 --> 100:00:04.000\nA bird.\n\nNOTE the end\n"
     )
     expected = text.replace("A cat &amp; a dog", "A CAT &amp; A DOG").replace("A bird", "A BIRD")
+    assert translated(text, take_webvtt_apart) == expected
+
+
+def test_times_of_words_are_left_out_as_the_words_of_a_translation_are_others() -> None:
+    cue = "00:01.000 --> 00:02.000\n \nthe<00:01.100><c> red</c><00:01.200><c> cat</c>\n"
+    text = f"WEBVTT\n\n{cue}\n"
+    expected = "WEBVTT\n\n00:01.000 --> 00:02.000\n \nTHE RED CAT\n\n"
     assert translated(text, take_webvtt_apart) == expected
 
 

@@ -25,6 +25,9 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+\Z")
 _HEADING = re.compile(r"[^#]*#{1,6}")
 _STARTS_BLOCK = re.compile(r"[-+*](?!\S)|#{1,6}(?!\S)|>|[=-]+\s*\Z|`{3}|~{3}|<|\[(?!\^)[^\]]*\]:")
 _STARTS_LIST = re.compile(r"(\d{1,9})([.)])(?!\S)")
+_NOTE = re.compile(r"\s*\[\^[^\]\s]+\]:")
+"""The beginning of a note, which on GitHub ends the one before it."""
+
 _NARROWEST = 40
 
 Read = Callable[[str], list[Inline]]
@@ -59,8 +62,15 @@ def take_markdown_apart(text: str, reader: TextReader) -> Document:
 
 def _parser() -> "MarkdownIt":
     from markdown_it import MarkdownIt
+    from markdown_it.rules_block import StateBlock, reference
+
+    def read_definition(state: StateBlock, first: int, last: int, silent: bool) -> bool:
+        """Read the definition of a link; that of a note, as on GitHub, has text."""
+        is_note = state.src.startswith("[^", state.bMarks[first] + state.tShift[first])
+        return not is_note and reference(state, first, last, silent)
 
     parser = MarkdownIt("commonmark", {"store_labels": True}).enable(["table", "strikethrough"])
+    parser.block.ruler.at("reference", read_definition)
     parser.normalizeLink = str  # type: ignore[method-assign,assignment]
     parser.normalizeLinkText = str  # type: ignore[method-assign,assignment]
     parser.validateLink = bool  # type: ignore[method-assign,assignment]
@@ -111,17 +121,29 @@ def _texts(
             start = starts[first] + line.index(token.content, signs.end() if signs else 0)
             yield _Place(token.content, start, start + len(token.content), kind)
         else:
-            content = token.content.split("\n")
-            while not lines[first].rstrip().endswith(content[0].strip()):
-                first += 1  # which is blank, but not as Markdown understands it
-            numbers = range(first, first + len(content))
-            prefixes = [
-                lines[i].rstrip().removesuffix(part.strip())
-                for i, part in zip(numbers, content, strict=True)
-            ]
-            last = numbers[-1]
-            start, end = starts[first] + len(prefixes[0]), starts[last] + len(lines[last].rstrip())
-            yield _Place(token.content, start, end, "paragraph", prefixes[-1])
+            yield from _notes(token.content.split("\n"), first, lines, starts)
+
+
+def _notes(
+    content: Sequence[str], first: int, lines: Sequence[str], starts: Sequence[int]
+) -> Iterator[_Place]:
+    """Find the lines of a paragraph, or of each note if it is a list of them."""
+    while not lines[first].rstrip().endswith(content[0].strip()):
+        first += 1  # which is blank, but not as Markdown understands it
+    prefixes = [
+        line.rstrip().removesuffix(part.strip())
+        for line, part in zip(lines[first : first + len(content)], content, strict=True)
+    ]
+    begins = [i for i, part in enumerate(content) if i == 0 or _NOTE.match(part)]
+    for begin, end in pairwise([*begins, len(content)]):
+        last = first + end - 1
+        yield _Place(
+            "\n".join(content[begin:end]),
+            starts[first + begin] + len(prefixes[begin]),
+            starts[last] + len(lines[last].rstrip()),
+            "paragraph",
+            prefixes[end - 1],
+        )
 
 
 class _Text:

@@ -33,6 +33,10 @@ _TIME = r"(?:(\d+):)?(\d\d?):(\d\d)[,.](\d{1,3})"
 _TIMING = re.compile(rf"[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}(?:[ \t].*)?\s*")
 _NUMBER = re.compile(r"\s*\d+\s*")
 
+_TIME_WITHIN = re.compile(rf"<{_TIME}>")
+_TIMED = re.compile(rf"{_TIME_WITHIN.pattern}|</?c\b[^<>]*>")
+"""Times within a cue, at which its words are sung or said, with the tags around these words."""
+
 _TAG = r"<[^<>]*>|\{\\[^{}]*\}"
 _TAGS_BEFORE = re.compile(rf"(?:\s*(?:{_TAG}))*\s*")
 _ANY_TAG = re.compile(_TAG)
@@ -42,6 +46,9 @@ _EACH_LINE = re.compile(r"</(\w+)>(\s+)<\1>")
 _TAG_OR_SPACE = re.compile(rf"{_TAG}|(?P<space>\s+)")
 
 _END = re.compile(r"[.!?…。！？♪\])][\"'”’»)\]]*")
+_SPEAKER = re.compile(r"<(?:v|font)\b")
+"""A voice or a colour, by which speakers are told apart."""
+
 _APART = tuple("[(♪-–—")
 """Signs with which no cue goes on: sounds, songs, another speaker."""
 
@@ -80,15 +87,16 @@ class Cue(NamedTuple):
         cuts, previous, is_marked = [0], first, bool(_mark(first))
         end = len(first)
         for line in lines:
-            if _mark(line) and (is_marked or _is_over(previous)):
+            is_over = _is_over(previous)
+            if (_mark(line) and (is_marked or is_over)) or (_SPEAKER.match(line) and is_over):
                 cuts.append(end)
             previous, end = line, end + len(line)
         return [self.words[a:b] for a, b in pairwise([*cuts, end])]
 
     @property
     def is_over(self) -> bool:
-        """Whether a sentence ends with it."""
-        return _is_over(self.words)
+        """Whether a sentence ends with it, or it has no words."""
+        return _is_over(self.words) or not any(map(str.isalpha, self.words))
 
     def goes_on(self, other: "Cue", *, is_punctuated: bool) -> bool:
         """Tell whether a sentence goes on in the next cue.
@@ -158,18 +166,23 @@ def _read_cues(text: str, *, blank_ends: bool) -> Iterator[Cue]:
     nexts = [*(i for i, _ in timings[1:]), len(lines)]
     for (i, timing), following in zip(timings, nexts, strict=True):
         last = following
-        if blank_ends:
-            last = next((j for j in range(i + 1, last) if not lines[j].strip()), last)
-        elif last < len(lines) and last > i + 1 and _NUMBER.fullmatch(lines[last - 1]):
+        if i + 1 < last < len(lines) and _NUMBER.fullmatch(lines[last - 1]):
             last -= 1  # the number of the next cue
+        if blank_ends:
+            blank = (j for j in range(i + 1, last) if not lines[j].strip("\r\n"))
+            last = next(blank, last)
         content = text[starts[i + 1] : starts[last]]
         before, after = _unwrap(content)
+        words = content[before:after]
+        if _TIME_WITHIN.search(content):
+            before, after = len(content) - len(content.lstrip()), len(content.rstrip())
+            words = _TIMED.sub("", content).strip()
         yield Cue(
             _milliseconds(timing.groups()[:4]),
             _milliseconds(timing.groups()[4:]),
             (starts[i + 1] + before, starts[i + 1] + after),
             content[:before].strip(),
-            _EACH_LINE.sub(r"\2", content[before:after]),
+            _EACH_LINE.sub(r"\2", words),
             content[after:].strip(),
         )
 
