@@ -291,6 +291,7 @@ def test_open_document_has_spans_in_spans_and_notes_in_paragraphs() -> None:
     [
         (b"PK\x03\x04", "it is not an office document, or a damaged one"),
         (b"A cat", "it is not an office document, or a damaged one"),
+        (bytes.fromhex("D0CF11E0A1B11AE1") + bytes(512), "it has a password, or is of an old kind"),
         (packed({"word/document.xml": b"<w:p>"}), "its XML is not well-formed"),
         (packed({"a": b""}), "it has no text that is read"),
         (

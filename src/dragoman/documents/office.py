@@ -103,7 +103,15 @@ def write_office(text: str, content: bytes) -> bytes:
     return output.getvalue()
 
 
+_OLD = bytes.fromhex("D0CF11E0A1B11AE1")
+"""With what files of old office programs begin, and all that Microsoft's encrypt."""
+
+
 def _open(content: bytes) -> zipfile.ZipFile:
+    if content.startswith(_OLD):
+        raise DocumentError(
+            None, "it has a password, or is of an old kind such as .doc; save it anew"
+        )
     try:
         return zipfile.ZipFile(io.BytesIO(content))
     except _NOT_READ:

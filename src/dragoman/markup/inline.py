@@ -170,7 +170,7 @@ class Sentence:
             for text in (self._whole, *self._runs)
         )
         texts = [
-            span.text if run is None else run.text
+            span.text if run is None else _end_alike(span.text, run.text)
             for span, run in zip(self._spans, runs, strict=True)
         ]
         if whole is not None and (placed := self._place(whole.text, texts)) is not None:
@@ -228,9 +228,10 @@ class Sentence:
             return _find_kept(text, whole)
         middle = (end - len(span.text) / 2) / len(self.source)
         found = _find(text, whole)
-        if len(found) > 1:
+        is_comparable = len(self._spans) * len(whole) <= _MOST_COMPARED
+        if len(found) > 1 and is_comparable:
             found = [min(found, key=lambda place: abs(sum(place) / 2 - middle * len(whole)))]
-        elif not found and len(self._spans) * len(whole) <= _MOST_COMPARED:
+        elif not found and is_comparable:
             found = find_alike(whole, text, source=span.text, middle=middle)
         if span.text.rstrip().endswith(_SENTENCE_ENDS):
             found = [(start, _end_of_sentence(whole, stop)) for start, stop in found]
@@ -339,6 +340,16 @@ with fourteen. Sentences that people write have a few thousand."""
 
 _FULL_STOPS = ".\u3002\uff0e\uff61\u0964"
 _SENTENCE_ENDS = (*_FULL_STOPS, *"!?…\uff01\uff1f")
+
+
+def _end_alike(source: str, text: str) -> str:
+    """Take a full stop off the translation of words that are no sentence, where the model adds one.
+
+    Elsewhere it would stand within the sentence, or before another one.
+    """
+    said = text.rstrip()
+    is_added = said.endswith(tuple(_FULL_STOPS)) and not source.rstrip().endswith(_SENTENCE_ENDS)
+    return said[:-1] + text[len(said) :] if is_added and not said.endswith("..") else text
 
 
 def _end_of_sentence(whole: str, place: int) -> int:
