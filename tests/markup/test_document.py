@@ -224,7 +224,7 @@ def test_only_the_sentence_of_a_tag_pays_for_it() -> None:
     [
         ("<d><p>One.</p><p>Two.</p></d>", "<d><p>ONE.</p><p>TWO.</p></d>"),
         ("<p>Press <ui>Save</ui> to go on.</p>", "<p>Per continuare premere <ui>salva</ui>.</p>"),
-        ("Press <par>Save</par> to go on.", "Premere <par>Salva</par> per continuare."),
+        ("Press <par>Save</par> to go on.", "Premere <par>Salva.</par> per continuare."),
         ('Go <x id="5"></x>, now <x id="6"/>', 'GO <x id="5"></x>, NOW <x id="6"/>'),
         # names that HTML knows mean nothing
         ("<d><script><l>One.</l></script></d>", "<d><script><l>ONE.</l></script></d>"),

@@ -170,12 +170,22 @@ class Sentence:
             for text in (self._whole, *self._runs)
         )
         texts = [
-            span.text if run is None else _end_alike(span.text, run.text)
+            span.text if run is None else self._end_alike(span.text, run.text)
             for span, run in zip(self._spans, runs, strict=True)
         ]
         if whole is not None and (placed := self._place(whole.text, texts)) is not None:
             return replace(whole, text=placed)
         return join([run for run in runs if run], self._line_up(texts))
+
+    def _end_alike(self, source: str, text: str) -> str:
+        """Take off a full stop that a model adds to a part of a sentence, as it would stay within.
+
+        In a script without spaces a sentence may end without a sign, and its translation with one.
+        """
+        said, last = text.rstrip(), source.rstrip()[-1:]
+        is_word = last.isalnum() and not UNSPACED_CHARACTER.search(last)
+        is_added = is_word and said.endswith(tuple(_FULL_STOPS)) and not said.endswith("..")
+        return said[:-1] + text[len(said) :] if is_added and len(self._spans) > 1 else text
 
     def _line_up(self, texts: list[str]) -> str:
         """Write the spans one after another."""
@@ -340,16 +350,6 @@ with fourteen. Sentences that people write have a few thousand."""
 
 _FULL_STOPS = ".\u3002\uff0e\uff61\u0964"
 _SENTENCE_ENDS = (*_FULL_STOPS, *"!?…\uff01\uff1f")
-
-
-def _end_alike(source: str, text: str) -> str:
-    """Take a full stop off the translation of words that are no sentence, where the model adds one.
-
-    Elsewhere it would stand within the sentence, or before another one.
-    """
-    said = text.rstrip()
-    is_added = said.endswith(tuple(_FULL_STOPS)) and not source.rstrip().endswith(_SENTENCE_ENDS)
-    return said[:-1] + text[len(said) :] if is_added and not said.endswith("..") else text
 
 
 def _end_of_sentence(whole: str, place: int) -> int:
