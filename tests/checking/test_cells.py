@@ -110,6 +110,8 @@ def test_a_notebook_that_was_saved_as_text_gives_what_python_can_read(tmp_path: 
         ("x.ipynb", '{"cells": [{}]}', "not a notebook of format 4"),
         ("x.md", "only words", "there is no Python in it"),
         ("x.py", "\n", "there is no Python in it"),
+        ("x.py", "a = 1\nb = '\0'", "x.py: line 2 has a NUL character; remove it"),
+        ("x.ipynb", notebook("a = 1", "b = '\0'"), "cell 2, line 1 has a NUL character"),
     ],
 )
 def test_what_is_no_program_is_refused(name: str, text: str, message: str, tmp_path: Path) -> None:

@@ -194,6 +194,57 @@ def test_a_package_that_is_not_here_is_no_mistake() -> None:
     assert "imports a_package_of_elsewhere, which is not installed here" in of_file.not_checked[0]
 
 
+def test_a_class_of_a_package_that_is_not_here_is_no_mistake() -> None:
+    lit = "class Lit(elsewhere.Module):\n    pass\nclass More(Lit):\n    pass\n"
+    source = "import elsewhere\n" + HEAD + lit + FEED_FORWARD.format("")
+    of_file, part = report(source, "FeedForward")
+
+    assert mistakes(of_file, part) == []
+    assert len(of_file.not_checked) == 1 + 2  # the import and both classes
+
+
+def test_a_part_whose_sizes_are_global_is_not_told_that_it_does_not_run() -> None:
+    source = FEED_FORWARD.format("").replace("(self, d_model, d_ff)", "(self)")
+    of_file, part = report(HEAD + "d_model, d_ff = 32, 64\n" + source, "FeedForward")
+
+    assert mistakes(of_file, part) == []
+    assert part.not_checked[0].startswith("its constructor has no argument for its sizes")
+
+
+def test_a_block_is_not_blamed_for_masks_that_its_attention_does_not_obey() -> None:
+    attention = ATTENTION.replace("mask == 0", "~mask")  # takes bool only
+    attention = attention.replace("scores.softmax(-1)", "scores.softmax(-2)")
+    block = DECODER_BLOCK.format("tgt_mask", "src_mask", "tgt_mask", "src_mask")
+    part = report(HEAD + attention + FEED_FORWARD.format("") + block, "DecoderBlock")[1]
+
+    assert mistakes(part) == []
+    assert "masks: MultiHeadAttention has to obey them first" in part.not_checked
+
+
+def test_an_id_without_a_row_is_told_in_words() -> None:
+    embeddings = """
+class InputEmbeddings(nn.Module):
+    def __init__(self, vocab_size, d_model):
+        super().__init__()
+        self.table = nn.Embedding(vocab_size // 2, d_model)
+    def forward(self, words):
+        return self.table(words)
+"""
+    part = report(HEAD + embeddings, "InputEmbeddings")[1]
+
+    (mistake,) = part.mistakes
+    assert mistake.measured.startswith("line 11: IndexError: index out of range in self")
+    assert "an nn.Embedding has no row for an id" in mistake.measured
+
+
+def test_a_table_without_cosines_is_said_to_have_none() -> None:
+    positions = POSITIONS.format("x + self.table[: x.size(1)]").replace("torch.cos", "torch.sin")
+    part = report(HEAD + positions, "PositionalEncoding")[1]
+
+    (mistake,) = part.mistakes
+    assert mistake.measured.startswith("there are sines only, and no cosines")
+
+
 def test_a_forgotten_colon_is_one_mistake_and_the_rest_is_examined() -> None:
     source = HEAD + FEED_FORWARD.format("").replace("def forward(self, x):", "def forward(self, x)")
     of_file, part = report(source, "FeedForward")

@@ -2,8 +2,10 @@
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from dragoman.checking.arguments import (
@@ -15,7 +17,7 @@ from dragoman.checking.arguments import (
     parameters_of,
     roles_of,
 )
-from dragoman.checking.convention import Convention, find_convention
+from dragoman.checking.convention import REFUSED, Convention, conventions, find_convention
 
 
 def call(function: Callable[..., Any], roles: Roles, given: Mapping[str, Any]) -> Tensor:
@@ -103,6 +105,16 @@ def attention_convention(module: nn.Module, x: Tensor) -> Convention | None:
     outputs = x.size(1) - 2
     queries = outputs if attends_elsewhere(module) else x.size(1)
     return find_convention(to_memory, x, queries=queries, outputs=outputs)
+
+
+def accepted_convention(module: nn.Module, x: Tensor) -> Convention | None:
+    """Find masks that an attention takes, whatever it does with them."""
+    visible = torch.ones(x.size(0), x.size(1), x.size(1), dtype=torch.bool)
+    for convention in conventions():
+        with suppress(*REFUSED):
+            if attend(module, x, x, x, convention.mask(visible)).isfinite().all():
+                return convention
+    return None
 
 
 def block_convention(module: nn.Module, roles: Roles, x: Tensor) -> Convention | None:

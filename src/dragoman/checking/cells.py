@@ -81,7 +81,17 @@ def read_cells(path: Path) -> tuple[Cell, ...]:
         raise UsageError(f"{path}: not a notebook of format 4: {error}") from error
     if not any(cell.source.strip() for cell in cells):
         raise UsageError(f"{path}: there is no Python in it")
+    _refuse_nul(path, cells)
     return cells
+
+
+def _refuse_nul(path: Path, cells: tuple[Cell, ...]) -> None:
+    """Name the place of a character that Python does not read."""
+    for cell in cells:
+        before, nul, _ = cell.source.partition("\0")
+        if nul:
+            place = cell.place(before.count("\n") + 1)
+            raise UsageError(f"{path}: {place} has a NUL character; remove it")
 
 
 def _script(text: str) -> tuple[Cell, ...]:

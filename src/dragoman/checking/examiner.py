@@ -8,6 +8,7 @@ import torch
 
 from dragoman.checking.arguments import NotCheckableError
 from dragoman.checking.cells import Cell
+from dragoman.checking.convention import REFUSED
 from dragoman.checking.demonstrations import Demonstrations
 from dragoman.checking.examinations import EXAMINATIONS
 from dragoman.checking.examinations.check import Check, Examination
@@ -52,6 +53,10 @@ IMPORTS = Check(
     kind="note",
 )
 
+
+SIZES_OF_ITS_OWN = (
+    "its constructor has no argument for its sizes, and it does not take those of the check"
+)
 
 _CHECK_OF = {"slip": RUNS, "import": IMPORTS, "stranger": OUTSIDE}
 
@@ -208,6 +213,9 @@ class Examiner:
         where = (self.program.place_of(error) or sentence, type(error))
         if where in self.stops:
             findings.not_checked.append(f"it stops where {self.stops[where]} does")
+            return
+        if isinstance(error, REFUSED) and not self._workshop().is_told_its_sizes(part):
+            findings.not_checked.append(f"{SIZES_OF_ITS_OWN} ({sentence})")
             return
         self.stops[where] = self._workshop().factory(part).__name__
         findings.add(RUNS, sentence)

@@ -64,7 +64,8 @@ class Program:
         sys.modules["learner"] = self.module
         self.failures: list[Failure] = []
         self.missing: set[str] = set()
-        """Names whose import failed because a package or the files beside it are missing."""
+        """Names whose import failed because a package or the files beside it are missing, and the
+        classes that are made of them."""
         self.statements: list[Statement] = []
         self._flags = 0  # of the compiler, as set by `from __future__ import annotations`
         for index, cell in enumerate(cells):
@@ -126,6 +127,9 @@ class Program:
         elsewhere = is_relative or isinstance(error, ModuleNotFoundError)
         if isinstance(tree, ast.Import | ast.ImportFrom) and elsewhere:
             self.missing |= {alias.asname or alias.name.partition(".")[0] for alias in tree.names}
+        elsewhere |= isinstance(error, NameError) and error.name in self.missing
+        if isinstance(tree, ast.ClassDef) and elsewhere:  # what is made of it is missing as well
+            self.missing.add(tree.name)
         definition = isinstance(tree, ast.ClassDef | ast.FunctionDef | ast.Import | ast.ImportFrom)
         self.failures.append(Failure(place, sentence, definition and not elsewhere))
 
@@ -215,7 +219,10 @@ def sentence_of(error: BaseException) -> str:
         return str(error)
     if isinstance(error, ModuleNotFoundError):
         return f"imports {error.name}, which is not installed here"
-    return f"{type(error).__name__}: {_message(error)}"
+    said = f"{type(error).__name__}: {_message(error)}"
+    if isinstance(error, IndexError) and str(error) == "index out of range in self":
+        return f"{said}: an nn.Embedding has no row for an id, as one of the other language's words"
+    return said
 
 
 def _message(error: BaseException) -> str:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from dragoman.checking.arguments import (
     CONSTRUCTOR,
@@ -21,7 +21,7 @@ from dragoman.checking.arguments import (
     parameters_of,
     roles_of,
 )
-from dragoman.checking.calls import attention_convention, block_convention
+from dragoman.checking.calls import accepted_convention, attention_convention, block_convention
 from dragoman.checking.convention import USUAL, Convention
 
 
@@ -123,14 +123,20 @@ class Workshop:
     @cached_property
     def known_convention(self) -> Convention | None:
         """The same, or None if there is none."""
-        x = torch.randn(2, 6, SIZES.d_model, generator=torch.Generator().manual_seed(2))
         if "MultiHeadAttention" in self.found:
-            return attention_convention(self.build("MultiHeadAttention"), x)
+            return attention_convention(self.build("MultiHeadAttention"), _sentences())
         for part, roles in _OF_ATTENTION.items():
             with suppress(Exception):  # what fails here is reported where the part is examined
-                if convention := block_convention(self.build(part), roles, x):
+                if convention := block_convention(self.build(part), roles, _sentences()):
                     return convention
         return USUAL
+
+    @cached_property
+    def accepted_convention(self) -> Convention:
+        """The same or, if there is none, one that the learner's attention takes and ignores."""
+        if self.known_convention is not None:
+            return self.known_convention
+        return accepted_convention(self.build("MultiHeadAttention"), _sentences()) or USUAL
 
     def build(self, part: str, **changes: Any) -> Any:
         """Build a part in evaluation mode, always from the same random numbers.
@@ -149,6 +155,15 @@ class Workshop:
         """Tell what each argument of a part's constructor stands for."""
         known = INSIDE if part in _WITHOUT_VOCABULARY else CONSTRUCTOR
         return self._roles(self.factory(part), known)
+
+    def is_told_its_sizes(self, part: str) -> bool:
+        """Tell whether a part is given numbers for its sizes, a configuration, or what has them.
+
+        Others read theirs from the program, as one whose settings are global variables.
+        """
+        told = {*self.roles(part).values()} - {"dropout", "device", "padding_id", "start_id"}
+        parameters = parameters_of(self.factory(part)).items()
+        return bool(told - {None}) or any(self._configuration(*each) for each in parameters)
 
     def _roles(self, factory: Callable[..., Any], known: Roles) -> dict[str, str | None]:
         roles = roles_of(factory, known)
@@ -248,6 +263,11 @@ class Workshop:
         if alone:
             return embeddings
         return nn.Sequential(embeddings, self._build("PositionalEncoding", sizes))
+
+
+def _sentences() -> Tensor:
+    """Draw vectors to try masks with: (batch, length, d_model)."""
+    return torch.randn(2, 6, SIZES.d_model, generator=torch.Generator().manual_seed(2))
 
 
 def _not_known(name: str) -> str:

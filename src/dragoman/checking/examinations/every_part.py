@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import torch
@@ -35,7 +36,7 @@ DROPOUT_IGNORED = Check(
 GRADIENTS = Check(
     name="weights-without-gradient",
     finding="Some of its weights get no gradient.",
-    why="They are never used, so they never learn; often another matrix is used in their place.",
+    why="No output depends on them, so they never learn; often others are used in their place.",
     section="3",
 )
 OUTSIDE = Check(
@@ -154,7 +155,8 @@ def all_weights_are_its_own(workshop: Workshop, part: str) -> Iterator[Verdict]:
         if id(called) not in own and any(True for _ in called.parameters()):
             strangers.append(type(called).__name__)
 
-    _ = workshop.known_convention  # find it out before watching
+    with suppress(Exception):  # which is reported where the attention is examined
+        _ = workshop.known_convention  # find it out before watching
     hook = register_module_forward_pre_hook(watch)
     try:
         give(workshop, part, module)

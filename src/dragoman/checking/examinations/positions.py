@@ -111,6 +111,7 @@ def wrong_tables() -> Iterator[tuple[str, Tensor]]:
     d = SIZES.d_model
     paper = sinusoids(LENGTH + 1, d)
     yield "the first position is 1, not 0", paper[1:]
+    yield "there are sines only, and no cosines", paper[:-1, 0::2].repeat_interleave(2, dim=1)
     yield "sine and cosine are exchanged", paper[:-1].unflatten(1, (-1, 2)).flip(-1).flatten(1)
     exponents: tuple[tuple[str, Callable[[Tensor, Tensor], Tensor]], ...] = (
         (

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from dragoman.checking.arguments import DECODER, ENCODER, NotCheckableError
 from dragoman.checking.calls import attend, call
-from dragoman.checking.convention import REFUSED, USUAL, Convention, conventions
+from dragoman.checking.convention import REFUSED, Convention, conventions
 from dragoman.checking.examinations.check import S, T, random, tokens
 from dragoman.checking.examinations.masks import future_mask
 from dragoman.checking.examinations.residual import connect
@@ -97,7 +97,7 @@ def _with_masks(workshop: Workshop, look: Callable[[int, Convention], Tensor]) -
         look: Calls it with masks for a number of queries in a convention.
     """
     try:
-        output = look(1, workshop.known_convention or USUAL)
+        output = look(1, workshop.accepted_convention)
         if output.isnan().any():  # if no convention is known, because all may be hidden
             _ = workshop.convention
         return output

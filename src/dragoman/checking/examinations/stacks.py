@@ -9,7 +9,6 @@ from torch import Tensor, nn
 
 from dragoman.checking.arguments import DECODER, ENCODER, NotCheckableError
 from dragoman.checking.calls import call, first_tensor, takes
-from dragoman.checking.convention import USUAL
 from dragoman.checking.examinations.check import (
     Check,
     S,
@@ -95,7 +94,7 @@ def write(workshop: Workshop, visible: Tensor, queries: int) -> Tensor:
 
     One that is the same for all sentences has a row for each query: PyTorch's requires that.
     """
-    convention = workshop.known_convention or USUAL
+    convention = workshop.accepted_convention
     rows = queries if convention.dimensions == 2 else visible.size(1)  # noqa: PLR2004
     return convention.mask(visible.expand(-1, rows, -1))
 
