@@ -231,6 +231,16 @@ def test_a_mistake_gives_a_sentence_and_leaves_no_file(
     assert not list(tmp_path.iterdir())
 
 
+def test_of_a_blank_sentence_it_is_not_said_that_the_model_reads_it(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.svg"
+
+    code, printed = outcome(capsys, "plot", "attention", model, " ", "-o", path)
+
+    assert (code, printed) == (1, "dragoman: the sentence is blank; give some words\n")
+
+
 def test_a_model_that_was_not_trained_here_has_no_report(
     model: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

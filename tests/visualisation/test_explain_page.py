@@ -1,12 +1,14 @@
 """The figures that the page prints are those that NumPy computes from the weights."""
 
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from playwright.sync_api import sync_playwright
 from tests.visualisation.numpy_transformer import Seen, naive_beam_search
 from tests.visualisation.small_model import WORDS, save_small_model
 from tests.visualisation.test_trace import in_numpy
@@ -24,6 +26,7 @@ SENTENCE = "the <b> & black cat sees a dog ."
 SEARCH = SearchConfig(beam_size=3, max_length_ratio=1.0, max_length_extra=1)
 PIECES = ["<pad>", "<unk>", "<s>", "</s>", *WORDS]
 SVG = "{http://www.w3.org/2000/svg}"
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 
 Page = ElementTree.Element
 
@@ -324,3 +327,20 @@ def test_the_size_of_one_vocabulary_is_not_said_of_both(tmp_path: Path) -> None:
 
     assert f"a vocabulary of {len(PIECES)}" not in tokens
     assert f"12 by {len(PIECES)}, turns each vector" in rest
+
+
+def test_on_narrow_paper_a_token_stays_in_one_piece(trace: Trace, tmp_path: Path) -> None:
+    if CHROMIUM is None:
+        pytest.skip("there is no Chromium")
+    path = tmp_path / "page.html"
+    written = explain_page(trace).replace("<strong>", "<strong>incomprehensibility")
+    path.write_text(written, encoding="utf-8")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 300, "height": 800})
+        page.goto(path.as_uri())
+        page.emulate_media(media="print")
+        tokens = page.locator("#projection td > strong")
+        lines = tokens.evaluate_all("all => all.map(token => token.getClientRects().length)")
+        browser.close()
+    assert lines == [1] * len(trace.predicted.ids)

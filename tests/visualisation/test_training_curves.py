@@ -143,6 +143,16 @@ def test_a_run_of_one_update_is_seen() -> None:
     assert all(line.get_marker() == "o" for axes in figure.axes for line in axes.lines)
 
 
+def test_panels_of_a_column_have_the_same_axis(curves: TrainingCurves) -> None:
+    axes = training_figure(training_panels([curves]), ["run"]).axes
+
+    for column, last in ((axes[0::2], 3), (axes[1::2], 4)):
+        (limits,) = {each.get_xlim() for each in column}
+        assert limits[0] == 0
+        assert limits[1] > last
+        assert all(label.get_visible() for each in column for label in each.get_xticklabels())
+
+
 def test_a_validation_that_is_not_finite_is_left_out() -> None:
     broken = {"event": "validation", "update": 2, "loss": math.inf, "BLEU": math.nan}
     (loss, *others) = training_panels([training_curves("run", [*EVENTS[:3], broken])])

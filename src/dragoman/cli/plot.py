@@ -78,9 +78,9 @@ def attention(
         shown = shown_sentence(directory, encodable(sentence))
         if directory.search.samples:
             shown.notes.append(DRAWN)
+    attended = attend(directory, shown.text, translation)
     for note in shown.notes:
         print(f"warning: {note}", file=sys.stderr)
-    attended = attend(directory, shown.text, translation)
     maps = head_maps(attended, kinds=KINDS if kind == "all" else (kind,), layer=layer, head=head)
     if ending == "html":
         page = attention_page(maps, languages=languages, notes=shown.notes)

@@ -31,7 +31,8 @@ blockquote b { color: var(--muted); font-weight: 600; margin-right: .6rem; font-
 .side { display: flex; flex-wrap: wrap; gap: .5rem 3rem; }
 .side > div { max-width: 100%; }
 .others span { white-space: nowrap; margin-right: .9rem; }
-"""
+@media print { td:first-child, td > strong { overflow-wrap: normal; } }
+"""  # on paper too, a token stays in one piece
 )
 
 

@@ -19,11 +19,13 @@ def training_figure(panels: Sequence[Panel], names: Sequence[str]) -> Figure:
         names: The names of the runs.
     """
     figure = Figure(figsize=(10.0, 0.5 + 2.6 * len(panels)), layout="constrained")
-    grid = figure.subplots(len(panels), len(ACROSSES), squeeze=False, sharey="row")
+    grid = figure.subplots(len(panels), len(ACROSSES), squeeze=False, sharex="col", sharey="row")
     for pair, panel in zip(grid, panels, strict=True):
         for axes, across in zip(pair, ACROSSES, strict=True):
             _draw(axes, panel, across)
         pair[0].set_title(panel.title, size=TEXT + 1, loc="left")
+    for axes in grid[0]:  # once all are drawn, as this also ends the search for the other limit
+        axes.set_xlim(left=0)
     if len(names) > 1:
         for run, name in enumerate(names):
             grid[0][0].plot([], color=SERIES[run], label=name)
@@ -43,10 +45,9 @@ def _draw(axes: Axes, panel: Panel, across: Across) -> None:
             marker="o" if line.has_dots else None,
             markersize=3.5,
         )
-    axes.set_xlim(left=0)
     if panel.from_zero:
         axes.set_ylim(bottom=0)
     axes.set_xlabel(across, size=TEXT)
-    axes.tick_params(labelsize=TEXT - 1)
+    axes.tick_params(labelsize=TEXT - 1, labelbottom=True)
     axes.grid(color="#d5dbe2", linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
