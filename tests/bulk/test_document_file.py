@@ -100,7 +100,7 @@ def test_an_office_document_comes_back_as_one(page_job: Job, tmp_path: Path) -> 
         ("a.srt", b"PK\x03\x04", "a.srt: a compressed file; unpack it first"),
         ("a.SRT", b"A cat", "a.SRT:1: no line has times such as"),
         ("a.po", b'\nmsgid "a"\n', "a.po:2: "),
-        ("a.odt", b"A cat", "a.odt: it is not an office document, or a damaged one"),
+        ("a.odt", b"A cat", "a.odt: it is not what its name says, or it is damaged"),
     ],
 )
 def test_a_file_that_is_not_what_its_name_says_is_refused(

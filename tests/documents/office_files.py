@@ -7,7 +7,8 @@ from collections.abc import Callable
 from tests.alternative import says
 from tests.documents.translated import READER, in_capitals
 
-from dragoman.documents.office import OfficeDocument, read_office, write_office
+from dragoman.documents.archive import read_archive, write_archive
+from dragoman.documents.office import OFFICE_PARTS, OfficeDocument
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 OTHERS = {"[Content_Types].xml": b"<Types/>", "word/media/a.png": bytes(range(256))}
@@ -44,9 +45,9 @@ def unpacked(content: bytes) -> dict[str, bytes]:
 
 
 def translated(content: bytes, translate: Callable[[str], str] = in_capitals) -> bytes:
-    document = OfficeDocument(read_office(content), READER)
+    document = OfficeDocument(read_archive(content, OFFICE_PARTS), READER)
     text = document.put_together([says(translate(piece.strip())) for piece in document.pieces]).text
-    return write_office(text, content)
+    return write_archive(text, content, OFFICE_PARTS)
 
 
 def run(text: str, form: str = "") -> str:

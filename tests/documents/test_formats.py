@@ -3,7 +3,7 @@
 import pytest
 from tests.documents.translated import translated
 
-from dragoman.documents.formats import TEXT_FORMATS
+from dragoman.documents.formats import DOCUMENT_FORMATS
 
 TIME = "00:00:01,000 --> 00:00:02,000\n"
 UNIT = "<xliff version='1.2'><trans-unit><source>{}</source></trans-unit></xliff>"
@@ -46,5 +46,5 @@ UNIT = "<xliff version='1.2'><trans-unit><source>{}</source></trans-unit></xliff
 )
 @pytest.mark.timeout(60)  # where time grew with the square of the length it took several minutes
 def test_what_is_repeated_without_end_is_read_in_reasonable_time(ending: str, text: str) -> None:
-    found = translated(text, TEXT_FORMATS[ending].take_apart)
+    found = translated(text, DOCUMENT_FORMATS[ending].take_apart)
     assert len(found.split()) >= len(text.split())

@@ -22,12 +22,16 @@ from tests.documents.office_files import (
 )
 from tests.documents.translated import READER
 
+from dragoman.documents.archive import count_characters, read_archive
 from dragoman.documents.document import DocumentError
-from dragoman.documents.office import OfficeDocument, count_characters, read_office
+from dragoman.documents.office import OFFICE_PARTS, OfficeDocument
 
 
 def pieces(content: bytes) -> list[str]:
-    return [piece.strip() for piece in OfficeDocument(read_office(content), READER).pieces]
+    return [
+        piece.strip()
+        for piece in OfficeDocument(read_archive(content, OFFICE_PARTS), READER).pieces
+    ]
 
 
 def body(content: bytes) -> str:
@@ -289,8 +293,8 @@ def test_open_document_has_spans_in_spans_and_notes_in_paragraphs() -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"PK\x03\x04", "it is not an office document, or a damaged one"),
-        (b"A cat", "it is not an office document, or a damaged one"),
+        (b"PK\x03\x04", "it is not what its name says, or it is damaged"),
+        (b"A cat", "it is not what its name says, or it is damaged"),
         (bytes.fromhex("D0CF11E0A1B11AE1") + bytes(512), "it has a password, or is of an old kind"),
         (packed({"word/document.xml": b"<w:p>"}), "its XML is not well-formed"),
         (packed({"a": b""}), "it has no text that is read"),
@@ -299,28 +303,30 @@ def test_open_document_has_spans_in_spans_and_notes_in_paragraphs() -> None:
             "it declares entities",
         ),
         (packed({"content.xml": b"\xff\x80"}), "it is encrypted or damaged"),
+        (packed({"content.xml": b"<p>A\0cat</p>"}), "it is encrypted or damaged"),
         (docx("").replace(b"document.xml", b"document.xm_", 1), "it is encrypted or damaged"),
     ],
 )
 def test_what_cannot_be_read_is_refused_in_a_sentence(content: bytes, said: str) -> None:
     with pytest.raises(DocumentError, match=f"^{said}"):
-        OfficeDocument(read_office(content), READER)
+        OfficeDocument(read_archive(content, OFFICE_PARTS), READER)
 
 
 @pytest.mark.parametrize("limits", [{"most_bytes": 2**20}, {"most_in_all": 2**20}])
 def test_what_unpacks_to_far_more_is_refused(limits: dict[str, int]) -> None:
     with pytest.raises(DocumentError, match="it unpacks to more than 1 MiB"):
-        read_office(docx(paragraph(run("A cat. " * 200_000))), **limits)
+        read_archive(docx(paragraph(run("A cat. " * 200_000))), OFFICE_PARTS, **limits)
 
 
 def test_a_damaged_picture_is_told_before_anything_is_translated() -> None:
+    damaged = packed({**OTHERS, "content.xml": b"<a/>"}).replace(b"\x10\x11", b"\x10\x12", 1)
     with pytest.raises(DocumentError, match="it is encrypted or damaged"):
-        read_office(packed({**OTHERS, "content.xml": b"<a/>"}).replace(b"\x10\x11", b"\x10\x12", 1))
+        read_archive(damaged, OFFICE_PARTS)
 
 
 def test_only_what_people_read_is_counted() -> None:
     body = paragraph(run("A cat"), run(" &lt; a dog")) + "\n  " + paragraph(run(" "))
-    assert count_characters(read_office(docx(body))) == len("A cat &lt; a dog")
+    assert count_characters(read_archive(docx(body), OFFICE_PARTS)) == len("A cat &lt; a dog")
 
 
 FORMS = st.sampled_from(["", "<w:b/>", "<w:i/>"])

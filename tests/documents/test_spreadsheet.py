@@ -8,7 +8,8 @@ import pytest
 from tests.documents.office_files import packed, translated, unpacked
 from tests.documents.translated import READER
 
-from dragoman.documents.office import OfficeDocument, count_characters, read_office
+from dragoman.documents.archive import count_characters, read_archive
+from dragoman.documents.office import OFFICE_PARTS, OfficeDocument
 
 MAIN = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 DRAWING = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
@@ -37,7 +38,10 @@ def shared(content: bytes) -> list[str]:
 
 
 def pieces(content: bytes) -> list[str]:
-    return [piece.strip() for piece in OfficeDocument(read_office(content), READER).pieces]
+    return [
+        piece.strip()
+        for piece in OfficeDocument(read_archive(content, OFFICE_PARTS), READER).pieces
+    ]
 
 
 def si(*texts: str) -> str:
@@ -155,7 +159,7 @@ def test_cells_of_open_document_stay_if_they_are_computed_or_named(mark: str) ->
 
 def test_a_sheet_counts_what_is_read_of_it() -> None:
     document = xlsx(si("A cat"), "<row><c><v>12</v></c></row>")
-    assert count_characters(read_office(document)) == len("A cat12")
+    assert count_characters(read_archive(document, OFFICE_PARTS)) == len("A cat12")
 
 
 def test_a_strict_workbook_is_read_too() -> None:

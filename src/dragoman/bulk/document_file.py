@@ -10,9 +10,9 @@ from typing import Any, BinaryIO
 from dragoman.bulk.file_format import Block, Line, cut_rows
 from dragoman.bulk.form import Outcome, value_of
 from dragoman.corpora.text_file import BYTE_ORDER_MARK, CorpusError, decode_file
+from dragoman.documents.archive import read_archive, write_archive
 from dragoman.documents.document import DocumentError
-from dragoman.documents.formats import DOCUMENT_FORMATS, OFFICE_FORMATS
-from dragoman.documents.office import read_office, write_office
+from dragoman.documents.formats import DOCUMENT_FORMATS, DocumentFormat
 from dragoman.markup.passage import Passage
 from dragoman.markup.text_reader import TextReader
 from dragoman.translation import unasked
@@ -39,19 +39,23 @@ class DocumentFile:
     @cached_property
     def _passage(self) -> Passage:
         try:
-            if self.is_archive:
-                text = read_office(self._content)
+            if self._format.has_text:
+                text = read_archive(self._content, self._format.has_text)
             else:
                 text = decode_file(self._content, str(self._path))
-            return DOCUMENT_FORMATS[self._path.suffix.lower()].take_apart(text, self._reader)
+            return self._format.take_apart(text, self._reader)
         except DocumentError as error:
             place = self._path if error.line is None else f"{self._path}:{error.line}"
             raise CorpusError(f"{place}: {error.reason}") from None
 
     @property
     def is_archive(self) -> bool:
-        """Whether it is an office document, which is no text."""
-        return self._path.suffix.lower() in OFFICE_FORMATS
+        """Whether it is no text, which a terminal could show."""
+        return self._format.has_text is not None
+
+    @property
+    def _format(self) -> DocumentFormat:
+        return DOCUMENT_FORMATS[self._path.suffix.lower()]
 
     def cut(self, lines_per_block: int) -> list[Block]:
         """Take the file apart, and split what is translated into blocks."""
@@ -75,8 +79,8 @@ class DocumentFile:
         """Write the document with its translations in place."""
         translations = [unasked(json.loads(text) or "") for text in written]
         text = self._passage.put_together(translations).text
-        if self.is_archive:
-            stream.write(write_office(text, self._content))
+        if self._format.has_text:
+            stream.write(write_archive(text, self._content, self._format.has_text))
         else:
             has_mark = self._content.startswith(BYTE_ORDER_MARK)
             stream.write(BYTE_ORDER_MARK * has_mark + text.encode())

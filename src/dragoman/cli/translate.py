@@ -98,8 +98,9 @@ def translate(
     after an interruption, the same command continues from there. A line that cannot be translated
     is set aside in `news.it.rejected.jsonl` and left empty; the exit code is then 3.
 
-    A file that is named .html, .srt, .vtt, .po, .xlf, .docx, .pptx, .odt or .odp is translated as
-    a whole: what is between its texts, such as tags, times and pictures, stays as it is.
+    A page, a book, subtitles and other documents (.html, .md, .epub, .srt, .vtt, .po, .xlf, .docx,
+    .pptx, .xlsx, .odt, .odp, .ods) are translated as a whole: what is between their texts, such as
+    tags, times and pictures, stays as it is.
 
     A file: dragoman translate runs/en-it news.en -o news.it
 

@@ -8,15 +8,13 @@ XLIFF = (".xlf", ".xliff", ".sdlxliff", ".mqxliff")
 LOCALISATION = (TMX, PO, *XLIFF)
 """What keeps texts beside their translations, and says in which languages."""
 
-PAGES = (".html", ".htm", ".xhtml")
-
 PROVENANCE = "corpus.toml"
 """Marks the directory of a downloaded corpus."""
 
 OTHER_FORMATS = (
     *(*LOCALISATION, CSV, ".xls", ".xlsx", ".ods"),
     *(".pot", ".srt", ".vtt", ".ass", ".ssa", ".sub", ".xml", ".json", ".parquet", ".yaml", ".yml"),
-    *(".properties", ".strings", ".resx", ".idml", *PAGES),
+    *(".properties", ".strings", ".resx", ".idml", ".html", ".htm", ".xhtml"),
     *(".doc", ".docx", ".odt", ".ppt", ".pptx", ".odp", ".rtf", ".pdf", ".epub", ".tex"),
 )
 """Endings of files that people keep texts in, but that would be misread line by line."""

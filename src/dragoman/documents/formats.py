@@ -1,11 +1,13 @@
 """Which kinds of files are translated as a whole."""
 
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from dragoman.documents.epub import BOOK_PARTS, take_epub_apart
 from dragoman.documents.gettext import take_po_apart
 from dragoman.documents.markdown import take_markdown_apart
-from dragoman.documents.office import OfficeDocument
+from dragoman.documents.office import OFFICE_PARTS, OfficeDocument
 from dragoman.documents.page import Page
 from dragoman.documents.subtitles import take_subrip_apart, take_webvtt_apart
 from dragoman.documents.xliff import take_xliff_apart
@@ -21,6 +23,12 @@ class DocumentFormat(NamedTuple):
 
     take_apart: TakeApart
     media_type: str
+    has_text: re.Pattern[str] | None = None
+    """Matches the names of the files that have text, if it is an archive; see `read_archive`."""
+
+
+def _of_office(media_type: str) -> DocumentFormat:
+    return DocumentFormat(OfficeDocument, media_type, OFFICE_PARTS)
 
 
 _PAGE = DocumentFormat(Page, "text/html")
@@ -29,7 +37,10 @@ _XLIFF = DocumentFormat(take_xliff_apart, "application/xliff+xml")
 
 _MARKDOWN = DocumentFormat(take_markdown_apart, "text/markdown")
 
-TEXT_FORMATS = {
+_OPEN_XML = "application/vnd.openxmlformats-officedocument"
+_OPEN_DOCUMENT = "application/vnd.oasis.opendocument"
+
+DOCUMENT_FORMATS = {
     ".html": _PAGE,
     ".htm": _PAGE,
     ".xhtml": _PAGE._replace(media_type="application/xhtml+xml"),
@@ -43,24 +54,12 @@ TEXT_FORMATS = {
     ".xliff": _XLIFF,
     ".sdlxliff": _XLIFF,
     ".mqxliff": _XLIFF,
+    ".docx": _of_office(f"{_OPEN_XML}.wordprocessingml.document"),
+    ".pptx": _of_office(f"{_OPEN_XML}.presentationml.presentation"),
+    ".xlsx": _of_office(f"{_OPEN_XML}.spreadsheetml.sheet"),
+    ".odt": _of_office(f"{_OPEN_DOCUMENT}.text"),
+    ".odp": _of_office(f"{_OPEN_DOCUMENT}.presentation"),
+    ".ods": _of_office(f"{_OPEN_DOCUMENT}.spreadsheet"),
+    ".epub": DocumentFormat(take_epub_apart, "application/epub+zip", BOOK_PARTS),
 }
-"""By the endings of their names, in small letters."""
-
-_OPEN_XML = "application/vnd.openxmlformats-officedocument"
-_OPEN_DOCUMENT = "application/vnd.oasis.opendocument"
-
-OFFICE_FORMATS = {
-    ending: DocumentFormat(OfficeDocument, media_type)
-    for ending, media_type in {
-        ".docx": f"{_OPEN_XML}.wordprocessingml.document",
-        ".pptx": f"{_OPEN_XML}.presentationml.presentation",
-        ".xlsx": f"{_OPEN_XML}.spreadsheetml.sheet",
-        ".odt": f"{_OPEN_DOCUMENT}.text",
-        ".odp": f"{_OPEN_DOCUMENT}.presentation",
-        ".ods": f"{_OPEN_DOCUMENT}.spreadsheet",
-    }.items()
-}
-"""Archives, the text in which `documents.office` reads and writes."""
-
-DOCUMENT_FORMATS = {**TEXT_FORMATS, **OFFICE_FORMATS}
-"""What is translated as a whole."""
+"""What is translated as a whole, by the endings of its name in small letters."""

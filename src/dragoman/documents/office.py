@@ -1,19 +1,15 @@
 """Office documents: Office Open XML (DOCX, PPTX, XLSX) and OpenDocument (ODT, ODP, ODS).
 
-Such a file is an archive with XML in it. Text is translated in the parts that people read; all
-other parts, and whatever stands between paragraphs, are kept.
+Text is translated in the parts of the archive that people read; whatever stands between paragraphs
+is kept.
 """
 
-import io
-import math
 import re
-import zipfile
-import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from itertools import islice
 from typing import Protocol
 
+from dragoman.documents.archive import END
 from dragoman.documents.document import DocumentError
 from dragoman.documents.office_open_xml import OfficeOpenXml
 from dragoman.documents.open_document import OpenDocument
@@ -22,29 +18,16 @@ from dragoman.documents.spreadsheet import Spreadsheet, find_references
 from dragoman.markup.text_reader import TextReader
 from dragoman.translation import Alternative, join
 
-_MOST_BYTES = 2**28
-"""Of all parts that are read: a few kilobytes may unpack to more than any memory holds."""
-
-_PARTS = re.compile(
+OFFICE_PARTS = re.compile(
     r"word/(?:document\d*|header\d*|footer\d*|footnotes|endnotes)\.xml"
     r"|ppt/(?:slides/slide|notesSlides/notesSlide)\d+\.xml|content\.xml|styles\.xml"
     r"|xl/(?:sharedStrings|workbook|worksheets/sheet\d+|drawings/drawing\d+|tables/table\d+"
     r"|pivotCache/pivotCacheDefinition\d+)\.xml"
 )
+"""The names of the files of such an archive that have text."""
+
 _HAS_TEXT = re.compile(r"<(?:[\w.-]+:)?[tph][\s/>]")
 """The elements that hold text, in all dialects; other parts are only referred to."""
-
-_END = "\0"  # which XML cannot have
-_BETWEEN_TAGS = re.compile(r"(?<=>)[^<]+")
-_NOT_READ = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    OSError,
-    ValueError,  # not UTF-8, or a place before the beginning
-    RuntimeError,  # encrypted, or another compression or version
-)
-"""What `zipfile` raises of files that are damaged, or are no archives."""
 
 
 class Dialect(Protocol):
@@ -60,74 +43,16 @@ class Dialect(Protocol):
         """Replace the content of a paragraph: by text in some format, and by things."""
 
 
-def read_office(
-    content: bytes, *, most_bytes: int = _MOST_BYTES, most_in_all: float = math.inf
-) -> str:
-    """Return the XML of all parts that have text, as `OfficeDocument` takes it.
-
-    Args:
-        content: An archive.
-        most_bytes: To which the parts that have text may unpack.
-        most_in_all: Bytes to which all parts may unpack.
-
-    Raises:
-        DocumentError: it is not such an archive, is damaged, or unpacks to more than it may.
-    """
-    with _open(content) as archive:
-        parts = [info for info in archive.infolist() if _PARTS.fullmatch(info.filename)]
-        if not parts:
-            raise DocumentError(None, "it has no text that is read; is its name right?")
-        for infos, most in ((parts, most_bytes), (archive.infolist(), most_in_all)):
-            if sum(info.file_size for info in infos) > most:
-                raise DocumentError(None, f"it unpacks to more than {most / 2**20:.0f} MiB")
-        with suppress(*_NOT_READ):
-            if archive.testzip() is None:  # all parts are written again in the end
-                return _END.join(archive.read(part).decode("utf-8-sig") for part in parts)
-        raise DocumentError(None, "it is encrypted or damaged")
-
-
-def count_characters(text: str) -> int:
-    """Count what people read of the XML that `read_office` returns: neither tags nor indents."""
-    texts = (found[0] for found in _BETWEEN_TAGS.finditer(text))
-    return sum(len(said) for said in texts if said.strip(f"{_END} \r\n\t"))
-
-
-def write_office(text: str, content: bytes) -> bytes:
-    """Put XML into the parts of an archive that it came from; all others stay."""
-    written = iter(text.split(_END))
-    output = io.BytesIO()
-    with _open(content) as archive, zipfile.ZipFile(output, "w") as copy:
-        for info in archive.infolist():
-            is_text = _PARTS.fullmatch(info.filename) is not None
-            copy.writestr(info, next(written).encode() if is_text else archive.read(info))
-    return output.getvalue()
-
-
-_OLD = bytes.fromhex("D0CF11E0A1B11AE1")
-"""With what files of old office programs begin, and all that Microsoft's encrypt."""
-
-
-def _open(content: bytes) -> zipfile.ZipFile:
-    if content.startswith(_OLD):
-        raise DocumentError(
-            None, "it has a password, or is of an old kind such as .doc; save it anew"
-        )
-    try:
-        return zipfile.ZipFile(io.BytesIO(content))
-    except _NOT_READ:
-        raise DocumentError(None, "it is not an office document, or a damaged one") from None
-
-
 class OfficeDocument:
     """The parts of an office document, taken apart."""
 
     def __init__(self, text: str, reader: TextReader) -> None:
-        """Take the parts, as `read_office` returns them.
+        """Take the parts, as `read_archive` returns them.
 
         Raises:
             DocumentError: one is not well-formed.
         """
-        self._parts, self._reader = text.split(_END), reader
+        self._parts, self._reader = text.split(END), reader
         self._references = find_references(self._parts)
         self.pieces = [
             piece
@@ -158,7 +83,7 @@ class OfficeDocument:
                     dialect.fill(element, content)
             declaration = etree.tostring(root.getroottree(), encoding="UTF-8", standalone=True)
             written.append(declaration.decode())
-        return join(found, _END.join(written))
+        return join(found, END.join(written))
 
     def _read(self, root: Element) -> list[tuple[Element, Paragraph]]:
         dialect = self._dialect_of(root)

@@ -11,11 +11,10 @@ from functools import partial
 from pathlib import PureWindowsPath
 from typing import NamedTuple
 
-from dragoman.corpora.file_names import PAGES
+from dragoman.documents.archive import count_characters, read_archive, write_archive
 from dragoman.documents.document import DocumentError
-from dragoman.documents.formats import DOCUMENT_FORMATS, OFFICE_FORMATS
-from dragoman.documents.office import count_characters, read_office, write_office
-from dragoman.serving.readers import HTML, PLAIN_TEXT, document_reader
+from dragoman.documents.formats import DOCUMENT_FORMATS
+from dragoman.serving.readers import PLAIN_TEXT, document_reader
 from dragoman.serving.refusal import RefusalError
 from dragoman.serving.service import Order, TranslationService
 from dragoman.tokenizers.normalisation import encodable
@@ -23,7 +22,6 @@ from dragoman.tokenizers.normalisation import encodable
 READERS = {
     ".txt": PLAIN_TEXT,
     **{ending: document_reader(form.take_apart) for ending, form in DOCUMENT_FORMATS.items()},
-    **dict.fromkeys(PAGES, HTML),
 }
 """How each kind of file is taken apart."""
 
@@ -32,10 +30,10 @@ _MOST_BYTES = 2**28
 """Of all files that are kept."""
 
 _MOST_UNPACKED = 2**26
-"""Bytes to which an office document may unpack, pictures included."""
+"""Bytes to which an archive may unpack, pictures included."""
 
 _BYTES_FOR_EACH_CHARACTER = 64
-"""To which the XML of an office document may unpack; most of it is tags."""
+"""To which the text of an archive may unpack; most of it is tags."""
 
 _SECONDS_KEPT = 30 * 60.0
 _SECONDS_TO_FETCH = 5 * 60.0
@@ -53,7 +51,7 @@ class _Content(NamedTuple):
 
     text: str
     num_characters: int
-    """What people read, in an office document."""
+    """What people read, in an archive."""
 
     write: Callable[[str], bytes]
     """Writes the file with another text."""
@@ -149,14 +147,17 @@ class Documents:
         return document
 
     def _read(self, suffix: str, sent: bytes) -> _Content:
-        if suffix not in OFFICE_FORMATS:
+        has_text = DOCUMENT_FORMATS[suffix].has_text if suffix in DOCUMENT_FORMATS else None
+        if has_text is None:
             return _read_text(sent)
         most = _BYTES_FOR_EACH_CHARACTER * self._service.settings.max_characters
         try:
-            text = read_office(sent, most_bytes=most, most_in_all=_MOST_UNPACKED)
+            text = read_archive(sent, has_text, most_bytes=most, most_in_all=_MOST_UNPACKED)
         except DocumentError as error:
             raise RefusalError(400, str(error)) from None
-        return _Content(text, count_characters(text), partial(write_office, content=sent))
+        return _Content(
+            text, count_characters(text), partial(write_archive, content=sent, has_text=has_text)
+        )
 
     async def _translate(self, order: Order, content: _Content) -> bytes:
         (answer,) = await self._service.translate(order)

@@ -1,0 +1,92 @@
+"""Files that are archives of other files, of which some have text."""
+
+import io
+import math
+import re
+import zipfile
+import zlib
+from contextlib import suppress
+
+from dragoman.documents.document import DocumentError
+
+END = "\0"
+"""Ends the text of one file before that of the next; no text has it."""
+
+_MOST_BYTES = 2**28
+"""Of all files that are read: a few kilobytes may unpack to more than any memory holds."""
+
+_BETWEEN_TAGS = re.compile(r"(?<=>)[^<]+")
+_NOT_READ = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    OSError,
+    ValueError,  # not UTF-8, or a place before the beginning
+    RuntimeError,  # encrypted, or another compression or version
+)
+"""What `zipfile` raises of files that are damaged, or are no archives."""
+
+
+def read_archive(
+    content: bytes,
+    has_text: re.Pattern[str],
+    *,
+    most_bytes: int = _MOST_BYTES,
+    most_in_all: float = math.inf,
+) -> str:
+    """Return the text of all files in an archive that have text, with `END` between them.
+
+    Args:
+        content: An archive.
+        has_text: Matches the names of those files.
+        most_bytes: To which these files may unpack.
+        most_in_all: Bytes to which all files may unpack.
+
+    Raises:
+        DocumentError: it is not such an archive, is damaged, or unpacks to more than it may.
+    """
+    with _open(content) as archive:
+        parts = [info for info in archive.infolist() if has_text.fullmatch(info.filename)]
+        if not parts:
+            raise DocumentError(None, "it has no text that is read; is its name right?")
+        for infos, most in ((parts, most_bytes), (archive.infolist(), most_in_all)):
+            if sum(info.file_size for info in infos) > most:
+                raise DocumentError(None, f"it unpacks to more than {most / 2**20:.0f} MiB")
+        with suppress(*_NOT_READ):
+            if archive.testzip() is None:  # all files are written again in the end
+                texts = [archive.read(part).decode("utf-8-sig") for part in parts]
+                if not any(END in text for text in texts):
+                    return END.join(texts)
+        raise DocumentError(None, "it is encrypted or damaged")
+
+
+def count_characters(text: str) -> int:
+    """Count what people read of the files that `read_archive` returns: neither tags nor indents."""
+    texts = (found[0] for found in _BETWEEN_TAGS.finditer(text))
+    return sum(len(said) for said in texts if said.strip(f"{END} \r\n\t"))
+
+
+def write_archive(text: str, content: bytes, has_text: re.Pattern[str]) -> bytes:
+    """Put texts into the files of an archive that they came from; all others stay."""
+    written = iter(text.split(END))
+    output = io.BytesIO()
+    with _open(content) as archive, zipfile.ZipFile(output, "w") as copy:
+        for info in archive.infolist():
+            is_text = has_text.fullmatch(info.filename) is not None
+            copy.writestr(info, next(written).encode() if is_text else archive.read(info))
+    return output.getvalue()
+
+
+_OLD = bytes.fromhex("D0CF11E0A1B11AE1")
+"""With what files of old office programs begin, and all that Microsoft's encrypt."""
+
+
+def _open(content: bytes) -> zipfile.ZipFile:
+    if content.startswith(_OLD):
+        raise DocumentError(
+            None, "it has a password, or is of an old kind such as .doc; save it anew"
+        )
+    try:
+        return zipfile.ZipFile(io.BytesIO(content))
+    except _NOT_READ:
+        raise DocumentError(None, "it is not what its name says, or it is damaged") from None

@@ -1,0 +1,51 @@
+"""Books in EPUB: an archive of pages, a table of contents and a description."""
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from html import escape, unescape
+
+from dragoman.documents.archive import END
+from dragoman.documents.document import Document, Edit, Rewritten, edit
+from dragoman.documents.page import Page
+from dragoman.languages.codes import base_language
+from dragoman.markup.document import Rules
+from dragoman.markup.passage import Passage
+from dragoman.markup.text_reader import TextReader
+
+BOOK_PARTS = re.compile(r"(?!META-INF/).+\.(?:x?html?|xml|ncx|opf)", re.IGNORECASE)
+"""The names of the files of a book that may have text."""
+
+_PAGE = re.compile(r"<html[\s>]", re.IGNORECASE)
+_CONTENTS = re.compile(r"<(?:\w+:)?ncx[\s>]")
+_DESCRIPTION = re.compile(r"<(?:\w+:)?package[\s>]")
+_SAID_OF_BOOK = re.compile(r"<dc:(title|description|subject|language)\b[^<>]*>([^<]*)</dc:\1>")
+
+_RULES_OF_CONTENTS = Rules(is_xml=True, untranslated=frozenset(["docauthor", "head"]))
+
+
+def take_epub_apart(text: str, reader: TextReader) -> Passage:
+    """Take the files of a book apart, as `read_archive` returns them."""
+    first, *others = (_take_part_apart(part, reader) for part in text.split(END))
+    return Document([first, *(each for part in others for each in (END, part))])
+
+
+def _take_part_apart(part: str, reader: TextReader) -> str | Passage:
+    if _PAGE.search(part):
+        return Page(part, reader)
+    if _CONTENTS.search(part):  # of EPUB 2; later ones are pages
+        return reader.read_markup(part, _RULES_OF_CONTENTS)
+    if _DESCRIPTION.search(part):
+        return edit(part, list(_find_edits(part, reader)))
+    return part
+
+
+def _find_edits(description: str, reader: TextReader) -> Iterator[Edit]:
+    """Find what the description of a book says to readers, and its language."""
+    for found in _SAID_OF_BOOK.finditer(description):
+        said = unescape(found[2])
+        if found[1] != "language":
+            write = partial(escape, quote=False)
+            yield Edit(*found.span(2), Rewritten(reader.read_string(said), write))
+        elif base_language(said.strip()) == base_language(reader.source):
+            yield Edit(*found.span(2), reader.target)

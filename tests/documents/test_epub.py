@@ -1,0 +1,70 @@
+"""Books: an archive comes back with its pages, contents and description translated."""
+
+from tests.alternative import says
+from tests.documents.office_files import packed, unpacked
+from tests.documents.translated import READER, in_capitals
+
+from dragoman.documents.archive import read_archive, write_archive
+from dragoman.documents.epub import BOOK_PARTS, take_epub_apart
+
+MIMETYPE = b"application/epub+zip"
+CONTAINER = b"<container><rootfile full-path='a/b.opf'/>The place.</container>"
+PICTURE = bytes(range(256))
+STYLE = b"p { color: red }"
+
+
+def translated(book: bytes) -> bytes:
+    passage = take_epub_apart(read_archive(book, BOOK_PARTS), READER)
+    translations = [says(in_capitals(piece.strip())) for piece in passage.pieces]
+    return write_archive(passage.put_together(translations).text, book, BOOK_PARTS)
+
+
+def test_a_book_comes_back_as_one() -> None:
+    page = (
+        '<?xml version="1.0"?>\n<!DOCTYPE html>\n<html xmlns="http://www.w3.org/1999/xhtml" '
+        'xml:lang="{}"><head><title>{}</title><link href="a.css"/></head>'
+        '<body><p id="p1">{}<a id="p2"/> <i>{}</i></p><img src="a.png" alt="{}"/></body></html>'
+    )
+    contents = (
+        '<ncx xmlns="http://www.daisy.org/z3986/2005/ncx/"><head><meta name="dtb:uid" content="a"/>'
+        "</head><docTitle><text>{}</text></docTitle><docAuthor><text>Ann</text></docAuthor><navMap>"
+        '<navPoint id="n"><navLabel><text>{}</text></navLabel><content src="c.xhtml"/></navPoint>'
+        "</navMap></ncx>"
+    )
+    description = (
+        '<package><metadata xmlns:dc="http://purl.org/dc/elements/1.1/">'
+        '<dc:title id="t">{}</dc:title><dc:creator>Ann</dc:creator><dc:language>{}</dc:language>'
+        "<dc:language>fr</dc:language><dc:description>{}</dc:description></metadata>"
+        '<manifest><item href="c.xhtml" media-type="application/xhtml+xml"/></manifest></package>'
+    )
+    before = ("en", "The cat", "One &amp; two.", "Three.", "A cat"), ("The cat", "I. Home")
+    after = ("it", "THE CAT", "ONE &amp; TWO.", "THREE.", "A CAT"), ("THE CAT", "I. HOME")
+    said = (
+        ("The cat", "en-GB", "Of a &lt;b&gt;cat&lt;/b&gt;."),
+        (
+            "THE CAT",
+            "it",
+            "OF A &lt;b&gt;CAT&lt;/b&gt;.",
+        ),
+    )
+    book, expected = (
+        packed(
+            {
+                "mimetype": MIMETYPE,
+                "META-INF/container.xml": CONTAINER,
+                "a/b.opf": description.format(*of_book).encode(),
+                "a/c.xhtml": page.format(*of_page[0]).encode(),
+                "a/toc.ncx": contents.format(*of_page[1]).encode(),
+                "a/old.xml": page.format(*of_page[0]).encode(),
+                "a/other.xml": b"<a>One.</a>",
+                "a/a.png": PICTURE,
+                "a/a.css": STYLE,
+            }
+        )
+        for of_page, of_book in zip((before, after), said, strict=True)
+    )
+
+    found = translated(book)
+
+    assert list(unpacked(found).items()) == list(unpacked(expected).items())
+    assert found[30:58] == b"mimetype" + MIMETYPE  # first, and not compressed, by which it is known
