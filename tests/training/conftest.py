@@ -18,7 +18,7 @@ from dragoman.model.transformer import Transformer
 from dragoman.tokenizers.tokenizer import SpecialIds
 from dragoman.training.config import TrainingConfig
 from dragoman.training.display import Display
-from dragoman.training.loop import Trainer
+from dragoman.training.loop import Trainer, Validate
 from dragoman.training.objective import Objective
 from dragoman.training.validation import Validation
 
@@ -52,6 +52,7 @@ def build_trainer(
     model: TransformerConfig,
     *,
     display: Display | None = None,
+    validate: Validate | None = None,
     **settings: Any,
 ) -> Trainer:
     """Build a trainer that begins with the same weights each time."""
@@ -72,7 +73,7 @@ def build_trainer(
         batches,
         TrainingConfig(**{**defaults, **settings}),
         directory,
-        validate=weight_sum,
+        validate=validate or weight_sum,
         publish=lambda weights, progress: None,
         display=display or Display(),
     )

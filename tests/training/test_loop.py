@@ -3,6 +3,7 @@
 import errno
 import itertools
 import json
+import math
 import os
 import resource
 import shutil
@@ -489,6 +490,16 @@ def test_no_improvement_ends_training_early(
     assert f"done after update {outcome.progress.update} of 400: 2 validations" in told[-1]
     assert outcome.progress.update < 400
     assert outcome.progress.update == outcome.progress.best_update + 8
+
+
+def test_a_loss_that_is_not_a_number_is_never_the_best(make_trainer: Any) -> None:
+    losses = iter([math.nan, 3.0, math.nan])
+    trainer = make_trainer("run", validate=lambda *_: Validation({"loss": next(losses)}))
+
+    trainer.run()
+
+    assert trainer.progress.best_update == 8
+    assert trainer.progress.validations_without_improvement == 1
 
 
 def test_a_batch_that_breaks_the_numbers_is_named(make_trainer: Any) -> None:

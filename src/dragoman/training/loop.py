@@ -397,8 +397,14 @@ def _weights_to_validate(state: State) -> Weights:
 
 
 def score_of(validation: Validation, metric: str) -> float:
-    """Return the metric as a number that is better if higher."""
+    """Return the metric as a number that is better if higher.
+
+    A loss that is not a number is the worst: every comparison with it would be false, and the first
+    validation would stay the best.
+    """
     value = validation.metrics[metric]
+    if math.isnan(value):
+        return -math.inf
     return -value if metric == "loss" else value
 
 
