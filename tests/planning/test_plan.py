@@ -6,6 +6,8 @@ import os
 import subprocess
 import tomllib
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -218,6 +220,29 @@ def test_too_short_a_time_says_what_it_would_take(planned: Callable[[float], pla
         planned(0.5)
 
 
+@pytest.mark.parametrize(("minutes", "updates", "seconds"), [(0.5, 49, 60.0), (6.0, 98, 720.0)])
+def test_a_rehearsal_is_not_longer_than_the_training(
+    planned: Callable[[float], plan.Plan],
+    monkeypatch: pytest.MonkeyPatch,
+    minutes: float,
+    updates: int,
+    seconds: float,
+) -> None:
+    asked: list[dict[str, float]] = []
+
+    def rehearse(*_: object, **limits: float) -> Rehearsal:
+        asked.append(limits)
+        return replace(REHEARSAL, seconds_before=0.0, seconds_per_update=0.001)
+
+    monkeypatch.setattr(plan, "rehearse", rehearse)
+    monkeypatch.setattr(plan, "training_rate", lambda *_: 1024 * 98 / 60)
+
+    with suppress(PlanError):
+        planned(minutes)
+
+    assert asked == [{"updates": updates, "most_seconds": seconds}]
+
+
 @pytest.mark.parametrize(("enough", "warned"), [(1000, 0), (1600, 1)])
 def test_little_text_is_warned_of(
     planned: Callable[[float], plan.Plan],
@@ -293,7 +318,7 @@ def test_a_model_that_is_too_slow_gives_way_to_a_smaller_one(
 def test_a_model_that_memory_is_too_small_for_gives_way_to_a_smaller_one(
     pairs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def rehearse(table: dict[str, Any], *_: object, updates: int) -> Rehearsal:
+    def rehearse(table: dict[str, Any], *_: object, **__: object) -> Rehearsal:
         if table["model"]["preset"] == "small":
             raise RehearsalMemoryError("the rehearsal failed: killed for lack of memory")
         return REHEARSAL
@@ -317,7 +342,7 @@ def test_a_model_that_memory_is_too_small_for_gives_way_to_a_smaller_one(
 def test_memory_is_not_the_reason_where_it_was_too_small_for_a_larger_one_alone(
     pairs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def rehearse(table: dict[str, Any], *_: object, updates: int) -> Rehearsal:
+    def rehearse(table: dict[str, Any], *_: object, **__: object) -> Rehearsal:
         if table["model"]["preset"] == "base":
             raise RehearsalMemoryError("the rehearsal failed: killed for lack of memory")
         return REHEARSAL
@@ -335,6 +360,11 @@ def test_memory_is_not_the_reason_where_it_was_too_small_for_a_larger_one_alone(
 
 
 @pytest.fixture
+def sample(pairs: Path) -> list[CorpusConfig]:
+    return [CorpusConfig(path=str(pairs))]
+
+
+@pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give the path of what is started in the place of Python."""
     path = tmp_path / "python"
@@ -344,25 +374,36 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_rehearsal_that_is_killed_has_lacked_memory(
-    pairs: Path, tmp_path: Path, program: Path
+    sample: list[CorpusConfig], tmp_path: Path, program: Path
 ) -> None:
     program.write_text("#!/bin/sh\nkill -9 $$\n")
 
     with pytest.raises(RehearsalMemoryError, match="killed by signal 9, probably for lack of"):
-        rehearse({"training": {}}, [CorpusConfig(path=str(pairs))], tmp_path, updates=2)
+        rehearse({"training": {}}, sample, tmp_path, updates=2, most_seconds=60.0)
 
 
 def test_a_rehearsal_that_fails_over_something_called_memory_has_not_lacked_any(
-    pairs: Path, tmp_path: Path, program: Path
+    sample: list[CorpusConfig], tmp_path: Path, program: Path
 ) -> None:
     program.write_text("#!/bin/sh\necho 'dragoman: translation-memory/x: no room' >&2\nexit 1\n")
 
     with pytest.raises(PlanError, match="translation-memory") as error:
-        rehearse({"training": {}}, [CorpusConfig(path=str(pairs))], tmp_path, updates=2)
+        rehearse({"training": {}}, sample, tmp_path, updates=2, most_seconds=60.0)
     assert not isinstance(error.value, RehearsalMemoryError)
 
 
-def test_a_rehearsal_that_fails_says_why(pairs: Path, tmp_path: Path) -> None:
+def test_a_rehearsal_that_takes_longer_than_the_training_may_is_given_up(
+    sample: list[CorpusConfig], tmp_path: Path, program: Path
+) -> None:
+    program.write_text("#!/bin/sh\nexec sleep 60\n")
+
+    with pytest.raises(PlanError, match=r"a rehearsal of 7 updates alone takes more than 1 second"):
+        rehearse({"training": {}}, sample, tmp_path, updates=7, most_seconds=1.0)
+
+
+def test_a_rehearsal_that_fails_says_why(
+    pairs: Path, sample: list[CorpusConfig], tmp_path: Path
+) -> None:
     table: dict[str, Any] = {
         "source_language": "en",
         "target_language": "it",
@@ -371,7 +412,7 @@ def test_a_rehearsal_that_fails_says_why(pairs: Path, tmp_path: Path) -> None:
     }
 
     with pytest.raises(PlanError, match=r"rehearsal .* failed: /.*learning_rate = -1\.0 should be"):
-        rehearse(table, [CorpusConfig(path=str(pairs))], tmp_path, updates=2)
+        rehearse(table, sample, tmp_path, updates=2, most_seconds=60.0)
 
 
 @pytest.mark.parametrize("folder", ["", "$CORPORA"])

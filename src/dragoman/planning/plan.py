@@ -47,11 +47,15 @@ SPARE = 0.03
 """Share of the time that is kept in reserve for the unforeseen."""
 
 REHEARSED_SECONDS = 60.0
-"""How long a rehearsal trains, by a guess that is low. Models that have seen much less write every
+"""How long a rehearsal trains, by a guess that is low; never longer than the training. Models that have seen much less write every
 translation up to its limit, and one such validation takes longer than this (`docs/experiments.md`,
 2026-11-25)."""
 
 FEWEST_REHEARSED, MOST_REHEARSED = 6, 200
+MOST_OF_REHEARSAL = 2.0
+"""A rehearsal is given up after so many times the time of the training. It translates as often and
+makes at most twice as many updates as the shortest one, so there is no plan for this time."""
+
 LEAST_LEFT_OVER = 120.0  # seconds that are worth a word
 FEWEST_UPDATES = 100
 CANDIDATES_AT_THE_END = 2  # the best weights and the mean of the last: each is validated
@@ -266,11 +270,17 @@ def _choose(
             too_large=too_large,
         )
         recipe = overlay(values(decide(updates=1)), given)
-        rehearsed = round(REHEARSED_SECONDS * guess / update_tokens)
+        rehearsed = round(min(REHEARSED_SECONDS, minutes * 60) * guess / update_tokens)
         rehearsed = min(max(rehearsed, FEWEST_REHEARSED), MOST_REHEARSED)
         say(f"rehearsing {candidate.preset} for {rehearsed} updates")
         try:
-            rehearsal = rehearse(recipe, text.sample, scratch, updates=rehearsed)
+            rehearsal = rehearse(
+                recipe,
+                text.sample,
+                scratch,
+                updates=rehearsed,
+                most_seconds=MOST_OF_REHEARSAL * minutes * 60,
+            )
         except RehearsalMemoryError as error:
             if is_smallest:
                 raise

@@ -15,6 +15,7 @@ from dragoman.config import to_table
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.prepared_text import TRAIN_STORE
 from dragoman.corpora.store_description import StoreDescription, read_description
+from dragoman.counting import counted
 from dragoman.errors import OUT_OF_MEMORY
 from dragoman.planning.text import PlanError
 from dragoman.training.journal import JOURNAL, read_journal
@@ -48,7 +49,12 @@ class RehearsalMemoryError(PlanError):
 
 
 def rehearse(
-    table: dict[str, Any], sample: Sequence[CorpusConfig], directory: Path, *, updates: int
+    table: dict[str, Any],
+    sample: Sequence[CorpusConfig],
+    directory: Path,
+    *,
+    updates: int,
+    most_seconds: float,
 ) -> Rehearsal:
     """Train a recipe for a few updates on a sample of its text.
 
@@ -58,7 +64,8 @@ def rehearse(
 
     Raises:
         RehearsalMemoryError: the training runs out of memory.
-        PlanError: it fails for another reason; the message is that of the training.
+        PlanError: it takes more seconds than it may, or fails for another reason; then the message
+            is that of the training.
     """
     directory = Path(tempfile.mkdtemp(dir=directory))
     table = {
@@ -77,7 +84,19 @@ def rehearse(
     recipe.write_text(tomli_w.dumps(table), encoding="utf-8")
     command = [sys.executable, "-P", "-m", "dragoman", "train", str(recipe), "-o", str(run)]
     began = time.time()
-    done = subprocess.run(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, check=False)
+    try:
+        done = subprocess.run(
+            command,
+            stderr=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            check=False,
+            timeout=most_seconds,
+        )
+    except subprocess.TimeoutExpired:
+        raise PlanError(
+            f"the time is not enough: a rehearsal of {updates} updates alone takes more than "
+            f"{counted(round(most_seconds), 'second')}; give more --minutes"
+        ) from None
     if done.returncode != 0:
         complaint = _complaint(done.stderr.decode(errors="replace"), done.returncode)
         too_large = done.returncode < 0 or OUT_OF_MEMORY in complaint
