@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 from operator import eq
 from pathlib import Path
 from typing import Protocol
@@ -90,7 +91,8 @@ class Agreement:
 
     num_sentences: int
     num_equal: int
-    """Sentences whose greedy translation is the same, token by token."""
+    """Sentences whose greedy translation is the same, token by token, or parts from the other with
+    a token that is as probable: rounding decides between the two, and neither is wrong."""
 
     largest_difference: float
     """Between the two log-probabilities of a token."""
@@ -108,15 +110,27 @@ def compare(model: LoadedModel, copy: Copy) -> Agreement:
     """
     sources = list(draw_sentences(model.tokenizers.source))
     expected, actual = model.in_pytorch.translate(sources), copy.translate(sources)
+    triples = zip(sources, expected, actual, strict=True)
     drawn = draw_sentences(model.tokenizers.target)
     pairs = [*zip(sources, expected, strict=True), *zip(sources, drawn, strict=False)]
     scores = zip(model.in_pytorch.score(pairs), copy.score(pairs), strict=True)
     differences = [np.abs(np.subtract(ours, theirs)).max() for ours, theirs in scores]
     return Agreement(
         num_sentences=len(sources),
-        num_equal=sum(map(eq, actual, expected)),
+        num_equal=sum(_are_equal(model.in_pytorch, *triple) for triple in triples),
         largest_difference=float(np.max(differences)),  # NaN if one of them is
     )
+
+
+def _are_equal(
+    judge: Copy, source: Sequence[int], one: Sequence[int], other: Sequence[int]
+) -> bool:
+    """Tell whether two translations are the same up to a token that is as probable as another."""
+    if one == other:
+        return True
+    same = len(list(takewhile(bool, map(eq, one, other))))
+    first, second = judge.score([(source, one[: same + 1]), (source, other[: same + 1])])
+    return abs(first[same] - second[same]) < TOLERANCE  # of the end, where one of them ends
 
 
 def pick(log_probabilities: np.ndarray, tokens: Sequence[int]) -> list[float]:
