@@ -2,12 +2,13 @@
 
 import json
 import sys
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from dragoman.corpora.config import CorporaConfig, CorpusConfig
-from dragoman.corpora.fingerprint import fingerprint_files
+from dragoman.corpora.fingerprint import comparable, fingerprint_files
 from dragoman.corpora.parallel_text import Pair, read_pairs
 from dragoman.corpora.text_file import CorpusError
 
@@ -138,6 +139,27 @@ def test_an_address_names_a_configuration_and_a_split(
     for address in (f"hf:{data}", f"hf:{data}:en-fr", f"hf:{data}:en-it:dev", f"hf:{data}/none"):
         with pytest.raises(CorpusError, match=f"{address}: the data set cannot be loaded: "):
             read(address)
+
+
+def test_the_files_of_a_directory_are_those_that_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    datasets = pytest.importorskip("datasets")
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    monkeypatch.setenv("BOOKS", str(tmp_path / "books"))
+    train = tmp_path / "books" / "data" / "train.jsonl"
+    train.parent.mkdir(parents=True)
+    train.write_text('{"en": "A", "it": "B"}\n', encoding="utf-8")
+    (tmp_path / "books" / "notes.txt").touch()
+    corpora = CorporaConfig(train=(CorpusConfig(path="hf:$BOOKS"),))
+
+    before = fingerprint_files(corpora)
+    train.write_text('{"en": "A", "it": "C"}\n', encoding="utf-8")
+
+    assert before == {"hf:$BOOKS/data/train.jsonl": sha256(b'{"en": "A", "it": "B"}\n').hexdigest()}
+    assert fingerprint_files(corpora) != before
+    assert comparable(before, {"dev.tsv": "1"}) == {}  # release 0.1.0 recorded none of these
+    assert comparable(before, {"dev.tsv": "1", **before}) == before
 
 
 @pytest.mark.parametrize(

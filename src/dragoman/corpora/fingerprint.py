@@ -32,13 +32,22 @@ def fingerprint_corpus(corpus: CorpusConfig) -> dict[str, str]:
     return {name: fingerprint_file(path) for name, path in files_of(corpus)}
 
 
+def comparable(found: dict[str, str], recorded: dict[str, str]) -> dict[str, str]:
+    """Leave out the files of `hf:DIRECTORY` where none were recorded, as by release 0.1.0."""
+    if any(name.startswith(huggingface.PREFIX) for name in recorded):
+        return found
+    return {name: of for name, of in found.items() if not name.startswith(huggingface.PREFIX)}
+
+
 def files_of(corpus: CorpusConfig) -> Iterator[tuple[str, Path]]:
     """List the files of a corpus, each after its name in the recipe.
 
     Raises:
-        CorpusError: a variable in a path is not defined, or a directory is not a corpus.
+        CorpusError: a variable in a path is not defined, or a directory is not a corpus, or its
+            data set cannot be loaded.
     """
     if corpus.path is not None and corpus.path.startswith(huggingface.PREFIX):
+        yield from huggingface.local_files(corpus.path)
         return
     for name in (corpus.path, corpus.source, corpus.target):
         if name is None:

@@ -1,7 +1,9 @@
 """Sentence pairs from Hugging Face data sets, from the hub or from a directory."""
 
 import json
+import os
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
@@ -26,11 +28,46 @@ def read_hub(
     Raises:
         CorpusError: the data set, its configuration or its split cannot be loaded.
     """
+    name, config, split = _parts(address)
+    datasets = _import_datasets(address)
+    with _naming(address, datasets):
+        rows = datasets.load_dataset(str(expand(name)), config, split=split or "train")
+    yield from _sides(rows, address, languages, refuse)
+
+
+def local_files(address: str) -> Iterator[tuple[str, Path]]:
+    """List the data files of `hf:DIRECTORY`, each after a name that begins as the address does.
+
+    They are those of all splits. What is on the hub has none here.
+
+    Raises:
+        CorpusError: the data set cannot be loaded.
+    """
+    name, config, _ = _parts(address)
+    path = expand(name).absolute()
+    if not path.is_dir():
+        return
+    datasets = _import_datasets(address)
+    with _naming(address, datasets):
+        builder = datasets.load_dataset_builder(str(path), config)
+    found = {file for files in (builder.config.data_files or {}).values() for file in files}
+    for file in sorted(found):
+        if Path(file).is_file():  # a configuration may also name files elsewhere
+            yield f"{PREFIX}{name}/{os.path.relpath(file, path)}", Path(file)
+
+
+def _parts(address: str) -> tuple[str, str | None, str]:
+    """Split an address into the name, the configuration and the split."""
     name, _, rest = address.removeprefix(PREFIX).partition(":")
     config, _, split = rest.partition(":")
-    datasets = _import_datasets(address)
+    return name, config or None, split
+
+
+@contextmanager
+def _naming(address: str, datasets: ModuleType) -> Iterator[None]:
+    """Name a data set that cannot be loaded, with the reason on one line."""
     try:
-        rows = datasets.load_dataset(str(expand(name)), config or None, split=split or "train")
+        yield
     except (OSError, ValueError, RuntimeError, datasets.exceptions.DatasetsError) as error:
         # RuntimeError: it needs a script
         says_nothing = isinstance(error, datasets.exceptions.DatasetGenerationError)
@@ -38,7 +75,6 @@ def read_hub(
         raise CorpusError(
             f"{address}: the data set cannot be loaded: {_one_line(reason)}"
         ) from error
-    yield from _sides(rows, address, languages, refuse)
 
 
 def read_directory(

@@ -10,7 +10,7 @@ from dragoman.config import to_table
 from dragoman.corpora.clean_text import Say, write_clean_text
 from dragoman.corpora.config import CleaningConfig, CorporaConfig
 from dragoman.corpora.encoding import encode
-from dragoman.corpora.fingerprint import fingerprint_files
+from dragoman.corpora.fingerprint import comparable, fingerprint_files
 from dragoman.corpora.held_out import hold_out
 from dragoman.corpora.parallel_text import read_pairs
 from dragoman.corpora.prepared_text import (
@@ -84,15 +84,16 @@ class TextPreparation:
     def _fingerprint_read(self) -> dict[str, str]:
         """Compute the SHA-256 of every file that is read.
 
-        Release 0.1.0 recorded every file in the directory of a corpus. If no file that is read has
-        changed, the others count as they were recorded, so that such runs can continue.
+        Release 0.1.0 recorded every file in the directory of a corpus, and none of `hf:DIRECTORY`.
+        If no file that is read and was recorded has changed, the others count as they were
+        recorded, so that such runs can continue.
         """
         files = fingerprint_files(self.corpora) | fingerprint_taken(self.tokenizer)
         try:
             before = Summary.read(self.directory)
         except TokenStoreError:  # missing, or damaged
             return files
-        recorded = before.files | files
+        recorded = before.files | comparable(files, before.files)
         return recorded if self._fingerprint(recorded) == before.fingerprint else files
 
     def _fingerprint(self, files: dict[str, str]) -> str:

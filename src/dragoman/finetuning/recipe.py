@@ -9,7 +9,7 @@ from typing import Any
 from dragoman.batched import batched
 from dragoman.config import from_table, set_key, to_table
 from dragoman.corpora.config import CorpusConfig
-from dragoman.corpora.fingerprint import fingerprint_corpus
+from dragoman.corpora.fingerprint import comparable, fingerprint_corpus
 from dragoman.corpora.parallel_text import read_pairs
 from dragoman.corpora.text_file import CorpusError, as_setting
 from dragoman.errors import UsageError
@@ -187,7 +187,7 @@ def _kept(learnt: Sequence[dict[str, Any]], files: dict[str, str]) -> list[dict[
 def _objection(corpus: dict[str, Any], files: dict[str, str], done: str) -> str | None:
     """Say which file of a corpus is missing or differs; a path may lead elsewhere now."""
     try:
-        found = fingerprint_corpus(from_table(CorpusConfig, corpus))
+        found = comparable(fingerprint_corpus(from_table(CorpusConfig, corpus)), files)
     except CorpusError as error:
         return str(error)
     for name, sha256 in found.items():

@@ -47,9 +47,9 @@ SPARE = 0.03
 """Share of the time that is kept in reserve for the unforeseen."""
 
 REHEARSED_SECONDS = 60.0
-"""How long a rehearsal trains, by a guess that is low; never longer than the training. Models that have seen much less write every
-translation up to its limit, and one such validation takes longer than this (`docs/experiments.md`,
-2026-11-25)."""
+"""How long a rehearsal trains, by a guess that is low; never longer than the training. Models that
+have seen much less write every translation up to its limit, and one such validation takes longer
+than this (`docs/experiments.md`, 2026-11-25)."""
 
 FEWEST_REHEARSED, MOST_REHEARSED = 6, 200
 MOST_OF_REHEARSAL = 2.0
