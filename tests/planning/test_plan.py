@@ -220,13 +220,12 @@ def test_too_short_a_time_says_what_it_would_take(planned: Callable[[float], pla
         planned(0.5)
 
 
-@pytest.mark.parametrize(("minutes", "updates", "seconds"), [(0.5, 49, 60.0), (6.0, 98, 720.0)])
+@pytest.mark.parametrize(("minutes", "updates"), [(0.5, 49), (6.0, 98)])
 def test_a_rehearsal_is_not_longer_than_the_training(
     planned: Callable[[float], plan.Plan],
     monkeypatch: pytest.MonkeyPatch,
     minutes: float,
     updates: int,
-    seconds: float,
 ) -> None:
     asked: list[dict[str, float]] = []
 
@@ -240,7 +239,7 @@ def test_a_rehearsal_is_not_longer_than_the_training(
     with suppress(PlanError):
         planned(minutes)
 
-    assert asked == [{"updates": updates, "most_seconds": seconds}]
+    assert asked == [{"updates": updates, "minutes": minutes}]
 
 
 @pytest.mark.parametrize(("enough", "warned"), [(1000, 0), (1600, 1)])
@@ -379,7 +378,7 @@ def test_a_rehearsal_that_is_killed_has_lacked_memory(
     program.write_text("#!/bin/sh\nkill -9 $$\n")
 
     with pytest.raises(RehearsalMemoryError, match="killed by signal 9, probably for lack of"):
-        rehearse({"training": {}}, sample, tmp_path, updates=2, most_seconds=60.0)
+        rehearse({"training": {}}, sample, tmp_path, updates=2, minutes=1.0)
 
 
 def test_a_rehearsal_that_fails_over_something_called_memory_has_not_lacked_any(
@@ -388,7 +387,7 @@ def test_a_rehearsal_that_fails_over_something_called_memory_has_not_lacked_any(
     program.write_text("#!/bin/sh\necho 'dragoman: translation-memory/x: no room' >&2\nexit 1\n")
 
     with pytest.raises(PlanError, match="translation-memory") as error:
-        rehearse({"training": {}}, sample, tmp_path, updates=2, most_seconds=60.0)
+        rehearse({"training": {}}, sample, tmp_path, updates=2, minutes=1.0)
     assert not isinstance(error.value, RehearsalMemoryError)
 
 
@@ -397,8 +396,10 @@ def test_a_rehearsal_that_takes_longer_than_the_training_may_is_given_up(
 ) -> None:
     program.write_text("#!/bin/sh\nexec sleep 60\n")
 
-    with pytest.raises(PlanError, match=r"a rehearsal of 7 updates alone takes more than 1 second"):
-        rehearse({"training": {}}, sample, tmp_path, updates=7, most_seconds=1.0)
+    with pytest.raises(
+        PlanError, match=r"^0\.01 minutes are not enough: .* 7 updates alone takes 2"
+    ):
+        rehearse({"training": {}}, sample, tmp_path, updates=7, minutes=0.01)
 
 
 def test_a_rehearsal_that_fails_says_why(
@@ -412,7 +413,7 @@ def test_a_rehearsal_that_fails_says_why(
     }
 
     with pytest.raises(PlanError, match=r"rehearsal .* failed: /.*learning_rate = -1\.0 should be"):
-        rehearse(table, sample, tmp_path, updates=2, most_seconds=60.0)
+        rehearse(table, sample, tmp_path, updates=2, minutes=1.0)
 
 
 @pytest.mark.parametrize("folder", ["", "$CORPORA"])

@@ -52,10 +52,6 @@ have seen much less write every translation up to its limit, and one such valida
 than this (`docs/experiments.md`, 2026-11-25)."""
 
 FEWEST_REHEARSED, MOST_REHEARSED = 6, 200
-MOST_OF_REHEARSAL = 2.0
-"""A rehearsal is given up after so many times the time of the training. It translates as often and
-makes at most twice as many updates as the shortest one, so there is no plan for this time."""
-
 LEAST_LEFT_OVER = 120.0  # seconds that are worth a word
 FEWEST_UPDATES = 100
 CANDIDATES_AT_THE_END = 2  # the best weights and the mean of the last: each is validated
@@ -274,13 +270,7 @@ def _choose(
         rehearsed = min(max(rehearsed, FEWEST_REHEARSED), MOST_REHEARSED)
         say(f"rehearsing {candidate.preset} for {rehearsed} updates")
         try:
-            rehearsal = rehearse(
-                recipe,
-                text.sample,
-                scratch,
-                updates=rehearsed,
-                most_seconds=MOST_OF_REHEARSAL * minutes * 60,
-            )
+            rehearsal = rehearse(recipe, text.sample, scratch, updates=rehearsed, minutes=minutes)
         except RehearsalMemoryError as error:
             if is_smallest:
                 raise

@@ -23,6 +23,10 @@ from dragoman.training.journal import JOURNAL, read_journal
 SHORT = {"max_length_ratio": 1.0, "max_length_extra": 10}
 """Limits of the search that roughly match the longest translations of a batch."""
 
+MOST_TIMES = 2
+"""A rehearsal is given up after so many times the time of its training. It translates as often, and
+makes at most twice as many updates as the shortest one: no plan fits into such a time."""
+
 
 @dataclass(frozen=True)
 class Rehearsal:
@@ -54,7 +58,7 @@ def rehearse(
     directory: Path,
     *,
     updates: int,
-    most_seconds: float,
+    minutes: float,
 ) -> Rehearsal:
     """Train a recipe for a few updates on a sample of its text.
 
@@ -64,8 +68,8 @@ def rehearse(
 
     Raises:
         RehearsalMemoryError: the training runs out of memory.
-        PlanError: it takes more seconds than it may, or fails for another reason; then the message
-            is that of the training.
+        PlanError: it takes much longer than the training may, or fails for another reason; then the
+            message is that of the training.
     """
     directory = Path(tempfile.mkdtemp(dir=directory))
     table = {
@@ -90,12 +94,12 @@ def rehearse(
             stderr=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             check=False,
-            timeout=most_seconds,
+            timeout=MOST_TIMES * minutes * 60,
         )
     except subprocess.TimeoutExpired:
         raise PlanError(
-            f"the time is not enough: a rehearsal of {updates} updates alone takes more than "
-            f"{counted(round(most_seconds), 'second')}; give more --minutes"
+            f"{minutes:g} minutes are not enough: a rehearsal of {counted(updates, 'update')} "
+            f"alone takes {MOST_TIMES} times as long; give more --minutes"
         ) from None
     if done.returncode != 0:
         complaint = _complaint(done.stderr.decode(errors="replace"), done.returncode)
