@@ -284,7 +284,7 @@ def poison(weights: dict[str, torch.Tensor]) -> None:
         (edit(r"^joint = true", "joint = false"), "it does not describe the tokenizers"),
         (edit(r"^eos = 3", "eos = 4"), "it does not describe the tokenizers"),
         # The weights.
-        (lambda path: (path / "model.safetensors").unlink(), "model.safetensors: cannot be read"),
+        (lambda path: (path / "model.safetensors").unlink(), "safetensors: it is missing; copy"),
         (write("model.safetensors", b"junk"), "not the weights that model.toml describes"),
         (forge(b"junk"), "not a safetensors file"),
         (forge(b"\x80\x04cos\nsystem\n"), "not a safetensors file"),

@@ -312,3 +312,26 @@ def test_another_licence_of_a_finished_run_reaches_the_model(
     assert before.training["recipe"].pop("licence") == ""
     assert after == before
     assert 'license: "CC0-1.0"' in (tmp_path / "run" / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("lost", ["model.toml", "model.safetensors"])
+def test_a_lost_model_of_a_finished_run_is_made_again_from_its_checkpoints(
+    make_recipe: MakeRecipe, tmp_path: Path, display: Listener, lost: str
+) -> None:
+    run = tmp_path / "run"
+    train_model(make_recipe(), run, display)
+    before = weights(run)
+
+    (run / lost).unlink()
+    train_model(make_recipe(), run, display)
+
+    assert f"{run}: {lost} is missing; the model is made again from the checkpoints" in (
+        display.messages
+    )
+    assert weights(run) == before
+    assert not ModelDirectory(run).is_unfinished
+    (run / lost).unlink()
+    shutil.rmtree(run / "checkpoints")
+    with pytest.raises(RunError, match=f"{lost} is missing, and there are no checkpoints to"):
+        train_model(make_recipe(), run, display)
+    assert (run / "finished").exists()

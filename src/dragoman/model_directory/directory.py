@@ -108,6 +108,8 @@ class ModelDirectory:
                 )
             with safe_open(path, framework="pt") as weights:
                 return assemble(self.description, weights, path).to(device)
+        except FileNotFoundError:
+            raise ModelError(f"{path}: it is missing; copy the model again") from None
         except OSError as error:
             raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from error
         except SafetensorError as error:

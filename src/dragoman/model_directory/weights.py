@@ -36,6 +36,8 @@ def count_parameters(path: str | Path) -> dict[str, int]:
             for name, (_, shape) in _read_header(weights).items():
                 part = name.partition(".")[0]
                 counts[part] = counts.get(part, 0) + math.prod(shape)
+    except FileNotFoundError:
+        raise ModelError(f"{weights_path}: it is missing; copy the model again") from None
     except OSError as error:
         raise ModelError(f"{weights_path}: cannot be read: {error}") from error
     except SafetensorError as error:

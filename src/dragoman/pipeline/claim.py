@@ -13,7 +13,7 @@ from filelock import FileLock, SoftFileLock, Timeout
 from dragoman.config import from_table, read_table, to_table
 from dragoman.durable import write_atomically
 from dragoman.errors import DragomanError, UsageError
-from dragoman.model_directory import WEIGHTS_NAME
+from dragoman.model_directory import DESCRIPTION_NAME, WEIGHTS_NAME
 from dragoman.model_directory.description import FINISHED_FILE
 from dragoman.pipeline.beginning import BEGINNING
 from dragoman.pipeline.publication import CARD
@@ -179,9 +179,31 @@ def _is_of_a_run(path: Path) -> bool:
 
 def has_trained(directory: Path) -> bool:
     """Tell whether something has been trained with the recipe."""
+    return _has_checkpoints(directory) or (directory / FINISHED_FILE).exists()
+
+
+def _has_checkpoints(directory: Path) -> bool:
     checkpoints = directory / "checkpoints"
-    saved = checkpoints.is_dir() and Checkpoints(checkpoints).updates()
-    return bool(saved) or (directory / FINISHED_FILE).exists()
+    return checkpoints.is_dir() and bool(Checkpoints(checkpoints).updates())
+
+
+def reopen_without_model(directory: Path) -> str | None:
+    """Let a finished run go on if its model has been lost; say so, or None if nothing is missing.
+
+    Raises:
+        RunError: there are no checkpoints either.
+    """
+    finished = directory / FINISHED_FILE
+    lost = [name for name in (DESCRIPTION_NAME, WEIGHTS_NAME) if not (directory / name).exists()]
+    if not lost or not finished.exists():
+        return None
+    if not _has_checkpoints(directory):
+        raise RunError(
+            f"{directory}: {lost[0]} is missing, and there are no checkpoints to make it from "
+            "again; bring a copy back, or name another directory with -o"
+        )
+    finished.unlink()
+    return f"{directory}: {lost[0]} is missing; the model is made again from the checkpoints"
 
 
 def has_weights(directory: Path) -> bool:

@@ -28,6 +28,7 @@ from dragoman.pipeline.claim import (
     make_directory,
     named_when_unwritable,
     only_one,
+    reopen_without_model,
 )
 from dragoman.pipeline.publication import Publisher, relicense
 from dragoman.pipeline.report import REPORT, write_report
@@ -73,7 +74,7 @@ def train_model(recipe: Recipe, directory: Path, display: Display) -> int | None
         if rank() > 0:
             display = Display()
         else:
-            claim(recipe, directory)
+            _claim(recipe, directory, display)
         barrier()
         if (directory / FINISHED_FILE).exists():
             if rank() == 0:
@@ -100,6 +101,13 @@ def train_model(recipe: Recipe, directory: Path, display: Display) -> int | None
             _report(directory, display)
         barrier()
     return None
+
+
+def _claim(recipe: Recipe, directory: Path, display: Display) -> None:
+    """Make sure that the directory is for this run, which goes on if its model has been lost."""
+    claim(recipe, directory)
+    if remark := reopen_without_model(directory):
+        display.message(remark)
 
 
 def _report(directory: Path, display: Display) -> None:
