@@ -34,7 +34,13 @@ from dragoman.markup.document import Rules
         ('<meta name="description" content="a">', '<meta name="description" content="A">'),
         ('<meta property="og:title" content="a">', '<meta property="og:title" content="A">'),
         ('<meta name="author" content="Ann">', '<meta name="author" content="Ann">'),
+        (
+            '<svg aria-label="a"><title>b</title></svg>',
+            '<svg aria-label="A"><title>b</title></svg>',
+        ),
+        ('<iframe title="a"></iframe>', '<iframe title="A"></iframe>'),
         # what is not translated, or nobody could read
+        ('<img class="a notranslate" alt="b">', '<img class="a notranslate" alt="b">'),
         ('<p translate="no" title="a">b</p>', '<p translate="no" title="a">b</p>'),
         (
             '<textarea translate="no" placeholder="a"></textarea>',
@@ -59,6 +65,8 @@ def test_attributes_that_people_read_are_translated(page: str, expected: str) ->
         ("<html lang=en xml:lang=en>", '<html lang="it" xml:lang="it">'),
         ('<html lang="de">', '<html lang="it">'),  # it was wrong, or it is wrong now
         ('<p lang="en">a</p><p lang="fr">b</p>', '<p lang="it">A</p><p lang="fr">B</p>'),
+        ('<html lang="{{ code }}">', '<html lang="{{ code }}">'),  # of a template
+        ('<meta charset="<?= $charset ?>">', '<meta charset="<?= $charset ?>">'),
         ("<meta charset=iso-8859-1>", '<meta charset="utf-8">'),
         ("<meta charset=UTF-8>", "<meta charset=UTF-8>"),
         (
@@ -74,6 +82,30 @@ def test_attributes_that_people_read_are_translated(page: str, expected: str) ->
     ],
 )
 def test_a_page_says_its_new_language_and_its_encoding(page: str, expected: str) -> None:
+    assert translated(page, Page) == expected
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        ("{% IF A > B AND C < D %}e &amp; f", "{% IF A > B AND C < D %}E &amp; F"),
+        ("{{ A > 1 && B ? 'C' : 'D' }} <b>e</b>", "{{ A > 1 && B ? 'C' : 'D' }} <b>E</b>"),
+        ("<p>{{ A &lt; B }} c", "<p>{{ A &lt; B }} C"),
+        ('{{< A B="C" >}} d {{</ A >}}', '{{< A B="C" >}} D {{</ A >}}'),
+        ('<p {% if a > "b" %}title="c"{% endif %}>d', '<p {% if a > "b" %}title="c"{% endif %}>D'),
+        ('<p title="{% TRANS "A" %}" alt=x>b', '<p title="{% TRANS "A" %}" alt=x>B'),
+        ('<p title="a {% URL "B" %} c\'s">', '<p title="A {% URL "B" %} C\'S">'),
+        (
+            '<p title="<?= t("a > b") ?>" aria-label="c">',
+            '<p title="<?= t("a > b") ?>" aria-label="C">',
+        ),
+        ('<% if a > b %>c <%= t("d") %>', '<% if a > b %>C <%= t("d") %>'),
+        ("<p>a <% b", "<p>A &lt;% B"),
+        # a page about templates
+        ("<p>use <b>{{</b> a <b>}}</b>", "<p>USE <b>{{</b> A <b>}}</b>"),
+    ],
+)
+def test_what_a_template_computes_stays_to_the_letter(page: str, expected: str) -> None:
     assert translated(page, Page) == expected
 
 
@@ -96,7 +128,26 @@ def test_a_page_may_have_the_mark_that_stands_for_attributes() -> None:
 
 
 tags = st.sampled_from(
-    ["<p title=", '"', "'", ">", " ", "a", "&amp;", "<img alt=", "/>", "</p>", "=", "<", "é", "\n"]
+    [
+        "{% a",
+        "%}",
+        "<% a",
+        "%>",
+        "<p title=",
+        '"',
+        "'",
+        ">",
+        " ",
+        "a",
+        "&amp;",
+        "<img alt=",
+        "/>",
+        "</p>",
+        "=",
+        "<",
+        "é",
+        "\n",
+    ]
 )
 
 

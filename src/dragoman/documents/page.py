@@ -10,7 +10,8 @@ from dragoman.documents.document import Edit, Rewritten
 from dragoman.languages.codes import base_language
 from dragoman.markup.document import Rules, read_document
 from dragoman.markup.passage import Passage
-from dragoman.markup.tags import Token
+from dragoman.markup.tags import Token, as_shown
+from dragoman.markup.templates import keep_templates
 from dragoman.markup.text_reader import TextReader
 from dragoman.translation import Alternative, join
 
@@ -37,10 +38,16 @@ twitter:description twitter:image:alt
 """
 """Names and properties of `meta` whose content is said to people."""
 
+_SAYS_WITHIN_TAG = ("iframe", "svg", "textarea")
+"""Elements whose content stays, while their attributes are read by people, or to them."""
+
 _TAG_NAME = re.compile(r"<[^\s/>]+")
 _ATTRIBUTE = re.compile(
     r"""[\s/]*+([^\s/>=][^\s/>=]*+)(?:\s*+=\s*+("[^"]*+"|'[^']*+'|[^\s>"'][^\s>]*+))?"""
 )
+_CODE = re.compile(r"[\w.:-]*")
+"""The code of a language, or the name of an encoding; a template may compute it."""
+
 _CHARSET = re.compile(r"charset\s*=\s*(?!utf-8\b)[\w.:-]+", re.IGNORECASE)
 _ENCODING = re.compile(r"""<\?xml\b[^>]*?\bencoding\s*=\s*["']((?!(?i:utf-8)\b)[\w.:-]+)""")
 
@@ -66,7 +73,11 @@ class _Attribute(NamedTuple):
         if value == self.value:
             return self.raw
         quote = "'" if self.raw[0] == "'" else '"'
-        return quote + escape(value, quote=False).replace(quote, f"&#{ord(quote)};") + quote
+
+        def write(text: str) -> str:
+            return escape(text, quote=False).replace(quote, f"&#{ord(quote)};")
+
+        return quote + keep_templates(self.raw, unescape, write)(value) + quote
 
 
 class Page:
@@ -111,7 +122,7 @@ def _find_edits(page: str, reader: TextReader) -> Iterator[Edit]:
     """Find what is translated or changed within tags, in its order."""
     place = 0
     for token in read_document(page, _RULES):
-        if token.kind in ("open", "void") or token.name == "textarea":
+        if token.kind in ("open", "void") or token.name in _SAYS_WITHIN_TAG:
             for edit in _edit_tag(token, reader):
                 yield edit._replace(start=place + edit.start, end=place + edit.end)
         elif found := _ENCODING.match(token.raw):
@@ -139,16 +150,18 @@ def _read_attributes(tag: str) -> Iterator[_Attribute]:
     """Read the attributes of a tag that have a value."""
     name = _TAG_NAME.match(tag)
     end = name.end() if name else len(tag)
-    while found := _ATTRIBUTE.match(tag, end):
+    shown = as_shown(tag, is_xml=False)
+    while found := _ATTRIBUTE.match(shown, end):
         end = found.end()
         if found[2]:
-            yield _Attribute(found[1].lower(), found[2], *found.span(2))
+            yield _Attribute(found[1].lower(), tag[slice(*found.span(2))], *found.span(2))
 
 
 def _is_said(name: str, element: str, values: Mapping[str, str]) -> bool:
     """Tell whether an attribute is read by people, or to them."""
     value = values[name]
-    if values.get("translate") == "no" or "<" in value or not any(map(str.isalpha, value)):
+    stays = values.get("translate") == "no" or "notranslate" in values.get("class", "").split()
+    if stays or "<" in value or not any(map(str.isalpha, value)):
         return False
     if (element, name) == ("meta", "content"):
         return values.get("name", values.get("property", "")).lower() in _SAID_OF_PAGE.split()
@@ -159,14 +172,15 @@ def _is_said(name: str, element: str, values: Mapping[str, str]) -> bool:
 
 def _translated_language(code: str, element: str, reader: TextReader) -> str:
     """Return the language of an element of the translated page; of a page it is the target."""
-    is_of_source = base_language(code) == base_language(reader.source)
-    return reader.target if element == "html" or is_of_source else code
+    if element == "html":
+        return reader.target if _CODE.fullmatch(code) else code
+    return reader.target if base_language(code) == base_language(reader.source) else code
 
 
 def _in_utf_8(attribute: _Attribute, values: Mapping[str, str]) -> str:
     """Return what an attribute says of the encoding of the page, which is written in UTF-8."""
     if attribute.name == "charset" and attribute.value.lower() != "utf-8":
-        return "utf-8"
+        return "utf-8" if _CODE.fullmatch(attribute.value) else attribute.value
     if values.get("http-equiv", "").lower() == "content-type":
         return _CHARSET.sub("charset=utf-8", attribute.value)
     return attribute.value

@@ -10,6 +10,7 @@ from itertools import islice
 from dragoman.markup.escapes import BREAK, ESCAPE, cut_at_escapes
 from dragoman.markup.inline import Cut, Sentence, Write, build_spans, cut_sentences, respace
 from dragoman.markup.tags import CDATA, CDATA_END, Kind, Token, read_tokens
+from dragoman.markup.templates import keep_templates
 from dragoman.translation import Alternative, join
 
 _INLINE = """
@@ -149,7 +150,8 @@ def _entities(text: str, rules: Rules) -> tuple[Write, Write]:
         return escaped
 
     # A browser also reads entities without their ends, as in &copy, so &notify; is another one.
-    return (read_strictly if rules.is_xml or rules.is_string else unescape), write
+    read = read_strictly if rules.is_xml or rules.is_string else unescape
+    return read, keep_templates(text, read, write)
 
 
 _ENTITY = re.compile(r"&(?:#\d+|#x[\da-f]+|[a-z][\w.-]*);", re.IGNORECASE)

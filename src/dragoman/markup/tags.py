@@ -6,6 +6,8 @@ from html.parser import HTMLParser
 from itertools import accumulate, pairwise
 from typing import Literal, NamedTuple
 
+from dragoman.markup.templates import hide_templates, without_signs
+
 Kind = Literal["text", "open", "close", "void", "wrap", "other"]
 
 _VOID = "area base br col embed hr img input link meta param source track wbr"
@@ -51,7 +53,7 @@ def read_tokens(document: str, *, is_xml: bool, is_string: bool) -> list[Token]:
     # Entities do not matter to tokens. The parser is not told that this is the end, as it would
     # then look for the end of each thing that has none, which takes a minute for 100,000 letters.
     with suppress(AssertionError):  # which "<![x[" raises
-        reader.feed(_as_shown(document, is_xml=is_xml).replace("&", "."))
+        reader.feed(as_shown(document, is_xml=is_xml).replace("&", "."))
     rest = document[reader.place() :]
     is_text = is_string and "=" not in rest and _WORDS.match(rest)
     reader.mark("text" if is_text else "other")
@@ -81,7 +83,8 @@ _DOCTYPE = re.compile(
 
 _OPAQUE = {
     False: re.compile(
-        r"<!--(?:.*?-->|.*) | (<\?(?:php\b|=))(?:.*?(\?>)|.*)", re.VERBOSE | re.DOTALL
+        r"<!--(?:.*?-->|.*) | (<\?(?:php\b|=))(?:.*?(\?>)|.*) | (<%)(?:.*?(%>)|.*)",
+        re.VERBOSE | re.DOTALL,
     ),
     True: re.compile(
         r"<!--(?:.*?-->|.*) | (<\?)(?:.*?(\?>)|.*) | (<!\[CDATA\[)(?:.*?(\]\]>)|.*)",
@@ -98,17 +101,18 @@ _OTHER_LETTER = re.compile(r"(</?)(?:(?![A-Za-z])[^\W\d]|:)")
 """A beginning of the name of an XML element that HTML would not allow."""
 
 
-def _as_shown(document: str, *, is_xml: bool) -> str:
+def as_shown(document: str, *, is_xml: bool) -> str:
     """Rewrite a document so that the parser, which is for HTML, finds where everything ends."""
 
     def hide_inside(found: re.Match[str]) -> str:
         if found.lastindex in (None, 1, 3):  # a comment, or never closed
             return found[0]
-        return "<" + re.sub("[<>]", " ", found[0][1:-1]) + ">"
+        begin = found[0][:2].replace("%", "?")  # the parser knows PHP, but not <% %>
+        return begin + without_signs(found[0][2:-1]) + ">"
 
     shown = _OPAQUE[is_xml].sub(hide_inside, document)
     if not is_xml:
-        return shown
+        return hide_templates(shown)
     if found := _DOCTYPE.match(shown, max(0, shown.find("<!DOCTYPE"))):
         inside = re.sub("[<>]", " ", shown[found.start() + 1 : found.end() - 1])
         shown = f"{shown[: found.start()]}<{inside}>{shown[found.end() :]}"
