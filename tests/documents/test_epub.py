@@ -26,10 +26,10 @@ def test_a_book_comes_back_as_one() -> None:
         '<body><p id="p1">{}<a id="p2"/> <i>{}</i></p><img src="a.png" alt="{}"/></body></html>'
     )
     contents = (
-        '<ncx xmlns="http://www.daisy.org/z3986/2005/ncx/"><head><meta name="dtb:uid" content="a"/>'
+        '<ncx xmlns="http://www.daisy.org/z3986/2005/ncx/" xml:lang="{}"><head><meta name="a"/>'
         "</head><docTitle><text>{}</text></docTitle><docAuthor><text>Ann</text></docAuthor><navMap>"
-        '<navPoint id="n"><navLabel><text>{}</text></navLabel><content src="c.xhtml"/></navPoint>'
-        "</navMap></ncx>"
+        '<navPoint id="n"><navLabel><text>{}</text></navLabel><content src="c.html"/></navPoint>'
+        "</navMap><pageList><pageTarget><text>iv</text></pageTarget></pageList></ncx>"
     )
     description = (
         '<package><metadata xmlns:dc="http://purl.org/dc/elements/1.1/">'
@@ -37,8 +37,8 @@ def test_a_book_comes_back_as_one() -> None:
         "<dc:language>fr</dc:language><dc:description>{}</dc:description></metadata>"
         '<manifest><item href="c.xhtml" media-type="application/xhtml+xml"/></manifest></package>'
     )
-    before = ("en", "The cat", "One &amp; two.", "Three.", "A cat"), ("The cat", "I. Home")
-    after = ("it", "THE CAT", "ONE &amp; TWO.", "THREE.", "A CAT"), ("THE CAT", "I. HOME")
+    before = ("en", "The cat", "One &amp; two.", "Three.", "A cat"), ("en-US", "The cat", "I. Home")
+    after = ("it", "THE CAT", "ONE &amp; TWO.", "THREE.", "A CAT"), ("it", "THE CAT", "I. HOME")
     said = (
         ("The cat", "en-GB", "Of a &lt;b&gt;cat&lt;/b&gt;."),
         (
@@ -68,3 +68,22 @@ def test_a_book_comes_back_as_one() -> None:
 
     assert list(unpacked(found).items()) == list(unpacked(expected).items())
     assert found[30:58] == b"mimetype" + MIMETYPE  # first, and not compressed, by which it is known
+
+
+def test_contents_may_have_names_with_a_prefix() -> None:
+    contents = b"<ncx:ncx><ncx:docAuthor>Ann</ncx:docAuthor><ncx:text>%b</ncx:text></ncx:ncx>"
+    found = translated(packed({"toc.ncx": contents % b"A cat"}))
+    assert unpacked(found) == {"toc.ncx": contents % b"A CAT"}
+
+
+def test_a_name_that_does_not_say_that_it_is_in_utf_8_stays() -> None:
+    name = "\xe9.xhtml".encode()
+    book = packed({"aa.xhtml": b"<html>A cat.</html>"}).replace(b"aa.xhtml", name)
+    found = unpacked(translated(book))
+    assert found == {name.decode(): b"<html>A CAT.</html>"}
+
+
+def test_what_a_mac_adds_to_an_archive_stays() -> None:
+    added = {"__MACOSX/._a.xhtml": b"\0\5\x16\7\xff"}
+    found = translated(packed({"a.xhtml": b"<html>A cat.</html>", **added}))
+    assert unpacked(found) == {"a.xhtml": b"<html>A CAT.</html>", **added}

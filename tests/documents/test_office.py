@@ -355,3 +355,21 @@ def test_a_damaged_archive_is_read_or_refused(changes: list[tuple[float, int]]) 
         content[int(place * len(content))] = value
     with suppress(DocumentError):
         translated(bytes(content))
+
+
+def test_a_tab_that_is_written_as_such_parts_texts() -> None:
+    document = docx(paragraph(run("A cat\ta dog")))
+    assert pieces(document) == ["A cat", "a dog"]
+    assert body(translated(document)) == paragraph(run("A CAT"), run("\t"), run("A DOG"))
+
+
+@pytest.mark.parametrize("name", ["data1", "drawing1"])
+def test_text_in_smart_art_is_translated_wherever_it_is_kept(name: str) -> None:
+    drawing = "http://schemas.openxmlformats.org/drawingml/2006"
+    names = f'xmlns:dgm="{drawing}/diagram" xmlns:a="{drawing}/main"'
+    drawn = f"{HEAD}<dgm:t {names}><a:p><a:r><a:t>A cat</a:t></a:r></a:p></dgm:t>"
+    path = f"ppt/diagrams/{name}.xml"
+
+    found = unpacked(translated(packed({**OTHERS, path: drawn.encode()})))
+
+    assert found[path].decode() == drawn.replace("A cat", "A CAT")

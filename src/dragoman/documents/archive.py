@@ -73,8 +73,22 @@ def write_archive(text: str, content: bytes, has_text: re.Pattern[str]) -> bytes
     with _open(content) as archive, zipfile.ZipFile(output, "w") as copy:
         for info in archive.infolist():
             is_text = has_text.fullmatch(info.filename) is not None
-            copy.writestr(info, next(written).encode() if is_text else archive.read(info))
+            part = next(written).encode() if is_text else archive.read(info)
+            info.filename = _name_in_utf_8(info)
+            copy.writestr(info, part)
     return output.getvalue()
+
+
+_IS_UTF_8 = 0x800
+"""Says of the name of a file in an archive that it is in UTF-8."""
+
+
+def _name_in_utf_8(info: zipfile.ZipInfo) -> str:
+    """Read the name of a file that is in UTF-8 without saying so, as old programs wrote it."""
+    if not info.flag_bits & _IS_UTF_8:
+        with suppress(UnicodeError):
+            return info.filename.encode("cp437").decode()
+    return info.filename
 
 
 _OLD = bytes.fromhex("D0CF11E0A1B11AE1")

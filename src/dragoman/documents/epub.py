@@ -13,15 +13,21 @@ from dragoman.markup.document import Rules
 from dragoman.markup.passage import Passage
 from dragoman.markup.text_reader import TextReader
 
-BOOK_PARTS = re.compile(r"(?!META-INF/).+\.(?:x?html?|xml|ncx|opf)", re.IGNORECASE)
-"""The names of the files of a book that may have text."""
+BOOK_PARTS = re.compile(r"(?!META-INF/|__MACOSX/).+\.(?:x?html?|xml|ncx|opf)", re.IGNORECASE)
+"""The names of the files of a book that may have text; a Mac adds others of the same names."""
 
 _PAGE = re.compile(r"<html[\s>]", re.IGNORECASE)
 _CONTENTS = re.compile(r"<(?:\w+:)?ncx[\s>]")
 _DESCRIPTION = re.compile(r"<(?:\w+:)?package[\s>]")
 _SAID_OF_BOOK = re.compile(r"<dc:(title|description|subject|language)\b[^<>]*>([^<]*)</dc:\1>")
 
-_RULES_OF_CONTENTS = Rules(is_xml=True, untranslated=frozenset(["docauthor", "head"]))
+_LANGUAGE = re.compile(r"""(?<=\sxml:lang=["'])[\w-]+(?=["'])""")
+
+_UNTRANSLATED = ("docauthor", "head", "pagelist")
+_RULES_OF_CONTENTS = Rules(
+    is_xml=True,
+    untranslated=frozenset(prefix + name for name in _UNTRANSLATED for prefix in ("", "ncx:")),
+)
 
 
 def take_epub_apart(text: str, reader: TextReader) -> Passage:
@@ -34,10 +40,19 @@ def _take_part_apart(part: str, reader: TextReader) -> str | Passage:
     if _PAGE.search(part):
         return Page(part, reader)
     if _CONTENTS.search(part):  # of EPUB 2; later ones are pages
-        return reader.read_markup(part, _RULES_OF_CONTENTS)
+        return reader.read_markup(_with_new_language(part, reader), _RULES_OF_CONTENTS)
     if _DESCRIPTION.search(part):
+        part = _with_new_language(part, reader)
         return edit(part, list(_find_edits(part, reader)))
     return part
+
+
+def _with_new_language(part: str, reader: TextReader) -> str:
+    """Name the new language where the old one was named."""
+    old = base_language(reader.source)
+    return _LANGUAGE.sub(
+        lambda found: reader.target if base_language(found[0]) == old else found[0], part
+    )
 
 
 def _find_edits(description: str, reader: TextReader) -> Iterator[Edit]:

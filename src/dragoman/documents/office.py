@@ -20,7 +20,9 @@ from dragoman.translation import Alternative, join
 
 OFFICE_PARTS = re.compile(
     r"word/(?:document\d*|header\d*|footer\d*|footnotes|endnotes)\.xml"
-    r"|ppt/(?:slides/slide|notesSlides/notesSlide)\d+\.xml|content\.xml|styles\.xml"
+    r"|ppt/(?:slides/slide|notesSlides/notesSlide)\d+\.xml"
+    r"|(?:word|ppt|xl)/diagrams/(?:data|drawing)\d+\.xml"  # SmartArt: its text, and how it is drawn
+    r"|content\.xml|styles\.xml"
     r"|xl/(?:sharedStrings|workbook|worksheets/sheet\d+|drawings/drawing\d+|tables/table\d+"
     r"|pivotCache/pivotCacheDefinition\d+)\.xml"
 )

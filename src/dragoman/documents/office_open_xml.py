@@ -1,5 +1,6 @@
 """Paragraphs of DOCX and PPTX, and of drawings in XLSX: runs of text, each with its format."""
 
+import re
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -111,7 +112,10 @@ def _read_run(run: Element, wrappers: tuple[Element, ...]) -> list[Inline]:
     for child in run:
         name = name_of(child)
         if name == "t":
-            parts.append(Inline(around, child.text or "", form, child))
+            parts += [
+                Inline(around, text, form, child, separates=text == "\t")
+                for text in re.split("(\t)", child.text or "")  # as PowerPoint writes it
+            ]
         elif name == "noBreakHyphen":
             parts.append(Inline(around, "\u2011", form, child))
         elif name not in ("rPr", *_UNSEEN):
