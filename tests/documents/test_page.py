@@ -156,3 +156,14 @@ def test_attributes_that_stay_are_written_as_they_were(page: str) -> None:
     expected = translated(page, lambda text, reader: reader.read_markup(text, Rules()), str)
 
     assert translated(page, Page, str) == expected
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        '<a href="/">core</a><span>1.97.0-nightly</span>',
+        "<h2><a>the cats</a><small>2nd edition</small></h2>",
+    ],
+)
+def test_elements_that_touch_keep_what_is_in_them(page: str) -> None:
+    assert translated(page, Page, str) == page

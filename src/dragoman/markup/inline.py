@@ -237,7 +237,8 @@ class Sentence:
         if span.fixed is not None:
             return _find_kept(text, whole)
         middle = (end - len(span.text) / 2) / len(self.source)
-        found = _find(text, whole)
+        places = (end - len(span.text), end)
+        found = _find(text, whole, *(_is_within_word(self.source, place) for place in places))
         is_comparable = len(self._spans) * len(whole) <= _MOST_COMPARED
         if len(found) > 1 and is_comparable:
             found = [min(found, key=lambda place: abs(sum(place) / 2 - middle * len(whole)))]
@@ -359,9 +360,16 @@ def _end_of_sentence(whole: str, place: int) -> int:
     return place
 
 
-def _find(text: str, whole: str) -> list[tuple[int, int]]:
-    """Find a translation as whole words, ignoring case and a final full stop."""
-    return _find_words(text.strip().rstrip(_FULL_STOPS), whole, re.IGNORECASE)
+def _find(text: str, whole: str, begins_in_word: bool, ends_in_word: bool) -> list[tuple[int, int]]:
+    """Find a translation as whole words, ignoring case and a final full stop.
+
+    What began or ended within a word of the source, as in `<b>core</b>1.97`, may do so again.
+    """
+    words = text.strip().rstrip(_FULL_STOPS)
+    found = _find_words(words, whole, re.IGNORECASE)
+    if found or not (begins_in_word or ends_in_word):
+        return found
+    return _find_words(words, whole, re.IGNORECASE, begins_in_word, ends_in_word)
 
 
 _SURE_BY_LENGTH = 4
@@ -383,7 +391,17 @@ _NOT_IN_WORD = re.compile(rf"(?<!{WORD_CHARACTER})|(?!{WORD_CHARACTER})")
 compile, so it is no part of a pattern that is made for each tag."""
 
 
-def _find_words(words: str, whole: str, flags: re.RegexFlag) -> list[tuple[int, int]]:
+def _is_within_word(text: str, place: int) -> bool:
+    return 0 < place < len(text) and is_of_word(text[place - 1]) and is_of_word(text[place])
+
+
+def _find_words(
+    words: str,
+    whole: str,
+    flags: re.RegexFlag,
+    begins_in_word: bool = False,
+    ends_in_word: bool = False,
+) -> list[tuple[int, int]]:
     if not words:
         return []
     pattern = re.compile(re.escape(words), flags)
@@ -391,8 +409,9 @@ def _find_words(words: str, whole: str, flags: re.RegexFlag) -> list[tuple[int, 
     start = 0
     while found := pattern.search(whole, start):
         start, end = found.span()
-        is_apart = _NOT_IN_WORD.match(whole, start) and _NOT_IN_WORD.match(whole, end)
-        if is_apart and not is_mark(whole[end : end + 1]):
+        begins = begins_in_word or _NOT_IN_WORD.match(whole, start)
+        ends = ends_in_word or _NOT_IN_WORD.match(whole, end)
+        if begins and ends and not is_mark(whole[end : end + 1]):
             places.append((start, end))
             start = end
         else:
