@@ -31,6 +31,7 @@ def found_in(text: str) -> list[tuple[str, str]]:
         *("{0}", "{name}", "{percent:.2f}", "${x}", "{$a}", "#{record.name}", "%{count}", "$name"),
         *("${name or 'you'}", "${ x }"),
         *("{% if a % 2 %}", "{#- later -#}", "{{#if new}}", "{{/if}}", '{{< note a="b c" >}}'),
+        *("{% set a = {'b': 1} %}", "{# see #2, {{ old }} #}", "{{!-- old {{name}} --}}"),
         *("{{ object.name }}", "{{object.name or 'n/a'}}", "__name__", "%@", "&brandShortName;"),
         *("%count%", "%APPDATA%"),
     ],
