@@ -20,8 +20,10 @@ PAIRS = ".tsv"
 
 _SAVED_AS = {
     **dict.fromkeys((".doc", ".rtf", ".pdf"), ".docx or .odt"),
-    ".ppt": ".pptx",
-    ".xls": ".xlsx",
+    ".docm": ".docx",
+    **dict.fromkeys((".ppt", ".pptm"), ".pptx"),
+    **dict.fromkeys((".xls", ".xlsm"), ".xlsx"),
+    **dict.fromkeys((".mobi", ".azw3"), ".epub"),
     **dict.fromkeys((".ass", ".ssa", ".sub"), ".srt"),
 }
 """As which a document can be translated that cannot be as it is."""

@@ -54,7 +54,7 @@ def visible(text: str) -> str:
 def learnable(text: str) -> str:
     r"""Write a text as models learn it, which is as they are shown text to translate.
 
-    >>> learnable("the ta\u00adble\u200b\n")
+    >>> learnable("the ta\u00adble\u200b\ud800\n")
     'the table'
     """
-    return normalise(visible(text))
+    return normalise(visible(encodable(text)))
