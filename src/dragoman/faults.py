@@ -8,7 +8,13 @@ from typing import Literal
 
 from dragoman.languages.codes import base_language
 from dragoman.languages.detection import LISTED_LANGUAGES, Detector
-from dragoman.languages.scripts import RANGES, UNSPACED_CHARACTER, scripts_of
+from dragoman.languages.scripts import (
+    CLOSING,
+    RANGES,
+    SENTENCE_ENDS,
+    UNSPACED_CHARACTER,
+    scripts_of,
+)
 
 Fault = Literal[
     "repeats itself",
@@ -42,7 +48,7 @@ FEWEST_WORDS_ENDED = 4
 MOST_BROKEN_OFF = 0.5
 """Most words, for each one of its source, of a translation that breaks off."""
 
-_ENDED = re.compile(r"[.!?\u2026\u061f\u06d4\u0964\u3002\uff01\uff1f][\"')\]\u00bb\u201d\u2019]*$")
+_ENDED = re.compile(rf"[{SENTENCE_ENDS}][{re.escape(CLOSING)}]*$")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _STANDING_ALONE = re.compile(r"(?<!\S)[^\W\d_]{2,}(?=[.,;:!?\u2026]?(?!\S))")
 _ADDRESS = re.compile(r"\S*(?:://|@|www\.)\S*")

@@ -47,6 +47,11 @@ def pieces(text: str) -> list[str]:
         (["A cat", "1984", "It sleeps."], ["A cat 1984", "It sleeps."]),
         (["<v A>A cat?</v>\n<v B>A dog."], ["A cat?", "A dog."]),
         (["<font color=a>Cat.</font>\n<font color=b>Dog.</font>"], ["Cat.", "Dog."]),
+        (["「猫です。」", "犬です。"], ["「猫です。」", "犬です。"]),
+        (["यह बिल्ली है।", "वह कुत्ता है।"], ["यह बिल्ली है।", "वह कुत्ता है।"]),
+        (["هل هذه قطة؟", "نعم."], ["هل هذه قطة؟", "نعم."]),
+        (["Είναι γάτα;", "Ναι."], ["Είναι γάτα;", "Ναι."]),
+        (["A cat;", "a dog."], ["A cat; a dog."]),
     ],
 )
 def test_a_sentence_over_several_cues_is_one(cues: list[str], sentences: list[str]) -> None:
@@ -131,6 +136,19 @@ def test_each_speaker_is_translated_alone_and_the_marks_before_the_words_stay(
     assert found.count("\n") == document.count("\n") - cue.count("\n") + len(texts) - 1
 
 
+@pytest.mark.parametrize(
+    ("text", "num_lines"),
+    [
+        ("猫在桌子上睡觉的时候，", 1),
+        ("猫在桌子上睡觉的时候，狗都跑了。", 2),
+        ("고양이는 책상에서", 1),
+    ],
+)
+def test_wide_characters_fill_a_line_three_times_as_fast(text: str, num_lines: int) -> None:
+    found = translated(subrip("A cat."), take_subrip_apart, lambda _: text)
+    assert len(found.strip().split("\n")[2:]) == num_lines
+
+
 def test_tags_that_nobody_sees_take_no_room_in_a_line() -> None:
     words = "<c.yellow.bg_blue> word</c>" * 6
     text = "WEBVTT\n\n00:01.000 --> 00:02.000\n" + words + "\n"
@@ -173,6 +191,14 @@ def test_a_file_without_times_is_refused() -> None:
         ("one", [4, 3], ["one", "one"]),
         ("one two", [9], ["one two"]),
         ("猫在桌子上睡觉", [3, 4], ["猫在桌", "子上睡觉"]),
+        ("猫在桌子上。", [5, 1], ["猫在桌子", "上。"]),
+        ("我说「猫」了", [4, 3], ["我说", "「猫」了"]),
+        ("この Dragoman の猫", [1, 1], ["この", "Dragoman の猫"]),
+        ("彼はDragomanだ", [4, 7], ["彼は", "Dragomanだ"]),
+        ("猫<i>在桌</i>子上睡觉", [3, 4], ["猫<i>在", "桌</i>子上睡觉"]),
+        ("Words of 猫 and no others", [1, 1], ["Words of 猫", "and no others"]),
+        ("고양이는 책상에서 잠을", [3, 3], ["고양이는", "책상에서 잠을"]),
+        ("แม่กิน", [3, 3], ["แม่", "กิน"]),
         ("", [2], [""]),
     ],
 )

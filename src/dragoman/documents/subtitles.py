@@ -6,6 +6,7 @@ translation is spread over them, by length, and preferably cut after punctuation
 
 import math
 import re
+import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -21,13 +22,21 @@ from dragoman.documents.document import (
     edit,
     line_break_of,
 )
-from dragoman.languages.scripts import UNSPACED_CHARACTER
+from dragoman.languages.scripts import (
+    CLOSING,
+    RANGES,
+    SENTENCE_ENDS,
+    WITHOUT_SPACES,
+    is_mark,
+    weighted_length,
+)
 from dragoman.markup.document import STRING
 from dragoman.markup.passage import Passage
 from dragoman.markup.text_reader import TextReader
 
 LINE_WIDTH = 42
-"""Characters that fit into a line of subtitles, by the common rule."""
+"""Letters that fit into a line of subtitles, by the common rule; a third as many characters of
+Chinese, Japanese and Korean."""
 
 _TIME = r"(?:(\d+):)?(\d\d?):(\d\d)[,.](\d{1,3})"
 _TIMING = re.compile(rf"[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}(?:[ \t].*)?\s*")
@@ -43,13 +52,16 @@ _ANY_TAG = re.compile(_TAG)
 _EACH_LINE = re.compile(r"</(\w+)>(\s+)<\1>")
 """Between lines that have the same tag around them, each."""
 
-_TAG_OR_SPACE = re.compile(rf"{_TAG}|(?P<space>\s+)")
+_TAG_OR_SPACE = re.compile(rf"{_TAG}|(?P<space>\s+)|(?<=[^\s>])(?=[^\s<{{])")
+"""A tag, white space, or nothing, between two characters of words."""
 
-_END = re.compile(r"[.!?…。！？♪\])][\"'”’»)\]]*")
+_END = re.compile(
+    rf"(?:[{SENTENCE_ENDS}♪\])）］】]|(?<=[{RANGES['Greek']}]);)[{re.escape(CLOSING)}]*"
+)
 _SPEAKER = re.compile(r"<(?:v|font)\b")
 """A voice or a colour, by which speakers are told apart."""
 
-_APART = tuple("[(♪-–—")
+_APART = tuple("[(♪-–—（［【")
 """Signs with which no cue goes on: sounds, songs, another speaker."""
 
 _MARK = re.compile(
@@ -60,7 +72,11 @@ _MARK = re.compile(
 """What may stand before the words of a line: a dash or a note, three points with which it goes on,
 the name of who speaks."""
 
-_PAUSES = ".!?…,;:。！？，、"
+_PAUSES = SENTENCE_ENDS + ",;:，、；：،؛ "
+
+_NEVER_LAST = "เแโใไເແໂໃໄ\u1039\u17d2"
+_NEVER_FIRST = "ぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮะาำະາຳ"
+"""Letters that are written with the one after them or before them."""
 
 _LONGEST_GAP = 2000  # milliseconds without a cue, within a sentence
 _MOST_CUES = 6  # with one sentence; without punctuation there is no end to see
@@ -248,7 +264,7 @@ def _write(text: str, lengths: Sequence[int], between: Sequence[str], line_break
 
 
 def _width(text: str) -> int:
-    return len(_ANY_TAG.sub("", text))
+    return weighted_length(_ANY_TAG.sub("", text))
 
 
 def spread(text: str, lengths: Sequence[int]) -> list[str]:
@@ -286,16 +302,25 @@ class _Cut(NamedTuple):
 
 
 def _places_to_cut(text: str) -> Iterator[_Cut]:
-    if UNSPACED_CHARACTER.search(text):
-        yield from (_Cut(i, i, text[i - 1] in _PAUSES) for i in range(1, len(text)))
-        return
-    hidden = 0
+    width = end = 0
     for found in _TAG_OR_SPACE.finditer(text):
-        if not found["space"]:
-            hidden += len(found[0])
-        elif found.start():
-            after_pause = text[found.start() - 1] in _PAUSES
-            yield _Cut(found.end(), found.end() - hidden, after_pause)
+        width += weighted_length(text[end : found.start()])
+        end = found.end()
+        if found["space"]:
+            width += len(found["space"])
+        elif found[0] or not _may_be_cut(text[end - 1], text[end]):
+            continue
+        if found.start():
+            yield _Cut(end, width, text[found.start() - 1] in _PAUSES)
+
+
+def _may_be_cut(before: str, after: str) -> bool:
+    """Tell whether a line may end between two characters that no space is between."""
+    if not (WITHOUT_SPACES.match(before) or WITHOUT_SPACES.match(after)):
+        return False
+    opens = before in _NEVER_LAST or unicodedata.category(before) in ("Ps", "Pi")
+    joins = after in _NEVER_FIRST or unicodedata.category(after) in ("Pe", "Pf", "Po", "Lm")
+    return not (opens or joins or is_mark(after))
 
 
 def _best_cut(cuts: Sequence[_Cut], wanted: float, bonus: float) -> int:

@@ -76,6 +76,17 @@ space. Korean has spaces between words, but none before a particle."""
 
 UNSPACED_CHARACTER = re.compile(f"[{UNSPACED}]")
 
+WITHOUT_SPACES = re.compile(f"[{_WITHOUT_SPACES}]")
+"""A character of a script that has no spaces between words, which Korean has."""
+
+SENTENCE_ENDS = ".!?\u2026。！？｡．।॥؟۔።։။។"
+"""Signs with which sentences end, in any script; some have other uses, too."""
+
+CLOSING = (
+    "\"'`\u2018\u2019\u201c\u201d\u00ab\u00bb\u2039\u203a)]}\uff09\u300d\u300f\u3011\u3009\u300b"
+)
+"""What may stand between a full stop and the end of its sentence."""
+
 _WIDE = re.compile(f"[{RANGES['Han']}{RANGES['Hangul']}{RANGES['Kana']}]")
 _LETTERS_OF_WIDE = 3  # that say as much as one such character
 
@@ -142,4 +153,4 @@ def _weigh_letters(characters: Iterable[str]) -> int:
 def is_unspaced(text: str) -> bool:
     """Tell whether a text is written without spaces between words, as Chinese and Japanese are."""
     letters = sum(map(str.isalpha, text))
-    return 2 * len(re.findall(f"[{_WITHOUT_SPACES}]", text)) > letters > 0
+    return 2 * len(WITHOUT_SPACES.findall(text)) > letters > 0

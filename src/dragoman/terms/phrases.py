@@ -5,13 +5,12 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 
 from dragoman.decoding.phrase import Phrase, Spelling
-from dragoman.languages.scripts import UNSPACED_CHARACTER
+from dragoman.languages.scripts import SENTENCE_ENDS, UNSPACED_CHARACTER
 from dragoman.terms.finder import TermFinder
 from dragoman.terms.term import Term, is_of_word
 from dragoman.tokenizers.tokenizer import Tokenizer
 
-_ENDS = frozenset(".!?\u2026\u3002\uff01\uff1f")
-"""Characters that end a sentence."""
+_ENDS = frozenset(SENTENCE_ENDS)
 
 _LOOKED_AT = 2
 """Characters of a token that decide whether something protected may be next to it."""

@@ -6,19 +6,14 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from dragoman.languages.codes import base_language
-from dragoman.languages.scripts import RANGES, UNSPACED_CHARACTER
+from dragoman.languages.scripts import CLOSING, RANGES, UNSPACED_CHARACTER
 from dragoman.tokenizers.tokenizer import Tokenizer
 
 _SPACE = re.compile(r"[^\S\n]")
-_CLOSING = (
-    "\"'`\u2018\u2019\u201c\u201d\u00ab\u00bb\u2039\u203a)]}\uff09\u300d\u300f\u3011\u3009\u300b"
-)
-"""What may stand between a full stop and the end of its sentence."""
-
 _ENDING = "。！？｡।؟۔"
 """Marks that only end sentences."""
 
-_BEHIND_END = _ENDING + re.escape(_CLOSING)
+_BEHIND_END = _ENDING + re.escape(CLOSING)
 _BOUNDARIES = tuple(
     (re.compile(f"(?s:.*)(?:{end})"), re.compile(end))
     for end in (
@@ -64,8 +59,8 @@ _WORD = 50
 """Most characters of the next sentence that are looked at."""
 
 _UNSEEN_END = re.compile(
-    rf"(?P<end>[。！？][{re.escape(_CLOSING)}]*(?=\d)"
-    rf"|(?<!។ល)។(?!ល។)[{re.escape(_CLOSING)}]*\s*(?=\w))"
+    rf"(?P<end>[。！？][{re.escape(CLOSING)}]*(?=\d)"
+    rf"|(?<!។ល)។(?!ល។)[{re.escape(CLOSING)}]*\s*(?=\w))"
 )
 """Ends that the library does not see: before a number, and those of Khmer (។ល។ is *etc.*)."""
 
@@ -128,7 +123,7 @@ def _segment(text: str, language: str) -> Iterator[str]:
         for sentence in sentences:
             end += len(sentence)
             following = text[end : end + _WORD]
-            if sentence[-1] in _CLOSING and _PARTICLE.match(following):
+            if sentence[-1] in CLOSING and _PARTICLE.match(following):
                 continue
             if sentence[-1].isspace() or following[:1].isspace() or _is_end(sentence, following):
                 yield text[start:end]
@@ -144,7 +139,7 @@ def _is_end(before: str, after: str) -> bool:
     An ASCII full stop right between letters may also be part of a name: it is an end between a word
     in small letters that is not the sentence's only one, and a word that begins with a capital.
     """
-    marked, following = before.rstrip(_CLOSING), after.lstrip(_OPENING)
+    marked, following = before.rstrip(CLOSING), after.lstrip(_OPENING)
     mark, first = marked[-1:], following[:1]
     if any(map(UNSPACED_CHARACTER.match, (mark, first))):
         return True
