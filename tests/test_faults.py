@@ -45,6 +45,18 @@ def test_nothing_to_be_seen_is_an_empty_translation() -> None:
     assert find_faults("", "", source_ids=[], translation_ids=[]) == ()
 
 
+@pytest.mark.parametrize(
+    ("languages", "is_fault"),
+    [(("pt_PT", "pt_BR"), False), (("sr_Latn", "sr_Cyrl"), True), (("en", "pt"), True)],
+)
+def test_between_varieties_of_a_language_a_text_may_stay(
+    languages: tuple[str, str], is_fault: bool
+) -> None:
+    text, ids = "o gato quer o jornal todos os dias", [*range(8)]
+    found = find_faults(text, text, source_ids=ids, translation_ids=ids, languages=languages)
+    assert found == (("copies the source",) if is_fault else ())
+
+
 def test_a_copy_is_a_fault_but_not_that_of_a_name() -> None:
     sentence = " ".join(WORDS)
 

@@ -13,6 +13,7 @@ from dragoman.languages.scripts import (
     RANGES,
     SENTENCE_ENDS,
     UNSPACED_CHARACTER,
+    are_varieties,
     scripts_of,
 )
 
@@ -65,8 +66,9 @@ def find_faults(
     """List the obvious faults of a translation.
 
     A model that was trained too little, or on different text, repeats itself, copies what it does
-    not know, or stops right away. What the source does too is not a fault. Loops and lengths are
-    counted in tokens, of which there are about as many in both languages, whatever these are.
+    not know, or stops right away. What the source does too is not a fault, and between two kinds of
+    one language, such as pt_PT and pt_BR, much stays as it is. Loops and lengths are counted in
+    tokens, of which there are mostly about as many in both languages, whatever these are.
 
     Args:
         source: The source text.
@@ -80,7 +82,8 @@ def find_faults(
     found: list[Fault] = []
     if longest_loop(translation_ids) > 2 * longest_loop(source_ids):
         found.append("repeats itself")
-    if (
+    may_stay = languages is not None and are_varieties(*languages)
+    if not may_stay and (
         _copies(source, translation)
         or _copies_in_part(source, translation, languages)
         or _copies_script(source, translation, languages)

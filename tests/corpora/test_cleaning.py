@@ -84,6 +84,7 @@ def test_identical_sides_were_not_translated() -> None:
     assert reason_for("Robinson Crusoe", " Robinson Crusoe") == "identical sides"
     assert reason_for("Robinson Crusoe", "robinson Crusoe") is None
     assert reason_for("OK", "OK", drop_identical=False) is None
+    assert reason_for("o gato", "o gato", ("pt_PT", "pt_BR")) is None
 
 
 @pytest.mark.parametrize(
@@ -178,6 +179,12 @@ def test_a_chinese_or_japanese_letter_counts_as_several_beside_names(
 ) -> None:
     assert reason_for(source, target, languages) is None
     assert reason_for(source, source.upper(), languages) == "wrong script"
+
+
+def test_a_code_may_name_the_script() -> None:
+    assert reason_for("the cat", "mačka spava", ("en", "sr")) is None
+    assert reason_for("the cat", "mačka spava", ("en", "sr_Cyrl")) == "wrong script"
+    assert reason_for("the cat", "мачка спава", ("en", "sr-Latn-RS")) == "wrong script"
 
 
 def test_a_language_whose_script_is_not_known_is_not_checked() -> None:

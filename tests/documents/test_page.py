@@ -7,6 +7,7 @@ from tests.documents.translated import translated
 
 from dragoman.documents.page import Page
 from dragoman.markup.document import Rules
+from dragoman.markup.text_reader import TextReader
 
 
 @pytest.mark.parametrize(
@@ -107,6 +108,23 @@ def test_a_page_says_its_new_language_and_its_encoding(page: str, expected: str)
 )
 def test_what_a_template_computes_stays_to_the_letter(page: str, expected: str) -> None:
     assert translated(page, Page) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "page", "expected"),
+    [
+        ("en", "ar", '<html lang="en">', '<html dir="rtl" lang="ar">'),
+        ("en", "ar", "<HTML dir=ltr><body dir='ltr'>", """<HTML dir="rtl"><body dir='rtl'>"""),
+        ("en", "ar", '<p dir="ltr">', '<p dir="ltr">'),
+        ("he", "en", '<html dir="rtl" lang="he">', '<html dir="ltr" lang="en">'),
+        ("he", "fa", '<html lang="he">', '<html lang="fa">'),
+        ("en", "pt_BR", '<html lang="en">', '<html lang="pt-BR">'),
+    ],
+)
+def test_a_page_runs_in_the_direction_of_its_new_language(
+    source: str, target: str, page: str, expected: str
+) -> None:
+    assert Page(page, TextReader(source, target)).put_together([]).text == expected
 
 
 def test_what_a_tag_says_goes_where_the_tag_goes() -> None:

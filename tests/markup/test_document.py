@@ -194,6 +194,8 @@ def test_between_tags_a_language_has_the_spaces_that_it_needs(
 def test_a_part_of_a_word_with_its_marks_is_not_a_word() -> None:
     markup = Markup("<b>a</b> house", STRING, partial(PlainText, source="en", target="th"))
     assert put_together(markup, ["ที่บ้าน", "ที", "บ้าน"]) == "<b>ที</b> บ้าน"
+    markup = Markup("<b>he</b> sees", STRING, partial(PlainText, source="en", target="fa"))
+    assert put_together(markup, ["می\u200cبیند", "می", "بیند"]) == "<b>می</b> بیند"
 
 
 def test_what_people_see_of_a_page_is_its_text() -> None:

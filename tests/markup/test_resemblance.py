@@ -78,3 +78,11 @@ def test_a_text_is_found_in_itself(text: str) -> None:
     if len(words) <= 20:
         (stretch,) = found(text, text, source=text)
         assert len(stretch.split()) >= len(words)
+
+
+@pytest.mark.parametrize(
+    ("whole", "part"),
+    [("वह किताब पढ़ता है", "त"), ("او می\u200cبیند", "می"), ("il ca\u0300ne", "ne")],
+)
+def test_a_part_of_a_word_with_marks_or_joiners_is_no_word(whole: str, part: str) -> None:
+    assert found(whole, part, source="x") == []

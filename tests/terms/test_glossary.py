@@ -60,6 +60,7 @@ def test_what_a_term_that_cannot_count_would_prescribe_stays_protected() -> None
 
 def test_where_words_have_no_spaces_a_term_is_found_between_them() -> None:
     glossary = Glossary({"\u732b": ("cat",), "cat": ("\u732b",)})
+    assert [term.start for term in glossary.find("\u0e17\u0e35\u0e48cat")] == [3]  # behind a mark
     assert [term.writings[0] for term in glossary.find("\u8fd9\u53ea\u732b\u5f88")] == ["cat"]
     assert not find_term_faults(glossary.find("a cat"), [], "\u8fd9\u53ea\u732b\u5f88")
 
@@ -180,6 +181,7 @@ def test_where_nothing_is_protected_a_placeholder_is_part_of_a_term(tmp_path: Pa
         ),
         ("\u0915\u092e\u0940", "\u092f\u0939 \u0915\u092e\u0940\u0915", []),
         ("\u092e\u0940", "\u0915\u0940\u092e\u0940", []),
+        ("\u062e\u0627\u0646\u0647", "\u062e\u0627\u0646\u0647\u200c\u0647\u0627", []),
         ("บ้าน", "ฉันอยู่ที่บ้าน", ["บ้าน"]),
         ("ที", "ฉันอยู่ที่บ้าน", []),
         ("ផ្ទះ", "ទៅផ្ទះ", ["ផ្ទះ"]),

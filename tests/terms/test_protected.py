@@ -359,3 +359,8 @@ def test_addresses_in_capitals_are_found() -> None:
         ("address", "HTTP://A.IT/B"),
         ("address", "WWW.C.IT"),
     ]
+
+
+def test_digits_of_another_script_may_become_those_of_ascii() -> None:
+    (number,) = find_protected("\u0661\u0662\u066b\u0665")
+    assert number.writings == ("\u0661\u0662\u066b\u0665", "\u0661\u0662,\u0665", "12.5", "12,5")

@@ -9,7 +9,12 @@ from dragoman.batched import batched
 from dragoman.corpora.config import CleaningConfig
 from dragoman.corpora.parallel_text import Pair
 from dragoman.corpora.seen import SeenPairs
-from dragoman.languages.scripts import letters_outside, share_in_script, weighted_length
+from dragoman.languages.scripts import (
+    are_varieties,
+    letters_outside,
+    share_in_script,
+    weighted_length,
+)
 from dragoman.tokenizers.normalisation import visible
 
 BLOCK = 4096  # pairs examined together, so that duplicates are found with array operations
@@ -83,7 +88,7 @@ def _faults(config: CleaningConfig, languages: tuple[str, str]) -> dict[str, Fau
         "too long": lambda pair: is_too_long(pair, config.max_characters, config.max_words),
         "length ratio": lambda pair: length_ratio(pair) > config.max_length_ratio,
     }
-    if config.drop_identical:
+    if config.drop_identical and not are_varieties(*languages):
         faults["identical sides"] = is_identical
     if config.drop_control_characters:
         faults["control characters"] = has_control_characters

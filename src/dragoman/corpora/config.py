@@ -148,7 +148,8 @@ class CleaningConfig:
     """Leave out a pair that exactly repeats an earlier one."""
 
     drop_identical: bool = True
-    """Leave out a pair whose two sides are the same text: it was not translated."""
+    """Leave out a pair whose two sides are the same text: it was not translated. Between varieties
+    of a language, such as `pt_PT` and `pt_BR`, it may well be, and stays."""
 
     drop_control_characters: bool = True
     """Leave out a pair with control characters (not tabs and line breaks, which become spaces),

@@ -7,7 +7,8 @@ from itertools import islice
 from typing import NamedTuple
 
 from dragoman.documents.document import Edit, Rewritten
-from dragoman.languages.codes import base_language
+from dragoman.languages.codes import base_language, language_tag
+from dragoman.languages.scripts import is_right_to_left
 from dragoman.markup.document import Rules, read_document
 from dragoman.markup.passage import Passage
 from dragoman.markup.tags import Token, as_shown
@@ -134,12 +135,17 @@ def _edit_tag(token: Token, reader: TextReader) -> Iterator[Edit]:
     """Find what is translated or changed in a tag."""
     attributes = list(_read_attributes(token.raw))
     values = {each.name: each.value for each in attributes}
+    if token.name == "html" and "dir" not in values and _turns(reader):
+        place = len("<html")
+        yield Edit(place, place, f' dir="{_direction(reader.target)}"')
     for each in attributes:
         replacement: str | Passage | None = None
         if _is_said(each.name, token.name, values):
             replacement = Rewritten(reader.read_string(each.value), each.write)
         elif each.name in ("lang", "xml:lang"):
             replacement = each.write(_translated_language(each.value, token.name, reader))
+        elif each.name == "dir" and token.name in ("html", "body") and _turns(reader):
+            replacement = each.write(_direction(reader.target))
         elif token.name == "meta" and each.name in ("charset", "content"):
             replacement = each.write(_in_utf_8(each, values))
         if replacement is not None:
@@ -173,8 +179,18 @@ def _is_said(name: str, element: str, values: Mapping[str, str]) -> bool:
 def _translated_language(code: str, element: str, reader: TextReader) -> str:
     """Return the language of an element of the translated page; of a page it is the target."""
     if element == "html":
-        return reader.target if _CODE.fullmatch(code) else code
-    return reader.target if base_language(code) == base_language(reader.source) else code
+        return language_tag(reader.target) if _CODE.fullmatch(code) else code
+    is_of_source = base_language(code) == base_language(reader.source)
+    return language_tag(reader.target) if is_of_source else code
+
+
+def _turns(reader: TextReader) -> bool:
+    """Tell whether a translation runs in the other direction, so that a page has to say so."""
+    return is_right_to_left(reader.source) != is_right_to_left(reader.target)
+
+
+def _direction(language: str) -> str:
+    return "rtl" if is_right_to_left(language) else "ltr"
 
 
 def _in_utf_8(attribute: _Attribute, values: Mapping[str, str]) -> str:

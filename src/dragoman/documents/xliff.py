@@ -12,6 +12,7 @@ from dragoman.documents.choices import read_choices
 from dragoman.documents.document import Document, DocumentError, Edit, Rewritten, edit
 from dragoman.documents.languages import check_language
 from dragoman.documents.placeholders import PLACEHOLDER, unused_names
+from dragoman.languages.codes import language_tag
 from dragoman.markup.document import Rules
 from dragoman.markup.passage import Passage
 from dragoman.markup.tags import Token, read_tokens
@@ -155,7 +156,7 @@ def _check_languages(file: _File, place: int, reader: TextReader) -> Iterator[Ed
     check_language(attributes.get(target, ""), reader.target, file.line(place), "into")
     if source in attributes and target not in attributes:
         end = file.starts[place] + len(tag.rstrip("/>").rstrip())
-        yield Edit(end, end, f' {_SPELLINGS[target]}="{reader.target}"')
+        yield Edit(end, end, f' {_SPELLINGS[target]}="{language_tag(reader.target)}"')
 
 
 def _fill(file: _File, opening: int, closing: int, reader: TextReader) -> Iterator[Edit]:

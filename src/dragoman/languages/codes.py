@@ -150,3 +150,12 @@ def base_language(code: str) -> str:
     """
     base = code.replace("_", "-").partition("-")[0].lower()
     return _CODE_OF.get(base, base)
+
+
+def language_tag(code: str) -> str:
+    """Write a code as XML and HTML have it (BCP 47), with hyphens.
+
+    >>> language_tag("pt_BR")
+    'pt-BR'
+    """
+    return code.replace("_", "-")

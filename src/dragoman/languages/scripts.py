@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import cache
 
 from dragoman.languages.codes import base_language
 
@@ -67,6 +68,11 @@ LANGUAGES = {
 }
 """Codes of the languages written in each script; a language may have several."""
 
+_SUBTAGS = {"arab": "Arabic", "cyrl": "Cyrillic", "deva": "Devanagari", "latn": "Latin"}
+"""Codes of scripts, for languages that have several (ISO 15924)."""
+
+_RIGHT_TO_LEFT = frozenset({"Arabic", "Hebrew"})
+
 _WITHOUT_SPACES = "".join(
     RANGES[script] for script in ["Han", "Kana", "Khmer", "Lao", "Myanmar", "Thai"]
 )
@@ -91,11 +97,28 @@ _WIDE = re.compile(f"[{RANGES['Han']}{RANGES['Hangul']}{RANGES['Kana']}]")
 _LETTERS_OF_WIDE = 3  # that say as much as one such character
 
 
+_JOINERS = "\u200c\u200d"
+
+
 def is_mark(character: str) -> bool:
-    """Tell whether a character is a mark on letters; what chooses the look of an emoji is none."""
+    """Tell whether a character is a mark on letters, or joins two as in Persian and Hindi.
+
+    What chooses the look of an emoji is none.
+    """
     if not character or "\ufe00" <= character <= "\ufe0f":
         return False
-    return unicodedata.category(character) in ("Mn", "Mc")
+    return unicodedata.category(character) in ("Mn", "Mc") or character in _JOINERS
+
+
+@cache
+def word_pattern() -> str:
+    r"""Write the pattern of a word, in any script that has spaces between words.
+
+    Vowel signs, as those of Hindi and Thai, are no `\w`; those of all scripts are in two planes.
+    They are so many that ASCII behind a word is not looked for among them.
+    """
+    marks = "".join(filter(is_mark, map(chr, range(0x20000))))
+    return rf"\w+(?:(?![\x00-\x7f])[{marks}]+\w*)*"
 
 
 def scripts_of(language: str) -> frozenset[str]:
@@ -103,16 +126,43 @@ def scripts_of(language: str) -> frozenset[str]:
 
     >>> sorted(scripts_of("ja")), sorted(scripts_of("sr_RS")), sorted(scripts_of("tlh"))
     (['Han', 'Kana'], ['Cyrillic', 'Latin'], [])
+    >>> sorted(scripts_of("sr_Cyrl"))
+    ['Cyrillic']
     """
+    subtags = language.replace("_", "-").lower().split("-")[1:]
+    if named := [_SUBTAGS[subtag] for subtag in subtags if subtag in _SUBTAGS]:
+        return frozenset(named)
     code = base_language(language)
     return frozenset(script for script, codes in LANGUAGES.items() if code in codes.split())
+
+
+def is_right_to_left(language: str) -> bool:
+    """Tell whether a language is written from right to left, in all scripts that it has.
+
+    >>> is_right_to_left("he"), is_right_to_left("fa_IR"), is_right_to_left("ku")
+    (True, True, False)
+    """
+    scripts = scripts_of(language)
+    return bool(scripts) and scripts <= _RIGHT_TO_LEFT
+
+
+def are_varieties(one: str, other: str) -> bool:
+    """Tell whether two codes are of one language in one script: much text is the same in both.
+
+    >>> are_varieties("pt_PT", "pt_BR"), are_varieties("sr_Latn", "sr_Cyrl")
+    (True, False)
+    """
+    scripts = scripts_of(one), scripts_of(other)
+    return base_language(one) == base_language(other) and not (
+        all(scripts) and scripts[0].isdisjoint(scripts[1])
+    )
 
 
 def letters_outside(*languages: str) -> re.Pattern[str] | None:
     """Return a pattern for a letter of a script in which none of the languages is written.
 
     Args:
-        languages: ISO 639 codes; a region or script after one (`pt_BR`, `zh-Hant`) is ignored.
+        languages: ISO 639 codes; a region after one is ignored (`pt_BR`).
 
     Returns:
         None if the scripts of one of them are not known.

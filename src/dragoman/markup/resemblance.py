@@ -10,12 +10,12 @@ like are alike by chance.
 import math
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import accumulate, takewhile
 from typing import NamedTuple
 
-from dragoman.languages.scripts import UNSPACED_CHARACTER
+from dragoman.languages.scripts import UNSPACED_CHARACTER, word_pattern
 
-_WORD = re.compile(r"\w+['’]?")
 _FEWEST_LETTERS = 3
 _LEAST_OF_WORD = 0.6
 """How much of the longer of two words their common beginning has to be."""
@@ -46,12 +46,12 @@ def find_alike(whole: str, text: str, *, source: str, middle: float) -> list[tup
         From where to where; nothing if none resembles it enough, or there are no words, as in a
         script without spaces.
     """
-    words = [found[0].casefold() for found in _WORD.finditer(text)]
+    words = [found[0].casefold() for found in _word().finditer(text)]
     if not 0 < len(words) <= _MOST_WORDS or UNSPACED_CHARACTER.search(whole):
         return []
     expected = sum(map(_weight, words))
     if not UNSPACED_CHARACTER.search(source):
-        expected = min(expected, sum(_weight(found[0]) for found in _WORD.finditer(source)))
+        expected = min(expected, sum(_weight(found[0]) for found in _word().finditer(source)))
     best = max(
         _stretches(whole, words, expected),
         key=lambda each: (
@@ -66,7 +66,7 @@ def find_alike(whole: str, text: str, *, source: str, middle: float) -> list[tup
 
 def _stretches(whole: str, words: Sequence[str], expected: float) -> Iterator[_Stretch]:
     """Yield the stretches of a text that begin and end with one of some words."""
-    found = list(_WORD.finditer(whole))
+    found = list(_word().finditer(whole))
     texts = [each[0].casefold() for each in found]
     sums = list(accumulate(map(_weight, texts), initial=0.0))
     are_alike = [any(_is_alike(word, text) for word in words) for text in texts]
@@ -82,6 +82,11 @@ def _stretches(whole: str, words: Sequence[str], expected: float) -> Iterator[_S
             alike += _weight(texts[last])
             both = sums[last + 1] - sums[first] + max(expected, alike)
             yield _Stretch(found[first].start(), found[last].end(), round(2 * alike / both, 6))
+
+
+@cache
+def _word() -> re.Pattern[str]:
+    return re.compile(rf"{word_pattern()}['’]?")
 
 
 def _weight(word: str) -> float:

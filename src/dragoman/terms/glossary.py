@@ -136,7 +136,7 @@ def _touches_mark(text: str, start: int, end: int) -> bool:
     term belongs to the letter before it; in scripts without spaces any word may begin after it.
     """
     before, behind = text[start - 1 : start], text[end : end + 1]
-    continues = before in _STACKERS or (is_mark(before) and is_of_word(text[start]))
+    continues = before in _STACKERS or (is_of_word(before) and is_of_word(text[start]))
     return continues or is_mark(behind)
 
 

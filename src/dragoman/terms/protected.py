@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import cast
 
 from dragoman.languages.scripts import UNSPACED
-from dragoman.terms.term import WORD_CHARACTER, Kind, Term, is_of_word
+from dragoman.terms.term import WORD_CHARACTER, Kind, Term, in_ascii, is_of_word
 from dragoman.tokenizers.sentences import PICTURE
 
 PATH = r"""
@@ -216,12 +216,15 @@ def _read(found: re.Match[str], text: str) -> Term:
 def _protect(kind: Kind, text: str, start: int, end: int) -> Term:
     """Turn a stretch of text into a term."""
     written = text[start:end]
-    exchanged = written.translate(_EXCHANGED) if kind == "number" else written
+    writings = [written]
+    if kind == "number":
+        writings.append(written.translate(_EXCHANGED))
+        writings += map(in_ascii, tuple(writings))
     return Term(
         kind=kind,
         start=start,
         end=end,
-        writings=tuple(dict.fromkeys((written, exchanged))),
+        writings=tuple(dict.fromkeys(writings)),
         continues_word=start > 0 and is_of_word(text[start - 1]),
         is_continued=is_of_word(text[end : end + 1]),
     )

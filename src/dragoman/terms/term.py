@@ -50,7 +50,7 @@ class Term:
     @property
     def key(self) -> frozenset[str]:
         """What it has in common with the same term in a translation, however that is written."""
-        return frozenset(map(_in_ascii, self.writings))
+        return frozenset(map(in_ascii, self.writings))
 
 
 def is_of_word(character: str) -> bool:
@@ -59,7 +59,9 @@ def is_of_word(character: str) -> bool:
     >>> is_of_word("a"), is_of_word("\u732b"), is_of_word("\u0301")
     (True, False, True)
     """
-    return is_mark(character) or (character.isalnum() and not UNSPACED_CHARACTER.match(character))
+    if not (character.isalnum() or is_mark(character)):
+        return False
+    return UNSPACED_CHARACTER.match(character) is None
 
 
 def cut_at_terms(text: str, terms: Sequence[Term]) -> list[str]:
@@ -124,7 +126,7 @@ _SEPARATORS = str.maketrans("\u066b\u066c\uff0e\uff0c\uff1a", ".,.,:")
 """The separators of Arabic and of full-width numbers."""
 
 
-def _in_ascii(number: str) -> str:
+def in_ascii(number: str) -> str:
     """Replace digits of other scripts, such as Arabic and Devanagari, and their separators."""
     if number.isascii():
         return number

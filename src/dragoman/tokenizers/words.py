@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from dragoman.languages.scripts import is_mark
+from dragoman.languages.scripts import word_pattern
 from dragoman.tokenizers.normalisation import normalise
 from dragoman.tokenizers.tokenizer import (
     SPECIAL_PIECES,
@@ -128,10 +128,4 @@ def split_words(text: str, *, lowercase: bool = False) -> list[str]:
 
 @cache
 def _token() -> re.Pattern[str]:
-    r"""Write the pattern of a word or punctuation mark.
-
-    Vowel signs, as those of Hindi and Thai, are no `\w`; those of all scripts are in two planes.
-    They are so many that ASCII behind a word is not looked for among them.
-    """
-    marks = "".join(filter(is_mark, map(chr, range(0x20000))))
-    return re.compile(rf"\w+(?:(?![\x00-\x7f])[{marks}]+\w*)*|[^\w\s]")
+    return re.compile(rf"{word_pattern()}|[^\w\s]")

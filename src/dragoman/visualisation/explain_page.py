@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from dragoman.languages.codes import language_tag
 from dragoman.visualisation import attention_grid, beam_tree, explain_stack
 from dragoman.visualisation.explain_embeddings import embeddings_section
 from dragoman.visualisation.explain_search import search_section
@@ -80,7 +81,7 @@ def _heading(trace: Trace, notes: Sequence[str]) -> str:
 
 
 def _quote(language: str, text: str) -> str:
-    quoted = element("span", {"lang": language, "dir": "auto"}, escape(text))
+    quoted = element("span", {"lang": language_tag(language), "dir": "auto"}, escape(text))
     return element("blockquote", {}, element("b", {}, escape(language)), quoted)
 
 
