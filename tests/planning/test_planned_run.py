@@ -44,7 +44,7 @@ def rehearsals(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """Collect what is rehearsed, and say at once how it went."""
     rehearsed: list[dict[str, Any]] = []
 
-    def rehearse(table: dict[str, Any], *_: object, updates: int) -> Rehearsal:
+    def rehearse(table: dict[str, Any], *_: object, updates: int, minutes: float) -> Rehearsal:
         rehearsed.append(table)
         return REHEARSAL
 
@@ -122,7 +122,7 @@ def test_a_full_disk_is_that_of_the_run_where_the_error_names_no_other(
 ) -> None:
     named = full and str(tmp_path / full)  # the run has a relative name
 
-    def rehearse(*_: object, updates: int) -> Rehearsal:
+    def rehearse(*_: object, updates: int, minutes: float) -> Rehearsal:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), named)
 
     monkeypatch.chdir(tmp_path)
