@@ -72,7 +72,7 @@ _MARK = re.compile(
 """What may stand before the words of a line: a dash or a note, three points with which it goes on,
 the name of who speaks."""
 
-_PAUSES = SENTENCE_ENDS + ",;:，、；：،؛ "
+_PAUSES = SENTENCE_ENDS + ",;:，、；：،؛"
 
 _NEVER_LAST = "เแโใไເແໂໃໄ\u1039\u17d2"
 _NEVER_FIRST = "ぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮะาำະາຳ"
