@@ -198,6 +198,13 @@ def test_a_part_of_a_word_with_its_marks_is_not_a_word() -> None:
     assert put_together(markup, ["می\u200cبیند", "می", "بیند"]) == "<b>می</b> بیند"
 
 
+def test_a_tag_never_parts_a_placeholder() -> None:
+    markup = Markup('From <b>"%s"</b> now', STRING, CUT)
+    assert markup.pieces == ['From "%s" now', "From ", '"%s"', " now"]
+    found = put_together(markup, ["Ora da %s", "Da", '"%s"', "ora"])
+    assert found == 'Da <b>"%s"</b> ora'
+
+
 def test_what_people_see_of_a_page_is_its_text() -> None:
     page = "<title>Il gatto</title><script>var the</script><p class='of'>&Egrave; <b>qui</b></p>"
 

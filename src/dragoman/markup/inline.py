@@ -12,6 +12,7 @@ from dragoman.languages.scripts import UNSPACED_CHARACTER, is_mark
 from dragoman.markup.passage import PlainText
 from dragoman.markup.resemblance import find_alike
 from dragoman.markup.tags import Token
+from dragoman.terms.protected import find_protected
 from dragoman.terms.term import is_of_word
 from dragoman.tokenizers.sentences import joint
 from dragoman.translation import Alternative, join
@@ -212,11 +213,12 @@ class Sentence:
         """Find all spans in the translation of the whole, and write it with their tags."""
         places: list[tuple[int, int, Span]] = []
         ends = accumulate(len(span.text) for span in self._spans)
+        within = {i for term in find_protected(whole) for i in range(term.start + 1, term.end)}
         for span, text, end in zip(self._spans, texts, ends, strict=True):
             if not (span.is_bare or span.wraps or span.is_comment):
                 found = self._find(span, text, whole, end)
-                if len(found) != 1:
-                    return None
+                if len(found) != 1 or not within.isdisjoint(found[0]):
+                    return None  # it is not found for sure, or a tag would part a placeholder
                 places.append((*found[0], span))
         taken = [place[:2] for place in places]
         wraps = self._place_wraps(whole, taken)
