@@ -6,6 +6,7 @@ from tests.documents.translated import READER, in_capitals
 
 from dragoman.documents.archive import read_archive, write_archive
 from dragoman.documents.epub import BOOK_PARTS, take_epub_apart
+from dragoman.markup.text_reader import TextReader
 
 MIMETYPE = b"application/epub+zip"
 CONTAINER = b"<container><rootfile full-path='a/b.opf'/>The place.</container>"
@@ -87,3 +88,9 @@ def test_what_a_mac_adds_to_an_archive_stays() -> None:
     added = {"__MACOSX/._a.xhtml": b"\0\5\x16\7\xff"}
     found = translated(packed({"a.xhtml": b"<html>A cat.</html>", **added}))
     assert unpacked(found) == {"a.xhtml": b"<html>A CAT.</html>", **added}
+
+
+def test_a_book_names_its_language_as_xml_does() -> None:
+    book = '<package xml:lang="en"><dc:language>en</dc:language></package>'
+    found = take_epub_apart(book, TextReader("en", "pt_BR")).put_together([])
+    assert found.text == '<package xml:lang="pt-BR"><dc:language>pt-BR</dc:language></package>'

@@ -8,7 +8,7 @@ from html import escape, unescape
 from dragoman.documents.archive import END
 from dragoman.documents.document import Document, Edit, Rewritten, edit
 from dragoman.documents.page import Page
-from dragoman.languages.codes import base_language
+from dragoman.languages.codes import base_language, language_tag
 from dragoman.markup.document import Rules
 from dragoman.markup.passage import Passage
 from dragoman.markup.text_reader import TextReader
@@ -51,7 +51,8 @@ def _with_new_language(part: str, reader: TextReader) -> str:
     """Name the new language where the old one was named."""
     old = base_language(reader.source)
     return _LANGUAGE.sub(
-        lambda found: reader.target if base_language(found[0]) == old else found[0], part
+        lambda found: language_tag(reader.target) if base_language(found[0]) == old else found[0],
+        part,
     )
 
 
@@ -63,4 +64,4 @@ def _find_edits(description: str, reader: TextReader) -> Iterator[Edit]:
             write = partial(escape, quote=False)
             yield Edit(*found.span(2), Rewritten(reader.read_string(said), write))
         elif base_language(said.strip()) == base_language(reader.source):
-            yield Edit(*found.span(2), reader.target)
+            yield Edit(*found.span(2), language_tag(reader.target))
