@@ -18,7 +18,7 @@ from tests.decoding.table_model import (
     written_down,
 )
 
-from dragoman.decoding.beam import beam_search
+from dragoman.decoding.beam import Beams, Standings, beam_search, why_over
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.greedy import greedy_search
 from dragoman.decoding.hypothesis import Hypothesis
@@ -296,3 +296,49 @@ def test_what_begins_alike_is_computed_once() -> None:
 
     assert widths[:4] == [1, 1, 1, 3]
     assert all(hypothesis.ids[:2] == (A, B) for hypothesis in found)
+
+
+@pytest.mark.parametrize("n_best", [1, 2])
+@pytest.mark.parametrize("patience", [1, 2])
+def test_all_searches_at_once_are_over_when_each_is(n_best: int, patience: int) -> None:
+    """All numbers of ended translations, few scores, so that many are equal to the bound."""
+    config = SearchConfig(beam_size=2, n_best=n_best, patience=patience, length_penalty=1.0)
+    possible = [
+        (scores, best, limit)
+        for count in range(6)
+        for scores in itertools.combinations_with_replacement((-1.0, -2.0, -3.0), count)
+        for best in (-1.0, -2.0, -4.0, -math.inf)
+        for limit in (3, 4, 7)
+    ]
+    most = torch.full((len(possible), 5), -math.inf, dtype=torch.float64)
+    for row, (scores, _, _) in zip(most, possible, strict=True):
+        row[: len(scores)] = torch.tensor(scores)
+    limits = [limit for *_, limit in possible]
+    beams = Beams(
+        sentences=torch.arange(len(possible)),
+        tokens=torch.zeros(len(possible), 1, 5, dtype=torch.long),
+        token_log_probabilities=torch.zeros(len(possible), 1, 4),
+        log_probabilities=torch.tensor([[best] for _, best, _ in possible]),
+    )
+    standings = Standings(
+        limits=torch.tensor(limits),
+        penalties=torch.tensor(list(map(config.penalty, limits)), dtype=torch.float64),
+        num_ended=torch.zeros(len(possible), dtype=torch.long),
+        best=torch.full((len(possible), n_best), -math.inf, dtype=torch.float64),
+    )
+
+    over = standings.add(most[:, 3:]).add(most[:, :3]).are_over(beams, config)
+
+    def ended(score: float) -> Hypothesis:
+        return Hypothesis(
+            ids=(),
+            score=score,
+            log_probability=score,
+            token_log_probabilities=(score,),
+            finished=True,
+        )
+
+    assert over.tolist() == [
+        why_over(list(map(ended, scores)), best, 4, limit, config) is not None
+        for scores, best, limit in possible
+    ]

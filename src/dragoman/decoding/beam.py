@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from dragoman.decoding.config import SearchConfig
@@ -18,7 +18,7 @@ from dragoman.decoding.problem import SearchProblem, State, worth_dropping
 class Beams:
     """Prefixes of translations, best first: the same number for each sentence."""
 
-    sentences: tuple[int, ...]
+    sentences: Int[Tensor, " sentences"]
     """Which sentence of the problem each row belongs to."""
 
     tokens: Int[Tensor, "sentences prefixes length"]
@@ -30,6 +30,21 @@ class Beams:
     log_probabilities: Float[Tensor, "sentences prefixes"]
     """Their sums; minus infinity marks an empty place. A sentence that has no prefix left is
     complete."""
+
+    @property
+    def length(self) -> int:
+        """Number of tokens in each prefix after BOS."""
+        return self.token_log_probabilities.size(2)
+
+    @property
+    def is_live(self) -> Bool[Tensor, "sentences prefixes"]:
+        """Which places are not empty."""
+        return self.log_probabilities > -math.inf
+
+    def drop(self, over: Bool[Tensor, " sentences"]) -> "Beams":
+        """Empty all places of these sentences."""
+        left = self.log_probabilities.masked_fill(over[:, None], -math.inf)
+        return replace(self, log_probabilities=left)
 
     def take(self, prefixes: Int[Tensor, "sentences taken"]) -> "Beams":
         """Choose prefixes of each sentence."""
@@ -44,10 +59,50 @@ class Beams:
     def select(self, kept: Int[Tensor, " kept"]) -> "Beams":
         """Continue with some of the sentences."""
         return Beams(
-            tuple(self.sentences[i] for i in kept.tolist()),
+            self.sentences[kept],
             self.tokens[kept],
             self.token_log_probabilities[kept],
             self.log_probabilities[kept],
+        )
+
+
+@dataclass(frozen=True)
+class Standings:
+    """What decides when the search for each sentence is over.
+
+    A batch may have thousands of sentences, so all of them are compared at once, where the model
+    computes, and only translations that are among the best are copied to the host.
+    """
+
+    limits: Int[Tensor, " sentences"]
+    """How many tokens a translation may have."""
+
+    penalties: Float[Tensor, " sentences"]
+    """The length penalties of that many tokens."""
+
+    num_ended: Int[Tensor, " sentences"]
+    """How many translations have ended."""
+
+    best: Float[Tensor, "sentences n_best"]
+    """The scores of the best of them, best first; minus infinity where there are fewer."""
+
+    def add(self, scores: Float[Tensor, "sentences candidates"]) -> "Standings":
+        """Count candidates that ended; the others have minus infinity as score."""
+        best = torch.cat([self.best, scores], dim=1).topk(self.best.size(1), dim=1).values
+        num_ended = self.num_ended + scores.isfinite().sum(dim=1)
+        return replace(self, num_ended=num_ended, best=best)
+
+    def are_over(self, beams: Beams, config: SearchConfig) -> Bool[Tensor, " sentences"]:
+        """Tell for which sentences `why_over` has a reason."""
+        enough = self.num_ended >= config.patience * config.beam_size
+        worst, bounds = self.best[:, -1], beams.log_probabilities[:, 0] / self.penalties
+        nothing_better = (self.num_ended >= config.n_best) & (worst >= bounds)
+        return enough | nothing_better | (self.limits <= beams.length)
+
+    def select(self, kept: Int[Tensor, " kept"]) -> "Standings":
+        """Continue with some of the sentences."""
+        return Standings(
+            self.limits[kept], self.penalties[kept], self.num_ended[kept], self.best[kept]
         )
 
 
@@ -80,22 +135,42 @@ def beam_search(
     fewer than `n_best` did.
     """
     found: list[list[Hypothesis]] = [[] for _ in problem.sources]
-    limits = problem.limits(config)
+    standings = _no_standings(problem, config)
     beams, logits, state = _start(problem, config.beam_size)
     while True:
         candidates, parents = _extend(problem, beams, logits)
-        _collect_ended(candidates, found, problem.eos, config)
+        scores = _scores_of_ended(candidates, problem.eos, config)
+        is_better = scores > standings.best[:, -1:]
+        standings = standings.add(scores)
         survivors = _survivors(candidates, problem.eos, config.beam_size)
         beams, state = candidates.take(survivors), state.reorder(parents.gather(1, survivors))
-        beams, going = _settle(problem, config, beams, found, limits)
+        over = standings.are_over(beams, config)
+        is_stopped = over[:, None] & beams.is_live & (standings.num_ended < config.n_best)[:, None]
+        _collect(candidates, is_better, found, problem.eos, config)
+        _collect(beams, is_stopped, found, problem.eos, config)
+        beams = beams.drop(over)
         if observer is not None:
             observer(candidates, parents, beams)
+        going = beams.is_live[:, 0].nonzero()[:, 0]
         if worth_dropping(len(beams.sentences) - len(going), len(beams.sentences)):
-            kept = torch.tensor(going, dtype=torch.long, device=problem.device)
-            beams, state = beams.select(kept), state.select(kept)
-        if not beams.sentences:
-            return [hypotheses[: config.n_best] for hypotheses in found]
+            beams, standings = beams.select(going), standings.select(going)
+            state = state.select(going)
+        if not len(beams.sentences):
+            return found
         logits, state = problem.step(beams.tokens[..., -1], state)
+
+
+def _no_standings(problem: SearchProblem[State], config: SearchConfig) -> Standings:
+    """Begin where nothing has ended."""
+    limits = problem.limits(config)
+    penalties = [config.penalty(limit) for limit in limits]
+    like = torch.tensor(penalties, dtype=torch.float64, device=problem.device)
+    return Standings(
+        limits=torch.tensor(limits, dtype=torch.long, device=problem.device),
+        penalties=like,
+        num_ended=torch.zeros_like(like, dtype=torch.long),
+        best=like.new_full((len(limits), config.n_best), -math.inf),
+    )
 
 
 def _start(problem: SearchProblem[State], beam_size: int) -> tuple[Beams, Tensor, State]:
@@ -109,7 +184,7 @@ def _start(problem: SearchProblem[State], beam_size: int) -> tuple[Beams, Tensor
     log_probabilities = beginning.token_log_probabilities.sum(dim=2).repeat(1, beam_size)
     log_probabilities[:, 1:] = -math.inf
     beams = Beams(
-        sentences=tuple(range(len(problem.sources))),
+        sentences=torch.arange(len(problem.sources), device=problem.device),
         tokens=beginning.tokens.expand(-1, beam_size, -1),
         token_log_probabilities=beginning.token_log_probabilities.expand(-1, beam_size, -1),
         log_probabilities=log_probabilities,
@@ -142,51 +217,24 @@ def _extend(
     return candidates, parents
 
 
-def _collect_ended(
-    candidates: Beams, found: list[list[Hypothesis]], eos: int, config: SearchConfig
-) -> None:
-    """Set aside the candidates that end."""
-    ended = (candidates.tokens[..., -1] == eos) & (candidates.log_probabilities > -math.inf)
+def _scores_of_ended(
+    candidates: Beams, eos: int, config: SearchConfig
+) -> Float[Tensor, "sentences candidates"]:
+    """Score the candidates that end within the beam; the others get minus infinity.
+
+    The sums are exact enough to be compared with those of `build_hypothesis`.
+    """
+    values = candidates.token_log_probabilities
+    ended = (candidates.tokens[..., -1] == eos) & candidates.is_live
     ended[:, config.beam_size :] = False
-    for sentence, hypothesis in _read(candidates, ended, eos, config):
-        found[sentence].append(hypothesis)
-        found[sentence].sort(key=lambda kept: -kept.score)
+    sums = values.sum(dim=2, dtype=torch.float64).masked_fill(~ended, -math.inf)
+    return sums / config.penalty(candidates.length)
 
 
 def _survivors(candidates: Beams, eos: int, beam_size: int) -> Int[Tensor, "sentences prefixes"]:
     """Choose the first candidates that do not end."""
     ended = candidates.tokens[..., -1] == eos
     return ended.byte().argsort(dim=1, stable=True)[:, :beam_size]
-
-
-def _settle(
-    problem: SearchProblem[State],
-    config: SearchConfig,
-    beams: Beams,
-    found: list[list[Hypothesis]],
-    limits: Sequence[int],
-) -> tuple[Beams, list[int]]:
-    """Drop the prefixes of the sentences whose search is over, and return the places of others."""
-    length = beams.tokens.size(2) - 1
-    going, complete, at_limit = [], [], []
-    for place, best in enumerate(beams.log_probabilities[:, 0].tolist()):
-        sentence = beams.sentences[place]
-        limit = limits[sentence]
-        ending = why_over(found[sentence], best, length, limit, config)
-        if ending is not None:
-            complete.append(place)
-        elif best > -math.inf:
-            going.append(place)
-        if ending == "the length limit is reached":
-            at_limit.append(place)
-    if at_limit:
-        of_these = torch.tensor(at_limit, device=problem.device)
-        _fill_with_unfinished(beams.select(of_these), found, problem.eos, config)
-    if complete:
-        of_these = torch.tensor(complete, device=problem.device)
-        without = beams.log_probabilities.index_fill(0, of_these, -math.inf)
-        beams = replace(beams, log_probabilities=without)
-    return beams, going
 
 
 def why_over(
@@ -209,25 +257,15 @@ def why_over(
     return "the length limit is reached" if length >= limit else None
 
 
-def _fill_with_unfinished(
-    beams: Beams, found: list[list[Hypothesis]], eos: int, config: SearchConfig
+def _collect(
+    beams: Beams, chosen: Tensor, found: list[list[Hypothesis]], eos: int, config: SearchConfig
 ) -> None:
-    """Add prefixes that reached the length limit, where too few translations have ended."""
-    for sentence, hypothesis in _read(beams, beams.log_probabilities > -math.inf, eos, config):
-        if len(found[sentence]) < config.n_best:
-            found[sentence].append(hypothesis)
-
-
-def _read(
-    beams: Beams, chosen: Tensor, eos: int, config: SearchConfig
-) -> list[tuple[int, Hypothesis]]:
-    """Copy the chosen prefixes to the host, each with its sentence."""
-    places = [place for place, row in enumerate(chosen.tolist()) for each in row if each]
-    if not places:
-        return []
+    """Copy the chosen prefixes to the host; keep the best, those that did not end after others."""
+    sentences = beams.sentences[chosen.nonzero()[:, 0]].tolist()
     tokens = beams.tokens[chosen][:, 1:].tolist()
     log_probabilities = beams.token_log_probabilities[chosen].tolist()
-    return [
-        (beams.sentences[place], build_hypothesis(ids, values, eos=eos, config=config))
-        for place, ids, values in zip(places, tokens, log_probabilities, strict=True)
-    ]
+    for sentence, ids, values in zip(sentences, tokens, log_probabilities, strict=True):
+        kept = found[sentence]
+        kept.append(build_hypothesis(ids, values, eos=eos, config=config))
+        kept.sort(key=lambda hypothesis: (not hypothesis.finished, -hypothesis.score))
+        del kept[config.n_best :]
