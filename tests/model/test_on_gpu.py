@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,16 @@ from torch.backends import cuda
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from dragoman import cli
+from dragoman.decoding.config import SearchConfig
+from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.model.attention import ScaledDotProductAttention, attention_weights
 from dragoman.model.config import TransformerConfig
 from dragoman.model.dropout import Dropout
+from dragoman.model.few_queries import are_few
 from dragoman.model.masks import causal_mask, padding_mask
 from dragoman.model.tile_attention import attend
 from dragoman.model.transformer import Transformer
+from dragoman.tokenizers.tokenizer import SpecialIds
 from dragoman.training.averaging import weights_of
 from dragoman.training.loop import Trainer
 from dragoman.training.loss import loss_and_gradient
@@ -131,6 +136,51 @@ def test_attention_in_tiles_computes_equation_1(
     )
     for found, wanted in zip(ours, expected, strict=True):
         assert float((found.cpu().double() - wanted).norm()) < 1e-2 * float(wanted.norm())
+
+
+@needs_gpu
+@pytest.mark.parametrize("lengths", [(1, 16), (4, 16), (4, 80), (15, 33)], ids=str)
+@pytest.mark.parametrize("width", [16, 64, 128])
+@pytest.mark.parametrize(
+    ("dtype", "tolerance"), [(torch.float32, 1e-6), (torch.float16, 1e-3), (torch.bfloat16, 1e-2)]
+)
+def test_attention_of_a_search_computes_equation_1(
+    lengths: tuple[int, int], width: int, dtype: torch.dtype, tolerance: float
+) -> None:
+    queries, memory = lengths
+    mask = torch.rand(5, 1, queries, memory) < 0.7
+    mask[..., 0] = True
+    tensors = [
+        torch.randn(5, length, 3, width, dtype=dtype).transpose(1, 2)
+        for length in (queries, memory, memory)
+    ]
+    moved, layer = [tensor.cuda() for tensor in tensors], ScaledDotProductAttention()
+
+    with torch.inference_mode():
+        assert are_few(moved[0], mask.cuda())
+        found = layer(*moved, mask.cuda()).cpu().double()
+
+    q, k, v = (tensor.double() for tensor in tensors)
+    wanted = attention_weights(q, k, mask) @ v
+    assert float((found - wanted).norm()) < tolerance * float(wanted.norm())
+
+
+@needs_gpu
+@pytest.mark.parametrize("beam_size", [1, 4])
+def test_a_search_finds_what_the_processor_finds(beam_size: int) -> None:
+    """In single precision, with sentences that leave the batch at different times."""
+    torch.manual_seed(1)
+    config = replace(SMALL, d_model=64)
+    model = Transformer(config, source_vocab_size=20, target_vocab_size=20, padding_id=0).eval()
+    sources = [torch.randint(4, 20, (1 + i % 23,)).tolist() for i in range(60)]
+    special_ids, search = SpecialIds(), SearchConfig(beam_size=beam_size)
+
+    expected = PyTorchEngine(model, special_ids).search(sources, search)
+    found = PyTorchEngine(model.cuda(), special_ids).search(sources, search)
+
+    assert [h[0].ids for h in found] == [h[0].ids for h in expected]
+    scores, wanted = ([h[0].score for h in each] for each in (found, expected))
+    assert scores == pytest.approx(wanted, abs=1e-3)
 
 
 @needs_gpu

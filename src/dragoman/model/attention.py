@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from dragoman.model.dropout import Dropout
+from dragoman.model.few_queries import are_few, attend_with_few
 from dragoman.model.linear import Linear, linears
 from dragoman.model.rotation import Rotate, unrotated
 from dragoman.model.softmax import softmax
@@ -47,27 +48,60 @@ class KeysAndValues:
 
     def compact(self, places: Int[Tensor, "batch kept"], *, room: int) -> "KeysAndValues":
         """Copy these slots of each row of the batch, with room after them."""
-        batch, heads, length, d_k = self.keys.shape
         # The same copy fills the room with the first slot. Uninitialised, it might hold NaN, and
         # although a hidden slot has a weight of zero, zero times NaN is NaN.
         places = F.pad(places, (0, room))
-        row_starts = torch.arange(batch * heads, device=places.device) * length
-        chosen = (row_starts.view(batch, heads, 1) + places[:, None]).flatten()
+        return KeysAndValues(_take(self.keys, places), _take(self.values, places), room)
 
-        def copy(whole: Tensor) -> Tensor:
-            copied = whole.flatten(end_dim=2).index_select(0, chosen)
-            return copied.view(batch, heads, places.size(1), d_k)
+    def laid_out(self) -> "KeysAndValues":
+        """Lay out in memory, once, what every step of a search reads.
 
-        return KeysAndValues(copy(self.keys), copy(self.values), room)
-
-    def contiguous(self) -> "KeysAndValues":
-        """Make each head contiguous once; otherwise every product copies it again."""
-        return KeysAndValues(keys=self.keys.contiguous(), values=self.values.contiguous())
+        On a CPU each head lies apart; otherwise every product copies it again. On a GPU the heads
+        of a slot lie side by side: the longer what is copied as one is, the faster is `compact`.
+        """
+        lay_out = _by_slot if self.keys.is_cuda else torch.Tensor.contiguous
+        return KeysAndValues(keys=lay_out(self.keys), values=lay_out(self.values))
 
     def select(self, rows: Int[Tensor, " kept"]) -> "KeysAndValues":
         """Keep these rows of the batch."""
-        keys, values = (both.index_select(0, rows) for both in (self.keys, self.values))
+        keys, values = (_select(both, rows) for both in (self.keys, self.values))
         return KeysAndValues(keys, values, self.room)
+
+
+def _by_slot(
+    heads: Float[Tensor, "batch heads memory d_k"],
+) -> Float[Tensor, "batch heads memory d_k"]:
+    """Let the heads of each slot lie side by side in memory."""
+    return heads.transpose(1, 2).contiguous().transpose(1, 2)
+
+
+def _is_by_slot(heads: Float[Tensor, "batch heads memory d_k"]) -> bool:
+    return not heads.is_contiguous() and heads.transpose(1, 2).is_contiguous()
+
+
+def _take(
+    heads: Float[Tensor, "batch heads memory d_k"], places: Int[Tensor, "batch kept"]
+) -> Float[Tensor, "batch heads kept d_k"]:
+    """Copy some slots of each row, and keep how they are laid out."""
+    batch, num_heads, length, d_k = heads.shape
+    if _is_by_slot(heads):
+        slots = heads.transpose(1, 2).reshape(batch * length, num_heads * d_k)
+        chosen = torch.arange(batch, device=places.device)[:, None] * length + places
+        taken = slots.index_select(0, chosen.flatten())
+        return taken.view(batch, places.size(1), num_heads, d_k).transpose(1, 2)
+    row_starts = torch.arange(batch * num_heads, device=places.device) * length
+    chosen = row_starts.view(batch, num_heads, 1) + places[:, None]
+    taken = heads.reshape(-1, d_k).index_select(0, chosen.flatten())
+    return taken.view(batch, num_heads, places.size(1), d_k)
+
+
+def _select(
+    heads: Float[Tensor, "batch heads memory d_k"], rows: Int[Tensor, " kept"]
+) -> Float[Tensor, "kept heads memory d_k"]:
+    """Copy some rows, and keep how they are laid out."""
+    if _is_by_slot(heads):
+        return heads.transpose(1, 2).index_select(0, rows).transpose(1, 2)
+    return heads.index_select(0, rows)
 
 
 def attention_weights(
@@ -125,6 +159,8 @@ class ScaledDotProductAttention(nn.Module):
         is_compiled_training = torch.compiler.is_compiling() and self.training
         if is_compiled_training and rate == 0.0 and mask is not None and is_one_tile(q, mask):
             heads = attend(q, k, v, mask)
+        elif mask is not None and are_few(q, mask):
+            heads = attend_with_few(q, k, v, mask)
         else:
             heads = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=rate)
         return _in_rows(heads, batch)

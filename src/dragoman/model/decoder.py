@@ -217,8 +217,7 @@ class Decoder(nn.Module):
     ) -> DecoderState:
         """Project the encoded source once for each block; no target token is seen yet."""
         blocks = tuple(
-            BlockState(block.cross_attention.project(memory).contiguous())
-            for block in self._blocks()
+            BlockState(block.cross_attention.project(memory).laid_out()) for block in self._blocks()
         )
         nothing = torch.zeros(len(memory), 1, 0, dtype=torch.bool, device=memory.device)
         return DecoderState(blocks, source_mask, length=0, visible=nothing)

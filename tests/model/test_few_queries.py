@@ -1,0 +1,91 @@
+"""Attention of few queries in a search on a GPU; the kernel itself is interpreted here."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from dragoman.model import few_queries
+from dragoman.model.attention import KeysAndValues
+from dragoman.model.few_queries import is_usable
+
+KERNEL = """
+import torch
+from dragoman.kernels.few_queries import attend_to_cache
+from dragoman.model.attention import attention_weights
+from dragoman.model.tile_attention import empty_heads
+
+
+def head_after_head(length, width):
+    return torch.randn(3, 2, length, width)
+
+
+def slot_after_slot(length, width):
+    return torch.randn(3, length, 2, width).transpose(1, 2)
+
+
+def number_after_number(length, width):
+    return torch.randn(3, 2, width, length).mT
+
+
+torch.manual_seed(1)
+for layout in (head_after_head, slot_after_slot, number_after_number):
+    for queries, memory, width in ((1, 1, 16), (4, 48, 32), (15, 33, 64), (5, 70, 16)):
+        for rows, masked_queries in ((3, queries), (1, queries), (3, 1)):
+            mask = torch.rand(rows, 1, masked_queries, memory) < 0.6
+            mask[..., :32] &= torch.rand(rows, 1, 1, 1) < 0.5  # a whole tile is hidden from some
+            mask[..., -1] = True
+            q, k, v = (layout(length, width) for length in (queries, memory, memory))
+            found = empty_heads(q)
+            attend_to_cache(q, k, v, mask, found)
+            torch.testing.assert_close(found, attention_weights(q, k, mask) @ v)
+
+            longer = [torch.cat([each, layout(17, width)], dim=2) for each in (k, v)]
+            hidden = torch.cat([mask, torch.zeros(*mask.shape[:3], 17, dtype=torch.bool)], dim=3)
+            among_hidden = empty_heads(q)
+            attend_to_cache(q, *longer, hidden, among_hidden)
+            assert torch.equal(among_hidden, found)
+"""
+
+
+@pytest.mark.skipif(importlib.util.find_spec("triton") is None, reason="there is no Triton")
+def test_the_kernel_computes_equation_1_and_hidden_slots_change_no_bit() -> None:
+    environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+
+    subprocess.run([sys.executable, "-c", KERNEL], env=environment, check=True)
+
+
+def test_what_cannot_be_compiled_is_not_used_and_the_reason_is_told(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(few_queries, "HAS_TRITON", True)
+    monkeypatch.setitem(sys.modules, "triton", None)  # what imports it fails
+    monkeypatch.delitem(sys.modules, "dragoman.kernels.few_queries", raising=False)
+
+    assert not is_usable.__wrapped__(torch.device("cpu"))
+
+    assert "as Triton could not compile ours: import of triton halted" in caplog.text
+
+
+def test_a_cache_keeps_its_layout_and_its_slots() -> None:
+    """On a GPU the heads of a slot lie side by side, and are copied as one."""
+    whole = torch.randn(3, 2, 5, 4)
+    places = torch.tensor([[4, 0, 2], [1, 1, 3], [0, 2, 4]])
+    rows = torch.tensor([2, 0])
+
+    by_head = KeysAndValues(whole, whole + 1)
+    by_slot = KeysAndValues(
+        *(each.transpose(1, 2).contiguous().transpose(1, 2) for each in (whole, whole + 1))
+    )
+    for cache in (by_head, by_slot):
+        kept = cache.compact(places, room=2).select(rows)
+        for found, given in ((kept.keys, whole), (kept.values, whole + 1)):
+            for row, origin in enumerate(rows.tolist()):
+                expected = given[origin][:, [*places[origin].tolist(), 0, 0]]
+                assert torch.equal(found[row], expected)
+            assert found.is_contiguous() == (cache is by_head)
+            assert found.transpose(1, 2).is_contiguous() == (cache is by_slot)
+        assert kept.room == 2
