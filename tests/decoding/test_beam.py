@@ -18,10 +18,11 @@ from tests.decoding.table_model import (
     written_down,
 )
 
-from dragoman.decoding.beam import Beams, Standings, beam_search, why_over
+from dragoman.decoding.beam import Beams, Ended, beam_search, why_over
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.greedy import greedy_search
 from dragoman.decoding.hypothesis import Hypothesis
+from dragoman.decoding.problem import SearchProblem
 from dragoman.decoding.search import search
 
 A, B, C = 4, 5, 6
@@ -310,24 +311,25 @@ def test_all_searches_at_once_are_over_when_each_is(n_best: int, patience: int) 
         for best in (-1.0, -2.0, -4.0, -math.inf)
         for limit in (3, 4, 7)
     ]
-    most = torch.full((len(possible), 5), -math.inf, dtype=torch.float64)
-    for row, (scores, _, _) in zip(most, possible, strict=True):
-        row[: len(scores)] = torch.tensor(scores)
     limits = [limit for *_, limit in possible]
-    beams = Beams(
-        sentences=torch.arange(len(possible)),
-        tokens=torch.zeros(len(possible), 1, 5, dtype=torch.long),
-        token_log_probabilities=torch.zeros(len(possible), 1, 4),
-        log_probabilities=torch.tensor([[best] for _, best, _ in possible]),
-    )
-    standings = Standings(
+    best = torch.full((len(possible), 5), -math.inf, dtype=torch.float64)
+    for row, (scores, _, _) in zip(best, possible, strict=True):
+        row[: len(scores)] = torch.tensor(scores)
+    of_each = Ended(
         limits=torch.tensor(limits),
         penalties=torch.tensor(list(map(config.penalty, limits)), dtype=torch.float64),
-        num_ended=torch.zeros(len(possible), dtype=torch.long),
-        best=torch.full((len(possible), n_best), -math.inf, dtype=torch.float64),
+        count=best.isfinite().sum(dim=1),
+        scores=best[:, :n_best],
+        tokens=torch.zeros(len(possible), n_best, 5, dtype=torch.long),
+        token_log_probabilities=torch.zeros(len(possible), n_best, 4),
+    )
+    beams = Beams(
+        tokens=torch.zeros(len(possible), 1, 5, dtype=torch.long),
+        token_log_probabilities=torch.zeros(len(possible), 1, 4),
+        log_probabilities=torch.tensor([[of_best] for _, of_best, _ in possible]),
     )
 
-    over = standings.add(most[:, 3:]).add(most[:, :3]).are_over(beams, config)
+    over = of_each.are_over(beams, config)
 
     def ended(score: float) -> Hypothesis:
         return Hypothesis(
@@ -339,6 +341,22 @@ def test_all_searches_at_once_are_over_when_each_is(n_best: int, patience: int) 
         )
 
     assert over.tolist() == [
-        why_over(list(map(ended, scores)), best, 4, limit, config) is not None
-        for scores, best, limit in possible
+        why_over(list(map(ended, scores)), of_best, 4, limit, config) is not None
+        for scores, of_best, limit in possible
     ]
+
+
+@pytest.mark.parametrize("n_best", [1, 3])
+@pytest.mark.parametrize("beam_size", [1, 4])
+def test_a_step_before_the_device_is_asked_changes_nothing(
+    beam_size: int, n_best: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a GPU: sentences leave the batch a step later."""
+    models = [random_model(seed, vocab_size=VOCAB) for seed in range(40)]
+    lengths = [1 + seed % 7 for seed in range(40)]
+    config = SearchConfig(beam_size=beam_size, n_best=min(n_best, beam_size))
+    usual = search(problem(models, source_lengths=lengths), config)
+
+    monkeypatch.setattr(SearchProblem, "runs_ahead", True)
+
+    assert search(problem(models, source_lengths=lengths), config) == usual

@@ -2,24 +2,22 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
+from torch.nn import functional as F
 
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import Hypothesis, build_hypothesis
-from dragoman.decoding.problem import SearchProblem, State, worth_dropping
+from dragoman.decoding.problem import SearchProblem, State
 
 
 @dataclass(frozen=True)
 class Beams:
     """Prefixes of translations, best first: the same number for each sentence."""
-
-    sentences: Int[Tensor, " sentences"]
-    """Which sentence of the problem each row belongs to."""
 
     tokens: Int[Tensor, "sentences prefixes length"]
     """BOS, then what was decoded."""
@@ -50,7 +48,6 @@ class Beams:
         """Choose prefixes of each sentence."""
         sentences = torch.arange(len(prefixes), device=prefixes.device)[:, None]
         return Beams(
-            self.sentences,
             self.tokens[sentences, prefixes],
             self.token_log_probabilities[sentences, prefixes],
             self.log_probabilities[sentences, prefixes],
@@ -59,19 +56,24 @@ class Beams:
     def select(self, kept: Int[Tensor, " kept"]) -> "Beams":
         """Continue with some of the sentences."""
         return Beams(
-            self.sentences[kept],
-            self.tokens[kept],
-            self.token_log_probabilities[kept],
-            self.log_probabilities[kept],
+            self.tokens[kept], self.token_log_probabilities[kept], self.log_probabilities[kept]
         )
 
 
+Rows = tuple[
+    Int[Tensor, "sentences prefixes length"],
+    Float[Tensor, "sentences prefixes decoded"],
+    Bool[Tensor, "sentences prefixes"],
+]
+"""Tokens after BOS, the log-probability of each, and which of the prefixes are meant."""
+
+
 @dataclass(frozen=True)
-class Standings:
-    """What decides when the search for each sentence is over.
+class Ended:
+    """The translations that have ended, and what decides when the search for a sentence is over.
 
     A batch may have thousands of sentences, so all of them are compared at once, where the model
-    computes, and only translations that are among the best are copied to the host.
+    computes. The host reads those of a sentence when it leaves the batch.
     """
 
     limits: Int[Tensor, " sentences"]
@@ -80,30 +82,56 @@ class Standings:
     penalties: Float[Tensor, " sentences"]
     """The length penalties of that many tokens."""
 
-    num_ended: Int[Tensor, " sentences"]
+    count: Int[Tensor, " sentences"]
     """How many translations have ended."""
 
-    best: Float[Tensor, "sentences n_best"]
-    """The scores of the best of them, best first; minus infinity where there are fewer."""
+    scores: Float[Tensor, "sentences n_best"]
+    """Those of the best of them, best first; minus infinity where there are fewer."""
 
-    def add(self, scores: Float[Tensor, "sentences candidates"]) -> "Standings":
-        """Count candidates that ended; the others have minus infinity as score."""
-        best = torch.cat([self.best, scores], dim=1).topk(self.best.size(1), dim=1).values
-        num_ended = self.num_ended + scores.isfinite().sum(dim=1)
-        return replace(self, num_ended=num_ended, best=best)
+    tokens: Int[Tensor, "sentences n_best length"]
+    """The best, as in `Beams`, with the end repeated after it."""
+
+    token_log_probabilities: Float[Tensor, "sentences n_best decoded"]
+    """Zero after the end."""
+
+    def add(self, candidates: Beams, eos: int, config: SearchConfig) -> "Ended":
+        """Set aside the candidates within the beam that end."""
+        values = candidates.token_log_probabilities
+        is_new = (candidates.tokens[..., -1] == eos) & candidates.is_live
+        is_new[:, config.beam_size :] = False
+        if is_new.is_cpu and not is_new.any():  # a GPU would have to be waited for
+            return self
+        # Exact enough to be compared with those of `build_hypothesis`.
+        sums = values.sum(dim=2, dtype=torch.float64).masked_fill(~is_new, -math.inf)
+        scores = torch.cat([self.scores, sums / config.penalty(candidates.length)], dim=1)
+        # Stable, so that of equals the first one stays.
+        order = scores.argsort(dim=1, descending=True, stable=True)[:, : self.scores.size(1)]
+        longer = candidates.length - self.token_log_probabilities.size(2)
+        tokens = torch.cat([F.pad(self.tokens, (0, longer), value=eos), candidates.tokens], dim=1)
+        values = torch.cat([F.pad(self.token_log_probabilities, (0, longer)), values], dim=1)
+        return replace(
+            self,
+            count=self.count + is_new.sum(dim=1),
+            scores=scores.gather(1, order),
+            tokens=tokens.take_along_dim(order[..., None], dim=1),
+            token_log_probabilities=values.take_along_dim(order[..., None], dim=1),
+        )
 
     def are_over(self, beams: Beams, config: SearchConfig) -> Bool[Tensor, " sentences"]:
         """Tell for which sentences `why_over` has a reason."""
-        enough = self.num_ended >= config.patience * config.beam_size
-        worst, bounds = self.best[:, -1], beams.log_probabilities[:, 0] / self.penalties
-        nothing_better = (self.num_ended >= config.n_best) & (worst >= bounds)
+        enough = self.count >= config.patience * config.beam_size
+        worst, bounds = self.scores[:, -1], beams.log_probabilities[:, 0] / self.penalties
+        nothing_better = (self.count >= config.n_best) & (worst >= bounds)
         return enough | nothing_better | (self.limits <= beams.length)
 
-    def select(self, kept: Int[Tensor, " kept"]) -> "Standings":
+    @property
+    def best(self) -> Rows:
+        """The tokens, their log-probabilities, and which of them there are."""
+        return self.tokens, self.token_log_probabilities, self.scores > -math.inf
+
+    def select(self, kept: Int[Tensor, " kept"]) -> "Ended":
         """Continue with some of the sentences."""
-        return Standings(
-            self.limits[kept], self.penalties[kept], self.num_ended[kept], self.best[kept]
-        )
+        return Ended(*(getattr(self, field.name)[kept] for field in fields(self)))
 
 
 Observer = Callable[[Beams, Tensor, Beams], None]
@@ -135,41 +163,42 @@ def beam_search(
     fewer than `n_best` did.
     """
     found: list[list[Hypothesis]] = [[] for _ in problem.sources]
-    standings = _no_standings(problem, config)
+    limits = torch.tensor(problem.limits(config), dtype=torch.long)
+    followed = torch.arange(len(limits))
+    ended = _nothing_ended(limits, config, problem.device)
     beams, logits, state = _start(problem, config.beam_size)
-    while True:
+    while len(followed):
         candidates, parents = _extend(problem, beams, logits)
-        scores = _scores_of_ended(candidates, problem.eos, config)
-        is_better = scores > standings.best[:, -1:]
-        standings = standings.add(scores)
+        ended = ended.add(candidates, problem.eos, config)
         survivors = _survivors(candidates, problem.eos, config.beam_size)
         beams, state = candidates.take(survivors), state.reorder(parents.gather(1, survivors))
-        over = standings.are_over(beams, config)
-        is_stopped = over[:, None] & beams.is_live & (standings.num_ended < config.n_best)[:, None]
-        _collect(candidates, is_better, found, problem.eos, config)
-        _collect(beams, is_stopped, found, problem.eos, config)
+        over = ended.are_over(beams, config)
+        if beams.length >= limits[followed].min():
+            unfinished = (over & (ended.count < config.n_best))[:, None] & beams.is_live
+            of_these = (beams.tokens, beams.token_log_probabilities, unfinished)
+            _collect(found, followed, of_these, problem.eos, config)
         beams = beams.drop(over)
         if observer is not None:
             observer(candidates, parents, beams)
-        going = beams.is_live[:, 0].nonzero()[:, 0]
-        if worth_dropping(len(beams.sentences) - len(going), len(beams.sentences)):
-            beams, standings = beams.select(going), standings.select(going)
-            state = state.select(going)
-        if not len(beams.sentences):
-            return found
-        logits, state = problem.step(beams.tokens[..., -1], state)
+        going, logits, state = problem.advance(beams.tokens[..., -1], state, beams.is_live[:, 0])
+        if going is not None:
+            kept, left = (places.nonzero()[:, 0].to(problem.device) for places in (going, ~going))
+            _collect(found, followed[~going], ended.select(left).best, problem.eos, config)
+            followed, beams, ended = followed[going], beams.select(kept), ended.select(kept)
+    return found
 
 
-def _no_standings(problem: SearchProblem[State], config: SearchConfig) -> Standings:
+def _nothing_ended(limits: Tensor, config: SearchConfig, device: torch.device) -> Ended:
     """Begin where nothing has ended."""
-    limits = problem.limits(config)
-    penalties = [config.penalty(limit) for limit in limits]
-    like = torch.tensor(penalties, dtype=torch.float64, device=problem.device)
-    return Standings(
-        limits=torch.tensor(limits, dtype=torch.long, device=problem.device),
+    penalties = [config.penalty(limit) for limit in limits.tolist()]
+    like = torch.tensor(penalties, dtype=torch.float64, device=device)
+    return Ended(
+        limits=limits.to(device),
         penalties=like,
-        num_ended=torch.zeros_like(like, dtype=torch.long),
-        best=like.new_full((len(limits), config.n_best), -math.inf),
+        count=torch.zeros_like(like, dtype=torch.long),
+        scores=like.new_full((len(limits), config.n_best), -math.inf),
+        tokens=torch.zeros(len(limits), config.n_best, 1, dtype=torch.long, device=device),
+        token_log_probabilities=torch.zeros(len(limits), config.n_best, 0, device=device),
     )
 
 
@@ -184,7 +213,6 @@ def _start(problem: SearchProblem[State], beam_size: int) -> tuple[Beams, Tensor
     log_probabilities = beginning.token_log_probabilities.sum(dim=2).repeat(1, beam_size)
     log_probabilities[:, 1:] = -math.inf
     beams = Beams(
-        sentences=torch.arange(len(problem.sources), device=problem.device),
         tokens=beginning.tokens.expand(-1, beam_size, -1),
         token_log_probabilities=beginning.token_log_probabilities.expand(-1, beam_size, -1),
         log_probabilities=log_probabilities,
@@ -209,26 +237,11 @@ def _extend(
     parents = places // count
     before = beams.take(parents)
     candidates = Beams(
-        beams.sentences,
         torch.cat([before.tokens, tokens], dim=2),
         torch.cat([before.token_log_probabilities, of_tokens], dim=2),
         best,
     )
     return candidates, parents
-
-
-def _scores_of_ended(
-    candidates: Beams, eos: int, config: SearchConfig
-) -> Float[Tensor, "sentences candidates"]:
-    """Score the candidates that end within the beam; the others get minus infinity.
-
-    The sums are exact enough to be compared with those of `build_hypothesis`.
-    """
-    values = candidates.token_log_probabilities
-    ended = (candidates.tokens[..., -1] == eos) & candidates.is_live
-    ended[:, config.beam_size :] = False
-    sums = values.sum(dim=2, dtype=torch.float64).masked_fill(~ended, -math.inf)
-    return sums / config.penalty(candidates.length)
 
 
 def _survivors(candidates: Beams, eos: int, beam_size: int) -> Int[Tensor, "sentences prefixes"]:
@@ -258,14 +271,19 @@ def why_over(
 
 
 def _collect(
-    beams: Beams, chosen: Tensor, found: list[list[Hypothesis]], eos: int, config: SearchConfig
+    found: list[list[Hypothesis]],
+    sentences: Int[Tensor, " sentences"],
+    rows: Rows,
+    eos: int,
+    config: SearchConfig,
 ) -> None:
-    """Copy the chosen prefixes to the host; keep the best, those that did not end after others."""
-    sentences = beams.sentences[chosen.nonzero()[:, 0]].tolist()
-    tokens = beams.tokens[chosen][:, 1:].tolist()
-    log_probabilities = beams.token_log_probabilities[chosen].tolist()
-    for sentence, ids, values in zip(sentences, tokens, log_probabilities, strict=True):
+    """Copy translations to the host, and keep the best; unfinished ones come after the others."""
+    tokens, log_probabilities, chosen = rows
+    places = sentences[chosen.nonzero()[:, 0].cpu()].tolist()
+    of_chosen = tokens[chosen][:, 1:].tolist(), log_probabilities[chosen].tolist()
+    for sentence, ids, values in zip(places, *of_chosen, strict=True):
+        length = ids.index(eos) + 1 if eos in ids else len(ids)
         kept = found[sentence]
-        kept.append(build_hypothesis(ids, values, eos=eos, config=config))
+        kept.append(build_hypothesis(ids[:length], values[:length], eos=eos, config=config))
         kept.sort(key=lambda hypothesis: (not hypothesis.finished, -hypothesis.score))
         del kept[config.n_best :]

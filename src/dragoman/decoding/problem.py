@@ -5,13 +5,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Generic, Protocol, TypeVar, runtime_checkable
+from typing import Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from dragoman.decoding.config import SearchConfig
+from dragoman.decoding.host_copy import HostCopy
 from dragoman.decoding.top_tokens import top_tokens
 
 IN_CACHE = 2**18
@@ -78,6 +79,11 @@ class SearchProblem(Generic[State]):
     def _forbidden(self) -> Int[Tensor, " forbidden"]:
         return torch.tensor(self.forbidden, dtype=torch.long, device=self.device)
 
+    @property
+    def runs_ahead(self) -> bool:
+        """Whether the device computes while the host goes on."""
+        return self.device.type == "cuda"
+
     def begin(self, width: int) -> "Beginning[State]":
         """Let the model read the beginning of each translation, up to its last token.
 
@@ -100,6 +106,32 @@ class SearchProblem(Generic[State]):
             torch.cat(values, dim=2).expand(-1, width, -1),
             state.reorder(the_only_one.expand(-1, width)),
         )
+
+    def advance(
+        self,
+        tokens: Int[Tensor, "batch prefixes"],
+        state: State,
+        is_going: Bool[Tensor, " batch"],
+    ) -> "Advance[State]":
+        """Step from the last tokens of each sentence, without those that are complete if that pays.
+
+        A GPU is told the step before it is asked which sentences go on; otherwise it would have
+        nothing to do while it is told, and the host nothing while it computes. So the last step of
+        a batch is one that nobody needs.
+        """
+        asked = HostCopy(is_going)
+        stepped = self.step(tokens, state) if self.runs_ahead else None
+        going = asked.wait()
+        num_going = int(going.sum())
+        if not worth_dropping(len(going) - num_going, len(going)):
+            return Advance(None, *(stepped or self.step(tokens, state)))
+        kept = going.nonzero()[:, 0].to(self.device)
+        if stepped is not None:
+            logits, state = stepped
+            return Advance(going, logits[kept], state.select(kept))
+        if num_going == 0:
+            return Advance(going, torch.empty(0, tokens.size(1), 0), state)
+        return Advance(going, *self.step(tokens[kept], state.select(kept)))
 
     def limits(self, config: SearchConfig) -> list[int]:
         """Compute how many tokens each translation may have, its end included."""
@@ -133,6 +165,18 @@ class SearchProblem(Generic[State]):
             strict=True,
         )
         return torch.cat(best), torch.cat(tokens)
+
+
+class Advance(NamedTuple, Generic[State]):
+    """What a step gives, for the sentences that are left."""
+
+    going: Bool[Tensor, " batch"] | None
+    """On the host, which sentences are left; nothing if no sentence is dropped."""
+
+    logits: Float[Tensor, "left prefixes _vocab"]
+    """Of the next token."""
+
+    state: State
 
 
 @dataclass(frozen=True)

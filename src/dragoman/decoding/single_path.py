@@ -7,7 +7,7 @@ from torch import Tensor
 
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import Hypothesis, build_hypothesis
-from dragoman.decoding.problem import SearchProblem, State, worth_dropping
+from dragoman.decoding.problem import SearchProblem, State
 
 Choose = Callable[[Tensor, Tensor, int], tuple[Tensor, Tensor]]
 """(logits of shape (sentences, paths, vocab), which sentence of the problem each belongs to,
@@ -24,23 +24,23 @@ def follow_single_paths(
     sentences = torch.arange(len(problem.sources), device=problem.device)
     tokens, values, state = beginning.tokens, beginning.token_log_probabilities, beginning.state
     ended = torch.zeros(len(sentences), num_paths, dtype=torch.bool, device=problem.device)
+    logits, state = problem.step(tokens[..., -1], state)
     while len(sentences):
-        logits, state = problem.step(tokens[..., -1], state)
         of_chosen, chosen = choose(logits, sentences, values.size(2))
         values = torch.cat([values, of_chosen[..., None]], dim=2)
         tokens = torch.cat([tokens, chosen[..., None]], dim=2)
         ended |= (chosen == problem.eos) | (limits <= values.size(2))[:, None]
-        complete = ended.all(dim=1)
-        if worth_dropping(int(complete.sum()), len(sentences)):
-            of_complete = (t[complete].tolist() for t in (sentences, limits, tokens, values))
+        going, logits, state = problem.advance(tokens[..., -1], state, ~ended.all(dim=1))
+        if going is not None:
+            kept, left = (places.nonzero()[:, 0].to(problem.device) for places in (going, ~going))
+            of_complete = (each[left].tolist() for each in (sentences, limits, tokens, values))
             for sentence, limit, *paths in zip(*of_complete, strict=True):
                 found[sentence] = [
                     _read(ids[1:], of_ids, limit, problem.eos, config)
                     for ids, of_ids in zip(*paths, strict=True)
                 ]
-            kept = (~complete).nonzero()[:, 0]
             sentences, limits, tokens = sentences[kept], limits[kept], tokens[kept]
-            values, ended, state = values[kept], ended[kept], state.select(kept)
+            values, ended = values[kept], ended[kept]
     return found
 
 

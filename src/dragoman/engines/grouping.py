@@ -34,11 +34,17 @@ def even_budget(lengths: Sequence[int], most: int, num_workers: int) -> int:
     >>> even_budget([4] * 10, most=30, num_workers=1), even_budget([4] * 10, most=30, num_workers=4)
     (25, 15)
     """
+    longest_first = sorted(filter(None, lengths), reverse=True)
 
-    def makes_few(budget: int) -> bool:
-        return sum(1 for _ in group_by_length(lengths, budget)) <= num_batches
+    def count_batches(budget: int) -> int:
+        num_batches = place = 0
+        while place < len(longest_first):
+            place += max(1, budget // (longest_first[place] + 1))
+            num_batches += 1
+        return num_batches
 
-    needed = sum(1 for _ in group_by_length(lengths, most))
-    num_batches = math.ceil(needed / num_workers) * num_workers
+    num_batches = math.ceil(count_batches(most) / num_workers) * num_workers
     least = most // LEAST_SHARE
-    return least + bisect_left(range(least, most), True, key=makes_few)
+    return least + bisect_left(
+        range(least, most), True, key=lambda budget: count_batches(budget) <= num_batches
+    )
