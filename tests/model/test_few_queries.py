@@ -76,10 +76,11 @@ def test_a_cache_keeps_its_layout_and_its_slots() -> None:
     places = torch.tensor([[4, 0, 2], [1, 1, 3], [0, 2, 4]])
     rows = torch.tensor([2, 0])
 
+    def by_slot_in_memory(heads: torch.Tensor) -> torch.Tensor:
+        return heads.transpose(1, 2).contiguous().transpose(1, 2)
+
     by_head = KeysAndValues(whole, whole + 1)
-    by_slot = KeysAndValues(
-        *(each.transpose(1, 2).contiguous().transpose(1, 2) for each in (whole, whole + 1))
-    )
+    by_slot = KeysAndValues(by_slot_in_memory(whole), by_slot_in_memory(whole + 1))
     for cache in (by_head, by_slot):
         kept = cache.compact(places, room=2).select(rows)
         for found, given in ((kept.keys, whole), (kept.values, whole + 1)):

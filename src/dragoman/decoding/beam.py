@@ -14,6 +14,10 @@ from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import Hypothesis, build_hypothesis
 from dragoman.decoding.problem import SearchProblem, State
 
+FEW_SENTENCES = 256
+"""A GPU is asked whether something has ended only if there are so few that it has little to do: to
+be told what to do then takes longer than to wait for it."""
+
 
 @dataclass(frozen=True)
 class Beams:
@@ -99,7 +103,7 @@ class Ended:
         values = candidates.token_log_probabilities
         is_new = (candidates.tokens[..., -1] == eos) & candidates.is_live
         is_new[:, config.beam_size :] = False
-        if is_new.is_cpu and not is_new.any():  # a GPU would have to be waited for
+        if (is_new.is_cpu or len(is_new) <= FEW_SENTENCES) and not is_new.any():
             return self
         # Exact enough to be compared with those of `build_hypothesis`.
         sums = values.sum(dim=2, dtype=torch.float64).masked_fill(~is_new, -math.inf)

@@ -38,8 +38,10 @@ MOST_TIMES_AS_MANY = 4
 CACHE = 3 * 2**23
 """...as long as the keys and values of the sources, which every step reads, take no more bytes."""
 
-BYTES_PER_TOKEN = 2**17
-"""A GPU decodes together as many tokens as its memory has such pieces: some 640,000 with 80 GB."""
+CACHES_PER_TOKEN = 12
+"""A GPU decodes together as many tokens as its memory would hold if each took so many times the
+keys and values of a position: with a `base` model in bf16 some 580,000 with 80 GB. They take about
+half of it: a greedy search with such a model took six times as much as keys and values."""
 
 PLACES = REGISTER
 """Sources are padded to at least this many tokens. Attention to fewer is computed by other kernels,
@@ -97,7 +99,7 @@ class PyTorchEngine:
             else tuple(forbidden_ids)
         )
         self._shortlist = shortlist
-        self._tokens_per_batch = tokens_per_batch or _tokens_per_batch(self.device)
+        self._tokens_per_batch = tokens_per_batch or _tokens_per_batch(transformer)
         device_decides = tokens_per_batch is None and self.device.type == "cpu"
         self._tokens_in_cache = _tokens_in_cache(transformer) if device_decides else 0
 
@@ -251,18 +253,25 @@ class PyTorchEngine:
         return torch.from_numpy(padded).to(self.device)
 
 
-def _tokens_per_batch(device: torch.device) -> int:
+def _tokens_per_batch(transformer: Transformer) -> int:
     """Choose how many tokens are decoded together."""
+    device = next(transformer.parameters()).device
     if device.type != "cuda":
         return TOKENS_PER_BATCH
-    return torch.cuda.get_device_properties(device).total_memory // BYTES_PER_TOKEN
+    memory = torch.cuda.get_device_properties(device).total_memory
+    return memory // (CACHES_PER_TOKEN * _bytes_in_cache(transformer))
 
 
 def _tokens_in_cache(transformer: Transformer) -> int:
     """Count the source tokens whose keys and values fit into `CACHE`."""
+    return CACHE // _bytes_in_cache(transformer)
+
+
+def _bytes_in_cache(transformer: Transformer) -> int:
+    """Tell how much memory the keys and values of a position take."""
     config = transformer.config
     numbers = 2 * config.num_decoder_layers * config.d_model
-    return CACHE // (numbers * next(transformer.parameters()).element_size())
+    return numbers * next(transformer.parameters()).element_size()
 
 
 def _batches(
