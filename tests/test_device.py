@@ -159,5 +159,7 @@ def test_the_threads_of_a_training_do_not_spin_for_long(command: str, tmp_path: 
 
     usual = {"OMP_WAIT_POLICY": "", "GOMP_SPINCOUNT": ""}
     assert "GOMP_SPINCOUNT = '5000'" in said(**usual)
+    if command != "train":  # all set it in the same place
+        return
     assert "GOMP_SPINCOUNT = '7'" in said(**usual | {"GOMP_SPINCOUNT": "7"})
     assert "GOMP_SPINCOUNT = '5000'" not in said(**usual | {"OMP_WAIT_POLICY": "active"})
