@@ -8,6 +8,7 @@ it takes to read their keys and values once, as the kernel of our own in
 
 import functools
 import logging
+import textwrap
 
 import torch
 from jaxtyping import Bool, Float
@@ -68,7 +69,7 @@ def is_usable(device: torch.device) -> bool:
     try:
         attend_with_few(one, one, one, torch.ones(1, 1, 1, 1, dtype=torch.bool, device=device))
     except Exception as error:  # whatever a compiler or a file system may say
-        reason = " ".join(str(error).split()) or type(error).__name__
+        reason = textwrap.shorten(str(error), 200, placeholder=" ...") or type(error).__name__
         log.warning("translation uses slower kernels, as Triton could not compile ours: %s", reason)
         return False
     return True
