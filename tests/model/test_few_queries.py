@@ -1,16 +1,19 @@
 """Attention of few queries in a search on a GPU; the kernel itself is interpreted here."""
 
+import contextlib
 import importlib.util
 import os
 import subprocess
 import sys
+import types
+from collections.abc import Iterator
 
 import pytest
 import torch
 
 from dragoman.model import few_queries
 from dragoman.model.attention import KeysAndValues
-from dragoman.model.few_queries import is_usable
+from dragoman.model.few_queries import attend_with_few, is_usable
 
 KERNEL = """
 import torch
@@ -65,9 +68,64 @@ def test_what_cannot_be_compiled_is_not_used_and_the_reason_is_told(
     monkeypatch.setitem(sys.modules, "triton", None)  # what imports it fails
     monkeypatch.delitem(sys.modules, "dragoman.kernels.few_queries", raising=False)
 
-    assert not is_usable.__wrapped__(torch.device("cpu"))
+    assert not is_usable.__wrapped__(torch.device("cpu"), torch.float32, 16)
 
     assert "as Triton could not compile ours: import of triton halted" in caplog.text
+
+
+def test_it_is_tried_in_the_format_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PyTorch computes in bf16 on older GPUs, too, for which Triton cannot compile it."""
+
+    def attend(queries: torch.Tensor, *others: torch.Tensor) -> torch.Tensor:
+        if (queries.dtype, queries.size(3)) == (torch.bfloat16, 64):
+            raise RuntimeError("requires sm_80")
+        return queries
+
+    monkeypatch.setattr(few_queries, "HAS_TRITON", True)
+    monkeypatch.setattr(few_queries, "attend_with_few", attend)
+
+    on_cpu = torch.device("cpu")
+    assert is_usable.__wrapped__(on_cpu, torch.float32, 64)
+    assert is_usable.__wrapped__(on_cpu, torch.bfloat16, 32)
+    assert not is_usable.__wrapped__(on_cpu, torch.bfloat16, 64)
+
+
+def test_too_little_memory_is_no_reason_to_do_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who has run out of memory searches in halves; the next try may have enough."""
+
+    def fail(*given: torch.Tensor) -> torch.Tensor:
+        raise torch.OutOfMemoryError
+
+    monkeypatch.setattr(few_queries, "HAS_TRITON", True)
+    monkeypatch.setattr(few_queries, "attend_with_few", fail)
+
+    with pytest.raises(torch.OutOfMemoryError):
+        is_usable.__wrapped__(torch.device("cpu"), torch.float32, 16)
+
+
+def test_the_kernel_is_launched_where_its_queries_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Triton would compute on the current device: the first GPU, whatever `--device` says."""
+    current: list[torch.Tensor] = []
+    launched: list[bool] = []
+
+    @contextlib.contextmanager
+    def device_of(tensor: torch.Tensor) -> Iterator[None]:
+        current.append(tensor)
+        yield
+        current.pop()
+
+    def launch(queries: torch.Tensor, *others: torch.Tensor) -> None:
+        launched.append(any(tensor is queries for tensor in current))
+
+    kernels = types.ModuleType("dragoman.kernels.few_queries")
+    monkeypatch.setattr(kernels, "attend_to_cache", launch, raising=False)
+    monkeypatch.setitem(sys.modules, kernels.__name__, kernels)
+    monkeypatch.setattr(torch.cuda, "device_of", device_of)
+
+    one = torch.ones(1, 1, 1, 16)
+    attend_with_few(one, one, one, torch.ones(1, 1, 1, 1, dtype=torch.bool))
+
+    assert launched == [True]
 
 
 def test_a_cache_keeps_its_layout_and_its_slots() -> None:

@@ -16,17 +16,16 @@ from torch import Tensor
 
 from dragoman.kernels import HAS_TRITON
 from dragoman.model.softmax import REGISTER
-from dragoman.model.tile_attention import empty_heads
+from dragoman.model.tile_attention import WIDTHS, empty_heads
 
 FORMATS = (torch.bfloat16, torch.float16, torch.float32)
-WIDTHS = (16, 32, 64, 128)
 
 log = logging.getLogger(__name__)
 
 
 def are_few(
     queries: Float[Tensor, "rows heads queries d_k"],
-    mask: Bool[Tensor, "_rows _heads _queries memory"] | None,
+    mask: Bool[Tensor, "_rows _heads _queries memory"],
 ) -> bool:
     """Tell whether `attend_with_few` takes such queries; nothing that is learnt from is taken.
 
@@ -36,13 +35,12 @@ def are_few(
     return (
         queries.is_cuda
         and queries.size(2) < REGISTER
-        and mask is not None
         and mask.size(1) == 1
         and queries.dtype in FORMATS
         and queries.size(3) in WIDTHS
         and not torch.is_grad_enabled()
         and not torch.compiler.is_compiling()
-        and is_usable(queries.device)
+        and is_usable(queries.device, queries.dtype, queries.size(3))
     )
 
 
@@ -56,18 +54,25 @@ def attend_with_few(
     from dragoman.kernels.few_queries import attend_to_cache
 
     found = empty_heads(queries)
-    attend_to_cache(queries, keys, values, mask, found)
+    with torch.cuda.device_of(queries):  # Triton computes on the current one
+        attend_to_cache(queries, keys, values, mask, found)
     return found
 
 
 @functools.cache
-def is_usable(device: torch.device) -> bool:
-    """Try the kernel once: Triton needs a C compiler, Python's headers, and a place for files."""
+def is_usable(device: torch.device, dtype: torch.dtype, width: int) -> bool:
+    """Try the kernel once for such queries.
+
+    Triton needs a C compiler, Python's headers and a place for files, and not every GPU computes in
+    every format.
+    """
     if not HAS_TRITON:
         return False
-    one = torch.ones(1, 1, 1, WIDTHS[0], device=device)
+    one = torch.ones(1, 1, 1, width, dtype=dtype, device=device)
     try:
         attend_with_few(one, one, one, torch.ones(1, 1, 1, 1, dtype=torch.bool, device=device))
+    except torch.OutOfMemoryError:  # says nothing about the kernel; there may be more later
+        raise
     except Exception as error:  # whatever a compiler or a file system may say
         reason = textwrap.shorten(str(error), 200, placeholder=" ...") or type(error).__name__
         log.warning("translation uses slower kernels, as Triton could not compile ours: %s", reason)
