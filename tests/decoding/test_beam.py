@@ -3,6 +3,7 @@
 import itertools
 import math
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -17,7 +18,10 @@ from tests.decoding.table_model import (
     random_model,
     written_down,
 )
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
+from dragoman.decoding import beam
 from dragoman.decoding.beam import Beams, Ended, beam_search, why_over
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.greedy import greedy_search
@@ -360,3 +364,24 @@ def test_a_step_before_the_device_is_asked_changes_nothing(
     monkeypatch.setattr(SearchProblem, "runs_ahead", True)
 
     assert search(problem(models, source_lengths=lengths), config) == usual
+
+
+def test_a_device_without_double_precision_is_not_asked_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class SinglePrecision(TorchDispatchMode):
+        def __torch_dispatch__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            found = func(*args, **(kwargs or {}))
+            for each in tree_leaves(found):
+                assert not isinstance(each, torch.Tensor) or each.dtype != torch.float64
+            return found
+
+    models = [random_model(seed, vocab_size=VOCAB) for seed in range(5)]
+    config = SearchConfig(beam_size=3, n_best=2)
+    usual = search(problem(models), config)
+    monkeypatch.setattr(beam, "WITHOUT_FLOAT64", ("cpu",))
+
+    with SinglePrecision():  # type: ignore[no-untyped-call]
+        assert search(problem(models), config) == usual

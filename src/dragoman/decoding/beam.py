@@ -18,6 +18,9 @@ FEW_SENTENCES = 256
 """A GPU is asked whether something has ended only if there are so few that it has little to do: to
 be told what to do then takes longer than to wait for it."""
 
+WITHOUT_FLOAT64 = ("mps",)
+"""Devices that compute in single precision only."""
+
 
 @dataclass(frozen=True)
 class Beams:
@@ -105,8 +108,7 @@ class Ended:
         is_new[:, config.beam_size :] = False
         if (is_new.is_cpu or len(is_new) <= FEW_SENTENCES) and not is_new.any():
             return self
-        # Exact enough to be compared with those of `build_hypothesis`.
-        sums = values.sum(dim=2, dtype=torch.float64).masked_fill(~is_new, -math.inf)
+        sums = values.sum(dim=2, dtype=self.scores.dtype).masked_fill(~is_new, -math.inf)
         scores = torch.cat([self.scores, sums / config.penalty(candidates.length)], dim=1)
         # Stable, so that of equals the first one stays.
         order = scores.argsort(dim=1, descending=True, stable=True)[:, : self.scores.size(1)]
@@ -195,7 +197,9 @@ def beam_search(
 def _nothing_ended(limits: Tensor, config: SearchConfig, device: torch.device) -> Ended:
     """Begin where nothing has ended."""
     penalties = [config.penalty(limit) for limit in limits.tolist()]
-    like = torch.tensor(penalties, dtype=torch.float64, device=device)
+    # Double precision is exact enough for scores to be compared as those of `build_hypothesis`.
+    precision = torch.float32 if device.type in WITHOUT_FLOAT64 else torch.float64
+    like = torch.tensor(penalties, dtype=precision, device=device)
     return Ended(
         limits=limits.to(device),
         penalties=like,
