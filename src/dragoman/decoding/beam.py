@@ -196,15 +196,15 @@ def beam_search(
 
 def _nothing_ended(limits: Tensor, config: SearchConfig, device: torch.device) -> Ended:
     """Begin where nothing has ended."""
-    penalties = [config.penalty(limit) for limit in limits.tolist()]
+    of_limits = [config.penalty(limit) for limit in limits.tolist()]
     # Double precision is exact enough for scores to be compared as those of `build_hypothesis`.
     precision = torch.float32 if device.type in WITHOUT_FLOAT64 else torch.float64
-    like = torch.tensor(penalties, dtype=precision, device=device)
+    penalties = torch.tensor(of_limits, dtype=precision, device=device)
     return Ended(
         limits=limits.to(device),
-        penalties=like,
-        count=torch.zeros_like(like, dtype=torch.long),
-        scores=like.new_full((len(limits), config.n_best), -math.inf),
+        penalties=penalties,
+        count=torch.zeros_like(penalties, dtype=torch.long),
+        scores=penalties.new_full((len(limits), config.n_best), -math.inf),
         tokens=torch.zeros(len(limits), config.n_best, 1, dtype=torch.long, device=device),
         token_log_probabilities=torch.zeros(len(limits), config.n_best, 0, device=device),
     )

@@ -1,7 +1,7 @@
 """What a GPU does, written in Triton, which comes with PyTorch for GPUs.
 
 No kernel is imported before a GPU needs it, nor checked for types: Triton compiles the source, and
-needs a C compiler for that, for which only compiled trainings ask.
+needs a C compiler for that. Compiled trainings ask for one; a search does without if there is none.
 """
 
 import importlib.util
