@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 
 from dragoman.confidence import Word
+from dragoman.languages.casing import WITH_ANOTHER_I
 from dragoman.languages.codes import base_language
 from dragoman.terms.capitals import (
     has_capitals_alone,
@@ -15,9 +16,6 @@ from dragoman.terms.finder import TermFinder
 from dragoman.terms.term import Term, cut_at_terms
 from dragoman.tokenizers.normalisation import undirected, visible
 from dragoman.tokenizers.sentences import cut_margins
-
-WITH_ANOTHER_I = frozenset({"tr", "az"})
-"""Languages in which the lower case of I is not i."""
 
 
 @dataclass(frozen=True)

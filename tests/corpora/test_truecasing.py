@@ -7,7 +7,7 @@ from dragoman.corpora.truecasing import Truecaser
 
 @pytest.fixture
 def truecaser() -> Truecaser:
-    learnt = Truecaser()
+    learnt = Truecaser("en")
     for text in (
         "The old mayor of Rome met Tom's sister in May.",
         "In May we may go to Rome, and I may stay with the NATO people.",
@@ -51,3 +51,10 @@ def test_only_the_case_changes(truecaser: Truecaser) -> None:
     restored = truecaser.restore(text)
 
     assert restored.casefold() == text.casefold()
+
+
+def test_turkish_has_two_pairs_of_i() -> None:
+    truecaser = Truecaser("tr")
+    truecaser.learn("Kardeşim de İstanbul ve Isparta yolunda.")
+
+    assert truecaser.restore("istanbul ve ısparta. iyi. ışık") == "İstanbul ve Isparta. İyi. Işık"

@@ -19,6 +19,7 @@ from dragoman.terms.protected import find_protected
         ("12 FILES LEFT", "12 files left"),
         ("ОТКРЫТЬ ФАЙЛ", "Открыть файл"),
         ("ΟΔΟΣ ΑΝΟΙΚΤΗ", "Οδος ανοικτη"),  # with its last sigma
+        ("ΑΣ ΠΑΜΕ ΣΠΙΤΙ", "Ας παμε σπιτι"),
     ],
 )
 def test_a_sentence_in_capitals_is_written_with_small_letters(text: str, small: str) -> None:

@@ -70,6 +70,15 @@ def test_a_capital_i_with_a_dot_is_an_i() -> None:
     assert not find_term_faults(glossary.find("statistics"), [], "\u0130statistik ve")
 
 
+def test_turkish_has_two_pairs_of_i() -> None:
+    terms = {"ilaç": ("x",), "ısıtıcı": ("y",), "İzmir": ("z",)}
+    text = "İlaç, ISITICI ve izmir; ılaç, isıtıcı, Izmir"
+    found = Glossary(terms, languages=("tr", "en")).find(text)
+    assert [each.writings[0] for each in found] == ["x", "y", "z"]
+    (term,) = Glossary({"it": ("iyi",)}, languages=("en", "tr")).find("IT")
+    assert term.writings == ("iyi", "İyi", "İYİ")
+
+
 def test_terms_that_differ_in_case_share_their_translations() -> None:
     glossary = Glossary({"File": ("Archivio",), "file": ("documento",), "a  b": ("c",)})
     (found,) = glossary.find("the file")

@@ -96,7 +96,7 @@ def clean_corpora(
     """
     evaluation = _evaluation_sentences(corpora, languages)
     seen = SeenPairs()
-    casing = _Casing(needed=any(corpus.truecase for corpus in corpora.train))
+    casing = _Casing(languages, needed=any(corpus.truecase for corpus in corpora.train))
     for corpus in corpora.train:
         cleaned, overlap = CleaningReport(), OverlapReport(corpus.file)
         signs = Signs(corpus, languages)
@@ -125,9 +125,9 @@ def _evaluation_sentences(
 class _Casing:
     """The case of the words of both languages, learnt from the corpora that are cased."""
 
-    def __init__(self, *, needed: bool) -> None:
+    def __init__(self, languages: tuple[str, str], *, needed: bool) -> None:
         self._needed = needed
-        self._truecasers = (Truecaser(), Truecaser())
+        self._truecasers = (Truecaser(languages[0]), Truecaser(languages[1]))
 
     def of_pairs(self, corpus: CorpusConfig, pairs: Iterable[Pair]) -> Iterator[tuple[str, str]]:
         """Normalise the pairs of a corpus and learn their case, or restore it."""

@@ -9,6 +9,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
+from dragoman.languages.casing import in_small_letters, with_capital
+
 _WORD = re.compile(r"[^\W\d_]+")
 _NOTHING_YET = re.compile(r"\W*$")
 _SENTENCE_END = re.compile(r"(?s:.*\w)?+[^\w.!?…]*[.!?…][^\w\s]*\s")
@@ -19,7 +21,9 @@ a table of contents, would take cubic time."""
 class Truecaser:
     """Learns the case of words from text of one language, and restores it in other text."""
 
-    def __init__(self) -> None:
+    def __init__(self, language: str) -> None:
+        """Take the code of the language, which decides what the capitals of letters are."""
+        self._language = language
         self._forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
 
     def learn(self, text: str) -> None:
@@ -27,7 +31,7 @@ class Truecaser:
         within = [word[0] for word, begins in _words(text) if not begins]
         if 2 * sum(not word.islower() for word in within) <= len(within):
             for word in within:
-                self._forms[word.lower()][word] += 1
+                self._forms[in_small_letters(word, self._language)][word] += 1
 
     def restore(self, text: str) -> str:
         """Write lower-case words as they are mostly written; existing capitals stay."""
@@ -42,7 +46,7 @@ class Truecaser:
             return word
         forms = self._forms.get(word)
         cased = forms.most_common(1)[0][0] if forms else word
-        return cased[0].title() + cased[1:] if begins else cased
+        return with_capital(cased, self._language) if begins else cased
 
 
 def _words(text: str) -> Iterator[tuple[re.Match[str], bool]]:

@@ -37,8 +37,9 @@ def with_small_letters(text: str, kept: Sequence[Term]) -> str:
     first, *others = cut_at_terms(text, kept)
     others[1::2] = map(str.lower, others[1::2])
     beginning = _BEGINNING.match(first)
-    start = beginning.end() if beginning else 0
-    return first[:start] + first[start:].lower() + "".join(others)
+    kept_capital = first[: beginning.end() if beginning else 0]
+    rest = first.lower()[len(kept_capital.lower()) :]  # what is before it decides about a last Σ
+    return kept_capital + rest + "".join(others)
 
 
 def with_capitals(text: str, kept: Sequence[Term]) -> str:

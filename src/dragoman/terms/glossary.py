@@ -10,6 +10,7 @@ from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.parallel_text import read_pairs
 from dragoman.corpora.spreadsheet import is_heading
 from dragoman.corpora.text_file import CorpusError
+from dragoman.languages.casing import in_capitals, in_small_letters, with_capital
 from dragoman.languages.scripts import is_mark
 from dragoman.terms.term import PRESCRIBABLE, WORD_CHARACTER, Term, is_of_word
 from dragoman.tokenizers.normalisation import learnable
@@ -26,13 +27,24 @@ class Glossary:
         preferred: The preferred translation of each term, both as they were given.
     """
 
-    def __init__(self, translations: Mapping[str, tuple[str, ...]]) -> None:
-        """Take the translations of each term, the preferred one first."""
+    def __init__(
+        self,
+        translations: Mapping[str, tuple[str, ...]],
+        *,
+        languages: tuple[str, str] = ("en", "en"),
+    ) -> None:
+        """Take the translations of each term, the preferred one first.
+
+        Args:
+            translations: The translations of each term.
+            languages: Of terms and translations; they decide what the capitals of letters are.
+        """
+        self._source_language, self._target_language = languages
         self.preferred = {source: targets[0] for source, targets in translations.items()}
         self._translations: dict[str, tuple[str, ...]] = {}
         for source, targets in translations.items():
-            known = self._translations.get(_key(source), ())
-            self._translations[_key(source)] = (*known, *targets)
+            known = self._translations.get(self._key(source), ())
+            self._translations[self._key(source)] = (*known, *targets)
         longest_first = sorted(map(learnable, translations), key=len, reverse=True)
         patterns = [_any_of(bounds, terms) for bounds, terms in groupby(longest_first, _bounds)]
         self._pattern = re.compile("|".join(patterns) or r"(?!)", re.IGNORECASE)
@@ -80,7 +92,7 @@ class Glossary:
                         "source does; remove the line, or write only words"
                     )
             translations[source] = (*translations.get(source, ()), target)
-        return cls(translations)
+        return cls(translations, languages=languages)
 
     def find(self, text: str) -> list[Term]:
         """Find the terms in a text, in order."""
@@ -89,17 +101,24 @@ class Glossary:
                 kind="glossary",
                 start=found.start(),
                 end=found.end(),
-                writings=_cased(self._translations[_key(found.group())], found.group()),
+                writings=self._cased(self._translations[key], found.group()),
             )
             for found in self._pattern.finditer(text)
-            if _key(found.group()) in self._translations  # the pattern matches ı as i
+            if (key := self._key(found.group())) in self._translations  # the pattern takes ı for i
             and not _touches_mark(text, *found.span())
         ]
 
+    def _key(self, term: str) -> str:
+        """Undo what the pattern allows: other case, other white space, letters apart from marks."""
+        return in_small_letters(learnable(term), self._source_language)
 
-def _key(term: str) -> str:
-    """Undo what the pattern allows: other case, other white space, letters apart from marks."""
-    return learnable(term).lower()
+    def _cased(self, targets: tuple[str, ...], found: str) -> tuple[str, ...]:
+        """Allow a translation to begin a sentence, or to be in capitals as the source is."""
+        language = self._target_language
+        writings = [*targets, *(with_capital(target, language) for target in targets)]
+        if found.isupper() and len(found) > 1:
+            writings += [in_capitals(target, language) for target in targets]
+        return tuple(dict.fromkeys(writings))
 
 
 def _bounds(term: str) -> tuple[bool, bool]:
@@ -145,11 +164,3 @@ def _composed_or_not(word: str) -> str:
     decomposed = unicodedata.normalize("NFD", word)
     ways = [word] if word == decomposed else [word, decomposed]
     return "(?:" + "|".join(map(re.escape, ways)) + ")"
-
-
-def _cased(targets: tuple[str, ...], found: str) -> tuple[str, ...]:
-    """Allow a translation to begin a sentence, or to be in capitals as the source is."""
-    writings = [*targets, *(target[0].upper() + target[1:] for target in targets)]
-    if found.isupper() and len(found) > 1:
-        writings += [target.upper() for target in targets]
-    return tuple(dict.fromkeys(writings))

@@ -38,7 +38,7 @@ class TokenizerConfig:
 
     lowercase: bool = False
     """Convert upper case to lower, as some published tables do. Translations come out in lower
-    case."""
+    case. It is done alike in all languages, so Turkish I becomes i."""
 
     sampling: float = 0.0
     """Cut the training text differently in each epoch; 0 always cuts it the same way.
