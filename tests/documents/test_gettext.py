@@ -10,6 +10,7 @@ from tests.documents.translated import READER, translated
 from dragoman.corpora.gettext import escape, read_entries
 from dragoman.documents.document import DocumentError
 from dragoman.documents.gettext import take_po_apart
+from dragoman.markup.text_reader import TextReader
 
 HEADER = 'msgid ""\nmsgstr ""\n"Language: it\\n"\n"Content-Type: text/plain; charset=UTF-8\\n"\n\n'
 
@@ -157,9 +158,15 @@ def test_what_cannot_be_translated_is_refused(text: str, said: str) -> None:
         take_po_apart(text, READER)
 
 
-def test_a_region_makes_no_other_language() -> None:
-    text = HEADER.replace("it", "it_CH") + 'msgid "A cat"\nmsgstr ""\n'
+@pytest.mark.parametrize("code", ["it_CH", "it@euro"])
+def test_a_region_makes_no_other_language(code: str) -> None:
+    text = HEADER.replace("it", code) + 'msgid "A cat"\nmsgstr ""\n'
     assert "A CAT" in translated(text, take_po_apart)
+
+
+def test_another_script_is_another_language() -> None:
+    with pytest.raises(DocumentError, match="into sr_Cyrl, and the model into sr_Latn"):
+        take_po_apart(HEADER.replace("it", "sr_Cyrl"), TextReader("en", "sr_Latn"))
 
 
 @given(st.lists(st.text('ab .\n\t\\"%s<b>/{}', min_size=1), min_size=1, max_size=4))

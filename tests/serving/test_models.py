@@ -27,6 +27,8 @@ def serve(copier: tuple[Copier, ServedModel], *pairs: str) -> Models:
         ("en-zh_Hant en-zh_Hans zh-en", ("en", "zh-hans"), ("en", "zh_Hans")),
         ("en-zh_Hant en-zh_Hans zh-en", ("zh-Hans", "en"), ("zh", "en")),
         ("zh_Hans-zh_Hant", ("zh", "zh-hant"), ("zh_Hans", "zh_Hant")),
+        ("en-zh_Hans en-zh_Hant", ("en", "zh-TW"), ("en", "zh_Hant")),
+        ("en-sr_Latn en-sr_Cyrl", ("en", "sr-Cyrl-RS"), ("en", "sr_Cyrl")),
         ("zh_Hans-zh_Hant", ("zh-hant", "zh-hant"), ("zh_Hant", "zh_Hant")),
     ],
 )
@@ -37,6 +39,14 @@ def test_a_region_that_is_not_served_falls_back_to_what_is_translated(
     found: tuple[str, str],
 ) -> None:
     assert serve(copier, *pairs.split()).find_pair(*wanted) == found
+
+
+@pytest.mark.parametrize(("pair", "wanted"), [("en-zh_Hans", "zh-Hant"), ("en-sr_Cyrl", "sr-Latn")])
+def test_another_script_of_a_language_is_not_served(
+    copier: tuple[Copier, ServedModel], pair: str, wanted: str
+) -> None:
+    with pytest.raises(RefusalError, match=f"'{wanted}' is not served; the languages are en, "):
+        serve(copier, pair).find_pair("en", wanted)
 
 
 def test_a_target_is_looked_for_among_targets_where_no_source_is_named(

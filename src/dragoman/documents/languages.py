@@ -1,7 +1,7 @@
 """Whether a file is in the languages of a model."""
 
 from dragoman.documents.document import DocumentError
-from dragoman.languages.codes import base_language
+from dragoman.languages.codes import stands_in_for
 
 
 def check_language(code: str, of_model: str, line: int, direction: str) -> None:
@@ -14,9 +14,9 @@ def check_language(code: str, of_model: str, line: int, direction: str) -> None:
         direction: "from" or "into".
 
     Raises:
-        DocumentError: the languages differ, regions aside.
+        DocumentError: the languages or their scripts differ, regions aside.
     """
-    if code and of_model and base_language(code) != base_language(of_model):
+    if code and of_model and not stands_in_for(code, of_model):
         raise DocumentError(
             line, f"it translates {direction} {code}, and the model {direction} {of_model}"
         )

@@ -61,14 +61,25 @@ _CODE_OF = {
 }
 
 
+_LETTERS_OF_SCRIPT = 4
+"""In a code of ISO 15924; those of regions are shorter."""
+
+_SCRIPT_OF_REGION = {"cn": "hans", "sg": "hans", "hk": "hant", "mo": "hant", "tw": "hant"}
+"""In which script Chinese is written there; many programs name it so."""
+
+
 def language_name(code: str) -> str:
     """Name a language in English; an unknown code is its own name.
 
     >>> language_name("it"), language_name("pt_BR"), language_name("deu"), language_name("tlh")
     ('Italian', 'Portuguese (BR)', 'German', 'tlh')
+    >>> language_name("ZH-HANS")
+    'Chinese (Hans)'
     """
     base, _, region = code.replace("_", "-").partition("-")
     name, *_ = _NAMES_OF.get(base_language(base), [base])
+    if len(region) == _LETTERS_OF_SCRIPT:
+        region = region.title()
     return f"{name} ({region})" if region else name
 
 
@@ -145,11 +156,33 @@ def _differ_in_having_a_region(one: str, other: str) -> bool:
 def base_language(code: str) -> str:
     """Return the language of a code, without its region, and with two letters if it has two.
 
-    >>> base_language("EN-GB"), base_language("zho_Hans"), base_language("ceb")
-    ('en', 'zh', 'ceb')
+    >>> base_language("EN-GB"), base_language("zho_Hans"), base_language("sr@latin")
+    ('en', 'zh', 'sr')
     """
-    base = code.replace("_", "-").partition("-")[0].lower()
+    base = re.split("[-_@]", code, maxsplit=1)[0].lower()
     return _CODE_OF.get(base, base)
+
+
+def stands_in_for(code: str, other: str) -> bool:
+    """Tell whether two codes are of one language, regions aside, and name no two scripts of it.
+
+    >>> stands_in_for("pt-BR", "pt_PT"), stands_in_for("sr-Latn", "sr")
+    (True, True)
+    >>> stands_in_for("sr-Latn", "sr-Cyrl-RS"), stands_in_for("zh-Hans", "zh-TW")
+    (False, False)
+    """
+    if base_language(code) != base_language(other):
+        return False
+    one, another = _named_script(code), _named_script(other)
+    return one is None or another is None or one == another
+
+
+def _named_script(code: str) -> str | None:
+    """Return the script that a code names, in small letters; regions of Chinese name theirs."""
+    subtags = code.replace("_", "-").lower().split("-")[1:]
+    if base_language(code) == "zh":
+        subtags = [_SCRIPT_OF_REGION.get(subtag, subtag) for subtag in subtags]
+    return next((subtag for subtag in subtags if len(subtag) == _LETTERS_OF_SCRIPT), None)
 
 
 def language_tag(code: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dragoman.errors import UsageError
-from dragoman.languages.codes import base_language, same_language
+from dragoman.languages.codes import same_language, stands_in_for
 from dragoman.markup.text_reader import TextReader
 from dragoman.model_directory import ModelDirectory
 from dragoman.serving.insight import Insight
@@ -124,6 +124,8 @@ class Models:
     def find_target(self, wanted: str, *, source: str | None = None) -> str:
         """Find the target that a client means; for a region that is not here, the language.
 
+        Another script is not what a client means: zh-Hans is not given for zh-Hant.
+
         Into pt may be into pt_BR, though there is a model from pt.
 
         Args:
@@ -136,7 +138,7 @@ class Models:
         targets = [
             model.target
             for model in self.all
-            if source is None or base_language(model.source) == base_language(source)
+            if source is None or stands_in_for(model.source, source)
         ]
         return _nearest(wanted, targets) or self._nearest_of_all(wanted)
 
@@ -177,7 +179,7 @@ class Models:
 def _nearest(wanted: str, codes: Sequence[str]) -> str | None:
     """Find a language among others, or else the first one that differs in its region."""
     same = [code for code in codes if same_language(code, wanted)]
-    alike = [code for code in codes if base_language(code) == base_language(wanted)]
+    alike = [code for code in codes if stands_in_for(code, wanted)]
     return next(iter(same + alike), None)
 
 
