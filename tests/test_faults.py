@@ -117,6 +117,9 @@ def test_what_stays_in_the_language_of_the_source_is_a_copy(translation: str, co
         ("المعلم يريد التفاحة.", ("ar", "fa"), False),  # three words may be names
         ("東京都。", ("ja", "en"), False),  # too short
         ("北京大学图书馆", ("zh", "ja"), False),  # it is written so there, too
+        ("老师今天想要旧的苹果。", ("zh_Hans", "ja"), True),
+        ("老师今天想要“旧的苹果”。", ("zh", "ko"), True),
+        ("老师の今天想要旧的苹果。", ("zh", "ja"), False),
         ("iPhone 15 Pro Max (256GB)", ("en", "ja"), False),
         ("老师今天想要旧的苹果。", ("zh", "tlh"), False),  # in Klingon's script, perhaps
     ],

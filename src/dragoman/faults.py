@@ -171,20 +171,28 @@ def _copies_script(source: str, translation: str, languages: tuple[str, str] | N
     """Tell whether a translation is its source, in letters that its own language does not have.
 
     These are seen where words are not, as in Chinese and Hindi. Names in Latin letters may stay.
+    Japanese and Korean have Chinese letters, too, but no sentence has them alone.
     """
     if languages is None or translation.split() != source.split():
         return False
-    foreign = _foreign(languages)
-    letters = [] if foreign is None else foreign.findall(translation)
-    return sum(map(str.isalpha, letters)) >= FEWEST_FOREIGN
+    of_source, of_target = (scripts_of(language) - {"Latin"} for language in languages)
+    if not scripts_of(languages[1]):
+        return False
+    own = of_target - of_source
+    is_foreign_sentence = own and _ENDED.search(translation) and not _num_letters(translation, own)
+    scripts = of_source if is_foreign_sentence else of_source - of_target
+    return _num_letters(translation, scripts) >= FEWEST_FOREIGN
+
+
+def _num_letters(text: str, scripts: frozenset[str]) -> int:
+    """Count the letters of a text that belong to some scripts."""
+    return sum(map(str.isalpha, _letters_of(scripts).findall(text)))
 
 
 @cache
-def _foreign(languages: tuple[str, str]) -> re.Pattern[str] | None:
-    """Return a pattern for what only the source language is written with, unless it is Latin."""
-    of_source, of_target = map(scripts_of, languages)
-    scripts = of_source - of_target - {"Latin"} if of_target else ()
-    return re.compile("[" + "".join(RANGES[name] for name in scripts) + "]") if scripts else None
+def _letters_of(scripts: frozenset[str]) -> re.Pattern[str]:
+    ranges = "".join(RANGES[name] for name in scripts)
+    return re.compile(f"[{ranges}]" if ranges else "(?!)")
 
 
 @cache
