@@ -144,7 +144,7 @@ def _edit_tag(token: Token, reader: TextReader) -> Iterator[Edit]:
             replacement = Rewritten(reader.read_string(each.value), each.write)
         elif each.name in ("lang", "xml:lang"):
             replacement = each.write(_translated_language(each.value, token.name, reader))
-        elif each.name == "dir" and token.name in ("html", "body") and _turns(reader):
+        elif each.name == "dir" and _is_turned(each.value, token.name, values, reader):
             replacement = each.write(_direction(reader.target))
         elif token.name == "meta" and each.name in ("charset", "content"):
             replacement = each.write(_in_utf_8(each, values))
@@ -187,6 +187,17 @@ def _translated_language(code: str, element: str, reader: TextReader) -> str:
 def _turns(reader: TextReader) -> bool:
     """Tell whether a translation runs in the other direction, so that a page has to say so."""
     return is_right_to_left(reader.source) != is_right_to_left(reader.target)
+
+
+def _is_turned(direction: str, element: str, values: Mapping[str, str], reader: TextReader) -> bool:
+    """Tell whether an element turns with its text: the page, or what names the language, too.
+
+    Elsewhere the direction may be that of something that stays, such as code.
+    """
+    language = values.get("lang", values.get("xml:lang", ""))
+    is_of_source = base_language(language) == base_language(reader.source)
+    runs_alike = direction.lower() == _direction(reader.source)
+    return _turns(reader) and (element in ("html", "body") or (is_of_source and runs_alike))
 
 
 def _direction(language: str) -> str:
