@@ -15,8 +15,8 @@ from dragoman.decoding.hypothesis import Hypothesis, build_hypothesis
 from dragoman.decoding.problem import SearchProblem, State
 
 FEW_SENTENCES = 256
-"""A GPU is asked whether something has ended only if there are so few that it has little to do: to
-be told what to do then takes longer than to wait for it."""
+"""A GPU that has more is not asked whether anything has ended: the host would wait for all that the
+GPU is still to do."""
 
 WITHOUT_FLOAT64 = ("mps",)
 """Devices that compute in single precision only."""
