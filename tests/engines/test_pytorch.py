@@ -441,7 +441,7 @@ def test_a_cpu_has_more_sentences_at_once_if_its_cache_holds_them(
     monkeypatch.setattr(torch, "get_num_threads", lambda: 1)  # several share what there is
     engine, asked = PyTorchEngine(transformer, SPECIAL), []
 
-    def pose(sources: Sequence[Sequence[int]], prefixes: Sequence[Sequence[int]]) -> object:
+    def pose(sources: Sequence[Sequence[int]], *rest: object) -> object:
         asked.append(sum(len(source) + 1 for source in sources))
         raise ValueError("it is known how many are searched at once")
 
@@ -460,11 +460,11 @@ def test_a_batch_that_does_not_fit_into_the_memory_of_a_gpu_is_searched_in_halve
     expected = engine.search(sources, LONG)
     pose, asked = engine._pose, []
 
-    def pose_two(sources: Sequence[Sequence[int]], prefixes: Sequence[Sequence[int]]) -> object:
+    def pose_two(sources: Sequence[Sequence[int]], *rest: Any) -> object:
         asked.append(len(sources))
         if len(sources) > most:
             raise torch.OutOfMemoryError
-        return pose(sources, prefixes)
+        return pose(sources, *rest)
 
     monkeypatch.setattr(engine, "_pose", pose_two)
     most = 2

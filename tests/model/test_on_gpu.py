@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from torch.backends import cuda
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from dragoman import cli
+from dragoman.decoding import problem
 from dragoman.decoding.config import SearchConfig
 from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.model.attention import ScaledDotProductAttention, attention_weights
@@ -167,20 +169,50 @@ def test_attention_of_a_search_computes_equation_1(
 
 @needs_gpu
 @pytest.mark.parametrize("beam_size", [1, 4])
-def test_a_search_finds_what_the_processor_finds(beam_size: int) -> None:
-    """In single precision, with sentences that leave the batch at different times."""
-    torch.manual_seed(1)
-    config = replace(SMALL, d_model=64)
-    model = Transformer(config, source_vocab_size=20, target_vocab_size=20, padding_id=0).eval()
+@pytest.mark.parametrize("positional_encoding", ["interleaved", "rotary"])
+@pytest.mark.parametrize("num_begun", [0, 5])
+def test_a_search_finds_what_the_processor_finds(
+    beam_size: int, positional_encoding: Any, num_begun: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In single precision, with sentences that leave the batch at different times.
+
+    Some steps are replayed, others are not, and several threads search at a time.
+    """
+    monkeypatch.setattr(problem, "FEW_SENTENCES", 20)  # fewer never leave before all do
+    model = build_model(positional_encoding)
     sources = [torch.randint(4, 20, (1 + i % 23,)).tolist() for i in range(60)]
-    special_ids, search = SpecialIds(), SearchConfig(beam_size=beam_size)
+    prefixes = [source[:1] * num_begun for source in sources]
+    search = SearchConfig(beam_size=beam_size)
 
-    expected = PyTorchEngine(model, special_ids).search(sources, search)
-    found = PyTorchEngine(model.cuda(), special_ids).search(sources, search)
+    expected = PyTorchEngine(model, SpecialIds()).search(sources, search, prefixes=prefixes)
+    engine = PyTorchEngine(model.cuda(), SpecialIds())
+    with ThreadPoolExecutor(3) as threads:
+        started = [
+            threads.submit(engine.search, sources, search, prefixes=prefixes) for _ in range(6)
+        ]
 
-    assert [h[0].ids for h in found] == [h[0].ids for h in expected]
-    scores, wanted = ([h[0].score for h in each] for each in (found, expected))
-    assert scores == pytest.approx(wanted, abs=1e-3)
+    for found in (search.result() for search in started):
+        assert [h[0].ids for h in found] == [h[0].ids for h in expected]
+        scores, wanted = ([h[0].score for h in each] for each in (found, expected))
+        assert scores == pytest.approx(wanted, abs=1e-3)
+
+
+@needs_gpu
+def test_recordings_take_no_more_memory_with_every_search() -> None:
+    model = build_model("rotary").cuda()
+    sources = [[5, 6, 7, 8], [9, 4], [8] * 20]
+    taken = []
+    for _ in range(20):
+        PyTorchEngine(model, SpecialIds()).search(sources, SearchConfig())
+        taken.append(torch.cuda.memory_reserved())
+
+    assert taken[-1] == taken[2]
+
+
+def build_model(positional_encoding: Any) -> Transformer:
+    torch.manual_seed(1)
+    config = replace(SMALL, d_model=64, positional_encoding=positional_encoding)
+    return Transformer(config, source_vocab_size=20, target_vocab_size=20, padding_id=0).eval()
 
 
 @needs_gpu

@@ -12,11 +12,7 @@ from torch.nn import functional as F
 
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import Hypothesis, build_hypothesis
-from dragoman.decoding.problem import SearchProblem, State
-
-FEW_SENTENCES = 256
-"""A GPU that has more is not asked whether anything has ended: the host would wait for all that the
-GPU is still to do."""
+from dragoman.decoding.problem import FEW_SENTENCES, SearchProblem, State
 
 WITHOUT_FLOAT64 = ("mps",)
 """Devices that compute in single precision only."""
@@ -106,6 +102,7 @@ class Ended:
         values = candidates.token_log_probabilities
         is_new = (candidates.tokens[..., -1] == eos) & candidates.is_live
         is_new[:, config.beam_size :] = False
+        # To ask a GPU is to wait for it, which only pays where it has little to do.
         if (is_new.is_cpu or len(is_new) <= FEW_SENTENCES) and not is_new.any():
             return self
         sums = values.sum(dim=2, dtype=self.scores.dtype).masked_fill(~is_new, -math.inf)

@@ -15,6 +15,9 @@ from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.host_copy import HostCopy
 from dragoman.decoding.top_tokens import top_tokens
 
+FEW_SENTENCES = 256
+"""A GPU computes a step for so many in hardly more time than for one."""
+
 IN_CACHE = 2**18
 """Numbers that a processor can work on without leaving its cache."""
 
@@ -123,7 +126,7 @@ class SearchProblem(Generic[State]):
         stepped = self.step(tokens, state) if self.runs_ahead else None
         going = asked.wait()
         num_going = int(going.sum())
-        if not worth_dropping(len(going) - num_going, len(going)):
+        if not worth_dropping(len(going) - num_going, len(going), on_gpu=self.runs_ahead):
             return Advance(None, *(stepped or self.step(tokens, state)))
         kept = going.nonzero()[:, 0].to(self.device)
         if stepped is not None:
@@ -193,10 +196,15 @@ class Beginning(Generic[State]):
     """It covers all tokens but the last, which is the next one to step from."""
 
 
-def worth_dropping(num_complete: int, num_followed: int) -> bool:
+def worth_dropping(num_complete: int, num_followed: int, *, on_gpu: bool = False) -> bool:
     """Tell whether the other sentences of a batch are faster without the complete ones.
 
     Dropping some means copying the state of the others, which costs more than a step with a few
-    rows that nobody needs.
+    rows that nobody needs. What a GPU has recorded it can no longer replay then, and few rows take
+    it as long as one.
     """
-    return num_complete * 4 >= num_followed
+    if num_complete == num_followed:
+        return True
+    if on_gpu and num_followed <= FEW_SENTENCES:
+        return False
+    return num_complete * (2 if on_gpu else 4) >= num_followed

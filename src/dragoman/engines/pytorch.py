@@ -3,9 +3,9 @@
 import copy
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
-from typing import TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 import torch
@@ -21,9 +21,11 @@ from dragoman.decoding.search import search
 from dragoman.decoding.top_tokens import top_tokens
 from dragoman.engines.grouping import even_budget, group_by_length
 from dragoman.engines.protocol import TEXTS_AT_ONCE, TEXTS_AT_ONCE_ON_GPU
+from dragoman.engines.recorded_steps import ALONE, RecordedSteps, Recorder
 from dragoman.engines.threads import for_each
 from dragoman.model.decoder import DecoderState
 from dragoman.model.linear import ROWS_AT_ONCE
+from dragoman.model.projection import Project
 from dragoman.model.softmax import REGISTER
 from dragoman.model.transformer import Transformer
 from dragoman.shortlist.shortlist import Shortlist
@@ -52,6 +54,17 @@ STATES_JUDGED_AT_ONCE = 256
 """Each has a logit for every token of the vocabulary."""
 
 Result = TypeVar("Result")
+
+
+@runtime_checkable
+class Step(Protocol):
+    """`Transformer.step`, or what does the same."""
+
+    def __call__(
+        self, tokens: Tensor, state: DecoderState, project: Project | None = None
+    ) -> tuple[Tensor, DecoderState]:
+        """Compute the logits of the tokens that follow these."""
+        ...
 
 
 class PyTorchEngine:
@@ -94,6 +107,7 @@ class PyTorchEngine:
             transformer = copy.deepcopy(transformer).to(dtype)
         self._transformer = transformer
         self._special_ids = special_ids
+        self._alone = ALONE if self.device.type == "cuda" else nullcontext()
         self._forbidden = (
             (special_ids.pad, special_ids.bos, special_ids.unk)
             if forbidden_ids is None
@@ -134,11 +148,13 @@ class PyTorchEngine:
         prefixes = prefixes or [()] * len(sources)
 
         def search_batch(batch: list[int]) -> list[list[Hypothesis]]:
-            return self._find(
-                self._pose([sources[i] for i in batch], [prefixes[i] for i in batch]),
-                config,
-                None if required is None else [required[i] for i in batch],
-            )
+            of_batch = None if required is None else [required[i] for i in batch]
+            with self._alone:
+                step = self._steps()
+                problem = self._pose(
+                    [sources[i] for i in batch], [prefixes[i] for i in batch], step
+                )
+                return self._find(problem, step, config, of_batch)
 
         results: list[list[Hypothesis]] = [[EMPTY] for _ in sources]
         num_workers = torch.get_num_threads() if self.device.type == "cpu" else 1
@@ -156,8 +172,8 @@ class PyTorchEngine:
         """Translate a sentence in up to `count` ways that diverge right after a prefix."""
         if not source:
             return [EMPTY]
-        with torch.inference_mode(), _evaluating(self._transformer):
-            problem = self._pose([source], [prefix])
+        with torch.inference_mode(), _evaluating(self._transformer), self._alone:
+            problem = self._pose([source], [prefix], self._transformer.step)
             beginning = problem.begin(1)
             logits, _ = problem.step(beginning.tokens[..., -1], beginning.state)
             log_probabilities = problem.log_probabilities(logits)[0, 0]
@@ -181,10 +197,11 @@ class PyTorchEngine:
         lengths = [1 + max(map(len, pair)) for pair in zip(sources, translations, strict=True)]
 
         def judge_batch(batch: list[int]) -> list[list[float]]:
-            source = self._pad([(*sources[i], eos) for i in batch])
-            target = self._pad([(bos, *translations[i]) for i in batch])
-            following = self._pad([(*translations[i], eos) for i in batch])
-            return self._judge(self._transformer.states(source, target), following).tolist()
+            with self._alone:
+                source = self._pad([(*sources[i], eos) for i in batch])
+                target = self._pad([(bos, *translations[i]) for i in batch])
+                following = self._pad([(*translations[i], eos) for i in batch])
+                return self._judge(self._transformer.states(source, target), following).tolist()
 
         with torch.inference_mode(), _evaluating(self._transformer):
             for batch in group_by_length(lengths, self._tokens_per_batch // 4):
@@ -213,6 +230,7 @@ class PyTorchEngine:
     def _find(
         self,
         problem: SearchProblem[DecoderState],
+        step: Step,
         config: SearchConfig,
         required: Sequence[Sequence[Phrase]] | None,
     ) -> list[list[Hypothesis]]:
@@ -222,17 +240,17 @@ class PyTorchEngine:
 
         def narrow(tokens: Tensor) -> partial[tuple[Tensor, DecoderState]]:
             projection = self._transformer.projection.narrow(tokens)
-            return partial(self._transformer.step, project=projection)
+            return partial(step, project=projection)
 
         listed = list(map(self._shortlist.tokens, problem.sources))
         return search_listed(problem, listed, narrow, config, required)
 
     def _pose(
-        self, sources: Sequence[Sequence[int]], prefixes: Sequence[Sequence[int]]
+        self, sources: Sequence[Sequence[int]], prefixes: Sequence[Sequence[int]], step: Step
     ) -> SearchProblem[DecoderState]:
         """Prepare to search for the translations of a batch of sentences."""
         return SearchProblem(
-            step=self._transformer.step,
+            step=step,
             state=self._transformer.start(
                 self._pad([(*source, self._special_ids.eos) for source in sources])
             ),
@@ -243,6 +261,12 @@ class PyTorchEngine:
             forbidden=self._forbidden,
             device=self.device,
         )
+
+    def _steps(self) -> Step:
+        """Return what computes the steps of a batch."""
+        if self.device.type != "cuda":
+            return self._transformer.step
+        return RecordedSteps(self._transformer, Recorder.of(self.device))
 
     def _pad(self, sequences: Sequence[Sequence[int]]) -> Int[Tensor, "batch length"]:
         """Pad sequences to a multiple of `ROWS_AT_ONCE` tokens, and to at least `PLACES`."""

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from dragoman.model.attention import KeysAndValues
 from dragoman.model.decoder import BlockState, DecoderBlock, DecoderState
 from dragoman.model.masks import padding_mask
-from dragoman.model.positional_encoding import SinusoidTable, sinusoids
+from dragoman.model.positional_encoding import Position, SinusoidTable, sinusoids
 from dragoman.model.transformer import Transformer
 
 Cache = Float[Tensor, "layer batch heads positions d_k"]
@@ -115,7 +115,9 @@ class FixedTable(SinusoidTable):
         super().__init__(like.width, like.convention)
         self.table = sinusoids(num_positions, like.width, like.convention)
 
-    def forward(self, length: int, *, first_position: int = 0) -> Float[Tensor, "length width"]:
+    def forward(
+        self, length: int, *, first_position: Position = 0
+    ) -> Float[Tensor, "length width"]:
         """Look up each position, which the graph checks; a slice would silently be shorter."""
         return self.table[torch.arange(length) + first_position]
 

@@ -94,29 +94,23 @@ def _attend(
     sums = tl.zeros([QUERIES, width], tl.float32)
     for first in range(0, num_keys, KEYS):
         key = first + tl.arange(0, KEYS)
-        is_key = key[:, None] < num_keys
-        k = tl.load(
-            _places(keys, key[:, None], keys_row, keys_head, keys_position, width),
-            mask=is_key,
-            other=0.0,
-        )
-        v = tl.load(
-            _places(values, key[:, None], values_row, values_head, values_position, width),
-            mask=is_key,
-            other=0.0,
-        )
-        is_visible = tl.load(
-            of_queries + key[None, :], mask=is_query & (key[None, :] < num_keys), other=0
-        )
-        scores = tl.dot(q, tl.trans(k), input_precision="ieee") * scale
-        scores = tl.where(is_visible != 0, scores, float("-inf"))
-        larger = tl.maximum(largest, tl.max(scores, axis=1)[:, None])
-        base = tl.where(larger == float("-inf"), 0.0, larger)
-        exponentials, change = tl.exp(scores - base), tl.exp(largest - base)
-        total = total * change + tl.sum(exponentials, axis=1)[:, None]
-        weighted = tl.dot(exponentials.to(v.dtype), v, input_precision="ieee")
-        sums = sums * change + weighted
-        largest = larger
+        there = key[None, :] < num_keys
+        is_visible = tl.load(of_queries + key[None, :], mask=is_query & there, other=0) != 0
+        if tl.max(is_visible.to(tl.int32)) > 0:  # hidden tiles are not read
+            position, is_key = key[:, None], key[:, None] < num_keys
+            places = _places(keys, position, keys_row, keys_head, keys_position, width)
+            k = tl.load(places, mask=is_key, other=0.0)
+            places = _places(values, position, values_row, values_head, values_position, width)
+            v = tl.load(places, mask=is_key, other=0.0)
+            scores = tl.dot(q, tl.trans(k), input_precision="ieee") * scale
+            scores = tl.where(is_visible, scores, float("-inf"))
+            larger = tl.maximum(largest, tl.max(scores, axis=1)[:, None])
+            base = tl.where(larger == float("-inf"), 0.0, larger)
+            exponentials, change = tl.exp(scores - base), tl.exp(largest - base)
+            total = total * change + tl.sum(exponentials, axis=1)[:, None]
+            weighted = tl.dot(exponentials.to(v.dtype), v, input_precision="ieee")
+            sums = sums * change + weighted
+            largest = larger
     heads = sums / tl.where(total == 0.0, 1.0, total)
     to = _places(found, query, found_row, found_head, found_position, width)
     tl.store(to, heads.to(found.dtype.element_ty), mask=is_query)

@@ -44,6 +44,10 @@ class KeysAndValues:
         begin, length = self.keys.size(2) - self.room, newer.keys.size(2)
         self.keys[:, :, begin : begin + length] = newer.keys
         self.values[:, :, begin : begin + length] = newer.values
+        return self.filled(length)
+
+    def filled(self, length: int) -> "KeysAndValues":
+        """Return the same with less room, as so many empty slots have been filled."""
         return replace(self, room=self.room - length)
 
     def compact(self, places: Int[Tensor, "batch kept"], *, room: int) -> "KeysAndValues":

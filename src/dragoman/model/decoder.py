@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from dragoman.model.attention import KeysAndValues, MultiHeadAttention
 from dragoman.model.config import TransformerConfig
 from dragoman.model.feed_forward import FeedForward
+from dragoman.model.positional_encoding import Position
 from dragoman.model.residual import build_norm, build_residual
 from dragoman.model.rotation import Rotate, unrotated
 from dragoman.model.softmax import REGISTER
@@ -25,6 +26,12 @@ slots that a sentence has when it is batched with longer ones do not change any 
 
 TOKENS_AT_ONCE = 4
 """Room is made for at least this many tokens of each prefix."""
+
+TOKENS_AT_ONCE_ON_GPU = 16
+"""There, steps are recorded for memory that stays where it is, and hidden slots are hardly read."""
+
+LEAST_ROOM_ON_GPU = 64
+"""The first token has one prefix, and those after it as many as the beam."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +59,7 @@ class DecoderState:
 
     blocks: tuple[BlockState, ...]
     source_mask: SourceMask
-    length: int
+    length: Position
     """Number of tokens in each prefix."""
 
     visible: Bool[Tensor, "batch prefixes places"]
@@ -81,7 +88,7 @@ class DecoderState:
         """Extend each prefix by one token, whose keys and values the decoder then appends."""
         width = self.visible.size(1)
         state = self if self._room >= width else self._make_room()
-        begin = state.visible.size(2) - state._room
+        begin = state.first_empty_slot
         visible = state.visible.clone()
         visible[:, :, begin : begin + width] = torch.eye(
             width, dtype=torch.bool, device=visible.device
@@ -94,6 +101,11 @@ class DecoderState:
         return self.visible[:, None]
 
     @property
+    def first_empty_slot(self) -> int:
+        """Where the next keys and values go."""
+        return self.visible.size(2) - self._room
+
+    @property
     def _room(self) -> int:
         """Slots of the cache that are still free."""
         target = self.blocks[0].target
@@ -102,7 +114,11 @@ class DecoderState:
     def _make_room(self) -> "DecoderState":
         """Drop what no prefix descends from, and make room for the next few tokens."""
         batch, width, _ = self.visible.shape
-        room = _round_up(TOKENS_AT_ONCE * width)
+        room = _round_up(
+            max(TOKENS_AT_ONCE_ON_GPU * width, LEAST_ROOM_ON_GPU)
+            if self.visible.is_cuda
+            else TOKENS_AT_ONCE * width
+        )
         needed = self.visible.any(dim=1)
         most = int(needed.sum(dim=1).max()) if needed.numel() else 0
         # Stable, so that tokens keep their order; slots kept beyond those needed stay hidden.

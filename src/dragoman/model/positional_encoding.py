@@ -5,13 +5,16 @@ from collections.abc import Callable
 from typing import Literal
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from dragoman.model.config import TransformerConfig
 from dragoman.model.rotation import Rotate, Rotation, unrotated
 
 Convention = Literal["interleaved", "marian", "tensor2tensor"]
+
+Position = int | Int[Tensor, ""]
+"""Of the first vector of a sequence. One on a GPU may change before it is read there."""
 
 
 def sinusoids(
@@ -71,14 +74,25 @@ class SinusoidTable(nn.Module):
         self.convention = convention
         self.register_buffer("table", sinusoids(256, width, convention), persistent=False)
 
-    def forward(self, length: int, *, first_position: int = 0) -> Float[Tensor, "length width"]:
-        """Return the rows of `length` positions, from `first_position` on."""
-        end = first_position + length
+    def forward(
+        self, length: int, *, first_position: Position = 0
+    ) -> Float[Tensor, "length width"]:
+        """Return the rows of `length` positions, from `first_position` on.
+
+        The caller sees to it that the table reaches a position that is on a GPU.
+        """
+        if isinstance(first_position, Tensor):
+            positions = first_position + torch.arange(length, device=first_position.device)
+            return self.table.index_select(0, positions)
+        return self.reach(first_position + length)[first_position : first_position + length]
+
+    def reach(self, length: int) -> Float[Tensor, "positions width"]:
+        """Return the table, which has at least so many rows from now on."""
         table = self.table  # another thread may put a shorter one there at any time
-        if end > table.size(0):
+        if length > table.size(0):
             with torch.inference_mode(False):  # training may use the longer table, too
-                self.table = table = self._compute(2 * end, table.device)
-        return table[first_position:end]
+                self.table = table = self._compute(2 * length, table.device)
+        return table
 
     def _compute(self, num_positions: int, device: torch.device) -> Tensor:
         return sinusoids(num_positions, self.width, self.convention).to(device)
@@ -98,12 +112,12 @@ class PositionalEncoding(nn.Module):
         self.sinusoids = SinusoidTable(d_model, convention)
 
     def forward(
-        self, x: Float[Tensor, "batch length d_model"], *, first_position: int = 0
+        self, x: Float[Tensor, "batch length d_model"], *, first_position: Position = 0
     ) -> Float[Tensor, "batch length d_model"]:
         """Encode x, whose first vector is at `first_position` of its sequence."""
         return x + self.sinusoids(x.size(1), first_position=first_position).to(x.dtype)
 
-    def rotation(self, length: int, *, first_position: int = 0) -> Rotate:
+    def rotation(self, length: int, *, first_position: Position = 0) -> Rotate:
         """Return how self-attention rotates the queries and keys of these positions: not at all."""
         return unrotated
 
@@ -122,12 +136,12 @@ class RotaryEncoding(nn.Module):
         self.sinusoids = SinusoidTable(d_k, "interleaved")
 
     def forward(
-        self, x: Float[Tensor, "batch length d_model"], *, first_position: int = 0
+        self, x: Float[Tensor, "batch length d_model"], *, first_position: Position = 0
     ) -> Float[Tensor, "batch length d_model"]:
         """Leave embeddings as they are."""
         return x
 
-    def rotation(self, length: int, *, first_position: int = 0) -> Rotate:
+    def rotation(self, length: int, *, first_position: Position = 0) -> Rotate:
         """Return how self-attention rotates the queries and keys of these positions."""
         rows = self.sinusoids(length, first_position=first_position)
         sines, cosines = rows.unflatten(-1, (-1, 2)).unbind(dim=-1)

@@ -10,7 +10,7 @@ from dragoman.model.embeddings import InputEmbeddings
 from dragoman.model.encoder import Encoder
 from dragoman.model.initialization import initialize
 from dragoman.model.masks import causal_mask, padding_mask, side_by_side
-from dragoman.model.positional_encoding import build_positions
+from dragoman.model.positional_encoding import Position, build_positions
 from dragoman.model.projection import Project, Projection
 
 
@@ -78,7 +78,7 @@ class Transformer(nn.Module):
         embeddings: InputEmbeddings,
         tokens: Int[Tensor, "batch length"],
         *,
-        first_position: int = 0,
+        first_position: Position = 0,
     ) -> Float[Tensor, "batch length d_model"]:
         """Compute the input of the first block, in the number format of its matrix products.
 
@@ -135,9 +135,14 @@ class Transformer(nn.Module):
         it is the one before the first token, and gradients do not flow through more than one step.
         Another projection, such as one from `Projection.narrow`, gives the logits of fewer tokens.
         """
-        position = state.length  # of all of them, so each is embedded as a sequence of its own
+        states, state = self.advance(tokens, state.extend())
+        return (project or self.project)(states), state
+
+    def advance(
+        self, tokens: Int[Tensor, "batch prefixes"], state: DecoderState
+    ) -> tuple[Float[Tensor, "batch prefixes d_model"], DecoderState]:
+        """Compute what `step` projects; `state.extend` has made room for the tokens."""
+        position = state.length - 1  # of all of them, each embedded as a sequence of its own
         each = self._embed(self.target_embeddings, tokens.reshape(-1, 1), first_position=position)
         rotate = self.positions.rotation(1, first_position=position)
-        x, state = each.view(*tokens.shape, -1), state.extend()
-        states, state = self.decoder.advance(x, state, state.mask, rotate)
-        return (project or self.project)(states), state
+        return self.decoder.advance(each.view(*tokens.shape, -1), state, state.mask, rotate)

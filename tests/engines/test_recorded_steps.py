@@ -1,0 +1,111 @@
+"""Steps in memory that stays where it is. What is recorded is tested in `test_on_gpu.py`."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+import torch
+from tests.training.conftest import SMALL
+from torch import Tensor
+
+from dragoman.decoding.config import SearchConfig
+from dragoman.decoding.phrase import Phrase, Spelling
+from dragoman.engines.pytorch import PyTorchEngine
+from dragoman.engines.recorded_steps import RecordedSteps
+from dragoman.model import decoder, positional_encoding
+from dragoman.model.transformer import Transformer
+from dragoman.tokenizers.tokenizer import SpecialIds
+
+VOCAB = 20
+SOURCES = [[4 + (7 * i + 3 * j) % 16 for j in range(1 + i % 23)] for i in range(40)]
+
+
+class Replaying(PyTorchEngine):
+    """An engine that steps as one on a GPU does, and computes what that would replay."""
+
+    num_recordings = 0
+
+    def _steps(self) -> RecordedSteps:
+        def record(compute: Callable[[], Tensor]) -> Callable[[], Tensor]:
+            found: list[Tensor] = []
+
+            def replay() -> Tensor:
+                found.append(compute())
+                return found[0].copy_(found[-1])
+
+            self.num_recordings += 1
+            return replay
+
+        return RecordedSteps(self._transformer, record)
+
+
+@pytest.fixture(params=["rotary", "interleaved"])
+def model(request: pytest.FixtureRequest) -> Transformer:
+    torch.manual_seed(1)
+    config = replace(SMALL, d_model=16, num_decoder_layers=2, positional_encoding=request.param)
+    return Transformer(
+        config, source_vocab_size=VOCAB, target_vocab_size=VOCAB, padding_id=0
+    ).eval()
+
+
+def assert_same_search(
+    model: Transformer,
+    config: SearchConfig,
+    required: list[list[Phrase]] | None = None,
+    num_begun: int = 0,
+) -> None:
+    prefixes = [[5, 6, 7][:num_begun] for _ in SOURCES]
+    usual = PyTorchEngine(model, SpecialIds()).search(SOURCES, config, required, prefixes)
+    replaying = Replaying(model, SpecialIds())
+    found = replaying.search(SOURCES, config, required, prefixes)
+    assert replaying.num_recordings > 0
+    assert [[h.ids for h in each] for each in found] == [[h.ids for h in each] for each in usual]
+    scores, wanted = ([h.score for each in all for h in each] for all in (found, usual))
+    assert scores == pytest.approx(wanted, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        SearchConfig(),
+        SearchConfig(beam_size=3, n_best=3, patience=1),
+        SearchConfig(beam_size=1),
+        SearchConfig(beam_size=1, n_best=5, sampling_temperature=1.0, seed=3),
+    ],
+    ids=["beam", "n-best", "greedy", "sampling"],
+)
+@pytest.mark.parametrize("num_begun", [0, 3])
+@pytest.mark.parametrize("tokens_at_once", [4, 20])
+def test_a_search_that_replays_finds_the_same(
+    config: SearchConfig,
+    num_begun: int,
+    tokens_at_once: int,
+    model: Transformer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(decoder, "TOKENS_AT_ONCE", tokens_at_once)
+    assert_same_search(model, config, num_begun=num_begun)
+
+
+def test_the_number_of_prefixes_may_change(model: Transformer) -> None:
+    """As it does where phrases are required."""
+    phrase = Phrase(spellings=(Spelling(tokens=(7, 8)),))
+    assert_same_search(model, SearchConfig(), [[phrase] if i % 2 else [] for i in range(40)])
+
+
+def test_when_the_table_of_positions_grows_steps_are_recorded_anew(
+    model: Transformer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A longer one is other memory than what was recorded reads."""
+    monkeypatch.setattr(decoder, "TOKENS_AT_ONCE", 60)
+    one, begun = [[5] * 9], [[6] * 40]
+    usual, growing = Replaying(model, SpecialIds()), Replaying(model, SpecialIds())
+    expected = usual.search(one, SearchConfig(), prefixes=begun)
+    sinusoids = model.positions.sinusoids
+    short = positional_encoding.sinusoids(6, sinusoids.width, sinusoids.convention)
+    monkeypatch.setattr(sinusoids, "table", short)
+
+    found = growing.search(one, SearchConfig(), prefixes=begun)
+
+    assert [each[0].ids for each in found] == [each[0].ids for each in expected]
+    assert growing.num_recordings > usual.num_recordings
