@@ -9,6 +9,7 @@ from tests.documents.translated import READER, in_capitals
 
 from dragoman.documents.archive import read_archive, write_archive
 from dragoman.documents.office import OFFICE_PARTS, OfficeDocument
+from dragoman.markup.text_reader import TextReader
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 OTHERS = {"[Content_Types].xml": b"<Types/>", "word/media/a.png": bytes(range(256))}
@@ -44,8 +45,12 @@ def unpacked(content: bytes) -> dict[str, bytes]:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-def translated(content: bytes, translate: Callable[[str], str] = in_capitals) -> bytes:
-    document = OfficeDocument(read_archive(content, OFFICE_PARTS), READER)
+def translated(
+    content: bytes,
+    translate: Callable[[str], str] = in_capitals,
+    reader: TextReader = READER,
+) -> bytes:
+    document = OfficeDocument(read_archive(content, OFFICE_PARTS), reader)
     text = document.put_together([says(translate(piece.strip())) for piece in document.pieces]).text
     return write_archive(text, content, OFFICE_PARTS)
 

@@ -6,30 +6,43 @@ is kept.
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import Protocol
 
 from dragoman.documents.archive import END
 from dragoman.documents.document import DocumentError
+from dragoman.documents.office_direction import turn
+from dragoman.documents.office_language import name_language
 from dragoman.documents.office_open_xml import OfficeOpenXml
+from dragoman.documents.office_strings import StringPlace, find_strings
 from dragoman.documents.open_document import OpenDocument
 from dragoman.documents.paragraph import Element, Inline, Paragraph, Written
-from dragoman.documents.spreadsheet import Spreadsheet, find_references
+from dragoman.documents.spreadsheet import Spreadsheet, find_references, is_named
+from dragoman.languages.scripts import is_right_to_left
 from dragoman.markup.text_reader import TextReader
 from dragoman.translation import Alternative, join
 
 OFFICE_PARTS = re.compile(
-    r"word/(?:document\d*|header\d*|footer\d*|footnotes|endnotes)\.xml"
-    r"|ppt/(?:slides/slide|notesSlides/notesSlide)\d+\.xml"
-    r"|(?:word|ppt|xl)/diagrams/(?:data|drawing)\d+\.xml"  # SmartArt: its text, and how it is drawn
-    r"|content\.xml|styles\.xml"
+    r"word/(?:document\d*|header\d*|footer\d*|footnotes|endnotes|comments|styles|settings)\.xml"
+    r"|ppt/(?:presentation|comments/\w+|(?:slides/slide|notesSlides/notesSlide|slideLayouts/slideLayout"
+    r"|slideMasters/slideMaster|notesMasters/notesMaster)\d+)\.xml"
+    r"|(?:word|ppt|xl)/(?:charts/chart|diagrams/(?:data|drawing))\d+\.xml"  # diagrams: SmartArt
+    r"|(?:Object \d+/)?content\.xml|styles\.xml|meta\.xml|docProps/core\.xml"
     r"|xl/(?:sharedStrings|workbook|worksheets/sheet\d+|drawings/drawing\d+|tables/table\d+"
-    r"|pivotCache/pivotCacheDefinition\d+)\.xml"
+    r"|comments/?(?:comment)?\d+|pivotCache/pivotCacheDefinition\d+)\.xml"
 )
-"""The names of the files of such an archive that have text."""
+"""The names of the files of such an archive that have text, or say in which language it is."""
 
-_HAS_TEXT = re.compile(r"<(?:[\w.-]+:)?[tph][\s/>]")
-"""The elements that hold text, in all dialects; other parts are only referred to."""
+_HAS_NO_TEXT = re.compile(
+    r"(?:\s|<\?[^>]*>|<![^>]*>)*<(?:[\w.-]+:)?"
+    r"(?:workbook|table|pivotCacheDefinition|math|worksheet(?!.*<(?:[\w.-]+:)?is[\s>]))[\s>/]",
+    re.DOTALL,
+)
+"""Parts without text of their own: others have what they name, or it is a formula."""
+
+_SHEET_VIEW = "sheetView"
+"""What says in which direction the columns of a sheet run."""
 
 
 class Dialect(Protocol):
@@ -45,6 +58,44 @@ class Dialect(Protocol):
         """Replace the content of a paragraph: by text in some format, and by things."""
 
 
+class _TextPlace(Protocol):
+    """Where texts of a part stand."""
+
+    pieces: list[str]
+
+    def write(self, translations: Sequence[Alternative]) -> Alternative:
+        """Put translations in their place."""
+
+
+class _ParagraphPlace:
+    """A paragraph."""
+
+    def __init__(self, element: Element, dialect: Dialect, reader: TextReader) -> None:
+        self._element, self._dialect = element, dialect
+        self._paragraph = Paragraph(dialect.read(element), reader)
+        self.pieces = self._paragraph.pieces
+
+    def write(self, translations: Sequence[Alternative]) -> Alternative:
+        """Put translations in their place."""
+        translated, content = self._paragraph.write(translations)
+        self._dialect.fill(self._element, content)
+        return translated
+
+
+class _StringPlace:
+    """A text outside paragraphs."""
+
+    def __init__(self, place: StringPlace, reader: TextReader) -> None:
+        self._place, self._passage = place, reader.read_string(place.text)
+        self.pieces = self._passage.pieces
+
+    def write(self, translations: Sequence[Alternative]) -> Alternative:
+        """Put translations in their place."""
+        translated = self._passage.put_together(translations)
+        self._place.write(translated.text)
+        return translated
+
+
 class OfficeDocument:
     """The parts of an office document, taken apart."""
 
@@ -56,12 +107,15 @@ class OfficeDocument:
         """
         self._parts, self._reader = text.split(END), reader
         self._references = find_references(self._parts)
+        from_right = is_right_to_left(reader.target)
+        self._turns = is_right_to_left(reader.source) != from_right
+        self._turn = partial(turn, from_right=from_right)
         self.pieces = [
             piece
             for part in self._parts
-            if _HAS_TEXT.search(part)
-            for _, paragraph in self._read(_parse(part))
-            for piece in paragraph.pieces
+            if self._is_read(part)
+            for place in self._read(_parse(part))
+            for piece in place.pieces
         ]
 
     def put_together(self, translations: Sequence[Alternative]) -> Alternative:
@@ -72,26 +126,32 @@ class OfficeDocument:
         found: list[Alternative] = []
         written: list[str] = []
         for part in self._parts:
-            if not _HAS_TEXT.search(part):
+            if not self._is_read(part):
                 written.append(part)
                 continue
             root = _parse(part)
-            dialect = self._dialect_of(root)
-            for element, paragraph in self._read(root):
-                if paragraph.pieces:
-                    pieces = list(islice(rest, len(paragraph.pieces)))
-                    translated, content = paragraph.write(pieces)
-                    found.append(translated)
-                    dialect.fill(element, content)
+            for place in self._read(root):
+                if place.pieces:
+                    found.append(place.write(list(islice(rest, len(place.pieces)))))
+            name_language(root, self._reader)
+            if self._turns:
+                self._turn(root)
             declaration = etree.tostring(root.getroottree(), encoding="UTF-8", standalone=True)
             written.append(declaration.decode())
         return join(found, END.join(written))
 
-    def _read(self, root: Element) -> list[tuple[Element, Paragraph]]:
+    def _is_read(self, part: str) -> bool:
+        return _HAS_NO_TEXT.match(part) is None or (self._turns and _SHEET_VIEW in part)
+
+    def _read(self, root: Element) -> list[_TextPlace]:
         dialect = self._dialect_of(root)
         return [
-            (element, Paragraph(dialect.read(element), self._reader))
-            for element in list(dialect.paragraphs(root))
+            *(_ParagraphPlace(each, dialect, self._reader) for each in dialect.paragraphs(root)),
+            *(
+                _StringPlace(place, self._reader)
+                for place in find_strings(root)
+                if not is_named(place.text, self._references)
+            ),
         ]
 
     def _dialect_of(self, root: Element) -> Dialect:

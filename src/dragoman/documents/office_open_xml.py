@@ -27,8 +27,12 @@ _OTHER_HOLDERS = (*_WRAPPERS, "del", "moveFrom", _FIELD, "rt", "rubyBase")
 """What holds runs that are part of a sentence around it, or are no text to translate."""
 
 _SEPARATORS = ("br", "cr", "tab", "ptab")
-_STARTS, _ENDS = ("Start",), ("End", "commentReference")
-"""How marks of a stretch are called, such as of a bookmark or a comment, or how they end."""
+_STARTS = ("Start", "footnoteRef", "endnoteRef", "annotationRef")
+_ENDS = ("End", "commentReference")
+"""How the names end of what marks a stretch, such as a bookmark, or a note that begins."""
+
+_MASTERS = ("sldMaster", "sldLayout", "notesMaster")
+"""Parts whose shapes are shown on slides, but for placeholders: these say what slides may say."""
 
 _UNSEEN = ("proofErr", "lastRenderedPageBreak", "softHyphen")
 """What a program noted about an earlier state of the text; it is left out."""
@@ -45,7 +49,11 @@ class OfficeOpenXml:
 
     def paragraphs(self, root: Element) -> Iterator[Element]:
         """Find everything that directly holds runs: paragraphs, and content controls in them."""
+        placeholders = list(root.iter("{*}ph")) if name_of(root) in _MASTERS else []
+        unseen = {shape for each in placeholders for shape in each.iterancestors("{*}sp")}
         for element in root.iter():
+            if unseen and not unseen.isdisjoint(element.iterancestors("{*}sp")):
+                continue
             if name_of(element) not in _OTHER_HOLDERS and any(
                 _is_run(child) or name_of(child) in _WRAPPERS or _is_link(child)
                 for child in element

@@ -16,8 +16,7 @@ _SPACE, _COUNT = f"{_TEXT}s", f"{_TEXT}c"
 _CELL, _FORMULA = f"{_TABLE}table-cell", f"{_TABLE}formula"
 _TYPE, _VALUE = f"{_OFFICE}value-type", f"{_OFFICE}string-value"
 _UNSEEN = (f"{_TEXT}soft-page-break",)
-_STAYS = (f"{_TEXT}tracked-changes", f"{_OFFICE}annotation")
-"""What holds paragraphs that stay: deleted ones, and comments."""
+_DELETED = f"{_TEXT}tracked-changes"
 
 _CHANGES = (f"{_TEXT}change-start", f"{_TEXT}change-end")
 _STARTS = ("bookmark-start", "reference-mark-start", "annotation")
@@ -39,11 +38,11 @@ class OpenDocument:
         )
 
     def paragraphs(self, root: Element) -> Iterator[Element]:
-        """Find all paragraphs and headings, but those of cells that are computed or named."""
+        """Find all paragraphs and headings that are not deleted, computed or named."""
         for paragraph in root.iter(*_PARAGRAPHS):
             cell = paragraph.getparent()
             is_free = cell is None or cell.tag != _CELL or self._is_free(cell)
-            if is_free and next(paragraph.iterancestors(*_STAYS), None) is None:
+            if is_free and next(paragraph.iterancestors(_DELETED), None) is None:
                 yield paragraph
 
     def _is_free(self, cell: Element) -> bool:

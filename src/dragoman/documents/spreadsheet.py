@@ -67,7 +67,7 @@ class Spreadsheet:
     def paragraphs(self, root: Element) -> Iterator[Element]:
         """Find all texts that nothing refers to."""
         for element in root.iter():
-            if name_of(element) in ("si", "is"):
+            if name_of(element) in ("si", "is", "text"):  # the last one is a note on a cell
                 text = "".join(part.text or "" for part in self.read(element))
                 if not is_named(text, self._references):
                     yield element

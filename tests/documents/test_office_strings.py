@@ -1,0 +1,100 @@
+"""What office documents say outside paragraphs is translated: to screen readers, and in charts."""
+
+import pytest
+from tests.documents.office_files import HEAD, W, packed, translated, unpacked
+
+OPEN_XML = "http://schemas.openxmlformats.org"
+P = f'xmlns:p="{OPEN_XML}/presentationml/2006/main"'
+A = f'xmlns:a="{OPEN_XML}/drawingml/2006/main"'
+C = f'xmlns:c="{OPEN_XML}/drawingml/2006/chart"'
+SHEET = f'xmlns="{OPEN_XML}/spreadsheetml/2006/main"'
+DC = 'xmlns:dc="http://purl.org/dc/elements/1.1/"'
+SVG = 'xmlns:svg="urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0"'
+
+
+def changed(parts: dict[str, str]) -> dict[str, str]:
+    """Return what becomes of parts."""
+    packed_parts = packed({name: f"{HEAD}{xml}".encode() for name, xml in parts.items()})
+    return {
+        name: part.decode().removeprefix(HEAD)
+        for name, part in unpacked(translated(packed_parts)).items()
+    }
+
+
+SAID = {
+    "word/document.xml": f'<w:p {W} xmlns:d="d"><d:docPr descr="{{}}" title="{{}}"/></w:p>',
+    "word/header1.xml": f'<w:p {W}><w:tblCaption w:val="{{}}"/></w:p>',
+    "ppt/slides/slide1.xml": f'<p:sld {P}><p:cNvPr name="a b" descr="{{}}"/></p:sld>',
+    "ppt/comments/comment1.xml": f"<p:cmLst {P}><p:text>{{}}</p:text></p:cmLst>",
+    "xl/drawings/drawing1.xml": '<d:a xmlns:d="d"><d:cNvPr descr="{}"/></d:a>',
+    "content.xml": f"<a {SVG}><svg:title>{{}}</svg:title><svg:desc>{{}}</svg:desc></a>",
+    "meta.xml": f"<a {DC}><dc:title>{{}}</dc:title><dc:creator>a b</dc:creator></a>",
+    "docProps/core.xml": f"<a {DC}><dc:title>{{}}</dc:title><dc:subject>{{}}</dc:subject></a>",
+    "xl/comments1.xml": (
+        f"<comments {SHEET}><author>a b</author><text>"
+        '<t xml:space="preserve">{}</t></text></comments>'
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_what_people_read_or_hear_is_translated(name: str) -> None:
+    xml = SAID[name]
+    assert changed({name: xml.replace("{}", "a cat")}) == {name: xml.replace("{}", "A CAT")}
+
+
+def test_the_name_of_a_file_is_no_description() -> None:
+    xml = f'<p:sld {P}><p:cNvPr descr="red_cat.jpeg"/></p:sld>'
+    assert changed({"ppt/slides/slide1.xml": xml}) == {"ppt/slides/slide1.xml": xml}
+
+
+CHART = (
+    f"<c:chartSpace {C} {A}><c:title><a:p><a:r><a:t>{{0}}</a:t></a:r></a:p></c:title>"
+    "<c:tx><c:v>{0}</c:v></c:tx><c:tx><c:strRef><c:f>Cats!$A$1</c:f><c:strCache><c:pt><c:v>{0}</c:v>"
+    "</c:pt></c:strCache></c:strRef></c:tx><c:cat><c:strLit><c:pt><c:v>{1}</c:v></c:pt></c:strLit>"
+    "</c:cat><c:numCache><c:formatCode>General</c:formatCode><c:pt><c:v>1E5</c:v></c:pt>"
+    "</c:numCache></c:chartSpace>"
+)
+
+
+@pytest.mark.parametrize("program", ["word", "ppt", "xl"])
+def test_titles_series_and_categories_of_charts_are_translated(program: str) -> None:
+    name = f"{program}/charts/chart1.xml"
+    before, after = CHART.format("a cat", "a dog"), CHART.format("A CAT", "A DOG")
+    assert changed({name: before}) == {name: after}
+
+
+def test_names_in_a_chart_stay_if_their_cells_do() -> None:
+    chart = (
+        f"<c:strCache {C}><c:pt><c:v>{{}}</c:v></c:pt><c:pt><c:v>Ready</c:v></c:pt></c:strCache>"
+    )
+    sheet = f'<worksheet {SHEET}><f>A1="ready"</f></worksheet>'
+    names = ("xl/charts/chart1.xml", "xl/worksheets/sheet1.xml")
+    found = changed(dict(zip(names, (chart.format("a cat"), sheet), strict=True)))
+    assert found[names[0]] == chart.format("A CAT")
+
+
+def test_masters_are_translated_where_slides_show_them() -> None:
+    shape = "<p:sp>{}<a:p><a:r><a:t>{}</a:t></a:r></a:p></p:sp>"
+    master = f"<p:sldMaster {P} {A}>{shape}{shape}</p:sldMaster>"
+    name = "ppt/slideMasters/slideMaster1.xml"
+    found = changed({name: master.format("<p:nvPr><p:ph/></p:nvPr>", "a title", "", "our house")})
+    assert found[name] == master.format("<p:nvPr><p:ph/></p:nvPr>", "a title", "", "OUR HOUSE")
+
+
+def test_comments_are_translated_behind_their_marks() -> None:
+    comment = f"<w:comments {W}><w:p><w:r><w:annotationRef/></w:r>{{}}</w:p></w:comments>"
+    name = "word/comments.xml"
+    texts = (f'<w:r><w:t xml:space="preserve">{text}</w:t></w:r>' for text in ("a cat", "A CAT"))
+    before, after = (comment.format(text) for text in texts)
+    assert changed({name: before}) == {name: after}
+
+
+def test_charts_and_formulas_within_open_document_are_read() -> None:
+    text = 'xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"'
+    office = 'xmlns:o="urn:oasis:names:tc:opendocument:xmlns:office:1.0"'
+    chart = f"<o:document-content {office} {text}><text:p>{{}}</text:p></o:document-content>"
+    formula = '<!DOCTYPE math PUBLIC "-//W3C//DTD MathML 2.0//EN" "m.dtd">\n<math><mi>a</mi></math>'
+    names = ("Object 1/content.xml", "Object 2/content.xml")
+    found = changed(dict(zip(names, (chart.format("a cat"), formula), strict=True)))
+    assert found == dict(zip(names, (chart.format("A CAT"), formula), strict=True))
