@@ -145,6 +145,42 @@ def test_a_field_that_is_a_link_is_one_whatever_the_order_of_words() -> None:
     assert pieces(translated(document)) == ["A RED CAT SLEEPS", "A", "RED CAT", "SLEEPS"]
 
 
+def test_what_people_type_into_a_form_is_translated() -> None:
+    form = field("FORMTEXT", run("a cat"))
+    document = docx(paragraph(run("Animal: "), form))
+    assert body(translated(document)) == paragraph(run("ANIMAL: "), form.replace("a cat", "A CAT"))
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        field("XE cat", "").replace('<w:r><w:fldChar w:fldCharType="separate"/></w:r>', ""),
+        "<w:del><w:r><w:delText>old </w:delText></w:r></w:del>",
+        "<w:moveFrom><w:r><w:t>moved </w:t></w:r></w:moveFrom>",
+    ],
+)
+def test_what_is_in_no_sentence_goes_to_the_end_of_its_paragraph(mark: str) -> None:
+    document = docx(paragraph(run("A "), mark, run("cat sleeps.")))
+    assert pieces(document) == ["A cat sleeps."]
+    assert body(translated(document)) == paragraph(run("A CAT SLEEPS."), mark)
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        "<w:r><w:drawing><anchor/></w:drawing></w:r>",
+        "<w:r><w:AlternateContent><w:drawing><anchor><inline/></anchor></w:drawing>"
+        "</w:AlternateContent></w:r>",
+        "<w:r><w:footnoteRef/></w:r>",
+        "<w:r><w:annotationRef/></w:r>",
+    ],
+)
+def test_what_stands_beside_the_text_goes_to_the_beginning_of_its_paragraph(mark: str) -> None:
+    document = docx(paragraph(run("A "), mark, run("cat sleeps.")))
+    assert pieces(document) == ["A cat sleeps."]
+    assert body(translated(document)) == paragraph(mark, run("A CAT SLEEPS."))
+
+
 def test_a_table_of_contents_is_translated_in_its_place() -> None:
     number = field("PAGEREF a", run("3"))
     entry = f'<w:hyperlink w:anchor="a">{run("A cat")}{thing("tab")}{number}</w:hyperlink>'
@@ -206,6 +242,25 @@ def test_bookmarks_of_open_document_stand_around_their_sentence() -> None:
     start, end = '<text:bookmark-start text:name="b"/>', '<text:bookmark-end text:name="b"/>'
     document = odt(f"<text:p>A {start}cat{end}.</text:p>")
     assert body(translated(document)) == f"<text:p>{start}A CAT.{end}</text:p>"
+
+
+@pytest.mark.parametrize(
+    ("mark", "is_first"),
+    [
+        ('<text:bookmark text:name="b"/>', True),
+        ("<text:alphabetical-index-mark/>", False),
+        ("<text:toc-mark-end/>", False),
+        ('<d:frame xmlns:d="{}" text:anchor-type="char"/>', True),
+    ],
+)
+def test_marks_and_floating_frames_of_open_document_are_in_no_sentence(
+    mark: str, *, is_first: bool
+) -> None:
+    mark = mark.format("urn:oasis:names:tc:opendocument:xmlns:drawing:1.0")
+    document = odt(f"<text:p>A {mark}cat.</text:p>")
+    assert pieces(document) == ["A cat."]
+    expected = f"{mark}A CAT." if is_first else f"A CAT.{mark}"
+    assert body(translated(document)) == f"<text:p>{expected}</text:p>"
 
 
 def test_a_link_of_open_document_is_one_link() -> None:

@@ -24,6 +24,7 @@ def changed(parts: dict[str, str]) -> dict[str, str]:
 SAID = {
     "word/document.xml": f'<w:p {W} xmlns:d="d"><d:docPr descr="{{}}" title="{{}}"/></w:p>',
     "word/header1.xml": f'<w:p {W}><w:tblCaption w:val="{{}}"/></w:p>',
+    "word/footer1.xml": f'<w:p {W}><w:listItem w:displayText="{{}}" w:value="a b"/></w:p>',
     "ppt/slides/slide1.xml": f'<p:sld {P}><p:cNvPr name="a b" descr="{{}}"/></p:sld>',
     "ppt/comments/comment1.xml": f"<p:cmLst {P}><p:text>{{}}</p:text></p:cmLst>",
     "xl/drawings/drawing1.xml": '<d:a xmlns:d="d"><d:cNvPr descr="{}"/></d:a>',

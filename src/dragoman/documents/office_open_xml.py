@@ -23,13 +23,20 @@ _FIELD, _INSTRUCTION = "fldSimple", "instr"
 _LINK = "HYPERLINK"
 """The field that is a link: it computes nothing."""
 
+_TYPED = "FORMTEXT"
+"""The field into which people type."""
+
+_INVISIBLE = ("XE", "TC", "TA", "RD")
+"""Fields that mark a place for an index or a table, and show nothing there."""
+
 _OTHER_HOLDERS = (*_WRAPPERS, "del", "moveFrom", _FIELD, "rt", "rubyBase")
 """What holds runs that are part of a sentence around it, or are no text to translate."""
 
 _SEPARATORS = ("br", "cr", "tab", "ptab")
 _STARTS = ("Start", "footnoteRef", "endnoteRef", "annotationRef")
-_ENDS = ("End", "commentReference")
-"""How the names end of what marks a stretch, such as a bookmark, or a note that begins."""
+_ENDS = ("End", "commentReference", "del", "moveFrom")
+"""How the names end of what is in no sentence: marks of a stretch, such as a bookmark, or of a note
+that begins, and text that is deleted."""
 
 _MASTERS = ("sldMaster", "sldLayout", "notesMaster")
 """Parts whose shapes are shown on slides, but for placeholders: these say what slides may say."""
@@ -62,7 +69,11 @@ class OfficeOpenXml:
 
     def read(self, paragraph: Element) -> list[Inline]:
         """Take a paragraph apart."""
-        starts, others, ends = sort_marks(_read_children(paragraph, ()), _STARTS, _ENDS)
+        starts, others, ends = sort_marks(
+            _read_children(paragraph, ()),
+            lambda thing: name_of(thing).endswith(_STARTS) or _floats(thing),
+            lambda thing: name_of(thing).endswith(_ENDS),
+        )
         return [*starts, *_read_fields(others), *ends]
 
     def fill(self, paragraph: Element, content: Sequence[Written]) -> None:
@@ -131,6 +142,14 @@ def _read_run(run: Element, wrappers: tuple[Element, ...]) -> list[Inline]:
     return parts
 
 
+def _floats(thing: Element) -> bool:
+    """Tell whether a picture or a box stands beside the text, wherever in it its anchor is."""
+    if name_of(thing) not in ("drawing", "AlternateContent"):
+        return False
+    drawing = next(thing.iter("{*}inline", "{*}anchor"), None)
+    return drawing is not None and name_of(drawing) == "anchor"
+
+
 def _format(around: Sequence[Element]) -> str:
     """Describe a format, except for the language and the history of the text."""
     from lxml import etree
@@ -151,11 +170,8 @@ def _is_link(element: Element) -> bool:
     """Tell whether an element is a field that is a link."""
     if name_of(element) != _FIELD:
         return False
-    return _says_link(element.get(element.tag.replace(_FIELD, _INSTRUCTION), ""))
-
-
-def _says_link(instruction: str) -> bool:
-    return instruction.strip().upper().startswith(_LINK)
+    instruction = element.get(element.tag.replace(_FIELD, _INSTRUCTION), "")
+    return _Field(0, instruction=instruction).kind == _LINK
 
 
 @dataclass
@@ -170,14 +186,21 @@ class _Field:
 
     instruction: str = ""
 
+    @property
+    def kind(self) -> str:
+        """The word with which its instruction begins."""
+        return re.split(r"[^A-Z]", self.instruction.strip().upper(), maxsplit=1)[0]
+
 
 def _read_fields(parts: Sequence[Inline]) -> list[Inline]:
     """Keep the results of fields, such as numbers of pages, as things: programs compute them.
 
     A field that is a link becomes an element around its text, like other links. Of a field that
-    goes on in another paragraph, as a table of contents does, the text is translated.
+    goes on in another paragraph, as a table of contents does, the text is translated. What shows
+    nothing goes to the end.
     """
     found: list[Inline] = []
+    invisible: list[Inline] = []
     unended: list[_Field] = []
     for part in parts:
         name = "" if part.thing is None else name_of(part.thing)
@@ -194,14 +217,18 @@ def _read_fields(parts: Sequence[Inline]) -> list[Inline]:
             unended[-1].result = len(found)
         elif unended and kind == "end":
             field = unended.pop()
-            found[field.start :] = _read_field(field, found)
-    return found
+            inside = _read_field(field, found)
+            del found[field.start :]
+            (invisible if field.kind in _INVISIBLE else found).extend(inside)
+    return [*found, *invisible]
 
 
 def _read_field(field: _Field, parts: Sequence[Inline]) -> Sequence[Inline]:
-    """Write a field, with which the parts end, as a link, or keep all of it."""
+    """Write a field, with which the parts end, as a link, keep it, or let it part its text."""
     begin, inside = parts[field.start], parts[field.start :]
-    if field.result is None or not _says_link(field.instruction):
+    if field.kind in (_TYPED, *_INVISIBLE):
+        return inside
+    if field.result is None or field.kind != _LINK:
         return [part._replace(text=None, format="", separates=False) for part in inside]
     outer, depth = begin.around[:-1], len(begin.around) - 1
     if any(part.around[:depth] != outer for part in inside if part.around):

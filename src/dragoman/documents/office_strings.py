@@ -10,6 +10,9 @@ _DESCRIBED = ("docPr", "cNvPr")
 _DESCRIPTIONS = ("descr", "title")
 """What describes a picture or a drawing of Office Open XML, and its attributes for that."""
 
+_CHOICE, _SHOWN = "listItem", "displayText"
+"""What a content control offers to choose."""
+
 _DESCRIPTIONS_OF_TABLES = ("tblCaption", "tblDescription")
 
 _OF_OPEN_DOCUMENT = "{urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0}"
@@ -62,6 +65,8 @@ def _places(root: Element) -> Iterator[StringPlace]:
             yield from (StringPlace(element, attribute) for attribute in _DESCRIPTIONS)
         elif name in _DESCRIPTIONS_OF_TABLES:
             yield StringPlace(element, element.tag.replace(name, "val"))
+        elif name == _CHOICE:
+            yield StringPlace(element, element.tag.replace(_CHOICE, _SHOWN))
         elif element.tag in _SAID or _is_comment(element) or _is_of_chart(element):
             yield StringPlace(element)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from dragoman.documents.paragraph import Around, Element, Inline, Written, sort_marks
+from dragoman.documents.paragraph import Around, Element, Inline, Written, name_of, sort_marks
 from dragoman.documents.spreadsheet import is_named
 
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
@@ -19,8 +19,12 @@ _UNSEEN = (f"{_TEXT}soft-page-break",)
 _DELETED = f"{_TEXT}tracked-changes"
 
 _CHANGES = (f"{_TEXT}change-start", f"{_TEXT}change-end")
-_STARTS = ("bookmark-start", "reference-mark-start", "annotation")
-_ENDS = ("bookmark-end", "reference-mark-end", "annotation-end")
+_STARTS = ("bookmark", "bookmark-start", "reference-mark", "mark-start", "annotation")
+_ENDS = ("bookmark-end", "index-mark", "toc-mark", "mark-end", "annotation-end")
+"""How the names end of what marks a place or a stretch, and is in no sentence."""
+
+_DRAWING = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
+_ANCHOR, _IN_LINE = f"{_TEXT}anchor-type", (None, "as-char")
 _UNSEEN_PROPERTIES = ("rsid", "paragraph-rsid", "language", "country", "script", "rfc-language-tag")
 """What a program notes about text, with endings for languages of other scripts."""
 
@@ -53,7 +57,11 @@ class OpenDocument:
 
     def read(self, paragraph: Element) -> list[Inline]:
         """Take a paragraph apart."""
-        starts, others, ends = sort_marks(self._read(paragraph, ()), _STARTS, _ENDS)
+        starts, others, ends = sort_marks(
+            self._read(paragraph, ()),
+            lambda thing: name_of(thing).endswith(_STARTS) or _floats(thing),
+            lambda thing: name_of(thing).endswith(_ENDS),
+        )
         return [*starts, *others, *ends]
 
     def _read(self, element: Element, around: tuple[Element, ...]) -> Iterator[Inline]:
@@ -81,6 +89,11 @@ class OpenDocument:
         cell = paragraph.getparent()
         if cell is not None and cell.tag == _CELL:
             cell.attrib.pop(_VALUE, None)
+
+
+def _floats(thing: Element) -> bool:
+    """Tell whether a picture or a box stands beside the text, wherever in it its anchor is."""
+    return thing.tag.startswith(_DRAWING) and thing.get(_ANCHOR) not in _IN_LINE
 
 
 def _changes_nothing(style: Element) -> bool:

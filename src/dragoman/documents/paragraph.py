@@ -6,7 +6,7 @@ changes and with placeholders for pictures, notes, fields and the like.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape, unescape
 from itertools import groupby, islice, takewhile
@@ -56,22 +56,26 @@ class Inline(NamedTuple):
 
 
 def sort_marks(
-    parts: Iterable[Inline], starts: tuple[str, ...], ends: tuple[str, ...]
+    parts: Iterable[Inline],
+    stands_first: Callable[[Element], bool],
+    stands_last: Callable[[Element], bool],
 ) -> tuple[list[Inline], list[Inline], list[Inline]]:
-    """Take out marks of a stretch, such as those of a bookmark, which would part a sentence.
+    """Take out what would part a sentence without being in it, such as the marks of a bookmark.
 
     Args:
         parts: Of a paragraph.
-        starts: The endings of the names of marks that go to the beginning of the paragraph.
-        ends: Those of marks that go to its end.
+        stands_first: Tells what goes to the beginning of the paragraph.
+        stands_last: Tells what goes to its end.
 
     Returns:
-        The marks of the beginning, all other parts, and the marks of the end.
+        What goes to the beginning, all other parts, and what goes to the end.
     """
     sorted_parts: tuple[list[Inline], list[Inline], list[Inline]] = ([], [], [])
     for part in parts:
-        name = "" if part.thing is None else name_of(part.thing)
-        place = 0 if name.endswith(starts) else 2 if name.endswith(ends) else 1
+        if part.thing is None:
+            place = 1
+        else:
+            place = 0 if stands_first(part.thing) else 2 if stands_last(part.thing) else 1
         sorted_parts[place].append(part if place == 1 else part._replace(separates=True))
     return sorted_parts
 
