@@ -9,6 +9,7 @@ A = f'xmlns:a="{OPEN_XML}/drawingml/2006/main"'
 C = f'xmlns:c="{OPEN_XML}/drawingml/2006/chart"'
 SHEET = f'xmlns="{OPEN_XML}/spreadsheetml/2006/main"'
 DC = 'xmlns:dc="http://purl.org/dc/elements/1.1/"'
+ODP = 'xmlns:p="urn:oasis:names:tc:opendocument:xmlns:presentation:1.0"'
 SVG = 'xmlns:svg="urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0"'
 
 
@@ -25,6 +26,14 @@ SAID = {
     "word/document.xml": f'<w:p {W} xmlns:d="d"><d:docPr descr="{{}}" title="{{}}"/></w:p>',
     "word/header1.xml": f'<w:p {W}><w:tblCaption w:val="{{}}"/></w:p>',
     "word/footer1.xml": f'<w:p {W}><w:listItem w:displayText="{{}}" w:value="a b"/></w:p>',
+    "word/header2.xml": (
+        f'<w:p {W}><v:shape xmlns:v="v" alt="{{}}"><v:textpath string="{{}}"/></v:shape></w:p>'
+    ),
+    "word/footnotes.xml": (
+        f'<w:p {W}><w:hyperlink w:tooltip="{{}}"><w:r>'
+        '<w:t xml:space="preserve">{}</w:t></w:r></w:hyperlink></w:p>'
+    ),
+    "styles.xml": f"<a {ODP}><p:footer-decl>{{}}</p:footer-decl></a>",
     "ppt/slides/slide1.xml": f'<p:sld {P}><p:cNvPr name="a b" descr="{{}}"/></p:sld>',
     "ppt/comments/comment1.xml": f"<p:cmLst {P}><p:text>{{}}</p:text></p:cmLst>",
     "xl/drawings/drawing1.xml": '<d:a xmlns:d="d"><d:cNvPr descr="{}"/></d:a>',

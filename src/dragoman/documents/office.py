@@ -146,12 +146,12 @@ class OfficeDocument:
     def _read(self, root: Element) -> list[_TextPlace]:
         dialect = self._dialect_of(root)
         return [
-            *(_ParagraphPlace(each, dialect, self._reader) for each in dialect.paragraphs(root)),
-            *(
+            *(  # first, as paragraphs are filled with copies of links
                 _StringPlace(place, self._reader)
                 for place in find_strings(root)
                 if not is_named(place.text, self._references)
             ),
+            *(_ParagraphPlace(each, dialect, self._reader) for each in dialect.paragraphs(root)),
         ]
 
     def _dialect_of(self, root: Element) -> Dialect:

@@ -47,11 +47,12 @@ def turn(root: Element, *, from_right: bool) -> None:
     """
     if "opendocument" in root.tag:
         _turn_open_document(root, from_right=from_right)
-        return
-    for view in root.iter("{*}sheetView"):
-        view.set("rightToLeft", str(int(from_right)))
-    _turn_word(root, from_right=from_right)
-    _turn_drawing(root, from_right=from_right)
+    elif "spreadsheetml" in root.tag:
+        for view in root.iter("{*}sheetView"):
+            view.set("rightToLeft", str(int(from_right)))
+    else:
+        _turn_word(root, from_right=from_right)
+        _turn_drawing(root, from_right=from_right)
 
 
 def _of(root: Element, kind: str, *names: str) -> list[Element]:

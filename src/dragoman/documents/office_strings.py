@@ -6,21 +6,31 @@ from typing import NamedTuple
 
 from dragoman.documents.paragraph import Element, name_of
 
-_DESCRIBED = ("docPr", "cNvPr")
-_DESCRIPTIONS = ("descr", "title")
-"""What describes a picture or a drawing of Office Open XML, and its attributes for that."""
+_ATTRIBUTES = {
+    "docPr": ("descr", "title"),  # a picture or a drawing
+    "cNvPr": ("descr", "title"),
+    "shape": ("alt",),  # as older versions of Word draw it
+    "textpath": ("string",),  # a watermark
+    "hlinkClick": ("tooltip",),
+    "hyperlink": ("tooltip",),
+    "listItem": ("displayText",),  # what a content control offers to choose
+    "tblCaption": ("val",),
+    "tblDescription": ("val",),
+}
+"""What people read in attributes of Office Open XML, or hear of pictures and tables."""
 
-_CHOICE, _SHOWN = "listItem", "displayText"
-"""What a content control offers to choose."""
-
-_DESCRIPTIONS_OF_TABLES = ("tblCaption", "tblDescription")
-
-_OF_OPEN_DOCUMENT = "{urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0}"
-_OF_DOCUMENT = "{http://purl.org/dc/elements/1.1/}"
+_OPEN_DOCUMENT = "{urn:oasis:names:tc:opendocument:xmlns:"
 _SAID = (
-    *(f"{_OF_OPEN_DOCUMENT}{name}" for name in ("title", "desc")),
-    *(f"{_OF_DOCUMENT}{name}" for name in ("title", "subject", "description")),
+    *(f"{_OPEN_DOCUMENT}svg-compatible:1.0}}{name}" for name in ("title", "desc")),
+    *(f"{_OPEN_DOCUMENT}presentation:1.0}}{name}-decl" for name in ("header", "footer")),
+    f"{_OPEN_DOCUMENT}text:1.0}}index-title-template",
+    *(
+        f"{{http://purl.org/dc/elements/1.1/}}{name}"
+        for name in ("title", "subject", "description")
+    ),
 )
+"""Elements that hold a text: descriptions, what stands on each slide, titles."""
+
 _IN_CHART = ("strCache", "strLit", "lvl")
 """What holds texts of a chart: names of series and categories, as they were in cells, or are."""
 
@@ -59,16 +69,13 @@ def _speaks(text: str) -> bool:
 
 
 def _places(root: Element) -> Iterator[StringPlace]:
-    for element in root.iter():
-        name = name_of(element)
-        if name in _DESCRIBED:
-            yield from (StringPlace(element, attribute) for attribute in _DESCRIPTIONS)
-        elif name in _DESCRIPTIONS_OF_TABLES:
-            yield StringPlace(element, element.tag.replace(name, "val"))
-        elif name == _CHOICE:
-            yield StringPlace(element, element.tag.replace(_CHOICE, _SHOWN))
-        elif element.tag in _SAID or _is_comment(element) or _is_of_chart(element):
+    for element in root.iter(*_SAID, *(f"{{*}}{name}" for name in ("text", "v", *_ATTRIBUTES))):
+        if element.tag in _SAID or _is_comment(element) or _is_of_chart(element):
             yield StringPlace(element)
+        names = _ATTRIBUTES.get(name_of(element), ())
+        for attribute in element.attrib if names else ():
+            if attribute.rpartition("}")[2] in names:
+                yield StringPlace(element, attribute)
 
 
 def _is_comment(element: Element) -> bool:
