@@ -36,6 +36,10 @@ SAID = {
     "styles.xml": f"<a {ODP}><p:footer-decl>{{}}</p:footer-decl></a>",
     "ppt/slides/slide1.xml": f'<p:sld {P}><p:cNvPr name="a b" descr="{{}}"/></p:sld>',
     "ppt/comments/comment1.xml": f"<p:cmLst {P}><p:text>{{}}</p:text></p:cmLst>",
+    "xl/threadedComments/threadedComment1.xml": (
+        f'<a xmlns="{OPEN_XML.replace("openxmlformats.org", "microsoft.com/office")}'
+        '/spreadsheetml/2018/threadedcomments"><text>{}</text></a>'
+    ),
     "xl/drawings/drawing1.xml": '<d:a xmlns:d="d"><d:cNvPr descr="{}"/></d:a>',
     "content.xml": f"<a {SVG}><svg:title>{{}}</svg:title><svg:desc>{{}}</svg:desc></a>",
     "meta.xml": f"<a {DC}><dc:title>{{}}</dc:title><dc:creator>a b</dc:creator></a>",

@@ -30,7 +30,7 @@ OFFICE_PARTS = re.compile(
     r"|(?:word|ppt|xl)/(?:charts/chart|diagrams/(?:data|drawing))\d+\.xml"  # diagrams: SmartArt
     r"|(?:Object \d+/)?content\.xml|styles\.xml|meta\.xml|docProps/core\.xml"
     r"|xl/(?:sharedStrings|workbook|worksheets/sheet\d+|drawings/drawing\d+|tables/table\d+"
-    r"|comments/?(?:comment)?\d+|pivotCache/pivotCacheDefinition\d+)\.xml"
+    r"|comments/?(?:comment)?\d+|threadedComments/threadedComment\d+|pivotCache/pivotCacheDefinition\d+)\.xml"
 )
 """The names of the files of such an archive that have text, or say in which language it is."""
 

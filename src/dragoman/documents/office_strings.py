@@ -79,8 +79,9 @@ def _places(root: Element) -> Iterator[StringPlace]:
 
 
 def _is_comment(element: Element) -> bool:
-    """Tell whether an element is what somebody says of a slide."""
-    return name_of(element) == "text" and "presentationml" in element.tag
+    """Tell whether an element is what somebody says of a slide, or to others of a cell."""
+    kinds = ("presentationml", "threadedcomments")
+    return name_of(element) == "text" and any(kind in element.tag for kind in kinds)
 
 
 def _is_of_chart(element: Element) -> bool:
