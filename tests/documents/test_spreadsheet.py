@@ -157,6 +157,22 @@ def test_cells_of_open_document_stay_if_they_are_computed_or_named(mark: str) ->
     assert texts == ["A CAT", "A DOG", "yes", "27 November", "no"]
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("<extLst/>", '<calcPr fullCalcOnLoad="1"/><extLst/>'),
+        ('<calcPr calcId="1"/>', '<calcPr calcId="1" fullCalcOnLoad="1"/>'),
+    ],
+)
+def test_a_text_that_a_formula_shows_is_computed_again(before: str, after: str) -> None:
+    workbook = f"<workbook {MAIN}><sheets><sheet/></sheets>{{}}</workbook>"
+    sheet = '<row><c r="A1" t="{}"><f>B1</f><v>a cat</v></c></row>'
+    for kind, expected in (("str", after), ("n", before)):
+        book = {"xl/workbook.xml": workbook.format(before)}
+        changed = unpacked(translated(xlsx(si("a cat"), sheet.format(kind), **book)))
+        assert changed["xl/workbook.xml"].decode().endswith(workbook.format(expected))
+
+
 def test_a_sheet_counts_what_is_read_of_it() -> None:
     document = xlsx(si("A cat"), "<row><c><v>12</v></c></row>")
     assert count_characters(read_archive(document, OFFICE_PARTS)) == len("A cat12")

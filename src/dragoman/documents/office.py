@@ -17,8 +17,14 @@ from dragoman.documents.office_language import name_language
 from dragoman.documents.office_open_xml import OfficeOpenXml
 from dragoman.documents.office_strings import StringPlace, find_strings
 from dragoman.documents.open_document import OpenDocument
-from dragoman.documents.paragraph import Element, Inline, Paragraph, Written
-from dragoman.documents.spreadsheet import Spreadsheet, find_references, is_named
+from dragoman.documents.paragraph import Element, Inline, Paragraph, Written, name_of
+from dragoman.documents.spreadsheet import (
+    Spreadsheet,
+    compute_on_opening,
+    find_references,
+    has_computed_text,
+    is_named,
+)
 from dragoman.languages.scripts import is_right_to_left
 from dragoman.markup.text_reader import TextReader
 from dragoman.translation import Alternative, join
@@ -41,8 +47,8 @@ _HAS_NO_TEXT = re.compile(
 )
 """Parts without text of their own: others have what they name, or it is a formula."""
 
-_SHEET_VIEW = "sheetView"
-"""What says in which direction the columns of a sheet run."""
+_SHEET_VIEW, _SHEETS = "sheetView", "sheets>"
+"""What says how the columns of a sheet run, and what only a workbook has."""
 
 
 class Dialect(Protocol):
@@ -107,6 +113,7 @@ class OfficeDocument:
         """
         self._parts, self._reader = text.split(END), reader
         self._references = find_references(self._parts)
+        self._computes = any(map(has_computed_text, self._parts))
         from_right = is_right_to_left(reader.target)
         self._turns = is_right_to_left(reader.source) != from_right
         self._turn = partial(turn, from_right=from_right)
@@ -133,15 +140,23 @@ class OfficeDocument:
             for place in self._read(root):
                 if place.pieces:
                     found.append(place.write(list(islice(rest, len(place.pieces)))))
-            name_language(root, self._reader)
-            if self._turns:
-                self._turn(root)
+            self._finish(root)
             declaration = etree.tostring(root.getroottree(), encoding="UTF-8", standalone=True)
             written.append(declaration.decode())
         return join(found, END.join(written))
 
+    def _finish(self, root: Element) -> None:
+        """Change what depends on the language of a part, and not on its words."""
+        name_language(root, self._reader)
+        if self._computes and name_of(root) == "workbook":
+            compute_on_opening(root)
+        if self._turns:
+            self._turn(root)
+
     def _is_read(self, part: str) -> bool:
-        return _HAS_NO_TEXT.match(part) is None or (self._turns and _SHEET_VIEW in part)
+        if _HAS_NO_TEXT.match(part) is None:
+            return True
+        return (self._turns and _SHEET_VIEW in part) or (self._computes and _SHEETS in part)
 
     def _read(self, root: Element) -> list[_TextPlace]:
         dialect = self._dialect_of(root)

@@ -48,6 +48,30 @@ def find_references(parts: Iterable[str]) -> frozenset[str]:
     return frozenset(map(_normal, named))
 
 
+_COMPUTED_TEXT = re.compile(r"<(?:\w+:)?c\s(?:[^<>]*\s)?t=[\"']str[\"']")
+_BEFORE_COMPUTING = """
+fileVersion fileSharing workbookPr workbookProtection bookViews sheets functionGroups
+externalReferences definedNames
+"""
+"""What stands before the settings for computing in a workbook of XLSX."""
+
+
+def has_computed_text(part: str) -> bool:
+    """Tell whether a sheet of XLSX has a formula with a text as its result."""
+    return _COMPUTED_TEXT.search(part) is not None
+
+
+def compute_on_opening(workbook: Element) -> None:
+    """Have formulas computed when a workbook of XLSX is opened: their results are old texts."""
+    settings = next(workbook.iterchildren("{*}calcPr"), None)
+    if settings is None:
+        before = _BEFORE_COMPUTING.split()
+        place = max((i for i, each in enumerate(workbook, 1) if name_of(each) in before), default=0)
+        settings = _with_children(workbook, "calcPr", [])
+        workbook.insert(place, settings)
+    settings.set("fullCalcOnLoad", "1")
+
+
 def is_named(text: str, references: frozenset[str]) -> bool:
     """Tell whether something refers to a text; formulas compare without regard to case."""
     return _normal(text) in references
