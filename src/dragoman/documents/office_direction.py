@@ -105,9 +105,8 @@ def _properties(element: Element, name: str) -> Element:
 
 def _mark(properties: Element, name: str) -> None:
     """Put a mark of direction in its place."""
-    for child in properties:
-        if name_of(child) == name:
-            properties.remove(child)
+    for child in [child for child in properties if name_of(child) == name]:
+        properties.remove(child)
     after = _AFTER[name].split()
     places = (i for i, child in enumerate(properties) if name_of(child) in after)
     namespace = properties.tag[: properties.tag.index("}") + 1]
