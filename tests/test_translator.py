@@ -344,6 +344,16 @@ def test_threads_can_share_a_translator(
         assert list(threads.map(translator, texts)) == one_by_one
 
 
+def test_a_copy_for_ctranslate2_leaves_pytorch_its_processors(with_copy: Path) -> None:
+    usual = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        Translator(with_copy, engine="ctranslate2", device="cpu", threads=1)("the cat.")
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(usual)
+
+
 AFTER_A_FORK = """
 import multiprocessing, sys
 from dragoman import Translator

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from shlex import quote
 from typing import Any, NamedTuple
@@ -80,9 +81,15 @@ class CTranslate2Engine:
         self.searches_at_once = threads or num_cpus()
         """Each batch is computed by one thread."""
         try:
-            self._translator = ctranslate2.Translator(
-                str(path), inter_threads=self.searches_at_once, intra_threads=1
-            )
+            # In a thread of its own: the library tells OpenMP to give one processor to whatever
+            # this thread computes from then on, with PyTorch, too.
+            with ThreadPoolExecutor(1) as thread:
+                self._translator = thread.submit(
+                    ctranslate2.Translator,
+                    str(path),
+                    inter_threads=self.searches_at_once,
+                    intra_threads=1,
+                ).result()
         except (RuntimeError, ValueError) as error:
             raise EngineError(f"{path}: cannot be read by CTranslate2: {error}") from error
 
