@@ -1,7 +1,9 @@
 """Steps in memory that stays where it is. What is recorded is tested in `test_on_gpu.py`."""
 
+import weakref
 from collections.abc import Callable
 from dataclasses import replace
+from threading import Lock
 
 import pytest
 import torch
@@ -24,6 +26,8 @@ class Replaying(PyTorchEngine):
     """An engine that steps as one on a GPU does, and computes what that would replay."""
 
     num_recordings = 0
+    most = 1000
+    """More do not fit into memory."""
 
     def _steps(self) -> RecordedSteps:
         def record(compute: Callable[[], Tensor]) -> Callable[[], Tensor]:
@@ -33,6 +37,8 @@ class Replaying(PyTorchEngine):
                 found.append(compute())
                 return found[0].copy_(found[-1])
 
+            if self.num_recordings == self.most:
+                raise torch.OutOfMemoryError
             self.num_recordings += 1
             return replay
 
@@ -109,3 +115,38 @@ def test_when_the_table_of_positions_grows_steps_are_recorded_anew(
 
     assert [each[0].ids for each in found] == [each[0].ids for each in expected]
     assert growing.num_recordings > usual.num_recordings
+
+
+@pytest.mark.parametrize("most", [0, 1])
+def test_where_there_is_too_little_memory_for_a_recording_steps_are_computed_as_usual(
+    most: int, model: Transformer
+) -> None:
+    """A batch of one sentence could not be halved."""
+    usual, replaying = PyTorchEngine(model, SpecialIds()), Replaying(model, SpecialIds())
+    replaying.most = most
+    one = [[5] * 20]
+
+    found, expected = (each.search(one, SearchConfig()) for each in (replaying, usual))
+
+    assert replaying.num_recordings == most
+    assert found[0][0].ids == expected[0][0].ids
+
+
+def test_what_was_recorded_is_gone_before_another_thread_may_search(
+    model: Transformer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine, alone, was_alone = Replaying(model, SpecialIds()), Lock(), []
+    engine.most = 0  # what the stub records holds on to itself
+    make = engine._steps
+
+    def make_watched() -> RecordedSteps:
+        steps = make()
+        weakref.finalize(steps, lambda: was_alone.append(alone.locked()))
+        return steps
+
+    monkeypatch.setattr(engine, "_steps", make_watched)
+    monkeypatch.setattr(engine, "_alone", alone)
+    engine.search(SOURCES, SearchConfig())
+
+    assert was_alone
+    assert all(was_alone)

@@ -21,7 +21,7 @@ from dragoman.decoding.search import search
 from dragoman.decoding.top_tokens import top_tokens
 from dragoman.engines.grouping import even_budget, group_by_length
 from dragoman.engines.protocol import TEXTS_AT_ONCE, TEXTS_AT_ONCE_ON_GPU
-from dragoman.engines.recorded_steps import ALONE, RecordedSteps, Recorder
+from dragoman.engines.recorded_steps import ALONE, Compute, RecordedSteps, Recorder
 from dragoman.engines.threads import for_each
 from dragoman.model.decoder import DecoderState
 from dragoman.model.linear import ROWS_AT_ONCE
@@ -149,12 +149,10 @@ class PyTorchEngine:
 
         def search_batch(batch: list[int]) -> list[list[Hypothesis]]:
             of_batch = None if required is None else [required[i] for i in batch]
-            with self._alone:
-                step = self._steps()
-                problem = self._pose(
-                    [sources[i] for i in batch], [prefixes[i] for i in batch], step
+            with self._alone:  # until all that was recorded is gone, too
+                return self._search_batch(
+                    [sources[i] for i in batch], [prefixes[i] for i in batch], of_batch, config
                 )
-                return self._find(problem, step, config, of_batch)
 
         results: list[list[Hypothesis]] = [[EMPTY] for _ in sources]
         num_workers = torch.get_num_threads() if self.device.type == "cpu" else 1
@@ -227,14 +225,16 @@ class PyTorchEngine:
         ]
         return torch.cat(values).view_as(tokens)
 
-    def _find(
+    def _search_batch(
         self,
-        problem: SearchProblem[DecoderState],
-        step: Step,
-        config: SearchConfig,
+        sources: Sequence[Sequence[int]],
+        prefixes: Sequence[Sequence[int]],
         required: Sequence[Sequence[Phrase]] | None,
+        config: SearchConfig,
     ) -> list[list[Hypothesis]]:
         """Search for the translations of a batch, on the shortlist if there is one."""
+        step = self._steps()
+        problem = self._pose(sources, prefixes, step)
         if self._shortlist is None:
             return search(problem, config, required)
 
@@ -242,7 +242,7 @@ class PyTorchEngine:
             projection = self._transformer.projection.narrow(tokens)
             return partial(step, project=projection)
 
-        listed = list(map(self._shortlist.tokens, problem.sources))
+        listed = list(map(self._shortlist.tokens, sources))
         return search_listed(problem, listed, narrow, config, required)
 
     def _pose(
@@ -266,7 +266,11 @@ class PyTorchEngine:
         """Return what computes the steps of a batch."""
         if self.device.type != "cuda":
             return self._transformer.step
-        return RecordedSteps(self._transformer, Recorder.of(self.device))
+        return RecordedSteps(self._transformer, self._record)
+
+    def _record(self, step: Compute) -> Compute:
+        """Record a step; where even the recorder lacks memory, it is made when there is more."""
+        return Recorder.of(self.device)(step)
 
     def _pad(self, sequences: Sequence[Sequence[int]]) -> Int[Tensor, "batch length"]:
         """Pad sequences to a multiple of `ROWS_AT_ONCE` tokens, and to at least `PLACES`."""

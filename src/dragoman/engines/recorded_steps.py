@@ -44,7 +44,11 @@ class Recorder:
     @classmethod
     @functools.cache
     def of(cls, device: torch.device) -> "Recorder":
-        """Return the one for this GPU, whatever model is searched with."""
+        """Return the one for this GPU, whatever model is searched with.
+
+        Raises:
+            torch.OutOfMemoryError: there is too little memory for it now.
+        """
         return cls(device)
 
     def __call__(self, compute: Compute) -> Compute:
@@ -124,12 +128,10 @@ class RecordedSteps:
     ) -> tuple[Float[Tensor, "batch prefixes _vocab"], DecoderState]:
         """Compute the logits of the tokens that follow these."""
         state = state.extend()
-        if self._is_in_place(tokens, state):
-            self._recording = self._recording or self._begin(tokens, state)
-            states, state = self._recording.replay(tokens, state)
-        else:
-            self._recording = None
-            states, state = self._transformer.advance(tokens, state)
+        is_in_place = self._is_in_place(tokens, state)
+        self._recording = (self._recording or self._begin(tokens, state)) if is_in_place else None
+        compute = self._recording.replay if self._recording else self._transformer.advance
+        states, state = compute(tokens, state)
         return (project or self._transformer.project)(states), state
 
     def _is_in_place(self, tokens: Tokens, state: DecoderState) -> bool:
@@ -141,8 +143,11 @@ class RecordedSteps:
         self._shape, self._memory = tokens.shape, (cache.keys, table)
         return shape == tokens.shape and all(map(operator.is_, memory, self._memory))
 
-    def _begin(self, tokens: Tokens, state: DecoderState) -> _Recording:
-        """Record a step like this one."""
+    def _begin(self, tokens: Tokens, state: DecoderState) -> _Recording | None:
+        """Record a step like this one, unless there is too little memory.
+
+        While it records, a GPU cannot take memory that PyTorch keeps for later, a usual step can.
+        """
         like, places = tokens.clone(), torch.arange(tokens.size(1), device=tokens.device)
         blocks = tuple(
             BlockState(block.source, _Slots(block.target.keys, block.target.values, places=places))
@@ -156,4 +161,7 @@ class RecordedSteps:
             states, _ = self._transformer.advance(like, itself)
             return states
 
-        return _Recording(self._record(compute), like, itself, places)
+        try:
+            return _Recording(self._record(compute), like, itself, places)
+        except torch.OutOfMemoryError:  # nothing was computed yet
+            return None
