@@ -2,7 +2,9 @@
 
 import random
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from threading import Event, current_thread
 from typing import Any
 
 import numpy as np
@@ -355,6 +357,33 @@ def test_searching_leaves_a_model_in_training_as_it_was(transformer: Transformer
         before.dtype == after.dtype and torch.equal(before, after)
         for before, after in zip(weights, transformer.parameters(), strict=True)
     )
+
+
+def test_a_thread_that_is_done_does_not_switch_dropout_on_for_another(
+    transformer: Transformer,
+) -> None:
+    engine, this_thread = PyTorchEngine(transformer.train(), SPECIAL), current_thread()
+    begun, this_is_done = Event(), Event()
+    running: list[Future[Any]] = []
+    has_dropout: list[bool] = []
+
+    def look(*_: object) -> None:
+        if current_thread() is this_thread:
+            running.append(beside.submit(engine.search, SOURCES[:1], SEARCHES[0]))
+            assert begun.wait(60)
+        else:
+            begun.set()
+            assert this_is_done.wait(60)
+            has_dropout.append(transformer.training)
+
+    transformer.encoder.register_forward_pre_hook(look)
+    with ThreadPoolExecutor(1) as beside:
+        engine.search(SOURCES[:1], SEARCHES[0])
+        this_is_done.set()
+        running[0].result()
+
+    assert has_dropout == [False]
+    assert transformer.training
 
 
 def test_dropout_is_off_while_a_model_in_training_is_searched(transformer: Transformer) -> None:

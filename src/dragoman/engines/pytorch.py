@@ -2,9 +2,11 @@
 
 import copy
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
+from threading import Lock
 from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -52,6 +54,12 @@ and a translation would depend on the other sentences in its batch."""
 
 STATES_JUDGED_AT_ONCE = 256
 """Each has a logit for every token of the vocabulary."""
+
+_SEARCHES: Counter[nn.Module] = Counter()
+"""How many threads search with a model that is in training."""
+
+_CHANGING = Lock()
+"""Whoever changes `_SEARCHES` holds it."""
 
 Result = TypeVar("Result")
 
@@ -331,12 +339,18 @@ def _in_halves(work: Callable[[list[int]], list[Result]], batch: list[int]) -> l
 
 @contextmanager
 def _evaluating(model: nn.Module) -> Iterator[None]:
-    """Switch dropout off, and back on afterwards if it was on."""
-    training = model.training
-    if training:
-        model.eval()
+    """Switch dropout off. If it was on, the last of several threads switches it back on."""
+    with _CHANGING:
+        learns = model.training or _SEARCHES[model] > 0
+        if learns:
+            _SEARCHES[model] += 1
+            model.eval()
     try:
         yield
     finally:
-        if training:
-            model.train()
+        if learns:
+            with _CHANGING:
+                _SEARCHES[model] -= 1
+                if _SEARCHES[model] == 0:
+                    del _SEARCHES[model]
+                    model.train()
