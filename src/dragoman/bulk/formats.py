@@ -12,30 +12,12 @@ from dragoman.bulk.parquet import ParquetTable
 from dragoman.bulk.plain_text import PlainText
 from dragoman.corpora.file_names import JSON_LINES, OTHER_FORMATS, ending
 from dragoman.documents.formats import DOCUMENT_FORMATS
+from dragoman.documents.other_formats import PROGRAMS, other_way
 from dragoman.errors import DragomanError, UsageError
 from dragoman.markup.text_reader import TextReader
 
 PARQUET = ".parquet"
 PAIRS = ".tsv"
-
-_SAVED_AS = {
-    **dict.fromkeys((".doc", ".rtf", ".pdf"), ".docx or .odt"),
-    ".docm": ".docx",
-    **dict.fromkeys((".ppt", ".pptm"), ".pptx"),
-    **dict.fromkeys((".xls", ".xlsm"), ".xlsx"),
-    **dict.fromkeys((".mobi", ".azw3"), ".epub"),
-    **dict.fromkeys((".ass", ".ssa", ".sub"), ".srt"),
-}
-"""As which a document can be translated that cannot be as it is."""
-
-_TO_PO = {
-    ".json": "json2po",
-    ".resx": "resx2po",
-    ".idml": "idml2po",
-    **dict.fromkeys((".yaml", ".yml"), "yaml2po"),
-    **dict.fromkeys((".properties", ".strings"), "prop2po"),
-}
-"""Programs that make PO of files in which programs have their texts."""
 
 
 def choose_format(
@@ -124,16 +106,9 @@ def _refuse(path: Path) -> str | None:
         return "it is translated as a whole, and has to be the only file; give one after the other"
     if ending(path) in DOCUMENT_FORMATS:
         return "a document is not translated while compressed; unpack it first"
-    if ending(path) in OTHER_FORMATS:
-        return f"{ending(path)} files are not translated; {_instead(ending(path))}"
+    way = other_way(ending(path))
+    if way or ending(path) in (*OTHER_FORMATS, *PROGRAMS):
+        way = way or "save the text in it line by line, or as JSON lines (.jsonl)"
+        by_input = "; lines of text are read from standard input, whatever their name"
+        return f"{ending(path)} files are not translated; {way}{by_input}"
     return None
-
-
-def _instead(ending: str) -> str:
-    """Say what to do with a file of a kind that is not translated."""
-    if ending in _SAVED_AS:
-        return f"save it as {_SAVED_AS[ending]}"
-    if ending in _TO_PO:
-        there, back = _TO_PO[ending], "po2" + _TO_PO[ending].removesuffix("2po")
-        return f"turn it into a .po file and back with {there} and {back} (Translate Toolkit)"
-    return "save the text in it line by line, or as JSON lines (.jsonl)"

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from dragoman.documents.archive import count_characters, read_archive, write_archive
 from dragoman.documents.document import DocumentError
 from dragoman.documents.formats import DOCUMENT_FORMATS
+from dragoman.documents.other_formats import other_way
 from dragoman.serving.readers import PLAIN_TEXT, document_reader
 from dragoman.serving.refusal import RefusalError
 from dragoman.serving.service import Order, TranslationService
@@ -126,7 +127,9 @@ class Documents:
         """
         suffix = PureWindowsPath(name or "").suffix.lower()
         if suffix not in READERS:
-            raise RefusalError(400, f"only files whose names end in {', '.join(READERS)} are read")
+            endings = ", ".join(READERS)
+            way = f"; {other}" if (other := other_way(suffix)) else ""
+            raise RefusalError(400, f"only files whose names end in {endings} are read{way}")
         content = await asyncio.to_thread(self._read, suffix, sent)
         order = replace(
             order,
