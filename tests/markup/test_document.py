@@ -448,3 +448,30 @@ def test_what_is_repeated_without_end_is_read_in_reasonable_time(unit: str, rule
 
     again = put_together(markup, markup.pieces)
     assert "".join(unescape(again).split()) == "".join(unescape(text).split())
+
+
+@pytest.mark.parametrize(
+    ("page", "pieces"),
+    [
+        ("<li><a>Inbox<span>4</span></a></li>", ["Inbox"]),
+        ("<b>New</b>Feature", ["New", "Feature"]),
+        ("<span>Save</span><!-- a --><span>Cancel</span>", ["Save", "Cancel"]),
+        ("<a>Home</a><a>about us</a>", ["Home", "about us"]),
+        ("<b>12</b><i>files</i>", ["files"]),
+        ("<a>4</a>Drafts", ["Drafts"]),
+        # tags within a word
+        ("<b>un</b>able", ["unable", "un", "able"]),
+        ("<span>I</span>t was", ["It was", "I", "t was"]),
+        ("<a>cat</a>s", ["cats", "cat", "s"]),
+        ("the <b>3</b>rd", ["the 3rd", "the", "rd"]),
+        ("CO<sub>2</sub>", ["CO2", "CO"]),
+        ("cat<sup>1</sup>", ["cat1", "cat"]),
+    ],
+)
+def test_words_that_a_page_shows_apart_are_two_though_no_space_is_between(
+    page: str, pieces: list[str]
+) -> None:
+    markup = Markup(page, Rules(), CUT)
+    assert [piece.strip() for piece in markup.pieces] == pieces
+    kept = put_together(markup, [piece.strip().upper() for piece in markup.pieces])
+    assert kept.lower() == page.lower()

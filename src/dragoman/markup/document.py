@@ -11,6 +11,7 @@ from dragoman.markup.escapes import BREAK, ESCAPE, cut_at_escapes
 from dragoman.markup.inline import Cut, Sentence, Write, build_spans, cut_sentences, respace
 from dragoman.markup.tags import CDATA, CDATA_END, Kind, Token, read_tokens
 from dragoman.markup.templates import keep_templates
+from dragoman.terms.term import is_of_word
 from dragoman.translation import Alternative, join
 
 _INLINE = """
@@ -242,12 +243,59 @@ def _blocks(tokens: Sequence[Token], rules: Rules) -> Iterator[list[Token]]:
         inline = i in mixed or token.name in (*rules.inline, _CODE) or token.is_comment
         is_apart = token.name in rules.block or (rules.is_xml and token.is_cdata)
         if token.kind in ("text", "wrap") or (inline and not is_apart):
+            if not rules.is_xml and (place := _end_of_words(block, token)):
+                yield from _without_edges(block[:place])
+                block = block[place:]
             block.append(token)
             continue
         yield from _without_edges(block)
         block = []
         yield [token]
     yield from _without_edges(block)
+
+
+def _end_of_words(block: Sequence[Token], token: Token) -> int:
+    """Find where words end, if those of a text touch them, but are shown apart from them.
+
+    Returns:
+        The number of tokens before that place, closing tags included; 0 if there is none.
+    """
+    tags: list[Token] = []
+    for before in reversed(block):
+        if before.kind not in ("open", "close") and not before.is_comment:
+            break
+        tags.insert(0, before)
+    else:
+        return 0
+    if not tags or token.kind != "text" or before.kind != "text":
+        return 0
+    if not _are_apart(before.raw, tags, token.raw):
+        return 0
+    closing = [i for i, tag in enumerate(tags, start=1) if tag.kind == "close"]
+    return len(block) - len(tags) + (closing[-1] if closing else 0)
+
+
+def _are_apart(before: str, tags: Sequence[Token], after: str) -> bool:
+    """Tell whether two texts with only tags between them are not parts of one word.
+
+    Tags may stand within a word, as in `<b>un</b>able`, `H<sub>2</sub>O` and `<a>cat</a>s`, so that
+    only what is never one is apart: two links, a capital behind a word, a number that ends one.
+    """
+    last, first = before[-1], after[0]
+    if not (is_of_word(last) and is_of_word(first)):
+        return False
+    if [tag.kind for tag in tags if tag.name == "a"] == ["close", "open"]:
+        return last.isalpha() or first.isalpha()
+    if first.isdigit():
+        is_badge = after.isdigit() and tags[-1].name not in ("sub", "sup")
+        return is_badge and last.islower() and before[-2:].isalpha()
+    is_capital = first.isupper() and after[1:2].islower()
+    is_unit = bool(_UNIT.match(after))
+    return is_capital or (last.isdigit() and not is_unit and first.islower())
+
+
+_UNIT = re.compile(r"\w{1,3}(?!\w)")
+"""What may end a word that begins with digits: `90s`, `3rd`, `5km`."""
 
 
 def _without_edges(block: list[Token]) -> Iterator[list[Token]]:
