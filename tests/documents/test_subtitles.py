@@ -119,7 +119,12 @@ def test_a_tag_is_not_broken_over_lines() -> None:
         ("- I have\na cat.\n- A dog!", ["I have a cat.", "A dog!"]),
         ("<i>A cat?</i>\n- A dog.", ["A cat?", "A dog."]),
         ("ANN: A cat?\n- BOB B.: A dog.", ["A cat?", "A dog."]),
-        ("♪ A cat\n♪ and a dog ♪", ["A cat", "and a dog ♪"]),
+        ("♪ A cat\n♪ and a dog ♪", ["A cat", "and a dog"]),
+        (">> A cat?\n>> ANN: A dog.", ["A cat?", "A dog."]),
+        ("&gt;&gt; A cat?\n&gt;&gt;&gt; A dog.", ["A cat?", "A dog."]),
+        ("MAN #2: A cat?\nDR. BO (V.O.): A dog.", ["A cat?", "A dog."]),
+        ("[door opens]\nA cat.", ["[door opens]", "A cat."]),
+        ("A cat\n(a door opens)\nsleeps.", ["A cat", "(a door opens)", "sleeps."]),
         ("...and a cat.", ["and a cat."]),
         ("A cat\n- a grey one -\nslept.", ["A cat - a grey one - slept."]),
         ("Ann said: a cat.", ["Ann said: a cat."]),
@@ -175,6 +180,62 @@ def test_times_of_words_are_left_out_as_the_words_of_a_translation_are_others() 
     text = f"WEBVTT\n\n{cue}\n"
     expected = "WEBVTT\n\n00:01.000 --> 00:02.000\n \nTHE RED CAT\n\n"
     assert translated(text, take_webvtt_apart) == expected
+
+
+ROLLING = """WEBVTT
+Kind: captions
+
+00:00.100 --> 00:02.300 align:start position:0%
+ 
+the<00:00.300><c> red</c><00:00.400><c> cat</c>
+
+00:02.300 --> 00:02.310 align:start position:0%
+the red cat
+ 
+
+00:02.310 --> 00:04.700 align:start position:0%
+the red cat
+sleeps<00:02.500><c> here</c>
+
+00:04.700 --> 00:04.710 align:start position:0%
+sleeps here
+ 
+
+00:04.710 --> 00:06.000 align:start position:0%
+sleeps here
+&gt;&gt; a<00:05.700><c> dog</c>
+"""
+
+
+def test_lines_that_roll_are_translated_once_and_roll_on() -> None:
+    found = take_webvtt_apart(ROLLING, READER).pieces
+    assert [piece.strip() for piece in found] == ["the red cat sleeps here", "a dog"]
+
+    one, two = "il gatto rosso che", "dorme qui nella casa di mia nonna e non si sveglia"
+    translations = {"the red cat sleeps here": f"{one} {two}", "a dog": "un cane"}
+    plain = re.sub(r"<[^<>]*>", "", ROLLING)
+    spread_over = spread(f"{one} {two}", [len("the red cat"), len("sleeps here")])
+    for line, said in zip(("the red cat", "sleeps here"), spread_over, strict=True):
+        plain = plain.replace(line, said)
+    plain = plain.replace("a dog", "un cane")
+    assert translated(ROLLING, take_webvtt_apart, translations.__getitem__) == plain
+
+
+def test_a_line_of_a_rolling_caption_without_a_translation_leaves_no_blank_line() -> None:
+    found = translated(ROLLING, take_webvtt_apart, lambda _: "")
+    assert found.count("\n\n") == ROLLING.count("\n\n")
+
+
+def test_three_lines_may_roll() -> None:
+    lines = ["A cat.", "A dog.", "A bird.", "A fish.", "A cow."]
+    text = subrip(*("\n".join(lines[i : i + 3]) for i in range(3)))
+    assert pieces(text) == lines
+    assert translated(text, take_subrip_apart) == text.upper()
+
+
+def test_a_refrain_does_not_roll() -> None:
+    text = subrip("A cat.", "A cat.", "A dog.", "A bird.", "A fish.")
+    assert pieces(text) == ["A cat.", "A cat.", "A dog.", "A bird.", "A fish."]
 
 
 def test_a_file_without_times_is_refused() -> None:

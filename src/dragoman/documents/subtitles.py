@@ -6,6 +6,7 @@ translation is spread over them, by length, and preferably cut after punctuation
 
 import math
 import re
+import string
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
@@ -22,6 +23,7 @@ from dragoman.documents.document import (
     edit,
     line_break_of,
 )
+from dragoman.documents.rolling import RollingLine, read_rolling_lines, write_rolling_lines
 from dragoman.languages.scripts import (
     CLOSING,
     RANGES,
@@ -61,16 +63,22 @@ _END = re.compile(
 _SPEAKER = re.compile(r"<(?:v|font)\b")
 """A voice or a colour, by which speakers are told apart."""
 
-_APART = tuple("[(♪-–—（［【")
+_SOUND = re.compile(r"\s*(?:\[[^\[\]]*\]|\([^()]*\)|（[^（）]*）|［[^［］]*］)\s*")
+"""A line that says what is heard, such as a door."""
+
+_APART = (*"[(♪♫-–—（［【", ">>", "&gt;&gt;")
 """Signs with which no cue goes on: sounds, songs, another speaker."""
 
 _MARK = re.compile(
-    r"""[^\S\n]*+ (?: [-–—♪♫]++ [^\S\n]*+ )? (?: \.{3} | … )?
-    (?: (?P<name> [^\W\d_] [\w\ .'’-]{0,30} ) : [^\S\n]++ )?""",
+    r"""[^\S\n]*+ (?: (?: [-–—♪♫]++ | (?:>|&gt;){2,3} ) [^\S\n]*+ )? (?: \.{3} | … )?
+    (?: (?P<name> [^\W\d_] [\w\ .'’#&()-]{0,30} ) : [^\S\n]++ )?""",
     re.VERBOSE,
 )
-"""What may stand before the words of a line: a dash or a note, three points with which it goes on,
-the name of who speaks."""
+"""What may stand before the words of a line: a dash or a note, two angles as on television, three
+points with which it goes on, the name of who speaks."""
+
+_NOTES = string.whitespace + "♪♫"
+"""What may stand behind the words, and stays."""
 
 _PAUSES = SENTENCE_ENDS + ",;:，、；：،؛"
 
@@ -98,13 +106,17 @@ class Cue(NamedTuple):
 
     @property
     def turns(self) -> list[str]:
-        """Its words, cut before each line in which somebody else speaks, or a song goes on."""
+        """Its words, cut before each line in which somebody else speaks, or a song goes on.
+
+        What is heard, in brackets on a line of its own, is a turn, too.
+        """
         first, *lines = re.split(r"(?<=\n)", self.words)
         cuts, previous, is_marked = [0], first, bool(_mark(first))
         end = len(first)
         for line in lines:
             is_over = _is_over(previous)
-            if (_mark(line) and (is_marked or is_over)) or (_SPEAKER.match(line) and is_over):
+            starts = (_mark(line) and (is_marked or is_over)) or _SOUND.fullmatch(previous)
+            if starts or (is_over and _SPEAKER.match(line)) or _SOUND.fullmatch(line):
                 cuts.append(end)
             previous, end = line, end + len(line)
         return [self.words[a:b] for a, b in pairwise([*cuts, end])]
@@ -144,7 +156,7 @@ def _mark(line: str) -> str:
     return found[0]
 
 
-def take_subrip_apart(text: str, reader: TextReader) -> Document:
+def take_subrip_apart(text: str, reader: TextReader) -> Passage:
     """Take a SubRip file apart. A blank line does not end a cue, but the number of the next does.
 
     Raises:
@@ -153,7 +165,7 @@ def take_subrip_apart(text: str, reader: TextReader) -> Document:
     return _take_apart(text, reader, blank_ends=False)
 
 
-def take_webvtt_apart(text: str, reader: TextReader) -> Document:
+def take_webvtt_apart(text: str, reader: TextReader) -> Passage:
     """Take a WebVTT file apart. A blank line ends a cue, so notes and styles stay.
 
     Raises:
@@ -162,8 +174,13 @@ def take_webvtt_apart(text: str, reader: TextReader) -> Document:
     return _take_apart(text, reader, blank_ends=True)
 
 
-def _take_apart(text: str, reader: TextReader, *, blank_ends: bool) -> Document:
+def _take_apart(text: str, reader: TextReader, *, blank_ends: bool) -> Passage:
     cues = [cue for cue in _read_cues(text, blank_ends=blank_ends) if cue.words]
+    places = [(cue.begin, cue.end, cue.place) for cue in cues]
+    if lines := read_rolling_lines(text, places, partial(_TIMED.sub, "")):
+        return Rewritten(
+            _read_rolling(lines, reader), partial(write_rolling_lines, text=text, lines=lines)
+        )
     line_break = line_break_of(text)
     edits = []
     for group in _group(cues):
@@ -171,6 +188,16 @@ def _take_apart(text: str, reader: TextReader, *, blank_ends: bool) -> Document:
         passage = _read_group(group, between, line_break, reader)
         edits.append(Edit(group[0].place[0], group[-1].place[1], passage))
     return edit(text, edits)
+
+
+def _read_rolling(lines: Sequence[RollingLine], reader: TextReader) -> Document:
+    """Take lines apart as if each were a cue, to be written one below the other, however long."""
+    cues = [Cue(line.begin, line.end, (0, 0), "", line.text, "") for line in lines]
+    passages = [
+        _read_group(group, ["\n"] * (len(group) - 1), None, reader) for group in _group(cues)
+    ]
+    first, *others = passages
+    return Document([first, *(each for passage in others for each in ("\n", passage))])
 
 
 def _read_cues(text: str, *, blank_ends: bool) -> Iterator[Cue]:
@@ -235,13 +262,16 @@ def _group(cues: Sequence[Cue]) -> list[list[Cue]]:
 
 
 def _read_group(
-    group: Sequence[Cue], between: Sequence[str], line_break: str, reader: TextReader
+    group: Sequence[Cue], between: Sequence[str], line_break: str | None, reader: TextReader
 ) -> Document:
-    """Take the text of some cues apart: that of each speaker, or a sentence that they share."""
+    """Take the text of some cues apart: that of each speaker, or a sentence that they share.
+
+    Without a line break, the translation of a cue is one line.
+    """
     turns = [" ".join(cue.words for cue in group)] if len(group) > 1 else group[0].turns
     parts: list[str | Passage] = []
     for turn in turns:
-        mark, end = _mark(turn), len(turn.rstrip())
+        mark, end = _mark(turn), len(turn.rstrip(_NOTES))
         words = " ".join(turn[len(mark) : end].split())
         passage = reader.read_markup(words, STRING) if "&" in words else reader.read_string(words)
         write = partial(
@@ -254,12 +284,18 @@ def _read_group(
     return Document(parts)
 
 
-def _write(text: str, lengths: Sequence[int], between: Sequence[str], line_break: str) -> str:
+def _write(
+    text: str, lengths: Sequence[int], between: Sequence[str], line_break: str | None
+) -> str:
     """Write a translation over cues, in lines that fit."""
-    shown = [
-        line_break.join(spread(part, [1] * max(1, math.ceil(_width(part) / LINE_WIDTH))))
-        for part in spread(text, lengths)
-    ]
+    shown = spread(text, lengths)
+    if line_break is None:
+        shown = [" ".join(part.split()) for part in shown]
+    else:
+        shown = [
+            line_break.join(spread(part, [1] * max(1, math.ceil(_width(part) / LINE_WIDTH))))
+            for part in shown
+        ]
     return "".join(map("".join, zip(shown, [*between, ""], strict=True)))
 
 
