@@ -1,6 +1,7 @@
 """Markdown: words are translated, and what a renderer makes of the rest stays."""
 
 import re
+from html import escape
 
 import pytest
 from hypothesis import given
@@ -33,11 +34,17 @@ KEPT = {
     "**A cat.** It sleeps\n": "**A CAT.** IT SLEEPS\n",
     "It (#22) and [#22](a)\n": "IT (#22) AND [#22](a)\n",
     "A ~~red~~ cat\n": "A ~~RED~~ CAT\n",
-    'See [the cat](a%20b.md "c").\n': 'SEE [THE CAT](a%20b.md "c").\n',
+    'See [the cat](a%20b.md "c").\n': 'SEE [THE CAT](a%20b.md "C").\n',
     "See [the cat](<a b.md>) and [é](é.md)\n": "SEE [THE CAT](<a b.md>) AND [É](é.md)\n",
     "See [the cat][CMake x].\n\n[cmake x]: /c\n": "SEE [THE CAT][CMake x].\n\n[cmake x]: /c\n",
     "A [cat]\n\n[cat]: /c 'A title'\n": "A [CAT][cat]\n\n[cat]: /c 'A title'\n",
-    "A ![cat](c.png) is <http://a.b>, <a@b>\n": "A ![cat](c.png) IS <http://a.b>, <a@b>\n",
+    "A ![cat](c.png) is <http://a.b>, <a@b>\n": "A ![CAT](c.png) IS <http://a.b>, <a@b>\n",
+    "![a *red* cat](c 'd')\n": '![A RED CAT](c "D")\n',
+    "[![a][c]](b) ![1 *2*](c) ![cat]\n\n[c]: d\n[cat]: e\n": (
+        "[![A][c]](b) ![1 *2*](c) ![CAT][cat]\n\n[c]: d\n[cat]: e\n"
+    ),
+    '|![a \\| b](c "d \\| e")|\n|-|\n': '|![A \\| B](c "D \\| E")|\n|-|\n',
+    '<p>\n<img src="c" alt="a cat">\n</p>\n': '<p>\n<img src="c" alt="A CAT">\n</p>\n',
     "A <b>red</b> cat<br>here <x-y/>\n": "A <b>RED</b> CAT<br>HERE <x-y/>\n",
     "- a cat\n  - a dog\n\n1. one\n2) two\n": "- A CAT\n  - A DOG\n\n1. ONE\n2) TWO\n",
     "- [ ] a cat\n- [x] a dog\n": "- [ ] A CAT\n- [x] A DOG\n",
@@ -127,6 +134,15 @@ def test_a_translation_is_text_whatever_it_looks_like(place: str, translation: s
     escaped = translation.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
     assert rendered(changed) == re.sub("A cat|runs", escaped.replace("\\", r"\\"), before)
+
+
+@pytest.mark.parametrize(
+    "translation", ["a]b", "[a](b)", 'a "b"', "a\\", "`a`", "<a", "&amp;", "|"]
+)
+def test_the_translated_text_and_title_of_a_picture_end_where_they_should(translation: str) -> None:
+    changed = translated('|![A cat](b "A dog")|\n|-|\n', take_markdown_apart, lambda _: translation)
+    said = escape(translation.replace("&amp;", "&"))
+    assert f'<img src="b" alt="{said}" title="{said}"' in rendered(changed)
 
 
 WORDS = st.sampled_from(

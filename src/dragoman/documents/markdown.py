@@ -3,16 +3,22 @@
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from itertools import accumulate, pairwise
+from itertools import accumulate, islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dragoman.documents.document import Document, Edit, edit, line_break_of
-from dragoman.documents.markdown_spans import mean_the_same, read_spans, said, write_spans
+from dragoman.documents.document import Document, Edit, Rewritten, edit, line_break_of
+from dragoman.documents.markdown_spans import (
+    Say,
+    as_written,
+    mean_the_same,
+    read_spans,
+    said,
+    write_spans,
+)
+from dragoman.documents.page import Page
 from dragoman.documents.paragraph import Inline, Paragraph
-from dragoman.markup.document import Rules
 from dragoman.markup.text_reader import TextReader
-from dragoman.translation import Alternative
+from dragoman.translation import Alternative, join
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -30,8 +36,11 @@ _NOTE = re.compile(r"\s*\[\^[^\]\s]+\]:")
 
 _NARROWEST = 40
 
-Read = Callable[[str], list[Inline]]
+Read = Callable[[str, Say], list[Inline]]
 """Takes a line of Markdown apart."""
+
+_NOT_A_CHARACTER = "\ufdd0"
+"""A code point that Unicode keeps out of text."""
 
 
 def take_markdown_apart(text: str, reader: TextReader) -> Document:
@@ -41,9 +50,9 @@ def take_markdown_apart(text: str, reader: TextReader) -> Document:
     """
     parser, definitions = _parser(), dict[str, Any]()
 
-    def read(line: str) -> list[Inline]:
+    def read(line: str, say: Say) -> list[Inline]:
         (found,) = parser.parseInline(line, definitions)
-        return read_spans(found.children or [], line)
+        return read_spans(found.children or [], line, say)
 
     settings = _FRONT_MATTER.match(text)
     start = settings.end() if settings else 0
@@ -56,7 +65,7 @@ def take_markdown_apart(text: str, reader: TextReader) -> Document:
         for place in _texts(tokens, lines, starts)
     ]
     for start, end in _pages(tokens, text, starts):
-        edits.append(Edit(start, end, reader.read_markup(text[start:end], Rules())))
+        edits.append(Edit(start, end, Page(text[start:end], reader)))
     return edit(text, sorted(edits, key=lambda each: each.start))
 
 
@@ -147,23 +156,45 @@ def _notes(
 
 
 class _Text:
-    """A text in a place of a file."""
+    """A text in a place of a file.
+
+    What its pictures and links say besides, each on its own, is put where a mark stands meanwhile.
+    """
 
     def __init__(self, place: _Place, line_break: str, read: Read, reader: TextReader) -> None:
-        self._place, self._line_break, self._read = place, line_break, read
+        self._place, self._line_break, self._read_with = place, line_break, read
+        self._mark = _NOT_A_CHARACTER
+        while self._mark in place.content:
+            self._mark += _NOT_A_CHARACTER
+        self._said: list[Rewritten] = []
+
+        def say(raw: str, text: str, write: Callable[[str], str]) -> str:
+            if not any(map(str.isalpha, text)):
+                return raw
+            self._said.append(Rewritten(reader.read_string(text), write))
+            return f"{self._mark}{len(self._said) - 1};".ljust(len(raw), ";")  # for the lines
+
         widths = [len(line) for line in place.content.split("\n")]
         self._width = max(_NARROWEST, *widths) if len(widths) > 1 else None
-        self._paragraph = Paragraph(read(place.content), reader)
-        self.pieces = self._paragraph.pieces
+        self._paragraph = Paragraph(read(place.content, say), reader)
+        passages: list[Paragraph | Rewritten] = [self._paragraph, *self._said]
+        self.pieces = [piece for passage in passages for piece in passage.pieces]
+
+    def _read(self, line: str) -> list[Inline]:
+        return self._read_with(line, as_written)
 
     def put_together(self, translations: Sequence[Alternative]) -> Alternative:
         """Write the translation with its links, code and emphasis."""
-        found, parts = self._paragraph.write(translations)
+        rest = iter(translations)
+        found, parts = self._paragraph.write(list(islice(rest, len(self._paragraph.pieces))))
+        besides = [each.put_together(list(islice(rest, len(each.pieces)))) for each in self._said]
         written = write_spans([said(*part) for part in parts], self._read, self._escape)
-        if self._place.kind in ("td", "th"):
-            written = written.replace("|", "\\|")
         lines = [line for part in written.split("\n") for line in self._wrap(part)]
-        return replace(found, text=f"{self._line_break}{self._place.prefix}".join(lines))
+        text = f"{self._line_break}{self._place.prefix}".join(lines)
+        text = re.sub(f"{self._mark}(\\d+);+", lambda mark: besides[int(mark[1])].text, text)
+        if self._place.kind in ("td", "th"):
+            text = text.replace("|", "\\|")
+        return join([found, *besides], text)
 
     def _escape(self, text: str) -> str:
         """Keep a text from being a list, a heading or the like by how it begins or ends."""

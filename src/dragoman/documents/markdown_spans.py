@@ -49,18 +49,36 @@ def said(part: Inline, text: str | None) -> Said:
     return Said(part.around, part.thing if text is None else text, text is not None)
 
 
+Say = Callable[[str, str, Callable[[str], str]], str]
+"""Chooses what is written for what a picture or a link says besides its words: as it was written,
+the text of that, and how another text is written."""
+
+
+def as_written(raw: str, text: str, write: Callable[[str], str]) -> str:
+    """Keep what a picture or a link says."""
+    return raw
+
+
 class _Written(NamedTuple):
-    """What the parser does not say of how a line is written."""
+    """What the parser does not say of how a line is written, and what is written instead."""
 
     hard_break: str
     labels: dict[str, str]
     """Of links to definitions, by what the parser calls them: without regard to case."""
 
+    say: Say
 
-def read_spans(tokens: Sequence["Token"], content: str) -> list[Inline]:
-    """Take the parts of a line apart, as `markdown_it` has found them in its content."""
+
+def read_spans(tokens: Sequence["Token"], content: str, say: Say = as_written) -> list[Inline]:
+    """Take the parts of a line apart.
+
+    Args:
+        tokens: What `markdown_it` has found in it.
+        content: The line.
+        say: Chooses the texts of pictures, and the titles of pictures and links.
+    """
     labels = {" ".join(label.casefold().split()): label for label in _LABEL.findall(content)}
-    written = _Written("\\\n" if "\\\n" in content else "  \n", labels)
+    written = _Written("\\\n" if "\\\n" in content else "  \n", labels, say)
     parts: list[Inline] = []
     around: list[Mark] = []
     tags = _pairs_of_tags(tokens)
@@ -105,7 +123,8 @@ def _read_one(token: "Token", around: tuple[Mark, ...], written: _Written) -> It
         space = " " if token.content[:1] in "` " or token.content[-1:] in "` " else ""
         yield Inline(around, thing=token.markup + space + token.content + space + token.markup)
     elif token.type == "image":
-        yield Inline(around, thing=f"![{token.content}]{_target(token, 'src', written)}")
+        shown = written.say(token.content, _text_of_picture(token), _write_text_of_picture)
+        yield Inline(around, thing=f"![{shown}]{_target(token, 'src', written)}")
     else:
         yield Inline(around, thing=token.content, separates=token.content.startswith("<br"))
 
@@ -129,8 +148,23 @@ def _target(token: "Token", attribute: str, written: _Written) -> str:
     address, title = str(token.attrs[attribute]), token.attrs.get("title")
     if not address or re.search(r"[\s()<>]", address):
         address = "<" + re.sub(r"([<>\\])", r"\\\1", address) + ">"
-    quoted = "" if title is None else ' "' + re.sub(r'(["\\])', r"\\\1", str(title)) + '"'
-    return f"({address}{quoted})"
+    if title is None:
+        return f"({address})"
+    return f'({address} "{written.say(_write_title(str(title)), str(title), _write_title)}")'
+
+
+def _write_title(title: str) -> str:
+    return re.sub(r'(["\\])', r"\\\1", title)
+
+
+def _text_of_picture(token: "Token") -> str:
+    """Return what is read where a picture is not seen; emphasis in it means nothing."""
+    children = token.children or []
+    return "".join(" " if child.type.endswith("break") else child.content for child in children)
+
+
+def _write_text_of_picture(text: str) -> str:
+    return re.sub(r"[\[\]\\`<]", r"\\\g<0>", text)
 
 
 def _pairs_of_tags(tokens: Sequence["Token"]) -> dict[int, int]:

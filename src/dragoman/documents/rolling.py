@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 from dragoman.documents.document import Edit, edit
 
-
 _MOST_LINES = 8
 """That one caption shows again; television has four at once."""
 
