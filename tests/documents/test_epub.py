@@ -24,7 +24,7 @@ def test_a_book_comes_back_as_one() -> None:
     page = (
         '<?xml version="1.0"?>\n<!DOCTYPE html>\n<html xmlns="http://www.w3.org/1999/xhtml" '
         'xml:lang="{}"><head><title>{}</title><link href="a.css"/></head>'
-        '<body><p id="p1">{}<a id="p2"/> <i>{}</i></p><img src="a.png" alt="{}"/></body></html>'
+        '<body><p id="p1">{} <a id="p2"/><i>{}</i></p><img src="a.png" alt="{}"/></body></html>'
     )
     contents = (
         '<ncx xmlns="http://www.daisy.org/z3986/2005/ncx/" xml:lang="{}"><head><meta name="a"/>'
@@ -94,3 +94,20 @@ def test_a_book_names_its_language_as_xml_does() -> None:
     book = '<package xml:lang="en"><dc:language>en</dc:language></package>'
     found = take_epub_apart(book, TextReader("en", "pt_BR")).put_together([])
     assert found.text == '<package xml:lang="pt-BR"><dc:language>pt-BR</dc:language></package>'
+
+
+def test_a_part_in_utf_16_is_written_in_utf_8() -> None:
+    page = '<?xml version="1.0" encoding="{}"?><html><p>{} «è».</p></html>'
+    book = packed({"a.xhtml": page.format("UTF-16", "A cat").encode("utf-16"), "b.opf": b"<a/>"})
+    assert unpacked(translated(book))["a.xhtml"].decode() == page.format("UTF-8", "A CAT").replace(
+        "è", "È"
+    )
+
+
+def test_the_numbers_of_printed_pages_stay() -> None:
+    page = (
+        b'<html><nav epub:type="page-list"><h2>Pages</h2><ol><li>iv</li></ol></nav>'
+        b'<p>%b <span epub:type="pagebreak" role="doc-pagebreak" aria-label="iv"/>%b</p></html>'
+    )
+    found = translated(packed({"a.xhtml": page % (b"A cat", b"sleeps.")}))
+    assert unpacked(found)["a.xhtml"] == page % (b"A CAT", b"SLEEPS.")

@@ -475,3 +475,65 @@ def test_words_that_a_page_shows_apart_are_two_though_no_space_is_between(
     assert [piece.strip() for piece in markup.pieces] == pieces
     kept = put_together(markup, [piece.strip().upper() for piece in markup.pieces])
     assert kept.lower() == page.lower()
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        ('The red<sup><a href="a">1</a></sup> cat.', ["The red{x0} cat."]),
+        ("The red<a><sup>*</sup></a> cat<sup><a><i>[</i>2<i>&#93;</i></a></sup> sleeps.",
+         ["The red{x0} cat{x1} sleeps."]),
+        ('The red<a role="doc-noteref" class="x">iv</a> cat.', ["The red{x0} cat."]),
+        ("A cat.<sup><a>1</a></sup><sup><a>2</a></sup> A dog.", ["A cat.", "A dog."]),
+        ("A cat<sup><a>1</a></sup>", ["A cat"]),
+        # no notes
+        ("CO<sub><a>2</a></sub> and m<sup>2</sup>", ["CO2 and m2"]),
+        ("The 2<sup><a>nd</a></sup> cat", ["The 2nd cat"]),
+        # places
+        ('The <a id="a"></a>red cat.', ["The red cat."]),
+        ('The <span id="a"/>red <a name="b"></a>cat.', ["The red cat."]),
+        ('The <span epub:type="pagebreak" class="p" id="a">xii</span>red cat.', ["The red cat."]),
+        ('Press <span id="a" class="icon"></span> now.', []),
+    ],
+)  # fmt: skip
+def test_marks_of_notes_and_mere_places_are_no_words_of_a_sentence(
+    page: str, expected: list[str]
+) -> None:
+    markup = Markup(page, Rules(), CUT)
+    whole = zip(markup.pieces, markup.are_again, strict=True)
+    assert [piece.strip() for piece, again in whole if not again and " " in piece.strip()] == (
+        expected
+    )
+    kept = put_together(
+        markup, [re.sub("X(?=[0-9])", "x", p.strip().upper()) for p in markup.pieces]
+    )
+    assert re.sub(" ", "", kept.lower()) == re.sub(" ", "", page.lower())
+
+
+def test_the_mark_of_a_note_goes_where_the_translation_has_it() -> None:
+    markup = Markup('The red<sup><a href="a">1</a></sup> cat.', Rules(), CUT)
+    assert put_together(markup, ["Il gatto rosso{x0}.", "Il rosso", "gatto."]) == (
+        'Il gatto rosso<sup><a href="a">1</a></sup>.'
+    )
+    assert put_together(markup, ["Il gatto rosso.", "Il rosso", "gatto."]) == (
+        'Il rosso<sup><a href="a">1</a></sup> gatto.'
+    )
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<a>red</a> | <a>cat</a>",
+        "<a>red</a>&nbsp;&raquo; <a>cat</a>",
+        "<a>red</a> / <a>cat</a>",
+        "<a>red</a> <i>·</i> <a>cat</a>",
+    ],
+)
+def test_links_with_a_sign_between_them_are_no_sentence(page: str) -> None:
+    assert translated(page) == page.replace("red", "rosso").replace("cat", "gatto")
+
+
+def test_a_note_is_not_put_within_a_word() -> None:
+    markup = Markup("The red<sup><a>1</a></sup> cat.", Rules(), CUT)
+    found = put_together(markup, ["Il gatto ro{x0}sso.", "Il rosso", "gatto."])
+    assert found == "Il rosso<sup><a>1</a></sup> gatto."

@@ -1,5 +1,6 @@
 """Files that are archives of other files, of which some have text."""
 
+import codecs
 import io
 import math
 import re
@@ -16,6 +17,7 @@ _MOST_BYTES = 2**28
 """Of all files that are read: a few kilobytes may unpack to more than any memory holds."""
 
 _BETWEEN_TAGS = re.compile(r"(?<=>)[^<]+")
+_ENCODING = re.compile(r"""(?<=\bencoding=["'])utf-16\w*(?=["'])""", re.IGNORECASE)
 _NOT_READ = (
     zipfile.BadZipFile,
     zlib.error,
@@ -54,10 +56,17 @@ def read_archive(
                 raise DocumentError(None, f"it unpacks to more than {most / 2**20:.0f} MiB")
         with suppress(*_NOT_READ):
             if archive.testzip() is None:  # all files are written again in the end
-                texts = [archive.read(part).decode("utf-8-sig") for part in parts]
+                texts = [_decode(archive.read(part)) for part in parts]
                 if not any(END in text for text in texts):
                     return END.join(texts)
         raise DocumentError(None, "it is encrypted or damaged")
+
+
+def _decode(part: bytes) -> str:
+    """Read XML, which may also be in UTF-16; it is written in UTF-8, and says so."""
+    if not part.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return part.decode("utf-8-sig")
+    return _ENCODING.sub("UTF-8", part.decode("utf-16"), count=1)
 
 
 def count_characters(text: str) -> int:

@@ -5,11 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape, unescape
 from html.entities import html5
-from itertools import islice
+from itertools import islice, takewhile
 
+from dragoman.languages.scripts import CLOSING
 from dragoman.markup.escapes import BREAK, ESCAPE, cut_at_escapes
 from dragoman.markup.inline import Cut, Sentence, Write, build_spans, cut_sentences, respace
-from dragoman.markup.tags import CDATA, CDATA_END, Kind, Token, read_tokens
+from dragoman.markup.tags import ANCHOR, CDATA, CDATA_END, NOTE, Kind, Token, read_tokens
 from dragoman.markup.templates import keep_templates
 from dragoman.terms.term import is_of_word
 from dragoman.translation import Alternative, join
@@ -188,6 +189,12 @@ def _collapse(tokens: Sequence[Token], rules: Rules) -> Iterator[Token]:
     place = 0
     while place < len(tokens):
         token = tokens[place]
+        name = "" if rules.is_xml or rules.is_string else _name_of_whole(tokens, place, ends)
+        if name:
+            end = ends.get(place, place)
+            yield Token("other", "".join(t.raw for t in tokens[place : end + 1]), name)
+            place = end + 1
+            continue
         kind = rules.codes.get(token.name, "other")
         is_kept = token.kind == "open" and (
             token.marked or kind != "other" or token.name in rules.untranslated
@@ -200,6 +207,36 @@ def _collapse(tokens: Sequence[Token], rules: Rules) -> Iterator[Token]:
         name = token.name if kind == "other" else _CODE
         yield Token(kind, "".join(t.raw for t in tokens[place : end + 1]), name)
         place = end + 1
+
+
+_MOST_TOKENS = 16
+"""In the mark of a note; encyclopaedias put its brackets into tags of their own."""
+
+_NOTE = re.compile(r"\W*(?:\d{1,3}|[ivxl]{1,6}|[^\W\d_])?\W*", re.IGNORECASE)
+_REFERENCE = re.compile(r"""\s(?:epub:type|role)\s*=\s*["'](?:doc-)?noteref["']""")
+_PLACE = re.compile(r"\s(?:id|name)\s*=")
+_PAGE_BREAK = re.compile(r"""\s(?:epub:type|role)\s*=\s*["'](?:doc-)?pagebreak["']""")
+_SHOWN = re.compile(r"\s(?:class|style|href|title|aria-label)\s*=")
+
+
+def _name_of_whole(tokens: Sequence[Token], place: int, ends: Mapping[int, int]) -> str:
+    """Tell whether an element is the mark of a note or a mere place; it is no part of its sentence.
+
+    A place has no words, and no class, by which a page shows a picture there.
+    """
+    token = tokens[place]
+    if token.name not in ("a", "span", "sup") or token.kind not in ("open", "void"):
+        return ""
+    end = place if token.kind == "void" else ends.get(place, len(tokens))
+    if end - place > _MOST_TOKENS:
+        return ""
+    inside = tokens[place + 1 : end]
+    names = {token.name, *(each.name for each in inside)}
+    said = unescape("".join(each.raw for each in inside if each.kind == "text"))
+    if said.strip() and (names >= {"a", "sup"} or _REFERENCE.search(token.raw)):
+        return NOTE if _NOTE.fullmatch(said) else ""
+    is_place = not inside and _PLACE.search(token.raw) and not _SHOWN.search(token.raw)
+    return ANCHOR if is_place or _PAGE_BREAK.search(token.raw) else ""
 
 
 def _end_of_unclosed(place: int, tokens: Sequence[Token], starts: Mapping[int, int]) -> int:
@@ -240,7 +277,12 @@ def _blocks(tokens: Sequence[Token], rules: Rules) -> Iterator[list[Token]]:
     mixed = _mixed(tokens) if rules.mixed_is_inline else set()
     block: list[Token] = []
     for i, token in enumerate(tokens):
-        inline = i in mixed or token.name in (*rules.inline, _CODE) or token.is_comment
+        if not rules.is_xml and _is_between_sentences(token, block):
+            yield from _without_edges(block)
+            block = []
+            yield [token]
+            continue
+        inline = i in mixed or token.name in (*rules.inline, _CODE, NOTE) or token.is_comment
         is_apart = token.name in rules.block or (rules.is_xml and token.is_cdata)
         if token.kind in ("text", "wrap") or (inline and not is_apart):
             if not rules.is_xml and (place := _end_of_words(block, token)):
@@ -254,21 +296,45 @@ def _blocks(tokens: Sequence[Token], rules: Rules) -> Iterator[list[Token]]:
     yield from _without_edges(block)
 
 
+_SEPARATOR = re.compile(
+    r"""\s+/\s+ | (?: \s | &nbsp; )*+
+    (?: [|·•»›→>] | &(?: gt | raquo | rsaquo | bull | middot | rarr ); ) (?: \s | &nbsp; )*+""",
+    re.VERBOSE,
+)
+"""What pages put between links that stand side by side."""
+
+_ENDS_SENTENCE = re.compile(rf"[.!?…。！？]\s*[{re.escape(CLOSING)}]*\Z")
+
+
+def _is_between_sentences(token: Token, block: Sequence[Token]) -> bool:
+    """Tell whether nothing goes on behind a token: a sign between links, a note behind a full stop.
+
+    Args:
+        token: With tags on both sides, if it is text.
+        block: What comes before it.
+    """
+    if token.kind == "text":
+        is_separator = _SEPARATOR.fullmatch(token.raw) is not None
+        return is_separator and any(tag.name == "a" for tag in block)
+    return token.name == NOTE and (not block or bool(_ENDS_SENTENCE.search(block[-1].raw)))
+
+
+_TAGS = ("open", "close")
+
+
 def _end_of_words(block: Sequence[Token], token: Token) -> int:
     """Find where words end, if those of a text touch them, but are shown apart from them.
 
     Returns:
         The number of tokens before that place, closing tags included; 0 if there is none.
     """
-    tags: list[Token] = []
-    for before in reversed(block):
-        if before.kind not in ("open", "close") and not before.is_comment:
-            break
-        tags.insert(0, before)
-    else:
+    if token.kind != "text":
         return 0
-    if not tags or token.kind != "text" or before.kind != "text":
+    tags = list(takewhile(lambda each: each.kind in _TAGS or each.is_comment, reversed(block)))
+    before = block[-len(tags) - 1] if len(tags) < len(block) else None
+    if not tags or before is None or before.kind != "text":
         return 0
+    tags.reverse()
     if not _are_apart(before.raw, tags, token.raw):
         return 0
     closing = [i for i, tag in enumerate(tags, start=1) if tag.kind == "close"]
@@ -287,7 +353,7 @@ def _are_apart(before: str, tags: Sequence[Token], after: str) -> bool:
     if [tag.kind for tag in tags if tag.name == "a"] == ["close", "open"]:
         return last.isalpha() or first.isalpha()
     if first.isdigit():
-        is_badge = after.isdigit() and tags[-1].name not in ("sub", "sup")
+        is_badge = after.isdigit() and not any(tag.name in ("sub", "sup") for tag in tags)
         return is_badge and last.islower() and before[-2:].isalpha()
     is_capital = first.isupper() and after[1:2].islower()
     is_unit = bool(_UNIT.match(after))
@@ -299,8 +365,12 @@ _UNIT = re.compile(r"\w{1,3}(?!\w)")
 
 
 def _without_edges(block: list[Token]) -> Iterator[list[Token]]:
-    """Split off the comments and wraps that come before or after all the text of a block."""
-    inside = [i for i, token in enumerate(block) if not (token.is_comment or token.kind == "wrap")]
+    """Split off comments, wraps and marks of notes before or after all the text of a block."""
+    inside = [
+        i
+        for i, token in enumerate(block)
+        if not (token.is_comment or token.kind == "wrap" or token.name == NOTE)
+    ]
     start, end = (inside[0], inside[-1] + 1) if inside else (len(block), len(block))
     yield from ([token] for token in block[:start])
     if inside:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from dragoman.languages.scripts import UNSPACED_CHARACTER, is_mark
 from dragoman.markup.passage import PlainText
 from dragoman.markup.resemblance import find_alike
-from dragoman.markup.tags import Token
+from dragoman.markup.tags import ANCHOR, NOTE, Token
 from dragoman.terms.protected import find_protected
 from dragoman.terms.term import is_of_word
 from dragoman.tokenizers.sentences import joint
@@ -38,15 +38,13 @@ class Span(NamedTuple):
     wraps: bool = False
     """Whether it is a line break between two words, which may go between any others."""
 
+    is_comment: bool = False
+    """Whether nobody sees it, so that it may go between any two words."""
+
     @property
     def is_bare(self) -> bool:
         """Whether there is text and nothing else."""
         return not (self.before or self.after or self.fixed)
-
-    @property
-    def is_comment(self) -> bool:
-        """Whether nobody sees it, so that it may go between any two words."""
-        return (self.fixed or "").startswith("<!--")
 
     @property
     def is_closed(self) -> bool:
@@ -73,11 +71,14 @@ def build_spans(tokens: Sequence[Token], read: Write) -> list[Span]:
     """
     spans: list[Span] = []
     waiting: list[Token] = []
+    num_notes = 0
     for token in tokens:
         if token.is_comment and waiting:
             waiting.append(token)
         elif token.kind in ("text", "other", "wrap"):
-            spans.append(_build_span(token, read)._replace(before=tuple(waiting)))
+            span = _build_span(token, read, f"{{x{num_notes}}}")
+            spans.append(span._replace(before=tuple(waiting)))
+            num_notes += token.name == NOTE
             waiting = []
         elif token.kind == "close" and spans and not waiting:
             comments = _pop_comments(spans)
@@ -93,16 +94,19 @@ def _pop_comments(spans: list[Span]) -> list[Token]:
     """Remove the comments at the end of some spans, unless there is nothing else."""
     comments: list[Token] = []
     while len(spans) > 1 and spans[-1].is_comment and not (spans[-1].before or spans[-1].after):
-        comments.insert(0, Token("other", spans.pop().fixed or ""))
+        comments.insert(0, Token("other", spans.pop().fixed or "", ANCHOR))
     return comments
 
 
-def _build_span(token: Token, read: Write) -> Span:
+def _build_span(token: Token, read: Write, placeholder: str) -> Span:
+    """Read a token; the mark of a note is shown as a placeholder, which the search has to keep."""
     match token.kind:
         case "wrap":
             return Span(" ", fixed=token.raw, wraps=True)
         case "other" if token.is_comment:
-            return Span("", fixed=token.raw)
+            return Span("", fixed=token.raw, is_comment=True)
+        case "other" if token.name == NOTE:
+            return Span(placeholder, fixed=token.raw)
         case "other":
             return Span(read(_TAG.sub("", token.raw)), fixed=token.raw)
         case _:
@@ -385,7 +389,11 @@ def _find_kept(text: str, whole: str) -> list[tuple[int, int]]:
     is_short = words.isalpha() and len(words) < _SURE_BY_LENGTH
     if is_short and not (words.isupper() and len(words) > 1):
         return []
-    return _find_words(words, whole, re.NOFLAG)
+    return [
+        (start, end)
+        for start, end in _find_words(words, whole, re.NOFLAG)
+        if not (is_of_word(whole[start - 1 : start]) and is_of_word(whole[end : end + 1]))
+    ]
 
 
 def _is_between_words(text: str, place: int) -> bool:

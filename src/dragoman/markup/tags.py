@@ -14,6 +14,10 @@ _VOID = "area base br col embed hr img input link meta param source track wbr"
 """Elements without an end tag in HTML."""
 
 
+NOTE, ANCHOR = "note", "anchor"
+"""The names of tokens for a whole element: the mark of a footnote, and a place that has no words of
+its own, such as the target of a link or the beginning of a printed page."""
+
 CDATA, CDATA_END = "<![CDATA[", "]]>"
 
 
@@ -33,7 +37,7 @@ class Token(NamedTuple):
     @property
     def is_comment(self) -> bool:
         """Whether nobody sees it, so that it says nothing about where a sentence ends."""
-        return self.kind == "other" and self.raw.startswith("<!--")
+        return self.kind == "other" and (self.raw.startswith("<!--") or self.name == ANCHOR)
 
     @property
     def is_cdata(self) -> bool:
@@ -149,6 +153,7 @@ class _Reader(HTMLParser):
         values = dict(attrs)
         classes = (values.get("class") or "").split()
         marked = (values.get("translate") or "").lower() == "no" or "notranslate" in classes
+        marked = marked or values.get("epub:type") == "page-list"  # numbers, some of them Roman
         is_void = tag in _VOID.split() and not self._is_xml
         self.mark("void" if is_void else "open", tag, marked=marked)
 
