@@ -537,3 +537,9 @@ def test_a_note_is_not_put_within_a_word() -> None:
     markup = Markup("The red<sup><a>1</a></sup> cat.", Rules(), CUT)
     found = put_together(markup, ["Il gatto ro{x0}sso.", "Il rosso", "gatto."])
     assert found == "Il rosso<sup><a>1</a></sup> gatto."
+
+
+@pytest.mark.timeout(10)  # where time grew with the square of the length it took minutes
+def test_signs_that_may_be_the_mark_of_a_note_are_read_in_reasonable_time() -> None:
+    page = f"<p>A cat<sup><a>{'-' * 100_000}abc</a></sup> sleeps.</p>"
+    assert len(Markup(page, Rules(), CUT).pieces) > 0

@@ -212,7 +212,7 @@ def _collapse(tokens: Sequence[Token], rules: Rules) -> Iterator[Token]:
 _MOST_TOKENS = 16
 """In the mark of a note; encyclopaedias put its brackets into tags of their own."""
 
-_NOTE = re.compile(r"\W*(?:\d{1,3}|[ivxl]{1,6}|[^\W\d_])?\W*", re.IGNORECASE)
+_NOTE = re.compile(r"\W*+(?:\d{1,3}|[ivxl]{1,6}|[^\W\d_])?\W*+", re.IGNORECASE)
 _REFERENCE = re.compile(r"""\s(?:epub:type|role)\s*=\s*["'](?:doc-)?noteref["']""")
 _PLACE = re.compile(r"\s(?:id|name)\s*=")
 _PAGE_BREAK = re.compile(r"""\s(?:epub:type|role)\s*=\s*["'](?:doc-)?pagebreak["']""")
