@@ -249,9 +249,14 @@ def test_a_file_is_translated_and_fetched(address: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "problem"),
     [
-        ("a.xls", b"PK", "only files whose names end in .txt, .html, .htm, .xhtml, .md"),
-        ("a.pdf", b"%PDF", "are read; save it as .docx or .odt"),
-        ("a.ts", b"<TS/>", "are read; turn it into a .po file and back with ts2po and po2ts"),
+        ("a.xls", b"PK", "end in .xls are not read; save it as .xlsx"),
+        ("a.exe", b"MZ", "only files whose names end in .txt, .html, .htm, .xhtml, .md"),
+        ("a.pdf", b"%PDF", "end in .pdf are not read; save it as .docx or .odt"),
+        (
+            "a.ts",
+            b"<TS/>",
+            "end in .ts are not read; turn it into a .po file and back with ts2po and po2ts",
+        ),
         ("a.srt", b"A cat", "line 1: no line has times such as"),
         ("a.txt", b"caf\xe9", "not UTF-8: byte 0xe9 at 3"),
         ("a.txt", b"x" * 1000, "1000 characters are too many; this server takes 500 at once"),

@@ -127,9 +127,9 @@ class Documents:
         """
         suffix = PureWindowsPath(name or "").suffix.lower()
         if suffix not in READERS:
-            endings = ", ".join(READERS)
-            way = f"; {other}" if (other := other_way(suffix)) else ""
-            raise RefusalError(400, f"only files whose names end in {endings} are read{way}")
+            if way := other_way(suffix):
+                raise RefusalError(400, f"files whose names end in {suffix} are not read; {way}")
+            raise RefusalError(400, f"only files whose names end in {', '.join(READERS)} are read")
         content = await asyncio.to_thread(self._read, suffix, sent)
         order = replace(
             order,
