@@ -269,6 +269,27 @@ def test_a_link_of_open_document_is_one_link() -> None:
     assert body(translated(odt(f"<text:p>{link}</text:p>"), str)) == f"<text:p>{link}</text:p>"
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('<text:s text:c="3"/>A <text:s/>cat', '<text:s text:c="3"/>A<text:s text:c="2"/>CAT'),
+        ("A\n  cat\n  ", "A CAT "),
+        ('<text:s text:c="x"/>A<text:tab/>cat', '<text:s text:c="x"/>A<text:tab/>CAT'),
+    ],
+)
+def test_spaces_of_open_document_stay_where_programs_show_them(before: str, after: str) -> None:
+    document = odt(f"<text:p>{before}</text:p>")
+    assert body(translated(document)) == f"<text:p>{after}</text:p>"
+
+
+def test_remarks_in_xml_part_no_text() -> None:
+    remarks = "<!-- a remark --><?program a mark?>"
+    document = odt(f"<text:p>A {remarks}cat</text:p>")
+    assert body(translated(document)) == "<text:p>A CAT</text:p>"
+    document = docx(paragraph(run(f"A {remarks}cat")))
+    assert body(translated(document)) == paragraph(run("A CAT"))
+
+
 def test_when_text_was_typed_is_no_format() -> None:
     names = (
         'xmlns:style="urn:oasis:names:tc:opendocument:xmlns:style:1.0" '

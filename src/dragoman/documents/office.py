@@ -180,7 +180,9 @@ class OfficeDocument:
 def _parse(xml: str) -> Element:
     from lxml import etree
 
-    parser = etree.XMLParser(resolve_entities=False, no_network=True)
+    parser = etree.XMLParser(  # a comment within a text would part it, and nobody sees it
+        resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True
+    )
     try:
         root = etree.fromstring(xml.encode(), parser)
     except etree.XMLSyntaxError as error:

@@ -1,5 +1,6 @@
 """Paragraphs of ODT, ODP and ODS: text with spans in it, which may be in one another."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from dragoman.documents.paragraph import Around, Element, Inline, Written, name_of, sort_marks
@@ -13,6 +14,8 @@ _PARAGRAPHS = (f"{_TEXT}p", f"{_TEXT}h")
 _SPANS = (f"{_TEXT}span", f"{_TEXT}a")
 _SEPARATORS = (f"{_TEXT}tab", f"{_TEXT}line-break")
 _SPACE, _COUNT = f"{_TEXT}s", f"{_TEXT}c"
+_WHITE_SPACE, _SPACES = re.compile(r"[ \t\r\n]+"), re.compile("( {2,})")
+_NUMBER = re.compile(r"\d{1,4}")
 _CELL, _FORMULA = f"{_TABLE}table-cell", f"{_TABLE}formula"
 _TYPE, _VALUE = f"{_OFFICE}value-type", f"{_OFFICE}string-value"
 _UNSEEN = (f"{_TEXT}soft-page-break",)
@@ -67,17 +70,17 @@ class OpenDocument:
     def _read(self, element: Element, around: tuple[Element, ...]) -> Iterator[Inline]:
         form = "".join(f"{span.tag}{sorted(span.attrib.items())}" for span in around)
         if element.text:
-            yield Inline(around, element.text, form)
+            yield Inline(around, _WHITE_SPACE.sub(" ", element.text), form)
         for child in element:
             if child.tag in _SPANS:
                 is_seen = child.get(f"{_TEXT}style-name") not in self._unseen
                 yield from self._read(child, (*around, child) if is_seen else around)
-            elif child.tag == _SPACE:
+            elif child.tag == _SPACE and _NUMBER.fullmatch(child.get(_COUNT, "1")):
                 yield Inline(around, " " * int(child.get(_COUNT, "1")), form)
             elif child.tag not in _UNSEEN:
                 yield Inline(around, thing=child, separates=child.tag in (*_SEPARATORS, *_CHANGES))
             if child.tail:
-                yield Inline(around, child.tail, form)
+                yield Inline(around, _WHITE_SPACE.sub(" ", child.tail), form)
 
     def fill(self, paragraph: Element, content: Sequence[Written]) -> None:
         """Replace the content of a paragraph; what its cell says otherwise is its old text."""
@@ -85,7 +88,9 @@ class OpenDocument:
         paragraph[:] = []
         around = Around(paragraph)
         for part, text in content:
-            _append(around.innermost(part.around), part.thing if text is None else text)
+            element = around.innermost(part.around)
+            for each in [part.thing] if text is None else _with_spaces(element, text):
+                _append(element, each)
         cell = paragraph.getparent()
         if cell is not None and cell.tag == _CELL:
             cell.attrib.pop(_VALUE, None)
@@ -108,6 +113,13 @@ def _changes_nothing(style: Element) -> bool:
             for name in names
         )
     )
+
+
+def _with_spaces(like: Element, text: str) -> Iterator[Element]:
+    """Yield text, with elements for several spaces in a row: as text they would be one."""
+    for part in _SPACES.split(text):
+        is_text = not part.startswith("  ")
+        yield part if is_text else like.makeelement(_SPACE, {_COUNT: str(len(part))})
 
 
 def _append(element: Element, content: Element) -> None:
