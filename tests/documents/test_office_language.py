@@ -43,6 +43,7 @@ def styles(properties: str) -> str:
         ("en", "ja", 'w:val="en-GB"', 'w:val="en-GB" w:eastAsia="ja"'),
         ("ar", "de", 'w:val="en-GB" w:bidi="ar-SA"', 'w:val="de" w:bidi="ar-SA"'),
         ("en", "de", 'w:val="fr-FR"', 'w:val="fr-FR"'),
+        ("en", "de", 'w:val="en"/><lang xmlns="" val="en"', 'w:val="de"/><lang xmlns="" val="de"'),
     ],
 )
 def test_word_names_the_new_language_for_its_script(
@@ -98,6 +99,27 @@ def test_paragraphs_sections_tables_and_words_of_word_run_from_the_right() -> No
         ),
         run("42", "<w:rtl/>"),
     )
+    assert part("word/document.xml", word(before), "en", "ar") == word(after)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "<w:sectPr><w:textDirection/><w:docGrid/></w:sectPr>",
+            "<w:sectPr><w:textDirection/><w:bidi/><w:docGrid/></w:sectPr>",
+        ),
+        (
+            "<w:p><w:pPr><w:textDirection/></w:pPr></w:p>",
+            "<w:p><w:pPr><w:bidi/><w:textDirection/></w:pPr></w:p>",
+        ),
+        (
+            '<w:r><w:rPr><w:b/><w:bCs/><new xmlns="n"/></w:rPr><w:t>42</w:t></w:r>',
+            '<w:r><w:rPr><w:b/><w:bCs/><w:rtl/><new xmlns="n"/></w:rPr><w:t>42</w:t></w:r>',
+        ),
+    ],
+)
+def test_marks_of_direction_stand_where_each_format_has_them(before: str, after: str) -> None:
     assert part("word/document.xml", word(before), "en", "ar") == word(after)
 
 

@@ -5,14 +5,18 @@ import unicodedata
 from dragoman.documents.paragraph import Element, name_of
 
 _AFTER = {
-    "bidi": "adjustRightInd snapToGrid spacing ind contextualSpacing mirrorIndents suppressOverlap "
-    "jc textDirection textAlignment textboxTightWrap outlineLvl divId cnfStyle rPr sectPr pPrChange"
-    " rtlGutter docGrid printerSettings sectPrChange",
-    "rtl": "cs em lang eastAsianLayout specVanish oMath rPrChange",
-    "bidiVisual": "tblStyleRowBandSize tblStyleColBandSize tblW jc tblCellSpacing tblInd tblBorders"
+    "pPr": "adjustRightInd snapToGrid spacing ind contextualSpacing mirrorIndents suppressOverlap "
+    "jc textDirection textAlignment textboxTightWrap outlineLvl divId cnfStyle rPr sectPr"
+    " pPrChange",
+    "sectPr": "rtlGutter docGrid printerSettings sectPrChange",
+    "rPr": "cs em lang eastAsianLayout specVanish oMath rPrChange",
+    "tblPr": "tblStyleRowBandSize tblStyleColBandSize tblW jc tblCellSpacing tblInd tblBorders"
     " shd tblLayout tblCellMar tblLook tblCaption tblDescription tblPrChange",
 }
-"""What may stand behind a mark of direction: Word takes another order for damage (ISO 29500-1)."""
+"""What may stand behind a mark of direction in each format: Word takes another order for damage
+(ISO 29500-1). What newer versions add to a format stands behind all of it."""
+
+_MARKS = ("bidi", "rtl", "bidiVisual", "cs")
 
 _OF_COMPLEX_SCRIPTS = {"b": "bCs", "i": "iCs", "sz": "szCs"}
 """Bold, italics and size, which Word has twice: once for text that runs from the right."""
@@ -67,7 +71,7 @@ def _turn_word(root: Element, *, from_right: bool) -> None:
     if from_right:
         _mark_word(root)
     else:
-        for mark in _of(root, "wordprocessingml", *_AFTER, "cs"):
+        for mark in _of(root, "wordprocessingml", *_MARKS):
             mark.getparent().remove(mark)
 
 
@@ -107,9 +111,13 @@ def _mark(properties: Element, name: str) -> None:
     """Put a mark of direction in its place."""
     for child in [child for child in properties if name_of(child) == name]:
         properties.remove(child)
-    after = _AFTER[name].split()
-    places = (i for i, child in enumerate(properties) if name_of(child) in after)
+    after = _AFTER[name_of(properties)].split()
     namespace = properties.tag[: properties.tag.index("}") + 1]
+    places = (
+        i
+        for i, child in enumerate(properties)
+        if name_of(child) in after or not child.tag.startswith(namespace)
+    )
     made = properties.makeelement(namespace + name, nsmap=properties.nsmap)
     properties.insert(next(places, len(properties)), made)
 

@@ -44,7 +44,7 @@ def _kind_of_script(language: str) -> int:
 
 
 def _name_in_word(element: Element, reader: TextReader) -> None:
-    namespace = element.tag[: element.tag.index("}") + 1]
+    namespace = element.tag[: element.tag.rfind("}") + 1]
     old, new = (_IN_WORD[_kind_of_script(code)] for code in (reader.source, reader.target))
     if _is_source(element.get(namespace + old), reader):
         element.set(namespace + new, language_tag(reader.target))
