@@ -8,6 +8,7 @@ P = f'xmlns:p="{OPEN_XML}/presentationml/2006/main"'
 A = f'xmlns:a="{OPEN_XML}/drawingml/2006/main"'
 C = f'xmlns:c="{OPEN_XML}/drawingml/2006/chart"'
 SHEET = f'xmlns="{OPEN_XML}/spreadsheetml/2006/main"'
+MICROSOFT = "http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments"
 DC = 'xmlns:dc="http://purl.org/dc/elements/1.1/"'
 ODP = 'xmlns:p="urn:oasis:names:tc:opendocument:xmlns:presentation:1.0"'
 SVG = 'xmlns:svg="urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0"'
@@ -36,10 +37,8 @@ SAID = {
     "styles.xml": f"<a {ODP}><p:footer-decl>{{}}</p:footer-decl></a>",
     "ppt/slides/slide1.xml": f'<p:sld {P}><p:cNvPr name="a b" descr="{{}}"/></p:sld>',
     "ppt/comments/comment1.xml": f"<p:cmLst {P}><p:text>{{}}</p:text></p:cmLst>",
-    "xl/threadedComments/threadedComment1.xml": (
-        f'<a xmlns="{OPEN_XML.replace("openxmlformats.org", "microsoft.com/office")}'
-        '/spreadsheetml/2018/threadedcomments"><text>{}</text></a>'
-    ),
+    "xl/threadedComments/threadedComment1.xml": (f'<a xmlns="{MICROSOFT}"><text>{{}}</text></a>'),
+    "xl/worksheets/sheet1.xml": f'<worksheet {SHEET}><hyperlink tooltip="{{}}"/></worksheet>',
     "xl/drawings/drawing1.xml": '<d:a xmlns:d="d"><d:cNvPr descr="{}"/></d:a>',
     "content.xml": f"<a {SVG}><svg:title>{{}}</svg:title><svg:desc>{{}}</svg:desc></a>",
     "meta.xml": f"<a {DC}><dc:title>{{}}</dc:title><dc:creator>a b</dc:creator></a>",
@@ -57,6 +56,13 @@ def test_what_people_read_or_hear_is_translated(name: str) -> None:
     assert changed({name: xml.replace("{}", "a cat")}) == {name: xml.replace("{}", "A CAT")}
 
 
+def test_a_translated_comment_does_not_say_where_the_old_one_had_a_name() -> None:
+    xml = f"<a xmlns='{MICROSOFT}'><text>{{}}</text>{{}}</a>"
+    name = "xl/threadedComments/threadedComment1.xml"
+    found = changed({name: xml.format("@Ann, look", '<mentions><mention length="4"/></mentions>')})
+    assert found[name] == xml.replace("'", '"').format("@ANN, LOOK", "")
+
+
 def test_the_name_of_a_file_is_no_description() -> None:
     xml = f'<p:sld {P}><p:cNvPr descr="red_cat.jpeg"/></p:sld>'
     assert changed({"ppt/slides/slide1.xml": xml}) == {"ppt/slides/slide1.xml": xml}
@@ -66,7 +72,7 @@ CHART = (
     f"<c:chartSpace {C} {A}><c:title><a:p><a:r><a:t>{{0}}</a:t></a:r></a:p></c:title>"
     "<c:tx><c:v>{0}</c:v></c:tx><c:tx><c:strRef><c:f>Cats!$A$1</c:f><c:strCache><c:pt><c:v>{0}</c:v>"
     "</c:pt></c:strCache></c:strRef></c:tx><c:cat><c:strLit><c:pt><c:v>{1}</c:v></c:pt></c:strLit>"
-    "</c:cat><c:numCache><c:formatCode>General</c:formatCode><c:pt><c:v>1E5</c:v></c:pt>"
+    "</c:cat><c:dlblRangeCache><c:pt><c:v>{1}</c:v></c:pt></c:dlblRangeCache><c:numCache><c:formatCode>General</c:formatCode><c:pt><c:v>1E5</c:v></c:pt>"
     "</c:numCache></c:chartSpace>"
 )
 

@@ -42,7 +42,7 @@ OFFICE_PARTS = re.compile(
 
 _HAS_NO_TEXT = re.compile(
     r"(?:\s|<\?[^>]*>|<![^>]*>)*<(?:[\w.-]+:)?"
-    r"(?:workbook|table|pivotCacheDefinition|math|worksheet(?!.*<(?:[\w.-]+:)?is[\s>]))[\s>/]",
+    r"(?:workbook|table|pivotCacheDefinition|math|worksheet(?!.*(?:<(?:[\w.-]+:)?is[\s>]|\stooltip=)))[\s>/]",
     re.DOTALL,
 )
 """Parts without text of their own: others have what they name, or it is a formula."""

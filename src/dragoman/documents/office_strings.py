@@ -31,8 +31,9 @@ _SAID = (
 )
 """Elements that hold a text: descriptions, what stands on each slide, titles."""
 
-_IN_CHART = ("strCache", "strLit", "lvl")
-"""What holds texts of a chart: names of series and categories, as they were in cells, or are."""
+_IN_CHART = ("strCache", "strLit", "lvl", "dlblRangeCache")
+"""What holds texts of a chart: names of series and categories and labels, as they were in cells, or
+are."""
 
 _FILE_NAME = re.compile(r"\s*[^\s/]+\.\w{2,4}\s*")
 """With which programs describe a picture that nobody has described."""
@@ -55,6 +56,8 @@ class StringPlace(NamedTuple):
         """Say something else in its place."""
         if self.attribute is None:
             self.element.text = text
+            for mentions in list(self.element.itersiblings("{*}mentions")):
+                mentions.getparent().remove(mentions)  # these count the letters of the old text
         else:
             self.element.set(self.attribute, text)
 
@@ -85,7 +88,7 @@ def _is_comment(element: Element) -> bool:
 
 
 def _is_of_chart(element: Element) -> bool:
-    """Tell whether an element is the name of a series or a category in a chart."""
+    """Tell whether an element is the name of a series or a category in a chart, or a label."""
     if name_of(element) != "v" or "chart" not in element.tag:
         return False
     parent = element.getparent()
