@@ -56,6 +56,14 @@ def test_what_people_read_or_hear_is_translated(name: str) -> None:
     assert changed({name: xml.replace("{}", "a cat")}) == {name: xml.replace("{}", "A CAT")}
 
 
+def test_a_tip_in_a_sheet_is_as_long_as_excel_takes_it() -> None:
+    xml = f'<worksheet {SHEET}><hyperlink tooltip="{{}}"/></worksheet>'
+    document = packed({"xl/worksheets/sheet1.xml": xml.format("a cat").encode()})
+    after = unpacked(translated(document, lambda _: "gatti " * 50))["xl/worksheets/sheet1.xml"]
+    tip = after.decode().partition('tooltip="')[2].partition('"')[0]
+    assert tip == "gatti " * 41 + "gatti…"
+
+
 def test_a_translated_comment_does_not_say_where_the_old_one_had_a_name() -> None:
     xml = f"<a xmlns='{MICROSOFT}'><text>{{}}</text>{{}}</a>"
     name = "xl/threadedComments/threadedComment1.xml"

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from textwrap import shorten
 from typing import NamedTuple
 
 from dragoman.documents.paragraph import Element, name_of
@@ -39,6 +40,10 @@ _FILE_NAME = re.compile(r"\s*[^\s/]+\.\w{2,4}\s*")
 """With which programs describe a picture that nobody has described."""
 
 
+_LONGEST_TIP = 255
+"""Letters that a tip of a link in a sheet may have: Excel takes more for damage."""
+
+
 class StringPlace(NamedTuple):
     """Where a text stands: in an attribute, or else within its element."""
 
@@ -59,6 +64,8 @@ class StringPlace(NamedTuple):
             for mentions in list(self.element.itersiblings("{*}mentions")):
                 mentions.getparent().remove(mentions)  # these count the letters of the old text
         else:
+            if "spreadsheetml" in self.element.tag and len(text) > _LONGEST_TIP:
+                text = shorten(text, _LONGEST_TIP, placeholder="…")
             self.element.set(self.attribute, text)
 
 
