@@ -1,7 +1,12 @@
 """What office documents say outside paragraphs is translated: to screen readers, and in charts."""
 
 import pytest
+from tests.alternative import says
 from tests.documents.office_files import HEAD, W, packed, translated, unpacked
+from tests.documents.translated import READER
+
+from dragoman.documents.archive import read_archive
+from dragoman.documents.office import OFFICE_PARTS, OfficeDocument
 
 OPEN_XML = "http://schemas.openxmlformats.org"
 P = f'xmlns:p="{OPEN_XML}/presentationml/2006/main"'
@@ -59,9 +64,11 @@ def test_what_people_read_or_hear_is_translated(name: str) -> None:
 def test_a_tip_in_a_sheet_is_as_long_as_excel_takes_it() -> None:
     xml = f'<worksheet {SHEET}><hyperlink tooltip="{{}}"/></worksheet>'
     document = packed({"xl/worksheets/sheet1.xml": xml.format("a cat").encode()})
-    after = unpacked(translated(document, lambda _: "gatti " * 50))["xl/worksheets/sheet1.xml"]
-    tip = after.decode().partition('tooltip="')[2].partition('"')[0]
+    office = OfficeDocument(read_archive(document, OFFICE_PARTS), READER)
+    found = office.put_together([says("gatti " * 50)])
+    tip = found.text.partition('tooltip="')[2].partition('"')[0]
     assert tip == "gatti " * 41 + "gatti…"
+    assert found.faults == ("is far too long",)
 
 
 def test_a_translated_comment_does_not_say_where_the_old_one_had_a_name() -> None:

@@ -6,6 +6,7 @@ is kept.
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import Protocol
@@ -98,8 +99,9 @@ class _StringPlace:
     def write(self, translations: Sequence[Alternative]) -> Alternative:
         """Put translations in their place."""
         translated = self._passage.put_together(translations)
-        self._place.write(translated.text)
-        return translated
+        if self._place.write(translated.text) or "is far too long" in translated.faults:
+            return translated
+        return replace(translated, faults=(*translated.faults, "is far too long"))
 
 
 class OfficeDocument:

@@ -57,16 +57,17 @@ class StringPlace(NamedTuple):
             return self.element.text or ""
         return self.element.get(self.attribute, "")
 
-    def write(self, text: str) -> None:
-        """Say something else in its place."""
+    def write(self, text: str) -> bool:
+        """Say something else in its place, and tell whether there was room for all of it."""
         if self.attribute is None:
             self.element.text = text
             for mentions in list(self.element.itersiblings("{*}mentions")):
                 mentions.getparent().remove(mentions)  # these count the letters of the old text
-        else:
-            if "spreadsheetml" in self.element.tag and len(text) > _LONGEST_TIP:
-                text = shorten(text, _LONGEST_TIP, placeholder="…")
-            self.element.set(self.attribute, text)
+            return True
+        has_room = len(text) <= _LONGEST_TIP or "spreadsheetml" not in self.element.tag
+        said = text if has_room else shorten(text, _LONGEST_TIP, placeholder="…")
+        self.element.set(self.attribute, said)
+        return has_room
 
 
 def find_strings(root: Element) -> Iterator[StringPlace]:
