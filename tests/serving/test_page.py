@@ -325,7 +325,7 @@ def test_a_file_is_translated_and_downloaded(page: Page, address: str, tmp_path:
         {"name": "a.pdf", "mimeType": "application/pdf", "buffer": b"%PDF"}
     )
     page.locator("#translate-file").click()
-    expect(page.locator("#file-status")).to_contain_text("a.pdf: only files whose names end in")
+    expect(page.locator("#file-status")).to_contain_text("a.pdf: files whose names end in .pdf")
 
 
 def test_a_server_with_a_key_asks_for_it(page: Page, english_italian: Path) -> None:
