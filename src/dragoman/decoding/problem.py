@@ -16,7 +16,7 @@ from dragoman.decoding.host_copy import HostCopy
 from dragoman.decoding.top_tokens import top_tokens
 
 FEW_SENTENCES = 256
-"""A GPU computes a step for so many in hardly more time than for one."""
+"""With no more, a GPU has little to do, and the host that tells it what to do takes the time."""
 
 IN_CACHE = 2**18
 """Numbers that a processor can work on without leaving its cache."""
@@ -200,8 +200,8 @@ def worth_dropping(num_complete: int, num_followed: int, *, on_gpu: bool = False
     """Tell whether the other sentences of a batch are faster without the complete ones.
 
     Dropping some means copying the state of the others, which costs more than a step with a few
-    rows that nobody needs. What a GPU has recorded it can no longer replay then, and few rows take
-    it as long as one.
+    rows that nobody needs. A GPU has to record its steps anew then: with few sentences that takes
+    longer than it saves (`benchmarks/translation_speed.md`).
     """
     if num_complete == num_followed:
         return True
