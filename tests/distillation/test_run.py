@@ -114,6 +114,26 @@ def test_with_more_translations_of_each_sentence_it_is_another_distillation(
         start(sentences(100, 140), n_best=2)
 
 
+def test_with_another_search_of_the_teacher_it_is_another_distillation(
+    start: Distil, teacher: Path, run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once the student has weights, its recipe, which has that search, would tell as well."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dragoman.distillation.run.write_pairs", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        start(sentences(100, 140))
+    description = teacher / "model.toml"
+    text = description.read_text(encoding="utf-8")
+    assert "length_penalty = 0.6" in text
+    description.write_text(text.replace("length_penalty = 0.6", "length_penalty = 1.0"))
+
+    with pytest.raises(DistillationError, match=r"\(length_penalty changed since\)"):
+        start(sentences(100, 140))
+
+
 def test_a_corpus_of_the_teacher_is_seen_as_often_as_by_the_teacher(
     teacher: Path, text: dict[str, str], tmp_path: Path, run: Path
 ) -> None:

@@ -80,11 +80,11 @@ class _Origin:
     teacher: str
     """SHA-256 of the weights."""
 
-    n_best: int = 1
+    search: SearchConfig
 
     def write(self, folder: Path) -> None:
         """Record it, before there are translations."""
-        write_atomically(folder / ORIGIN, json.dumps(asdict(self), indent=2))
+        write_atomically(folder / ORIGIN, json.dumps(self._as_table(), indent=2))
 
     def compare(self, folder: Path) -> None:
         """Make sure that the translations in a folder were made from this.
@@ -93,19 +93,22 @@ class _Origin:
             DistillationError: they were made from something else, or it cannot be told from what.
         """
         try:
-            before = _Origin(**json.loads((folder / ORIGIN).read_bytes()))
-        except (OSError, ValueError, TypeError, RecursionError) as error:
+            before = json.loads((folder / ORIGIN).read_bytes())
+            changed = [name for name, value in self._as_table().items() if before[name] != value]
+        except (OSError, ValueError, TypeError, LookupError, RecursionError) as error:
             raise DistillationError(
-                f"{folder / ORIGIN}: it is missing or damaged ({error}); remove {folder} "
+                f"{folder / ORIGIN}: it is missing or damaged ({error!r}); remove {folder} "
                 "to begin anew"
             ) from error
-        changed = [name for name, value in asdict(self).items() if getattr(before, name) != value]
         if changed:
             raise DistillationError(
-                f"{folder}: it holds translations of another text, by another teacher, or more or "
-                f"fewer of each sentence ({' and '.join(changed)} changed since); undo the change, "
-                "or name another directory with -o"
+                f"{folder}: it holds translations of another text, by another teacher, or by "
+                f"another search ({' and '.join(changed)} changed since); undo the change, or name "
+                "another directory with -o"
             )
+
+    def _as_table(self) -> dict[str, object]:
+        return {"sources": self.sources, "teacher": self.teacher, **asdict(self.search)}
 
 
 def distil(
@@ -199,7 +202,7 @@ def _translate(
     of = _Origin(
         sources=checksum(newest),
         teacher=teacher.description.weights_sha256,
-        n_best=order.n_best,
+        search=search,
     )
     if (folder / TRANSLATIONS).exists():  # it appears when it is complete
         newest.unlink()
