@@ -217,6 +217,22 @@ def test_a_phrase_that_cannot_be_said_gives_no_translation_but_leaves_the_others
     assert found[1][0].finished
 
 
+@pytest.mark.parametrize("beam_size", [2, 3, 5])
+def test_what_no_beam_has_place_for_need_not_be_looked_at(
+    beam_size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models = [random_model(seed, vocab_size=VOCAB) for seed in range(40)]
+    required = [
+        [phrase((A, B)), phrase((C,)), phrase((A, D), (D,))][: seed % 4] for seed in range(40)
+    ]
+    search = config(beam_size, n_best=2, limit=5)
+    found = constrained_beam_search(problem(models), search, required)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("dragoman.decoding.constrained._first", lambda ranked, *_: ranked)
+        assert constrained_beam_search(problem(models), search, required) == found
+
+
 def test_a_sentence_does_not_know_of_its_neighbours() -> None:
     models = [random_model(seed, vocab_size=VOCAB) for seed in range(5)]
     required = [[phrase((A, B))], [], [phrase((D,)), phrase((C, A))], [phrase((C,))], []]

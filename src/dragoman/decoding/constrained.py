@@ -11,8 +11,10 @@ would lose its place to one that has just begun it, until the end of the sentenc
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from heapq import merge
 from typing import NamedTuple
 
 import torch
@@ -173,20 +175,50 @@ def _advance(
     values = iter(_look_up(log_probabilities, steps))
     for place, sentence in enumerate(sentences):
         candidates: list[_Candidate] = []
+        others: defaultdict[int, list[Iterator[_Candidate]]] = defaultdict(list)
         for row, prefix in enumerate(sentence.live):
             required = steps[place][row]
-            possible = [(step, next(values)) for step in required]
-            if not _has_no_room(prefix, sentence.limit):
-                possible += [
-                    (_Step(token, prefix.missing), value)
-                    for token, value in zip(tokens[place][row], best[place][row], strict=True)
-                    if _may_follow(token, prefix, required, eos)
-                ]
-            for step, value in possible:
+            for step in required:
+                value = next(values)
                 total = prefix.log_probability + value
                 rank = prefix.rank if prefix.remainder and step.remainder else total
                 candidates.append(_Candidate(total, row, step, value, rank))
+            if not _has_no_room(prefix, sentence.limit):
+                of_tokens = zip(tokens[place][row], best[place][row], strict=True)
+                found = _other_steps(prefix, row, required, of_tokens, eos)
+                others[len(prefix.missing)].append(found)
+        for group in others.values():
+            ranked = merge(*group, key=lambda candidate: -candidate.rank)
+            candidates += _first(ranked, eos, config.beam_size)
         _choose(sentence, candidates, eos, config)
+
+
+def _other_steps(
+    prefix: _Prefix,
+    row: int,
+    required: list[_Step],
+    of_tokens: Iterable[tuple[int, float]],
+    eos: int,
+) -> Iterator[_Candidate]:
+    """Extend a prefix by tokens that no phrase asks for, the most probable first, as long as asked.
+
+    Of the many that are possible, few are better than all those that a beam has place for.
+    """
+    for token, value in of_tokens:
+        if value == -math.inf:
+            return
+        if _may_follow(token, prefix, required, eos):
+            total = prefix.log_probability + value
+            yield _Candidate(total, row, _Step(token, prefix.missing), value, total)
+
+
+def _first(ranked: Iterator[_Candidate], eos: int, count: int) -> Iterator[_Candidate]:
+    """Take so many candidates that do not end, and those before them that do."""
+    for candidate in ranked:
+        yield candidate
+        count -= candidate.step.token != eos
+        if count == 0:
+            return
 
 
 def _required_steps(prefix: _Prefix, limit: int) -> list[_Step]:
