@@ -25,9 +25,6 @@ class SeenPairs:
         self._starts: list[int] = []
         self._size = 0
 
-    def __len__(self) -> int:
-        return self._size
-
     def add(self, pairs: Sequence[tuple[str, str]]) -> list[bool]:
         """Add pairs, and say for each whether it is new, also among those before it in `pairs`."""
         hashes = hash_texts([f"{len(source)} {source}{target}" for source, target in pairs])

@@ -29,30 +29,13 @@ POSITIONS = 512
 
 
 def prove_import(marian: Path, imported: Path) -> Agreement | None:
-    """Compare the translations of sentences made of random pieces.
+    """Translate sentences of random pieces with both, and let both score translations.
 
     Returns:
         The result, or None if transformers is not installed.
 
     Raises:
-        MarianError: they differ.
-    """
-    agreement = compare_with_transformers(marian, imported)
-    if agreement is not None and not agreement.holds:
-        raise MarianError(
-            f"{marian}: what was read computes something else: {agreement.num_equal} of "
-            f"{agreement.num_sentences} translations equal those of transformers, "
-            f"log-probabilities differ by up to {agreement.largest_difference:.1e}; nothing was "
-            "written"
-        )
-    return agreement
-
-
-def compare_with_transformers(marian: Path, imported: Path) -> Agreement | None:
-    """Translate sentences with both, and let both score translations.
-
-    Returns:
-        The result, or None if transformers is not installed.
+        MarianError: they differ, or transformers cannot load the original.
     """
     model = LoadedModel.load(imported)
     try:
@@ -61,7 +44,15 @@ def compare_with_transformers(marian: Path, imported: Path) -> Agreement | None:
         if error.name != "transformers":
             raise
         return None
-    return compare(model, theirs)
+    agreement = compare(model, theirs)
+    if not agreement.holds:
+        raise MarianError(
+            f"{marian}: what was read computes something else: {agreement.num_equal} of "
+            f"{agreement.num_sentences} translations equal those of transformers, "
+            f"log-probabilities differ by up to {agreement.largest_difference:.1e}; nothing was "
+            "written"
+        )
+    return agreement
 
 
 def _stores_positions(directory: Path) -> bool:
