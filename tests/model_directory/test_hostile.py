@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from dragoman.cli import main
 from dragoman.errors import DragomanError
-from dragoman.model_directory import ModelDirectory, ModelError
+from dragoman.model_directory import ModelDirectory, ModelError, count_parameters
 from dragoman.tokenizers.sentencepiece import SentencePieceTokenizer
 from dragoman.tokenizers.tokenizer import LARGEST_FILE, TokenizerError
 from dragoman.translator import Translator
@@ -118,6 +118,14 @@ def test_what_never_ends_is_not_read(model: Path, name: str, target: str) -> Non
 
     with pytest.raises(ModelError, match=f"{name}: cannot be read: not a file"):
         load(model)
+
+
+def test_the_parameters_of_what_never_ends_are_not_counted(model: Path) -> None:
+    (model / "model.safetensors").unlink()
+    os.mkfifo(model / "model.safetensors")
+
+    with pytest.raises(ModelError, match=r"model\.safetensors: cannot be read: not a file"):
+        count_parameters(model)
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.model"])

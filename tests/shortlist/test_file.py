@@ -77,7 +77,7 @@ def test_a_flipped_bit_is_refused(model: ModelDirectory) -> None:
 def test_a_lost_file_is_named(model: ModelDirectory) -> None:
     directory = save(model, made_up())
     (model.path / SHORTLIST_NAME).unlink()
-    with pytest.raises(ModelError, match=r"shortlist\.safetensors: cannot be read: No such file"):
+    with pytest.raises(ModelError, match=r"shortlist\.safetensors: it is missing"):
         load_shortlist(directory)
 
 

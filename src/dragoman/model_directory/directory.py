@@ -23,7 +23,7 @@ from dragoman.model_directory.description import (
     ModelError,
     read_description,
 )
-from dragoman.model_directory.weights import WEIGHTS_NAME, assemble
+from dragoman.model_directory.weights import WEIGHTS_NAME, assemble, explaining_damage
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.tokenizer import TokenizerError
 
@@ -98,24 +98,16 @@ class ModelDirectory:
             ModelError: the weights are missing, damaged, not those that were saved, do not fit
                 the architecture, or are not all numbers.
         """
-        from safetensors import SafetensorError, safe_open
+        from safetensors import safe_open
 
         path = self.path / WEIGHTS_NAME
-        try:
+        with explaining_damage(path):
             if checksum(path) != self.description.weights_sha256:
                 raise ModelError(
                     f"{path}: not the weights that {DESCRIPTION_NAME} describes; copy both again"
                 )
             with safe_open(path, framework="pt") as weights:
                 return assemble(self.description, weights, path).to(device)
-        except FileNotFoundError:
-            raise ModelError(f"{path}: it is missing; copy the model again") from None
-        except OSError as error:
-            raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from error
-        except SafetensorError as error:
-            raise ModelError(
-                f"{path}: not a safetensors file, or a damaged one: {error}"
-            ) from error
 
 
 def save_model(

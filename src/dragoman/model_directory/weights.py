@@ -1,9 +1,13 @@
 """`model.safetensors`: weights that are compared with the description before they are used."""
 
 import math
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dragoman.durable import open_file
 from dragoman.model_directory.description import DESCRIPTION_NAME, ModelDescription, ModelError
 
 if TYPE_CHECKING:
@@ -27,24 +31,37 @@ def count_parameters(path: str | Path) -> dict[str, int]:
     Raises:
         ModelError: the weights are missing or damaged.
     """
-    from safetensors import SafetensorError, safe_open
+    from safetensors import safe_open
 
     weights_path = Path(path) / WEIGHTS_NAME
-    counts: dict[str, int] = {}
-    try:
+    counts: Counter[str] = Counter()
+    with explaining_damage(weights_path):
+        open_file(weights_path).close()  # safetensors would wait for a pipe
         with safe_open(weights_path, framework="numpy") as weights:
             for name, (_, shape) in _read_header(weights).items():
-                part = name.partition(".")[0]
-                counts[part] = counts.get(part, 0) + math.prod(shape)
+                counts[name.partition(".")[0]] += math.prod(shape)
+    return counts
+
+
+@contextmanager
+def explaining_damage(path: Path) -> Iterator[None]:
+    """Say in a sentence why a safetensors file cannot be read, if it cannot.
+
+    Raises:
+        ModelError: it is missing or damaged.
+    """
+    from safetensors import SafetensorError
+
+    try:
+        yield
     except FileNotFoundError:
-        raise ModelError(f"{weights_path}: it is missing; copy the model again") from None
+        raise ModelError(f"{path}: it is missing; copy the model again") from None
     except OSError as error:
-        raise ModelError(f"{weights_path}: cannot be read: {error}") from error
+        raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from error
     except SafetensorError as error:
         raise ModelError(
-            f"{weights_path}: not a safetensors file, or a damaged one; copy it again: {error}"
+            f"{path}: not a safetensors file, or a damaged one; copy it again: {error}"
         ) from error
-    return counts
 
 
 def assemble(description: ModelDescription, weights: Any, path: Path) -> "Transformer":

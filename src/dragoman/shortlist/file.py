@@ -13,6 +13,7 @@ from dragoman.model_directory import (
     ShortlistDescription,
     update_description,
 )
+from dragoman.model_directory.weights import explaining_damage
 from dragoman.shortlist.shortlist import Shortlist
 
 if TYPE_CHECKING:
@@ -63,12 +64,12 @@ def load_shortlist(directory: ModelDirectory) -> Shortlist:
     Raises:
         ModelError: there is none, it is damaged, or it was not made for this model.
     """
-    from safetensors import SafetensorError, safe_open
+    from safetensors import safe_open
 
     path, description = directory.path / SHORTLIST_NAME, directory.description.shortlist
     if description is None:
         raise ModelError(f"{directory.path}: it has no shortlist; {_how_to_learn(directory.path)}")
-    try:
+    with explaining_damage(path):
         if checksum(path) != description.sha256:
             raise ModelError(
                 f"{path}: not the shortlist that {DESCRIPTION_NAME} describes; "
@@ -76,10 +77,6 @@ def load_shortlist(directory: ModelDirectory) -> Shortlist:
             )
         with safe_open(path, framework="numpy") as file:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except SafetensorError as error:
-        raise ModelError(f"{path}: not a safetensors file, or a damaged one: {error}") from error
     if not _fits(tensors, directory):
         raise ModelError(
             f"{path}: not a shortlist for the vocabularies of this model; "
