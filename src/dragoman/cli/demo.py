@@ -93,19 +93,20 @@ def _write_text(paths: dict["Split", Path], *, has_begun: bool) -> None:
 def _show(model: Path, test: Path) -> None:
     """Score the test sentences and print some of them, evenly spaced."""
     from dragoman import Translator
+    from dragoman.corpora.prepared_text import read_tsv
     from dragoman.evaluation.config import EvaluationConfig
     from dragoman.evaluation.metrics import exact_match, score
     from dragoman.evaluation.report import scores_to_text
 
-    pairs = [line.split("\t") for line in test.read_text(encoding="utf-8").split("\n") if line]
-    sources, references = zip(*pairs, strict=True)
+    sources, references = zip(*read_tsv(test), strict=True)
     translations = Translator(model)(list(sources))
     print(
-        f"\n{len(pairs):,} test sentences, with combinations of words that the training text lacks:"
+        f"\n{len(sources):,} test sentences, with combinations of words that the training text "
+        "lacks:"
     )
     config = EvaluationConfig()
     print(scores_to_text(score(translations, references, config)))
     print(f"exact match {exact_match(translations, references, config):.1f} %\n")
-    for i in range(0, len(pairs), len(pairs) // SHOWN):
+    for i in range(0, len(sources), len(sources) // SHOWN):
         verdict = "" if translations[i] == references[i] else f"   (expected: {references[i]})"
         print(f"{sources[i]}\n    {translations[i]}{verdict}")

@@ -4,7 +4,7 @@ import html
 import re
 from collections.abc import Mapping
 
-VOID = frozenset({"br", "circle", "col", "hr", "input", "line", "meta", "path", "polyline", "rect"})
+VOID = frozenset({"circle", "input", "meta", "path", "polyline", "rect"})
 """What is written without an end tag, unless it has a title inside."""
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
