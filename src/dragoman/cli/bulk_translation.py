@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from dragoman.cli.options import Jobs
+from dragoman.cli.text_output import warn
 from dragoman.counting import counted
 from dragoman.durable import is_ordinary
 from dragoman.errors import DragomanError, UsageError
@@ -97,10 +98,9 @@ def translate_in_bulk(job: "Job", options: BulkOptions) -> int:
         print("interrupted; run the same command again to go on", file=sys.stderr)
         raise
     if num_rejected:
-        print(
-            f"warning: {counted(num_rejected, 'line')} could not be translated, left empty in "
-            f"{job.output}; {rejections_path(job.output)} has them, with the reasons",
-            file=sys.stderr,
+        warn(
+            f"{counted(num_rejected, 'line')} could not be translated, left empty in {job.output}; "
+            f"{rejections_path(job.output)} has them, with the reasons"
         )
     return SOME_REJECTED if num_rejected else 0
 
@@ -149,7 +149,7 @@ class Report:
     def __call__(self, progress: "Progress") -> None:
         """Print what is new."""
         for warning in progress.warnings if self._warns else ():
-            print(f"warning: {warning}", file=sys.stderr)
+            warn(warning)
         if self._began is None:
             self._began = time.monotonic(), progress.num_lines
             if progress.num_lines:

@@ -1,6 +1,5 @@
 """`dragoman evaluate`: scores of translations, with signatures and confidence intervals."""
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from cyclopts import Parameter
 
 from dragoman.cli.bulk_translation import Report
 from dragoman.cli.options import Flag, Languages, WholeNumber, settings_are_options
+from dragoman.cli.text_output import warn
 from dragoman.cli.translation_options import TranslationOptions, announce
 from dragoman.counting import counted
 
@@ -238,7 +238,7 @@ def _read_test_set(
     signs = Signs(corpus, languages)
     read = list(signs.watch(read_pairs(corpus, languages=languages)))
     for warning in signs.warnings():
-        print(f"warning: {corpus.file}: {warning}", file=sys.stderr)
+        warn(f"{corpus.file}: {warning}")
     _warn_of_blanks(read)
     _warn_of_other_letters([pair.target for pair in read], "references")
     return [pair.source for pair in read], [pair.target for pair in read]
@@ -250,10 +250,9 @@ def _warn_of_blanks(pairs: "list[Pair]") -> None:
 
     if blank := [str(pair.line) for pair in pairs if is_empty(pair)]:
         lines = ", ".join(blank[:MAX_EXAMPLES]) + (", …" if len(blank) > MAX_EXAMPLES else "")
-        print(
-            f"warning: {len(blank)} of {counted(len(pairs), 'pair')} with a blank side, scored "
-            f"like any other (line {lines}); remove them if that is not wanted",
-            file=sys.stderr,
+        warn(
+            f"{len(blank)} of {counted(len(pairs), 'pair')} with a blank side, scored like any "
+            f"other (line {lines}); remove them if that is not wanted"
         )
 
 
@@ -263,11 +262,10 @@ def _warn_of_other_letters(texts: list[str], what: str) -> None:
 
     changed = [text for text in texts if normalise(text) != " ".join(text.split())]
     if changed:
-        print(
-            f"warning: {len(changed)} of {len(texts)} {what} are not in Unicode's composed form "
-            "(NFC); they are scored in it, as our translations are, so sacreBLEU by itself gives "
-            "other scores for the same files",
-            file=sys.stderr,
+        warn(
+            f"{len(changed)} of {len(texts)} {what} are not in Unicode's composed form (NFC); they "
+            "are scored in it, as our translations are, so sacreBLEU by itself gives other scores "
+            "for the same files"
         )
 
 
@@ -278,11 +276,10 @@ def _warn_of_unspaced(references: list[str], settings: "EvaluationConfig") -> No
     affected = [name for name in ("BLEU", "TER") if name in settings.metrics]
     splits_at_spaces = affected and settings.tokenize in ("13a", "intl")
     if splits_at_spaces and is_unspaced("".join(references)):
-        print(
-            f"warning: the references have no spaces between words, and {' and '.join(affected)} "
-            f"with {settings.tokenize} would split them at spaces; give --tokenize char, or zh for "
-            "Chinese, ja-mecab for Japanese",
-            file=sys.stderr,
+        warn(
+            f"the references have no spaces between words, and {' and '.join(affected)} with "
+            f"{settings.tokenize} would split them at spaces; give --tokenize char, or zh for "
+            "Chinese, ja-mecab for Japanese"
         )
 
 
@@ -291,7 +288,7 @@ def _warn_of_few(references: list[str]) -> None:
     from dragoman.evaluation.significance import few_sentences
 
     if reservation := few_sentences(len(references)):
-        print(f"warning: {reservation}; compare on more", file=sys.stderr)
+        warn(f"{reservation}; compare on more")
 
 
 def _system(path: Path, sources: list[str], translation: TranslationOptions) -> System:

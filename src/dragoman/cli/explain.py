@@ -1,11 +1,11 @@
 """`dragoman explain`: one translation, walked through."""
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dragoman.cli.options import Flag, OutputFileIfAny, WholeNumber, settings_are_options
+from dragoman.cli.text_output import warn
 
 if TYPE_CHECKING:
     from dragoman.decoding.config import SearchConfig
@@ -50,7 +50,7 @@ def explain(
     from dragoman.model_directory import ModelDirectory
     from dragoman.tokenizers.normalisation import encodable
     from dragoman.visualisation.explain_page import explain_page
-    from dragoman.visualisation.shown_sentence import DRAWN, shown_sentence
+    from dragoman.visualisation.shown_sentence import shown_sentence
     from dragoman.visualisation.trace import trace_translation
     from dragoman.visualisation.trace_json import trace_json
 
@@ -60,11 +60,9 @@ def explain(
         ending_of(output, ("html",))
     directory = ModelDirectory(model)
     shown = shown_sentence(directory, encodable(sentence))
-    if directory.search.samples:
-        shown.notes.append(DRAWN)
     trace = trace_translation(directory, shown.text, _configure(directory, beam_size))
     for note in shown.notes:
-        print(f"warning: {note}", file=sys.stderr)
+        warn(note)
     if output is not None:
         page = explain_page(trace, shown.notes)
         write_atomically(output, page)

@@ -1,12 +1,12 @@
 """`dragoman import`: other people's models, turned into model directories."""
 
-import sys
 from dataclasses import asdict
 from pathlib import Path
 
 from cyclopts import App
 
 from dragoman.cli.options import Flag, OutputIfAny
+from dragoman.cli.text_output import warn
 from dragoman.counting import counted
 
 app = App(name="import", help="Convert other people's models into model directories.")
@@ -82,15 +82,13 @@ def marian(
             f"{agreement.largest_difference:.1e}"
         )
     if others:
-        print(
-            f"warning: MarianTokenizer cuts or joins {len(others)} of the texts differently, "
-            f"such as {others[0]!r}",
-            file=sys.stderr,
+        warn(
+            f"MarianTokenizer cuts or joins {len(others)} of the texts differently, such as "
+            f"{others[0]!r}"
         )
     if bad_words:
-        print(
-            f"warning: its bad_words_ids keep {counted(len(bad_words), 'sequence')} of tokens out "
-            f"of translations, such as {bad_words[0]}; here translations may have them",
-            file=sys.stderr,
+        warn(
+            f"its bad_words_ids keep {counted(len(bad_words), 'sequence')} of tokens out of "
+            f"translations, such as {bad_words[0]}; here translations may have them"
         )
     print(f"imported {directory} into {made}")

@@ -1,13 +1,12 @@
 """`dragoman judge`: how sure a model is of translations, whoever made them."""
 
-import sys
 from itertools import tee
 from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dragoman.cli.options import Flag, OutputFileIfAny
-from dragoman.cli.text_output import check_outputs, open_output
+from dragoman.cli.text_output import check_outputs, open_output, warn
 from dragoman.device import Precision
 from dragoman.engines.protocol import EngineKind
 from dragoman.exit_codes import SOME_REJECTED
@@ -102,9 +101,9 @@ def judge(
             stream.write(write(pair, judgement).encode(errors="backslashreplace"))
             if judgement is None:
                 exit_code = SOME_REJECTED
-                print(f"warning: {pairs}:{pair.line}: not judged: {TOO_LONG}", file=sys.stderr)
+                warn(f"{pairs}:{pair.line}: not judged: {TOO_LONG}")
     for warning in signs.warnings():
-        print(f"warning: {pairs}: {warning}", file=sys.stderr)
+        warn(f"{pairs}: {warning}")
     return exit_code
 
 

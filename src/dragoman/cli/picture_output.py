@@ -1,10 +1,10 @@
 """Where pictures go: the ending of a file's name decides the format."""
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dragoman.cli.text_output import warn
 from dragoman.durable import open_whole, write_atomically
 from dragoman.errors import UsageError
 
@@ -37,11 +37,7 @@ def write_text(path: Path, text: str) -> None:
 def warn_of_size(page: str, path: Path, remedy: str) -> None:
     """Warn that a page is large, and say what makes a smaller one."""
     if (size := len(page.encode())) > LARGE_PAGE:
-        print(
-            f"warning: {path} has {size / 1e6:.0f} MB, which takes a browser long to show; "
-            f"{remedy}",
-            file=sys.stderr,
-        )
+        warn(f"{path} has {size / 1e6:.0f} MB, which takes a browser long to show; {remedy}")
 
 
 def write_figure_file(path: Path, ending: str, draw: Callable[[], "Figure"]) -> None:
@@ -58,8 +54,7 @@ def warn_of_boxes(ending: str, texts: list[str]) -> None:
     from dragoman.visualisation.picture_file import undrawable
 
     if ending != "svg" and (missing := undrawable(texts)):
-        print(
-            f"warning: no font here has {missing}, so boxes are drawn instead; an .svg or "
-            ".html uses the fonts of its reader",
-            file=sys.stderr,
+        warn(
+            f"no font here has {missing}, so boxes are drawn instead; an .svg or .html uses the "
+            "fonts of its reader"
         )

@@ -1,6 +1,5 @@
 """`dragoman plot`: pictures of what a model is, what it does and how it was trained."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -15,6 +14,7 @@ from dragoman.cli.picture_output import (
     write_figure_file,
     write_text,
 )
+from dragoman.cli.text_output import warn
 from dragoman.errors import UsageError
 
 if TYPE_CHECKING:
@@ -69,18 +69,16 @@ def attention(
     from dragoman.tokenizers.normalisation import encodable
     from dragoman.visualisation.attended_sentence import KINDS, attend, head_maps
     from dragoman.visualisation.attention_page import attention_page
-    from dragoman.visualisation.shown_sentence import DRAWN, ShownSentence, shown_sentence
+    from dragoman.visualisation.shown_sentence import ShownSentence, shown_sentence
 
     directory = ModelDirectory(model)
     languages = directory.description.languages
     shown = ShownSentence(sentence, [])
     if translation is None:
         shown = shown_sentence(directory, encodable(sentence))
-        if directory.search.samples:
-            shown.notes.append(DRAWN)
     attended = attend(directory, shown.text, translation)
     for note in shown.notes:
-        print(f"warning: {note}", file=sys.stderr)
+        warn(note)
     maps = head_maps(attended, kinds=KINDS if kind == "all" else (kind,), layer=layer, head=head)
     if ending == "html":
         page = attention_page(maps, languages=languages, notes=shown.notes)

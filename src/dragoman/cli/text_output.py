@@ -1,4 +1,4 @@
-"""Where commands write text: standard output, or a file that is not one of their inputs."""
+"""Where commands write text: standard output, or a file that is not an input; and warnings."""
 
 import contextlib
 import sys
@@ -23,6 +23,11 @@ def check_outputs(written: Sequence[Path], *, model: Path, read: Sequence[Path])
     """
     of_model = [path for pattern in _OF_MODEL for path in model.glob(pattern)]
     check_written(written, read=[*read, *of_model])
+
+
+def warn(said: str) -> None:
+    """Say on standard error what whoever reads the output should know."""
+    print(f"warning: {said}", file=sys.stderr)
 
 
 @contextlib.contextmanager

@@ -1,6 +1,5 @@
 """`dragoman translate`: lines of text in, as many lines out; or a document in, a document out."""
 
-import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +9,7 @@ from cyclopts import Parameter
 from dragoman.cli.alignment_file import open_alignments
 from dragoman.cli.bulk_translation import BulkOptions, bulk_output, translate_in_bulk
 from dragoman.cli.options import Flag, OutputFileIfAny, WholeNumber, settings_are_options
-from dragoman.cli.text_output import check_outputs, open_output
+from dragoman.cli.text_output import check_outputs, open_output, warn
 from dragoman.cli.translation_options import TranslationOptions, announce
 from dragoman.durable import check_written
 from dragoman.errors import UsageError
@@ -186,7 +185,7 @@ def _translate_at_once(
                 translator, read_chunks(files), WRITERS[form], stream, align
             )
         for warning in warnings:
-            print(f"warning: {warning}", file=sys.stderr)
+            warn(warning)
     return 0
 
 

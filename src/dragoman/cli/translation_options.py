@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from cyclopts import Parameter
 
 from dragoman.cli.options import Flag
+from dragoman.cli.text_output import warn
 from dragoman.device import Precision
 from dragoman.engines.protocol import EngineKind
 
@@ -68,13 +69,12 @@ class TranslationOptions:
 
         directory = ModelDirectory(model)
         if directory.is_unfinished:
-            print(
-                f"warning: {model}: its training has not ended, and this is its best model so far; "
-                "the command that began it goes on with it",
-                file=sys.stderr,
+            warn(
+                f"{model}: its training has not ended, and this is its best model so far; the "
+                "command that began it goes on with it"
             )
         if self.engine == "auto" and (fault := fault_of_unused_copy(directory)):
-            print(f"warning: the copy for CTranslate2 is not used: {fault}", file=sys.stderr)
+            warn(f"the copy for CTranslate2 is not used: {fault}")
         return TranslatorSettings(model=model, search=search, **vars(self))
 
 

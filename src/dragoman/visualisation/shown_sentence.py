@@ -46,9 +46,12 @@ def shown_sentence(directory: ModelDirectory, text: str) -> ShownSentence:
     )
     (cut,) = cutter.cut([text])
     sentences = [sentence.text.strip() for sentence in cut.sentences_of_text]
-    notes = [WITHIN_TAGS] if len(sentences) < len(list(cut.sentences)) else []
-    shown = sentences[0] if len(sentences) == 1 else text
-    return ShownSentence(shown, [*_compare(text, sentences, terms), *notes])
+    notes = list(_compare(text, sentences, terms))
+    if len(sentences) < len(list(cut.sentences)):
+        notes.append(WITHIN_TAGS)
+    if directory.search.samples:
+        notes.append(DRAWN)
+    return ShownSentence(sentences[0] if len(sentences) == 1 else text, notes)
 
 
 def _compare(text: str, sentences: Sequence[str], terms: TermFinder) -> Iterator[str]:
