@@ -405,7 +405,7 @@ def test_an_interrupted_preparation_is_not_taken_for_the_one_before(
 ) -> None:
     prepare(sentences(100, 160), validation=sentences(200, 205))
     with monkeypatch.context() as patch:
-        patch.setattr("dragoman.corpora.preparation.encode", interrupt)
+        patch.setattr("dragoman.corpora.preparation.TokenStoreWriter", interrupt)
         with pytest.raises(KeyboardInterrupt):
             prepare(sentences(100, 260), validation=sentences(300, 305))
 

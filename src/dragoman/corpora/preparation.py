@@ -4,12 +4,13 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from itertools import islice
 from pathlib import Path
 
+from dragoman.batched import batched
 from dragoman.config import to_table
 from dragoman.corpora.clean_text import Say, write_clean_text
 from dragoman.corpora.config import CleaningConfig, CorporaConfig
-from dragoman.corpora.encoding import encode
 from dragoman.corpora.fingerprint import comparable, fingerprint_files
 from dragoman.corpora.held_out import hold_out
 from dragoman.corpora.parallel_text import read_pairs
@@ -25,8 +26,9 @@ from dragoman.corpora.prepared_text import (
     fingerprint_written,
     read_tsv,
 )
-from dragoman.corpora.store_description import TokenStoreError
+from dragoman.corpora.store_description import TokenStoreError, read_description
 from dragoman.corpora.text_file import CorpusError
+from dragoman.corpora.token_store_writer import TokenStoreWriter
 from dragoman.corpora.vocabulary import fingerprint_taken, learn_or_take
 from dragoman.counting import counted
 from dragoman.errors import DragomanError
@@ -38,6 +40,8 @@ NEWER_SETTINGS = {"truecase": False, "hold_out": True}
 """Settings of a corpus that text may have been prepared without, and what they do then."""
 
 TOO_LONG = "too many tokens"
+
+ENCODED_AT_ONCE = 10_000
 
 
 class PreparationError(DragomanError):
@@ -203,22 +207,36 @@ class TextPreparation:
         store: str,
         fingerprint: str,
     ) -> list[int]:
-        """Write a store, and count the pairs of each corpus that do not fit in it."""
+        """Write a store, and count the pairs of each corpus that do not fit in it.
+
+        Args:
+            text: Lines of source, tab and target.
+            tokenizers: What encodes both sides.
+            corpora: Name, weight and number of lines of each corpus, in the order of the text.
+            store: The name of its directory.
+            fingerprint: A checksum of all that determines the text.
+        """
+        source, target = tokenizers.source, tokenizers.target
+        pairs, directory = read_tsv(text), self.directory / store
         try:
-            return encode(
-                text,
-                tokenizers,
-                corpora,
-                self.directory / store,
+            with TokenStoreWriter(
+                directory,
+                vocab_size=max(source.vocab_size, target.vocab_size),
                 fingerprint=fingerprint,
                 max_length=self.max_length,
-            )
+            ) as writer:
+                for name, weight, count in corpora:
+                    writer.start_corpus(name, weight)
+                    for block in batched(islice(pairs, count), ENCODED_AT_ONCE):
+                        sources, targets = zip(*block, strict=True)
+                        writer.add(source.encode_batch(sources), target.encode_batch(targets))
         except TokenStoreError:
             names = ", ".join(name for name, _, _ in corpora)
             raise CorpusError(
                 f"{names}: every pair has a blank side or more than {self.max_length} tokens on a "
                 "side; raise batching.max_length, or name other text"
             ) from None
+        return [corpus.too_long for corpus in read_description(directory).corpora]
 
     def _losses(
         self, summaries: list[CorpusSummary], validation: ValidationSummary

@@ -25,7 +25,7 @@ Header = dict[str, tuple[str, tuple[int, ...]]]
 """The type and the shape of each tensor."""
 
 
-def count_parameters(path: str | Path) -> dict[str, int]:
+def count_parameters(directory: Path) -> dict[str, int]:
     """Count the parameters of each part of a saved model; a shared table counts once.
 
     Raises:
@@ -33,11 +33,11 @@ def count_parameters(path: str | Path) -> dict[str, int]:
     """
     from safetensors import safe_open
 
-    weights_path = Path(path) / WEIGHTS_NAME
+    path = directory / WEIGHTS_NAME
     counts: Counter[str] = Counter()
-    with explaining_damage(weights_path):
-        open_file(weights_path).close()  # safetensors would wait for a pipe
-        with safe_open(weights_path, framework="numpy") as weights:
+    with explaining_damage(path):
+        open_file(path).close()  # safetensors would wait for a pipe
+        with safe_open(path, framework="numpy") as weights:
             for name, (_, shape) in _read_header(weights).items():
                 counts[name.partition(".")[0]] += math.prod(shape)
     return counts
