@@ -27,9 +27,9 @@ def plan(
 ) -> None:
     """Choose vocabulary, model, batches and schedule for a text, and predict time and memory.
 
-    The text is read, and a model that suits it and the time is trained for a few seconds, so that
-    the prediction rests on a measurement. The recipe explains its choices, as a whole and next to
-    each setting.
+    The text is read, and a model that suits it and the time is trained for about a minute, so
+    that the prediction rests on a measurement. The recipe explains its choices, as a whole and next
+    to each setting.
 
     For example:
 
