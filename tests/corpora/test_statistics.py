@@ -108,9 +108,11 @@ def test_quotation_marks_that_csv_leaves_are_text(tmp_path: Path) -> None:
             "English\tItaliano",
             "EN-US\tIT-IT",
             "English (UK) \tit_IT",
+            "inglese\titaliano",
+            "Englisch\tItalienisch",
         ),
         *(" source \tTarget", "Source text\tTarget text", "Source (en)\tTarget (it)"),
-        "source_en\ttarget_it",
+        *("source_en\ttarget_it", "Termine\tTraduzione", "Quelle\tZiel"),
     ],
 )
 def test_a_heading_may_have_names_or_roles(tmp_path: Path, names: str) -> None:

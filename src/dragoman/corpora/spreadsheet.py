@@ -13,6 +13,8 @@ from dragoman.languages.codes import base_language, names_language
 ROLES = (
     *(("source", "target"), ("source", "translation"), ("src", "trg"), ("src", "tgt")),
     *(("term", "translation"), ("source term", "target term"), ("source text", "target text")),
+    *(("quelle", "ziel"), ("ausgangstext", "zieltext"), ("begriff", "übersetzung")),
+    *(("source", "cible"), ("terme", "traduction"), ("termine", "traduzione")),
 )
 
 _IN_BRACKETS = re.compile(r"\([^)]*\)$")

@@ -34,6 +34,19 @@ zh Chinese = 中文, zu Zulu = isiZulu
 """
 """In English, and in the language itself where it has another name there."""
 
+_NAMES_AMONG_EACH_OTHER = """
+de allemand = alemán = tedesco = Duits = niemiecki = alemão,
+en Englisch = anglais = inglés = inglese = Engels = angielski = inglês,
+es Spanisch = espagnol = spagnolo = Spaans = hiszpański = espanhol,
+fr Französisch = francés = francese = Frans = francuski = francês,
+it Italienisch = italien = Italiaans = włoski,
+nl Niederländisch = néerlandais = neerlandés = olandese = niderlandzki = neerlandês,
+pl Polnisch = polonais = polaco = polacco = Pools = polonês,
+pt Portugiesisch = portugais = portugués = portoghese = Portugees = portugalski
+"""
+"""Of languages that often stand beside each other in tables, in each of them: people name both
+columns in the language that they write."""
+
 _OTHER_CODES = """
 af afr, am amh, ar ara arb, as asm, az aze azj, ba bak, be bel, bg bul, bn ben, bo bod tib, br bre,
 bs bos, ca cat, ce che, cs ces cze, cv chv, cy cym wel, da dan, de deu ger, dz dzo, el ell gre,
@@ -50,10 +63,14 @@ ur urd, uz uzb uzn, vi vie, wo wol, xh xho, yi yid ydd, yo yor, zh zho chi cmn, 
 """Those of ISO 639-2 and 639-3 (with the usual individual language of a macrolanguage, such as
 Mandarin of Chinese), and former ones."""
 
-_NAMES_OF = {
-    code: names.split(" = ")
-    for code, names in (entry.strip().split(" ", 1) for entry in _NAMES.split(","))
-}
+
+def _read_names(table: str) -> dict[str, list[str]]:
+    entries = (" ".join(entry.split()).split(" ", 1) for entry in table.split(","))
+    return {code: names.split(" = ") for code, names in entries}
+
+
+_NAMES_OF = _read_names(_NAMES)
+_FOREIGN_NAMES_OF = _read_names(_NAMES_AMONG_EACH_OTHER)
 _CODE_OF = {
     other: code
     for code, *others in (entry.split() for entry in _OTHER_CODES.split(","))
@@ -112,11 +129,11 @@ def names_language(text: str, code: str) -> bool:
 
     >>> names_language("EN-US", "en"), names_language("English", "en_GB")
     (True, True)
-    >>> names_language("Italiano", "it"), names_language("Italienisch", "it")
+    >>> names_language("Italienisch", "it"), names_language("Dänisch", "da")
     (True, False)
     """
     base = base_language(code)
-    names = map(str.lower, _NAMES_OF.get(base, []))
+    names = map(str.lower, [*_NAMES_OF.get(base, []), *_FOREIGN_NAMES_OF.get(base, [])])
     return base_language(text) in (base, *names)
 
 
