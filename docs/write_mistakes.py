@@ -64,9 +64,12 @@ TAIL = """
 ## What is not looked at
 
 Parts are examined that read (batch, length, d_model). Those that read (length, batch, d_model) are
-told from them, and left alone, as are whole models that are no encoder-decoders. Of the training
-and the search of a program, as label smoothing, the schedule of the learning rate and beam search,
-nothing is looked at, nor whether dropout stands where the paper has it.
+told from them, and left alone. A whole model is an encoder-decoder, or reads one sequence and
+predicts words, as GPT does; of the latter, one that is not called GPT, language model or decoder
+may be an encoder, so that it is not blamed for seeing what comes later. Sizes that classes read
+from global variables are replaced by those of the checks. Of the training and the search of a
+program, as label smoothing, the schedule of the learning rate and beam search, nothing is looked
+at, nor whether dropout stands where the paper has it.
 
 ## What running cannot show
 

@@ -30,6 +30,9 @@ def roles(names: str, known: Roles) -> list[str | None]:
         ("d_in, d_hid", INSIDE, ["d_model", "d_ff"]),
         ("d_in, d_out", INSIDE, ["d_model", "d_model"]),
         ("in_features, hidden_features", INSIDE, ["d_model", "d_ff"]),
+        ("num_heads, head_size", INSIDE, ["heads", "head_width"]),
+        ("ndim, bias", INSIDE, ["d_model", "bias"]),
+        ("dim, pad_value", CONSTRUCTOR, ["d_model", "padding_id"]),
         ("d_in, d_out", CONSTRUCTOR, [None, None]),  # of which one may be a vocabulary
     ],
 )

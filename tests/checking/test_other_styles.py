@@ -203,12 +203,30 @@ def test_a_class_of_a_package_that_is_not_here_is_no_mistake() -> None:
     assert len(of_file.not_checked) == 1 + 2  # the import and both classes
 
 
-def test_a_part_whose_sizes_are_global_is_not_told_that_it_does_not_run() -> None:
-    source = FEED_FORWARD.format("").replace("(self, d_model, d_ff)", "(self)")
-    of_file, part = report(HEAD + "d_model, d_ff = 32, 64\n" + source, "FeedForward")
+def test_a_part_whose_sizes_are_in_the_code_is_not_told_that_it_does_not_run() -> None:
+    source = FEED_FORWARD.format("").replace("(self, d_model, d_ff)", "(self, d_model=32)")
+    source = source.replace("d_model", "32").replace(", 32=32", "").replace("d_ff", "64")
+    of_file, part = report(HEAD + source, "FeedForward")
 
     assert mistakes(of_file, part) == []
     assert part.not_checked[0].startswith("its constructor has no argument for its sizes")
+
+
+@pytest.mark.parametrize("sizes", ["d_model, d_ff = 32, 64", "d_model = 32\nd_ff = len(no_text)"])
+def test_sizes_that_are_global_are_those_of_the_check(sizes: str) -> None:
+    """Also one that the program could not compute, as a vocabulary of a text that is not here."""
+    source = FEED_FORWARD.format("").replace("(self, d_model, d_ff)", "(self)")
+    of_file, part = report(f"{HEAD}{sizes}\n{source}", "FeedForward")
+
+    assert mistakes(of_file, part) == []
+    assert "feed-forward-activation" in part.passed
+
+
+def test_a_global_in_the_place_of_a_size_that_was_told_is_still_a_mistake() -> None:
+    source = FEED_FORWARD.format("").replace("(self, d_model, d_ff)", "(self, emb_dim, d_ff)")
+    part = report(HEAD + "d_model = 32\n" + source, "FeedForward")[1]
+
+    assert "width-ignored" in mistakes(part)
 
 
 def test_a_block_is_not_blamed_for_masks_that_its_attention_does_not_obey() -> None:
@@ -460,12 +478,22 @@ def test_a_network_may_call_its_width_ff_and_itself_ff() -> None:
         ("InputEmbeddings", "TokEmb"),
         ("DecoderBlock", "TransformerDecoderBlock"),
         ("Transformer", "Translator"),
+        ("Transformer", "GPTLanguageModel"),
+        ("EncoderBlock", "Block"),
+        ("FeedForward", "FeedFoward"),
+        ("LayerNormalization", "RMSNorm"),
     ],
 )
 def test_parts_are_found_by_their_short_names(part: str, name: str) -> None:
     found = report(HEAD + f"class {name}(nn.Module): pass", part)[1]
 
     assert found.found_as == name
+
+
+def test_a_name_that_also_other_things_have_gives_way_to_a_part_s_own() -> None:
+    both = "class EncoderLayer(nn.Module):\n    pass\nclass Block(nn.Module):\n    pass\n"
+
+    assert report(HEAD + both, "EncoderBlock")[1].found_as == "EncoderLayer"
 
 
 def test_a_softmax_over_positions_is_not_told_as_a_mask_that_is_missing() -> None:
@@ -887,6 +915,38 @@ def test_a_residual_connection_may_take_what_the_sublayer_gives(
     assert "does-not-run" not in mistakes(part)
 
 
+def test_an_attention_that_cannot_do_without_a_mask_gets_one_that_hides_nothing() -> None:
+    attention = ATTENTION.replace("mask=None", "mask").replace("mask is not None", "True")
+    hiding = attention.replace("mask == 0", "mask.unsqueeze(1)").replace("-1e9", "-torch.inf")
+    for source in (attention.replace("mask == 0", "mask.unsqueeze(1) == 0"), hiding):
+        part = report(HEAD + source, "MultiHeadAttention")[1]
+
+        assert mistakes(part) == []
+        assert {"attention-scale", "attention-mask"} <= set(part.passed)
+
+
+def test_a_model_that_hands_on_arguments_of_no_name_is_not_told_that_it_does_not_run() -> None:
+    """Its parts may need them, as the number of words of each sentence."""
+    handed = STACKED.replace("def forward(self, src, tgt):", "def forward(self, src, tgt, *args):")
+    handed = handed.replace("self.root)))", "self.root), *args))")
+    handed = handed.replace("x, mask=None):\n        for", "x, mask):\n        for")
+
+    part = report(handed, "Transformer")[1]
+
+    assert mistakes(part) == []
+    assert part.not_checked == ("what `*args` of its forward stands for is not known",)
+
+
+def test_a_switch_is_no_part_whatever_its_name_resembles() -> None:
+    switch = STACKED.replace(
+        "heads, d_ff, num_layers):\n        super().__init__()\n        self.source",
+        "heads, d_ff, num_layers, src_embeds=False):\n        super().__init__()\n"
+        "        assert not src_embeds\n        self.source",
+    )
+    assert "src_embeds" in switch
+    assert "does-not-run" not in mistakes(report(switch, "Transformer")[1])
+
+
 LANGUAGE_MODEL = """
 class Transformer(nn.Module):
     def __init__(self, vocab_size, d_model):
@@ -898,8 +958,9 @@ class Transformer(nn.Module):
 
 
 @pytest.mark.parametrize("words", ["src", "tgt", "tokens"])
-def test_a_transformer_that_is_no_encoder_decoder_is_not_checked(words: str) -> None:
-    part = report(HEAD + LANGUAGE_MODEL.format(words, words), "Transformer")[1]
+def test_a_transformer_of_one_sequence_that_predicts_no_words_is_not_checked(words: str) -> None:
+    model = LANGUAGE_MODEL.format(words, words).replace("(words))", "(words)).mean(1)")
+    part = report(HEAD + model.replace(f"({words}))", f"({words})).mean(1)"), "Transformer")[1]
 
     assert mistakes(part) == []
     assert part.not_checked[0].startswith("its forward takes no source and target")

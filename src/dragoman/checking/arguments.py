@@ -17,7 +17,7 @@ CONSTRUCTOR = {
         *("modeldim", "dim", "dimension", "dimensionsize", "d", "size", "features", "nembd"),
         *("hiddensize", "hiddendim", "hiddim", "hidden", "numfeatures", "embeddingdimension"),
         *("dembed", "dwordvec", "dimmodel", "normalizedshape", "normshape", "modelsize"),
-        *("numhiddens", "dhid", "ninp"),
+        *("numhiddens", "dhid", "ninp", "ndim"),
     ),
     "source_vocab": (
         *("srcvocab", "srcvocabsize", "sourcevocab", "sourcevocabsize", "encvocsize", "inputdim"),
@@ -32,7 +32,7 @@ CONSTRUCTOR = {
         *("numembeddings",),
     ),
     "heads": ("h", "heads", "numheads", "nheads", "nhead", "numberofheads", "numattentionheads"),
-    "head_width": ("dk", "dv", "headdim", "dhead", "dkey", "dvalue"),
+    "head_width": ("dk", "dv", "headdim", "dhead", "dkey", "dvalue", "headsize"),
     "length": (
         *("seqlen", "maxlen", "maxlength", "seqlength", "maxseqlen", "maxseqlength", "seq"),
         *("maxsequencelength", "srcseqlen", "tgtseqlen", "blocksize", "contextsize"),
@@ -58,6 +58,7 @@ CONSTRUCTOR = {
         *("pad", "paddingid", "srcpad", "tgtpad", "trgpad", "padtoken"),
     ),
     "start_id": ("trgsosidx", "tgtsosidx", "sosid", "bosid", "sosidx"),
+    "bias": ("bias", "usebias"),
     "device": ("device",),
     "cross_attention": (
         *("crossattentionblock", "crossattention", "crossattn", "srcattn", "encattn"),
@@ -163,6 +164,11 @@ def roles_of(function: Callable[..., Any], roles: Roles) -> dict[str, str | None
     }
 
 
+def role_of(name: str, roles: Roles) -> str | None:
+    """Return the role of a name that stands alone."""
+    return _role(name, roles, among=[name])
+
+
 def is_of_attention(name: str) -> bool:
     """Tell whether a block's argument is one of its attention: queries, keys or values."""
     return plain(name) in (*_QUERIES, *ATTENTION["key"], *ATTENTION["value"])
@@ -192,6 +198,8 @@ def _role(name: str, roles: Roles, *, among: list[str]) -> str | None:
     for role, spellings in roles.items():
         if word in spellings:
             return role
+    if word.startswith("pad") and "padding_id" in roles:
+        return "padding_id"  # pad_value is no d_value
     if "mask" in word:
         return _mask_role(name, roles, among=among)
     known = {

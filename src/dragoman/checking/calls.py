@@ -82,9 +82,21 @@ def takes(function: Callable[..., Any], roles: Roles) -> set[str]:
 def attend(
     module: nn.Module, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
 ) -> Tensor:
-    """Call a learner's attention; (batch, length, d_model) each."""
-    given = {"query": query, "key": key, "value": value, "mask": mask}
-    return call(module, ATTENTION, {name: x for name, x in given.items() if x is not None})
+    """Call a learner's attention; (batch, length, d_model) each.
+
+    If it cannot do without a mask, it is given one that hides nothing.
+    """
+    given = {"query": query, "key": key, "value": value}
+    try:
+        return call(module, ATTENTION, given if mask is None else {**given, "mask": mask})
+    except (TypeError, AttributeError):  # of what is done with None
+        if mask is not None or "mask" not in takes(module, ATTENTION):
+            raise
+        visible = torch.ones(query.size(0), query.size(1), key.size(1), dtype=torch.bool)
+        convention = attention_convention(module, key) or accepted_convention(module, key)
+        if convention is None:
+            raise
+        return call(module, ATTENTION, {**given, "mask": convention.mask(visible)})
 
 
 def attends_elsewhere(module: nn.Module) -> bool:

@@ -25,6 +25,7 @@ from dragoman.checking.examinations.layout import (
     refuse_length_first,
 )
 from dragoman.checking.examinations.probe import give, run
+from dragoman.checking.global_sizes import fit_global_sizes
 from dragoman.checking.limits import OutOfTime, time_limit
 from dragoman.checking.mending import mend
 from dragoman.checking.parts import find_parts, looked_for, unknown_classes
@@ -107,6 +108,7 @@ class Examiner:
                 of_file.add(check, measured)
         if torch.finfo().eps > torch.finfo(torch.float32).eps:  # rounding would look like mistakes
             torch.set_default_dtype(torch.float32)
+        fit_global_sizes(self.program)
         there = [part for part in parts if self._factory(part)]
         findings = {part: _Findings() for part in there}
         running = [part for part in there if self._runs(part, findings[part])]

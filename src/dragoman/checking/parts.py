@@ -18,6 +18,9 @@ class Part:
     spellings: tuple[str, ...]
     """In lower case, without underscores."""
 
+    others: tuple[str, ...] = ()
+    """Names that also other things have; they count where no class has one of its spellings."""
+
     is_function: bool = False
 
 
@@ -42,6 +45,7 @@ PARTS = (
     Part(
         name="LayerNormalization",
         spellings=("layernormalization", "layernormalisation", "layernorm", "norm"),
+        others=("rmsnorm",),
     ),
     Part(
         name="FeedForward",
@@ -49,7 +53,13 @@ PARTS = (
             *("feedforward", "feedforwardblock", "feedforwardlayer", "feedforwardnetwork", "ffn"),
             *("positionwisefeedforward", "positionwisefeedforwardlayer", "positionwiseffn", "mlp"),
             *("positionwisefeedforwardnetwork", "poswiseffn", "poswisefeedforwardnet"),
-            *("ff", "ffnn", "ffblock", "fflayer"),
+            *(
+                "ff",
+                "ffnn",
+                "ffblock",
+                "fflayer",
+                "feedfoward",
+            ),  # as a well-known lecture spells it
         ),
     ),
     Part(
@@ -58,6 +68,7 @@ PARTS = (
             *("multiheadattention", "multiheadattentionblock", "multiheadedattention", "mha"),
             *("multiheadattentionlayer", "multiheadselfattention", "selfattention"),
         ),
+        others=("causalselfattention", "causalattention", "maskedselfattention"),
     ),
     Part(
         name="ResidualConnection",
@@ -69,9 +80,10 @@ PARTS = (
     Part(
         name="EncoderBlock",
         spellings=(
-            *("encoderblock", "encoderlayer", "transformerencoderlayer", "transformerblock"),
+            *("encoderblock", "encoderlayer", "transformerencoderlayer"),
             *("transformerencoderblock", "encblock", "enclayer"),
         ),
+        others=("transformerblock", "block", "gptblock"),
     ),
     Part(name="Encoder", spellings=("encoder", "transformerencoder")),
     Part(
@@ -104,6 +116,7 @@ PARTS = (
             *("transformer", "encoderdecoder", "seq2seq", "transformermodel"),
             *("seq2seqtransformer", "translationmodel", "translator"),
         ),
+        others=(*("gpt", "gptmodel", "gptlanguagemodel", "minigpt", "nanogpt"), "languagemodel"),
     ),
     Part(
         name="build_transformer",
@@ -134,14 +147,11 @@ def find_parts(
             if value is not None and (part.is_function or inspect.isclass(value)):
                 found[part.name] = value
             continue
-        spelt = {
-            plain(name): value
-            for name, value in names.items()
-            if plain(name) in part.spellings and _is_theirs(value, is_function=part.is_function)
-        }
-        general = spelt.pop("transformerblock", None)  # an encoder's, if there is no other
-        if spelt or general:
-            found[part.name] = next(reversed(spelt.values()), general)
+        for spellings in (part.others, part.spellings):
+            for name, value in names.items():
+                is_theirs = _is_theirs(value, is_function=part.is_function)
+                if plain(name) in spellings and is_theirs:
+                    found[part.name] = value
     return found
 
 

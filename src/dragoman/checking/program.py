@@ -90,6 +90,17 @@ class Program:
         )
 
     @cached_property
+    def assigned(self) -> set[str]:
+        """The global variables that its statements give a value, had none of them failed."""
+        return {
+            node.id
+            for statement in self.statements
+            if isinstance(statement.tree, ast.Assign | ast.AnnAssign)
+            for node in ast.walk(statement.tree)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        }
+
+    @cached_property
     def read_of_others(self) -> set[str]:
         """The attributes that it reads of anything but `self`, as a training loop of its model."""
         return {

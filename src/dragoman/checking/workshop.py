@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from dragoman.checking.arguments import (
+    ATTENTION,
     CONSTRUCTOR,
     DECODER,
     ENCODER,
@@ -21,7 +22,12 @@ from dragoman.checking.arguments import (
     parameters_of,
     roles_of,
 )
-from dragoman.checking.calls import accepted_convention, attention_convention, block_convention
+from dragoman.checking.calls import (
+    accepted_convention,
+    attention_convention,
+    block_convention,
+    takes,
+)
 from dragoman.checking.convention import USUAL, Convention
 
 
@@ -117,7 +123,9 @@ class Workshop:
         """
         if self.known_convention is None:
             attention = self.found["MultiHeadAttention"].__name__
-            raise NotCheckableError(f"masks: {attention} has to obey them first")
+            takes_one = "mask" in takes(self.build("MultiHeadAttention"), ATTENTION)
+            why = "has to obey them first" if takes_one else "takes none"
+            raise NotCheckableError(f"masks: {attention} {why}")
         return self.known_convention
 
     @cached_property
@@ -161,7 +169,13 @@ class Workshop:
 
         Others read theirs from the program, as one whose settings are global variables.
         """
-        told = {*self.roles(part).values()} - {"dropout", "device", "padding_id", "start_id"}
+        told = {*self.roles(part).values()} - {
+            "dropout",
+            "device",
+            "padding_id",
+            "start_id",
+            "bias",
+        }
         parameters = parameters_of(self.factory(part)).items()
         return bool(told - {None}) or any(self._configuration(*each) for each in parameters)
 
@@ -223,19 +237,14 @@ class Workshop:
             return self._embeddings(role, sizes, alone="source_positions" in roles.values())
         if role == "layers":
             return self._layers(part, name, roles, sizes)
+        if (size := size_of(role, sizes)) is not None:
+            return size
         return {
-            "d_model": sizes.d_model,
-            "source_vocab": sizes.source_vocab,
-            "target_vocab": sizes.target_vocab,
-            "vocab": sizes.target_vocab,
-            "heads": sizes.heads,
-            "head_width": sizes.head_width,
-            "length": sizes.length,
-            "d_ff": sizes.d_ff,
-            "expansion": 2,
             "dropout": sizes.dropout,
+            "expansion": 2,
             "padding_id": 0,
             "start_id": 1,
+            "bias": True,
             "device": torch.device("cpu"),
         }[role]
 
@@ -265,6 +274,21 @@ class Workshop:
         return nn.Sequential(embeddings, self._build("PositionalEncoding", sizes))
 
 
+def size_of(role: str, sizes: Sizes) -> int | None:
+    """Return the size that an argument of this role gets; None if it stands for none."""
+    return {
+        "d_model": sizes.d_model,
+        "source_vocab": sizes.source_vocab,
+        "target_vocab": sizes.target_vocab,
+        "vocab": sizes.target_vocab,
+        "heads": sizes.heads,
+        "head_width": sizes.head_width,
+        "length": sizes.length,
+        "d_ff": sizes.d_ff,
+        "layers": sizes.layers,
+    }.get(role)
+
+
 def _sentences() -> Tensor:
     """Draw vectors to try masks with: (batch, length, d_model)."""
     return torch.randn(2, 6, SIZES.d_model, generator=torch.Generator().manual_seed(2))
@@ -281,5 +305,9 @@ def _not_known(name: str) -> str:
 
 
 def _is_free(role: str, parameter: inspect.Parameter) -> bool:
-    """Tell whether an argument is better left at its default, as an optional part is."""
-    return role in _MODULES and not is_required(parameter)
+    """Tell whether an argument is better left at its default, as an optional part is.
+
+    What is true or false by default is no size, whatever its name resembles.
+    """
+    is_switch = isinstance(parameter.default, bool)
+    return is_switch or (role in _MODULES and not is_required(parameter))

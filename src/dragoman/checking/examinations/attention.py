@@ -2,14 +2,18 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
 
-from dragoman.checking.arguments import NotCheckableError
-from dragoman.checking.calls import attend
+from dragoman.checking.arguments import ATTENTION, NotCheckableError
+from dragoman.checking.calls import attend, attends_elsewhere, takes
 from dragoman.checking.examinations.attention_forms import (
     RIGHT,
+    Form,
+    Inputs,
+    all_visible,
     call_attention,
     compute,
     explain,
@@ -18,6 +22,7 @@ from dragoman.checking.examinations.attention_forms import (
     shares_heads,
 )
 from dragoman.checking.examinations.check import Check, Verdict, distance, random, same
+from dragoman.checking.examinations.stacks import FUTURE
 from dragoman.checking.words import words_in
 from dragoman.checking.workshop import SIZES, Workshop
 
@@ -113,9 +118,9 @@ def equation(workshop: Workshop, part: str) -> Iterator[Verdict]:
         if matrices is None:
             raise NotCheckableError(
                 "equation 1 (its projections are not four nn.Linear of width d_model, "
-                "nor two of which one is three times as wide)"
+                "nor two of which one is three times as wide, nor three for each head)"
             )
-        form = explain(module, inputs, SIZES.heads)
+        form, inputs = _explain(module, inputs)
         right = compute(RIGHT, matrices, inputs, SIZES.heads)
     apart = distance(call_attention(module, inputs), right)
     if form is None:
@@ -123,6 +128,9 @@ def equation(workshop: Workshop, part: str) -> Iterator[Verdict]:
         yield FORMULA, f"the output differs from equation 1 by up to {apart:.2g}"
         return
     yield FORMULA, None
+    if "causal" in type(module).__name__.lower() and "mask" not in takes(module, ATTENTION):
+        sees_all = "it is called causal, and hides nothing"
+        yield FUTURE, sees_all if inputs.visible is None else None
     shared = shares_heads(module.modules(), SIZES.heads)
     if shared:
         d_k = SIZES.d_model // SIZES.heads
@@ -137,6 +145,16 @@ def equation(workshop: Workshop, part: str) -> Iterator[Verdict]:
         if check is PROJECTIONS and shared and not said:
             continue
         yield check, f"{measured} that differs by up to {apart:.2g}" if said else None
+
+
+def _explain(module: nn.Module, inputs: Inputs) -> tuple[Form | None, Inputs]:
+    """Find the form of an attention, also where a mistake undoes a mask of its own."""
+    form = explain(module, inputs, SIZES.heads)
+    if form is None and not attends_elsewhere(module):
+        causal = replace(inputs, visible=all_visible(inputs).tril())
+        if form := explain(module, causal, SIZES.heads):
+            return form, causal
+    return form, inputs
 
 
 def _refuse_more_than_attention(module: nn.Module) -> None:

@@ -186,6 +186,7 @@ def read_matrices(module: nn.Module, num_heads: int) -> Iterator[Matrices]:
 
     They are told apart by their names or, if the names do not tell, by their order. One layer of
     three times the width may hold queries, keys and values side by side, overall or for each head.
+    Or each head has three layers of its own.
     """
     linears = {name: x for name, x in module.named_modules() if isinstance(x, nn.Linear)}
     widths = [x.out_features // x.in_features for x in linears.values()]
@@ -203,6 +204,8 @@ def read_matrices(module: nn.Module, num_heads: int) -> Iterator[Matrices]:
         elif len(ordered) in (3, 4):
             yield _matrices(*ordered)
             yield _strided(_matrices(*ordered), num_heads)
+    else:
+        yield from _of_own_layers(linears, SIZES.d_model // num_heads, num_heads)
 
 
 def shares_heads(layers: Iterable[nn.Module], num_heads: int) -> bool:
@@ -213,6 +216,23 @@ def shares_heads(layers: Iterable[nn.Module], num_heads: int) -> bool:
 
 def _of_each_head(layer: nn.Module, num_heads: int) -> Callable[[Tensor], Tensor]:
     return lambda x: layer(x.unflatten(-1, (num_heads, -1))).flatten(start_dim=-2)
+
+
+def _of_own_layers(
+    linears: Mapping[str, nn.Linear], d_k: int, num_heads: int
+) -> Iterator[Matrices]:
+    """Put the layers of the heads side by side; what is left mixes the heads."""
+    of_heads = [
+        [x for name, x in linears.items() if _letter(name) == letter and x.out_features == d_k]
+        for letter in "qkv"
+    ]
+    others = [x for x in linears.values() if not any(x in layers for layers in of_heads)]
+    if len(others) <= 1 and all(len(layers) == num_heads for layers in of_heads):
+        yield _matrices(*map(_side_by_side, of_heads), *others)
+
+
+def _side_by_side(layers: Iterable[nn.Module]) -> Callable[[Tensor], Tensor]:
+    return lambda x: torch.cat([layer(x) for layer in layers], dim=-1)
 
 
 def _letter(name: str) -> str:

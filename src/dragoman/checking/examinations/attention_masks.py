@@ -140,8 +140,10 @@ def _accepted(workshop: Workshop, module: nn.Module, inputs: Inputs) -> Tensor:
 
 
 def hidden_row(workshop: Workshop, part: str) -> Iterator[Verdict]:
-    """Let one position look at nothing."""
+    """Let one position look at nothing, unless it takes no masks, which is told already."""
     module = workshop.build(part)
+    if "mask" not in takes(module, ATTENTION):
+        return
     inputs = inputs_for(module)
     visible = all_visible(inputs)
     visible[1, 0] = False

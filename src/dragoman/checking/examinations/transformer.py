@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from dragoman.checking.arguments import NotCheckableError
@@ -18,6 +18,8 @@ from dragoman.checking.examinations.check import (
     same,
     tokens,
 )
+from dragoman.checking.examinations.layout import refuse_length_first
+from dragoman.checking.examinations.one_sequence import is_a_decoder, predict
 from dragoman.checking.examinations.projection import (
     DIMENSION,
     PROBABILITIES,
@@ -30,6 +32,7 @@ from dragoman.checking.examinations.whole import (
     how_masks_are_read,
     is_not_told_of_padding,
     run_transformer,
+    takes_a_source,
 )
 from dragoman.checking.workshop import SIZES, Workshop
 
@@ -56,6 +59,9 @@ WORST_START = 2.0
 def information(workshop: Workshop, part: str) -> Iterator[Verdict]:
     """Replace words of source and target, and see what changes."""
     model = workshop.build(part)
+    if not takes_a_source(model):
+        yield from _of_one_sequence(workshop, model)
+        return
     source, target = tokens(2, S, SIZES.source_vocab), tokens(2, T, SIZES.target_vocab, seed=2)
     with torch.no_grad():
         before = run_transformer(workshop, model, source, target)
@@ -88,6 +94,25 @@ def information(workshop: Workshop, part: str) -> Iterator[Verdict]:
     yield PADDING, None if same(longer, before) else moved + reading
 
 
+def _of_one_sequence(workshop: Workshop, model: nn.Module) -> Iterator[Verdict]:
+    """Replace the last word, then the first, and see what changes."""
+    refuse_length_first(workshop, "Transformer")
+    words = tokens(2, T, SIZES.target_vocab)
+    with torch.no_grad():
+        before, later, earlier = (
+            predict(model, x) for x in (words, exchange(words, T - 1), exchange(words, 0))
+        )
+    forgotten = same(earlier[:, 1:], before[:, 1:], 1e-6)
+    yield PAST, "exchanging the first word changes nothing after it" if forgotten else None
+    leak = _leak(before[:, :-1], later[:, :-1], "")
+    if leak and not is_a_decoder(model):
+        raise NotCheckableError(
+            "whether it may see the words after a word, as it does: an encoder may, and a model "
+            "that predicts the next word may not"
+        )
+    yield FUTURE, leak
+
+
 def _leak(before: Tensor, later: Tensor, reading: str) -> str | None:
     """Say how far outputs change that stand before the word that was exchanged."""
     if same(later, before):
@@ -101,9 +126,9 @@ def order_of_the_target(workshop: Workshop, part: str) -> Iterator[Verdict]:
 
     A second layer could tell: the first one shows each position only the words before it.
     """
-    if "layers" not in workshop.roles(part).values():
-        return
     model = workshop.build(part, layers=1)
+    if len([*model.parameters()]) == len([*workshop.build(part).parameters()]):
+        return
     source, target = tokens(2, S, SIZES.source_vocab), tokens(2, T, SIZES.target_vocab, seed=2)
     target[:, :2] = torch.tensor([4, 5])
     with torch.no_grad():

@@ -6,11 +6,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from dragoman.checking.arguments import DECODE, MODEL, NotCheckableError, roles_of
+from dragoman.checking.arguments import DECODE, MODEL, NotCheckableError, parameters_of, roles_of
 from dragoman.checking.calls import bind, call, first_tensor
 from dragoman.checking.convention import REFUSED, conventions
 from dragoman.checking.examinations.check import exchange, same
 from dragoman.checking.examinations.layout import refuse_length_first
+from dragoman.checking.examinations.one_sequence import predict, reads_one_sequence
 from dragoman.checking.words import words_in
 from dragoman.checking.workshop import SIZES, Workshop
 
@@ -23,11 +24,14 @@ PADDING_IDS = (0, 1, 2, 3)
 def run_transformer(workshop: Workshop, model: nn.Module, source: Tensor, target: Tensor) -> Tensor:
     """Call a model with source and target, and the masks that it asks for.
 
-    One that leaves out the last word of the target itself is given a word more.
+    One that leaves out the last word of the target itself is given a word more, and one that reads
+    a single sequence is given the target.
 
     Returns:
         Logits or, if a model leaves the projection to others, states; (batch, target, ...).
     """
+    if not takes_a_source(model):
+        return predict(model, target)
     output = _call(workshop, model, source, target, _masks(workshop, model, source, target))
     if output.shape[:-1] != (target.size(0), target.size(1) - 1):
         return output
@@ -49,11 +53,26 @@ def _call(
             raise NotCheckableError(
                 "its forward takes no source and target, and only encoder-decoders are examined"
             )
-        return _projected(workshop, model, first_tensor(model(**told)))
+        try:
+            return _projected(workshop, model, first_tensor(model(**told)))
+        except TypeError:
+            _refuse_more_arguments(model)
+            raise
     encode, decode = (_method(model, name) for name in ("encode", "decode"))
     memory = call(encode, MODEL, {k: given[k] for k in ("source", "source_mask") if k in given})
     del given["source"]
     return _projected(workshop, model, call(decode, DECODE, {**given, "memory": memory}))
+
+
+def _refuse_more_arguments(model: nn.Module) -> None:
+    """Leave alone a model that hands on arguments of which nobody knows what they are.
+
+    Raises:
+        NotCheckableError: its forward takes `*args`.
+    """
+    for name, parameter in parameters_of(model.forward).items():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            raise NotCheckableError(f"what `*{name}` of its forward stands for is not known")
 
 
 def _projected(workshop: Workshop, model: nn.Module, output: Tensor) -> Tensor:
@@ -193,6 +212,11 @@ def takes_masks(model: nn.Module) -> bool:
 def _roles(model: nn.Module) -> dict[str, str | None]:
     """Tell what the arguments of a model stand for."""
     return roles_of(model.forward if _has_forward(model) else _method(model, "decode"), MODEL)
+
+
+def takes_a_source(model: nn.Module) -> bool:
+    """Tell whether a model is more than one that reads a single sequence."""
+    return not (_has_forward(model) and reads_one_sequence(model))
 
 
 def _has_forward(model: nn.Module) -> bool:

@@ -1,0 +1,58 @@
+"""Calls a whole model that reads one sequence, as GPT does, and no source and target."""
+
+from inspect import Parameter
+
+from torch import Tensor, nn
+
+from dragoman.checking.arguments import MODEL, NotCheckableError, is_required, parameters_of
+from dragoman.checking.calls import first_tensor
+from dragoman.checking.spelling import plain
+from dragoman.checking.workshop import SIZES
+
+_OF_DECODERS = ("gpt", "languagemodel", "decoder", "causal", "llama")
+"""What occurs in the name of a model that may not see what it has to predict."""
+
+_LABELS = ("targets", "labels", "target", "y")
+"""What an optional argument is called that a loss is computed from."""
+
+
+def reads_one_sequence(model: nn.Module) -> bool:
+    """Tell whether a model needs nothing but words, and takes no target of a translation."""
+    targets = {plain(name) for name in parameters_of(model.forward)} & {*MODEL["target"]}
+    required = _required(model)
+    return len(required) == 1 and (plain(required[0]) in targets or not targets - {*_LABELS})
+
+
+def predict(model: nn.Module, words: Tensor) -> Tensor:
+    """Call such a model; some give all predictions only if they get labels for a loss.
+
+    Returns:
+        Logits: (batch, length, vocabulary).
+
+    Raises:
+        NotCheckableError: it gives something else, as a class for a whole sentence.
+    """
+    (name,) = _required(model)
+    labels = {label: words for label in parameters_of(model.forward) if plain(label) in _LABELS}
+    for given in ({name: words}, {**labels, name: words}):
+        output = first_tensor(model(**given))
+        if output.shape == (*words.shape, SIZES.target_vocab):
+            return output
+    raise NotCheckableError(
+        "its forward takes no source and target, and does not predict the vocabulary for each "
+        "word; only encoder-decoders and models that do are examined"
+    )
+
+
+def is_a_decoder(model: nn.Module) -> bool:
+    """Tell whether a model is called what may not see the words that it has to predict."""
+    return any(word in plain(type(model).__name__) for word in _OF_DECODERS)
+
+
+def _required(model: nn.Module) -> list[str]:
+    every = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+    return [
+        name
+        for name, parameter in parameters_of(model.forward).items()
+        if is_required(parameter) and parameter.kind not in every
+    ]
