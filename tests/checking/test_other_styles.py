@@ -863,6 +863,16 @@ def test_scores_with_more_in_them_are_not_checked(more: str, why: str) -> None:
     assert any(why in reason for reason in part.not_checked)
 
 
+def test_an_argument_that_may_be_a_mask_in_another_language_is_not_said_to_be_none() -> None:
+    part = report(
+        HEAD + ATTENTION.replace("mask=", "occulto=").replace("if mask", "if occulto"),
+        "MultiHeadAttention",
+    )[1]
+
+    assert mistakes(part) == []
+    assert "what it does with masks: whether `occulto` is one is not known" in part.not_checked
+
+
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [
@@ -923,6 +933,24 @@ def test_an_attention_that_cannot_do_without_a_mask_gets_one_that_hides_nothing(
 
         assert mistakes(part) == []
         assert {"attention-scale", "attention-mask"} <= set(part.passed)
+
+
+def test_of_an_attention_that_has_to_be_given_a_mask_the_mistake_is_named() -> None:
+    """Its mask hides nothing properly, so what it means has to be found out in another way."""
+    attention = ATTENTION.replace("mask=None", "mask").replace("mask is not None", "True")
+    attention = attention.replace("mask == 0, -1e9)", "mask.bool(), -1e9).transpose(-1, -2)")
+    attention = attention.replace("softmax(-1)", "softmax(-1).transpose(-1, -2)")
+    part = report(HEAD + attention, "MultiHeadAttention")[1]
+
+    assert "attention-softmax" in mistakes(part)
+
+
+def test_layers_that_find_their_width_themselves_are_no_reason_to_leave_a_part() -> None:
+    lazy = FEED_FORWARD.format("").replace("nn.Linear(d_model, ", "nn.LazyLinear(")
+    part = report(HEAD + lazy.replace("nn.Linear(d_ff, ", "nn.LazyLinear("), "FeedForward")[1]
+
+    assert mistakes(part) == []
+    assert part.not_checked == ()
 
 
 def test_a_model_that_hands_on_arguments_of_no_name_is_not_told_that_it_does_not_run() -> None:

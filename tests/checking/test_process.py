@@ -235,6 +235,8 @@ def test_a_class_that_is_not_there_is_wrong_use(
 def test_a_file_without_any_part_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no part of a Transformer was found in it"):
         check(tmp_path, "x = 1\n")
+    with pytest.raises(UsageError, match=r"in it \(it has Attenzione\); --class"):
+        check(tmp_path, "from torch import nn\nclass Attenzione(nn.Module):\n    pass\n")
 
 
 def test_a_whole_program_passes_in_its_own_process() -> None:

@@ -120,13 +120,20 @@ def attention_convention(module: nn.Module, x: Tensor) -> Convention | None:
 
 
 def accepted_convention(module: nn.Module, x: Tensor) -> Convention | None:
-    """Find masks that an attention takes, whatever it does with them."""
+    """Find masks that an attention takes, whatever it does with them.
+
+    If all positions get the same, they may all be hidden: other masks are preferred.
+    """
     visible = torch.ones(x.size(0), x.size(1), x.size(1), dtype=torch.bool)
+    accepted = []
     for convention in conventions():
         with suppress(*REFUSED):
-            if attend(module, x, x, x, convention.mask(visible)).isfinite().all():
-                return convention
-    return None
+            output = attend(module, x, x, x, convention.mask(visible))
+            if output.isfinite().all():
+                accepted.append(convention)
+                if not torch.allclose(output[:, 0], output[:, 1], atol=1e-5):
+                    return convention
+    return accepted[0] if accepted else None
 
 
 def block_convention(module: nn.Module, roles: Roles, x: Tensor) -> Convention | None:

@@ -52,9 +52,10 @@ def _examine(request: Request, directory: Path) -> Report:
     report = examiner.report(request.file)
     _check_classes(wishes, examiner)
     if not report.num_mistakes and not any(part.found_as for part in report.parts):
+        classes = f" (it has {', '.join(report.unknown)})" if report.unknown else ""
         raise UsageError(
-            "no part of a Transformer was found in it; --class MultiHeadAttention=NAME would name "
-            f"one, and there is {', '.join(PART_NAMES)}"
+            f"no part of a Transformer was found in it{classes}; --class MultiHeadAttention=NAME "
+            f"would name one, and there is {', '.join(PART_NAMES)}"
         )
     return report
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from torch import Tensor, nn
 
-from dragoman.checking.arguments import ATTENTION, NotCheckableError
+from dragoman.checking.arguments import ATTENTION, NotCheckableError, parameters_of, role_of
 from dragoman.checking.calls import attention_convention, takes
 from dragoman.checking.convention import REFUSED, conventions
 from dragoman.checking.examinations.attention_forms import (
@@ -55,7 +55,13 @@ def mask(workshop: Workshop, part: str) -> Iterator[Verdict]:
     """Hide the last key, and see whether it still has influence."""
     module = workshop.build(part)
     if "mask" not in takes(module, ATTENTION):
-        raise NotCheckableError("what it does with masks: it takes none")
+        unknown = [
+            name
+            for name, parameter in parameters_of(module.forward).items()
+            if parameter.default is None and role_of(name, ATTENTION) is None
+        ]
+        why = f"whether `{unknown[0]}` is one is not known" if unknown else "it takes none"
+        raise NotCheckableError(f"what it does with masks: {why}")
     inputs = inputs_for(module)
     x = random(2, 6, SIZES.d_model, seed=2)
     if attention_convention(module, x) is not None:

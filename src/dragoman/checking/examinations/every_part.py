@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 from torch.nn.modules.module import register_module_forward_pre_hook
+from torch.nn.parameter import is_lazy
 
 from dragoman.checking.arguments import NotCheckableError, parameters_of
 from dragoman.checking.examinations.check import Check, Verdict, distance, random, same
@@ -188,7 +189,11 @@ def width_has_an_effect(workshop: Workshop, part: str) -> Iterator[Verdict]:
     if part == "causal_mask" or "d_model" not in workshop.roles(part).values():
         return
     shapes = [
-        [tuple(p.shape) for p in workshop.build(part, d_model=width).parameters() if p.dim() > 1]
+        [
+            tuple(p.shape)
+            for p in workshop.build(part, d_model=width).parameters()
+            if not is_lazy(p) and p.dim() > 1
+        ]
         for width in (SIZES.d_model, 2 * SIZES.d_model)
     ]
     told = f"told {SIZES.d_model} and told {2 * SIZES.d_model}, its weights are {shapes[0][:2]}"
