@@ -53,13 +53,8 @@ PARTS = (
             *("feedforward", "feedforwardblock", "feedforwardlayer", "feedforwardnetwork", "ffn"),
             *("positionwisefeedforward", "positionwisefeedforwardlayer", "positionwiseffn", "mlp"),
             *("positionwisefeedforwardnetwork", "poswiseffn", "poswisefeedforwardnet"),
-            *(
-                "ff",
-                "ffnn",
-                "ffblock",
-                "fflayer",
-                "feedfoward",
-            ),  # as a well-known lecture spells it
+            *("ff", "ffnn", "ffblock", "fflayer"),
+            "feedfoward",  # as a well-known lecture spells it
         ),
     ),
     Part(
