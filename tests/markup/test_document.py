@@ -44,7 +44,8 @@ DICTIONARY = {
     "Run": "Eseguire",
     "Run now.": "Ora eseguire.",
     "now.": "ora.",
-    "Set a to 5.": "Imposta a 5.",
+    "Set {x0} to 5.": "Imposta a 5.",
+    "Set {x0} to {x1}.": "{x1} IMPOSTA {x0}.",
     "Run IN now.": "Ora eseguire IN.",
     "Use Key Inc.": "Di Key Inc.",
     "Compare makes.": "Confronta Makes.",
@@ -100,7 +101,14 @@ def test_all_but_the_text_is_kept(html: str, expected: str) -> None:
         ("Press <b>Save</b> to go on.", "Per continuare premere <b>salva</b>."),
         ("The <i><b>red</b></i> cat sleeps.", "Il gatto <i><b>rosso</b></i> dorme."),
         ("The <i>red</i> <b>cat</b> sleeps.", "Il <b>gatto</b> <i>rosso</i> dorme."),
-        ("<em>The <i>red</i> cat sleeps.</em>", "<em>THE <i>rosso</i> CAT SLEEPS.</em>"),
+        ("<em>The <i>red</i> cat sleeps.</em>", "<em>Il gatto <i>rosso</i> dorme.</em>"),
+        (
+            "<p><em>The <i>red</i> cat sleeps.<br>red",
+            "<p><em>Il gatto <i>rosso</i> dorme.<br>rosso",
+        ),
+        # elements in others, which stay together
+        ("Save <u>and <b>Save</b></u>.", "Salva <u>e <b>Salva</b></u>."),
+        ("The <u><b>red</b> cat</u> sleeps.", "THE <u><b>rosso</b> gatto</u> SLEEPS."),
         ("Run <code>make</code> now.", "Ora eseguire <code>make</code>."),
         ("Run <code>IN</code> now.", "Ora eseguire <code>IN</code>."),
         ("Use <code>Key Inc.</code>", "Di <code>Key Inc.</code>"),  # with one full stop
@@ -120,12 +128,13 @@ def test_all_but_the_text_is_kept(html: str, expected: str) -> None:
         # tags that do not close where they should stay in order
         ("Press <b>Save<i></b> to go on.</i>", "Premere <b>Salva<i></b> per continuare.</i>"),
         ("Press <img src=x> Save", "Premere <img src=x> Salva"),
+        ("Set <code>a</code> to <img>.", "<img> IMPOSTA <code>a</code>."),
         ("Run <b>IN<b>", "Eseguire <b>IN<b>"),
         # what nobody sees ends no sentence, stays beside its tag, and else between two words
         ("Press <!-- -->Save<!-- --> to go on.", "Per <!-- -->continuare <!-- -->premere salva."),
         ("The <b>red<!-- --></b> cat sleeps.", "Il gatto <b>rosso<!-- --></b> dorme."),
         ("The <b><!-- -->red</b> cat sleeps.", "Il gatto <b><!-- -->rosso</b> dorme."),
-        ("<!--a-->Run<!--b--> <!--c-->", "<!--a-->Eseguire <!--b--><!--c-->"),
+        ("<!--a-->Run<!--b--> <!--c-->", "<!--a-->Eseguire<!--b--> <!--c-->"),
         ("Run <!-- a > b -->now. <?php $a->b ?>", "Ora <!-- a > b -->eseguire. <?php $a->b ?>"),
     ],
 )
@@ -464,6 +473,8 @@ def test_what_is_repeated_without_end_is_read_in_reasonable_time(unit: str, rule
         ("<span>I</span>t was", ["It was", "I", "t was"]),
         ("<a>cat</a>s", ["cats", "cat", "s"]),
         ("the <b>3</b>rd", ["the 3rd", "the", "rd"]),
+        ("Mac<b>Book</b>s", ["MacBooks", "Mac", "Book", "s"]),
+        ("Python<b>3</b> here", ["Python3 here", "Python", "here"]),
         ("CO<sub>2</sub>", ["CO2", "CO"]),
         ("cat<sup>1</sup>", ["cat1", "cat"]),
     ],
@@ -493,7 +504,7 @@ def test_words_that_a_page_shows_apart_are_two_though_no_space_is_between(
         ('The <a id="a"></a>red cat.', ["The red cat."]),
         ('The <span id="a"/>red <a name="b"></a>cat.', ["The red cat."]),
         ('The <span epub:type="pagebreak" class="p" id="a">xii</span>red cat.', ["The red cat."]),
-        ('Press <span id="a" class="icon"></span> now.', []),
+        ('Press <span id="a" class="icon"></span> now.', ["Press {x0} now."]),
     ],
 )  # fmt: skip
 def test_marks_of_notes_and_mere_places_are_no_words_of_a_sentence(
@@ -539,7 +550,51 @@ def test_a_note_is_not_put_within_a_word() -> None:
     assert found == "Il rosso<sup><a>1</a></sup> gatto."
 
 
+def test_a_large_first_letter_is_that_of_the_translation() -> None:
+    markup = Markup("“<b>T</b>he red cat", Rules(), CUT)
+    found = put_together(markup, ["“Il gatto rosso", "“", "T.", "lui rosso"])
+    assert found == "“<b>I</b>l gatto rosso"
+    markup = Markup("<b>“T</b>he red cat", Rules(), CUT)
+    found = put_together(markup, ["«Il gatto rosso", "«T", "lui rosso"])
+    assert found == "<b>«I</b>l gatto rosso"
+
+
 @pytest.mark.timeout(10)  # where time grew with the square of the length it took minutes
 def test_signs_that_may_be_the_mark_of_a_note_are_read_in_reasonable_time() -> None:
     page = f"<p>A cat<sup><a>{'-' * 100_000}abc</a></sup> sleeps.</p>"
     assert len(Markup(page, Rules(), CUT).pieces) > 0
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        # between words
+        ("The <img src='a'> red cat.", ["The {x0} red cat."]),
+        ("The <i class='a'></i> <img> cat <svg><g/></svg>!", ["The {x0} cat {x1}!"]),
+        ("The <a><picture><source><img></picture></a> cat.", ["The {x0} cat."]),
+        ("If <math><mi>x</mi></math> is <var>y</var>, <b>sleep</b>.",
+         ["If {x0} is {x1}, sleep."]),
+        # beside the words of a tag, with the space between them
+        ("See <a>the <b>cat</b> <svg/></a> now.", ["See the cat now."]),
+        ("See <a><i class='a'> </i>&nbsp;the cat</a> now.", ["See the cat now."]),
+        # beside all words, and behind a full stop
+        ("<p><img> A cat <!-- --><img></p>", ["A cat"]),
+        ("<b><i class='a'></i> A cat</b>", ["A cat"]),
+        ("A cat. <img> A dog.", ["A cat.", "A dog."]),
+        # in lists
+        ("<a><img> A cat</a> <a><img> A dog</a>", ["A cat", "A dog"]),
+        ("<a>A cat</a> <img> <a>A dog</a>", ["A cat", "A dog"]),
+        ("A cat<img>A dog", ["A cat", "A dog"]),
+        # nothing is shown
+        ("The re<wbr>d <b></b>cat.", ["The red cat."]),
+    ],
+)  # fmt: skip
+def test_pictures_stand_within_sentences_or_beside_their_words(
+    page: str, expected: list[str]
+) -> None:
+    markup = Markup(page, Rules(), CUT)
+    whole = zip(markup.pieces, markup.are_again, strict=True)
+    assert [piece.strip() for piece, again in whole if not again and " " in piece.strip()][
+        : len(expected)
+    ] == expected
+    assert put_together(markup, [piece.strip() for piece in markup.pieces]) == page

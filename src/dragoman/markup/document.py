@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from html import escape, unescape
 from html.entities import html5
 from itertools import islice, takewhile
@@ -10,14 +11,24 @@ from itertools import islice, takewhile
 from dragoman.languages.scripts import CLOSING
 from dragoman.markup.escapes import BREAK, ESCAPE, cut_at_escapes
 from dragoman.markup.inline import Cut, Sentence, Write, build_spans, cut_sentences, respace
-from dragoman.markup.tags import ANCHOR, CDATA, CDATA_END, NOTE, Kind, Token, read_tokens
+from dragoman.markup.pictures import join_pictures
+from dragoman.markup.tags import (
+    ANCHOR,
+    CDATA,
+    CDATA_END,
+    ICON,
+    NOTE,
+    Kind,
+    Token,
+    read_tokens,
+)
 from dragoman.markup.templates import keep_templates
 from dragoman.terms.term import is_of_word
 from dragoman.translation import Alternative, join
 
 _INLINE = """
-a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark math q s samp
-small span strike strong sub sup svg time tt u var wbr
+a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark math picture q
+s samp small source span strike strong sub sup svg time tt u var wbr
 """
 _UNTRANSLATED = "code iframe kbd math object pre samp script style svg template textarea var"
 _BLOCK = """
@@ -70,6 +81,8 @@ class Markup:
         tokens = read_document(text, rules)
         if rules.is_string:
             tokens = cut_at_escapes(tokens)
+        if not rules.is_xml:
+            tokens = join_pictures(tokens, partial(_is_inline, rules))
         self._parts: list[str | Sentence | Markup] = []
         for block in _blocks(tokens, rules):
             if rules.is_xml and block[0].is_cdata:
@@ -282,9 +295,9 @@ def _blocks(tokens: Sequence[Token], rules: Rules) -> Iterator[list[Token]]:
             block = []
             yield [token]
             continue
-        inline = i in mixed or token.name in (*rules.inline, _CODE, NOTE) or token.is_comment
         is_apart = token.name in rules.block or (rules.is_xml and token.is_cdata)
-        if token.kind in ("text", "wrap") or (inline and not is_apart):
+        inline = i in mixed or _is_inline(rules, token)
+        if token.kind == "wrap" or (inline and not is_apart):
             if not rules.is_xml and (place := _end_of_words(block, token)):
                 yield from _without_edges(block[:place])
                 block = block[place:]
@@ -294,6 +307,12 @@ def _blocks(tokens: Sequence[Token], rules: Rules) -> Iterator[list[Token]]:
         block = []
         yield [token]
     yield from _without_edges(block)
+
+
+def _is_inline(rules: Rules, token: Token) -> bool:
+    """Tell whether a token stands within sentences by what it is."""
+    is_known = token.name in (*rules.inline, _CODE) or token.is_sign or token.is_comment
+    return is_known or token.kind in ("text", "wrap")
 
 
 _SEPARATOR = re.compile(
@@ -316,7 +335,7 @@ def _is_between_sentences(token: Token, block: Sequence[Token]) -> bool:
     if token.kind == "text":
         is_separator = _SEPARATOR.fullmatch(token.raw) is not None
         return is_separator and any(tag.name == "a" for tag in block)
-    return token.name == NOTE and (not block or bool(_ENDS_SENTENCE.search(block[-1].raw)))
+    return token.is_sign and (not block or bool(_ENDS_SENTENCE.search(block[-1].raw)))
 
 
 _TAGS = ("open", "close")
@@ -328,6 +347,8 @@ def _end_of_words(block: Sequence[Token], token: Token) -> int:
     Returns:
         The number of tokens before that place, closing tags included; 0 if there is none.
     """
+    if token.name == ICON:
+        return _end_of_previous(block)
     if token.kind != "text":
         return 0
     tags = list(takewhile(lambda each: each.kind in _TAGS or each.is_comment, reversed(block)))
@@ -341,14 +362,25 @@ def _end_of_words(block: Sequence[Token], token: Token) -> int:
     return len(block) - len(tags) + (closing[-1] if closing else 0)
 
 
+def _end_of_previous(block: Sequence[Token]) -> int:
+    """Find where an element begins that starts with an icon, if another ends just before it."""
+    num_opening = len(list(takewhile(lambda each: each.kind == "open", reversed(block))))
+    place = len(block) - num_opening
+    before = [each for each in block[max(0, place - 2) : place] if each.raw.strip()]
+    return place if num_opening and before and before[-1].kind == "close" else 0
+
+
 def _are_apart(before: str, tags: Sequence[Token], after: str) -> bool:
     """Tell whether two texts with only tags between them are not parts of one word.
 
     Tags may stand within a word, as in `<b>un</b>able`, `H<sub>2</sub>O` and `<a>cat</a>s`, so that
     only what is never one is apart: two links, a capital behind a word, a number that ends one.
+    Emphasis may begin within any word, as in `You<b>Tube</b>`; a label beside one is a `<span>`.
     """
     last, first = before[-1], after[0]
     if not (is_of_word(last) and is_of_word(first)):
+        return False
+    if all(tag.kind == "open" and tag.name in _EMPHASES for tag in tags if not tag.is_comment):
         return False
     if [tag.kind for tag in tags if tag.name == "a"] == ["close", "open"]:
         return last.isalpha() or first.isalpha()
@@ -360,22 +392,37 @@ def _are_apart(before: str, tags: Sequence[Token], after: str) -> bool:
     return is_capital or (last.isdigit() and not is_unit and first.islower())
 
 
+_EMPHASES = ("b", "em", "i", "mark", "strong", "u")
 _UNIT = re.compile(r"\w{1,3}(?!\w)")
 """What may end a word that begins with digits: `90s`, `3rd`, `5km`."""
 
 
 def _without_edges(block: list[Token]) -> Iterator[list[Token]]:
-    """Split off comments, wraps and marks of notes before or after all the text of a block."""
-    inside = [
-        i
-        for i, token in enumerate(block)
-        if not (token.is_comment or token.kind == "wrap" or token.name == NOTE)
-    ]
-    start, end = (inside[0], inside[-1] + 1) if inside else (len(block), len(block))
+    """Split off what is no part of a sentence before or after all the text of a block.
+
+    Tags around all of it are around no words in particular, and the sentences in them are like any
+    others.
+    """
+    ends = _ends(block)
+    starts = {end: start for start, end in ends.items()}
+    start, end = 0, len(block)
+    while start < end:
+        first, last = block[start], block[end - 1]
+        if _is_at_edge(first) or (first.kind == "open" and ends.get(start, end) >= end - 1):
+            start += 1
+        elif _is_at_edge(last) or (last.kind == "close" and starts.get(end - 1, -1) < start):
+            end -= 1
+        else:
+            break
     yield from ([token] for token in block[:start])
-    if inside:
+    if start < end:
         yield block[start:end]
     yield from ([token] for token in block[end:])
+
+
+def _is_at_edge(token: Token) -> bool:
+    is_blank = token.kind == "text" and not token.raw.strip()
+    return token.is_comment or token.kind == "wrap" or token.is_sign or is_blank
 
 
 def _mixed(tokens: Sequence[Token]) -> set[int]:

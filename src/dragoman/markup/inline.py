@@ -11,7 +11,7 @@ from typing import NamedTuple
 from dragoman.languages.scripts import UNSPACED_CHARACTER, is_mark
 from dragoman.markup.passage import PlainText
 from dragoman.markup.resemblance import find_alike
-from dragoman.markup.tags import ANCHOR, NOTE, Token
+from dragoman.markup.tags import ANCHOR, Token
 from dragoman.terms.protected import find_protected
 from dragoman.terms.term import is_of_word
 from dragoman.tokenizers.sentences import joint
@@ -47,13 +47,9 @@ class Span(NamedTuple):
         return not (self.before or self.after or self.fixed)
 
     @property
-    def is_closed(self) -> bool:
-        """Whether the tags around it belong together."""
-        before, after = (
-            [tag for tag in tags if not tag.is_comment] for tags in (self.before, self.after)
-        )
-        names, closing = [tag.name for tag in before], [tag.name for tag in reversed(after)]
-        return names == closing and all(tag.kind == "close" for tag in after)
+    def has_place(self) -> bool:
+        """Whether it is the translation of certain words, to be found in that of the sentence."""
+        return not (self.is_bare or self.wraps or self.is_comment)
 
     @property
     def speaks(self) -> bool:
@@ -71,14 +67,14 @@ def build_spans(tokens: Sequence[Token], read: Write) -> list[Span]:
     """
     spans: list[Span] = []
     waiting: list[Token] = []
-    num_notes = 0
+    num_signs = 0
     for token in tokens:
         if token.is_comment and waiting:
             waiting.append(token)
         elif token.kind in ("text", "other", "wrap"):
-            span = _build_span(token, read, f"{{x{num_notes}}}")
-            spans.append(span._replace(before=tuple(waiting)))
-            num_notes += token.name == NOTE
+            placeholder = f"{{x{num_signs}}}"
+            spans.append(_build_span(token, read, placeholder)._replace(before=tuple(waiting)))
+            num_signs += spans[-1].text == placeholder
             waiting = []
         elif token.kind == "close" and spans and not waiting:
             comments = _pop_comments(spans)
@@ -99,21 +95,47 @@ def _pop_comments(spans: list[Span]) -> list[Token]:
 
 
 def _build_span(token: Token, read: Write, placeholder: str) -> Span:
-    """Read a token; the mark of a note is shown as a placeholder, which the search has to keep."""
+    """Read a token; what could not be found again is a placeholder, which the search keeps."""
     match token.kind:
         case "wrap":
             return Span(" ", fixed=token.raw, wraps=True)
         case "other" if token.is_comment:
             return Span("", fixed=token.raw, is_comment=True)
-        case "other" if token.name == NOTE:
+        case "other" if token.is_sign:
             return Span(placeholder, fixed=token.raw)
         case "other":
-            return Span(read(_TAG.sub("", token.raw)), fixed=token.raw)
+            words = read(_TAG.sub("", token.raw))
+            return Span(words if _is_sure(words.strip()) else placeholder, fixed=token.raw)
         case _:
             return Span(read(token.raw))
 
 
 _TAG = re.compile(r"<[^<>]*>")
+
+
+def _group_elements(spans: Sequence[Span]) -> list[list[int]] | None:
+    """Group the spans of each element that is in no other; None if tags do not belong together.
+
+    Returns:
+        Their numbers among the spans that have a place.
+    """
+    groups: list[list[int]] = []
+    opened: list[str] = []
+    num_placed = 0
+    for span in spans:
+        if not opened:
+            groups.append([])
+        if span.has_place:
+            groups[-1].append(num_placed)
+            num_placed += 1
+        for tag in (*span.before, *span.after):
+            if tag.is_comment:
+                continue
+            if tag.kind == "open":
+                opened.append(tag.name)
+            elif tag.kind != "close" or not opened or opened.pop() != tag.name:
+                return None
+    return None if opened else groups
 
 
 def cut_sentences(spans: Sequence[Span], cut: Cut) -> Iterator[list[Span]]:
@@ -142,10 +164,11 @@ class Sentence:
 
     It is translated as a whole, without its tags, and the text between two tags that belong
     together is translated once more on its own. The tags go around that in the translation of the
-    whole, or around what resembles it most. A line break that only wraps the sentence goes between
-    two words, about as far into the sentence as it was. If a place is not found, or the tags are
-    more tangled than that, the text between any two tags is translated on its own, which keeps all
-    tags in order but costs fluency. A comment goes between two words, too.
+    whole, or around what resembles it most; tags within others stay there. A line break that only
+    wraps the sentence goes between two words, about as far into the sentence as it was. If a place
+    is not found, or the tags are more tangled than that, the text between any two tags is
+    translated on its own, which keeps all tags in order but costs fluency. A comment goes between
+    two words, too.
 
     Args:
         spans: The sentence.
@@ -160,7 +183,9 @@ class Sentence:
         self.source = "".join(span.text for span in spans)
         self.target = next((run.target for run in self._runs if run), "")
         num_visible = sum(not span.is_comment for span in spans)
-        is_whole = num_visible > 1 and all(span.is_closed for span in spans)
+        groups = _group_elements(spans)
+        self._groups = groups or []
+        is_whole = num_visible > 1 and groups is not None
         self._whole = cut(self.source) if is_whole else None
         of_whole = self._whole.pieces if self._whole else []
         of_runs = [piece for run in self._runs if run for piece in run.pieces]
@@ -219,12 +244,14 @@ class Sentence:
         ends = accumulate(len(span.text) for span in self._spans)
         within = {i for term in find_protected(whole) for i in range(term.start + 1, term.end)}
         for span, text, end in zip(self._spans, texts, ends, strict=True):
-            if not (span.is_bare or span.wraps or span.is_comment):
+            if span.has_place:
                 found = self._find(span, text, whole, end)
                 if len(found) != 1 or not within.isdisjoint(found[0]):
                     return None  # it is not found for sure, or a tag would part a placeholder
                 places.append((*found[0], span))
         taken = [place[:2] for place in places]
+        if not _stay_together(self._groups, taken):
+            return None
         wraps = self._place_wraps(whole, taken)
         if wraps is None:
             return None
@@ -244,6 +271,8 @@ class Sentence:
             return _find_kept(text, whole)
         middle = (end - len(span.text) / 2) / len(self.source)
         places = (end - len(span.text), end)
+        if _is_within_word(self.source, end) and _INITIAL.fullmatch(self.source, 0, end):
+            return _find_initial(span, whole)
         found = _find(text, whole, *(_is_within_word(self.source, place) for place in places))
         is_comparable = len(self._spans) * len(whole) <= _MOST_COMPARED
         if len(found) > 1 and is_comparable:
@@ -295,6 +324,15 @@ class Sentence:
                     place = max(place, nearest)
                 placed.append((place, place, span))
         return placed
+
+
+def _stay_together(groups: Sequence[Sequence[int]], places: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether the parts of each element follow each other, and nothing else is between."""
+    ordered = sorted(range(len(places)), key=lambda i: places[i])
+    ranks = {i: rank for rank, i in enumerate(ordered)}
+    return all(
+        ranks[after] == ranks[before] + 1 for group in groups for before, after in pairwise(group)
+    )
 
 
 def _outside(
@@ -383,17 +421,31 @@ _SURE_BY_LENGTH = 4
 the commonest words are shorter."""
 
 
-def _find_kept(text: str, whole: str) -> list[tuple[int, int]]:
-    """Find what was not translated, verbatim; a few letters may be another word by chance."""
-    words = text.strip()
+def _is_sure(words: str) -> bool:
+    """Tell whether what is kept is not by chance a word of the translation, too."""
     is_short = words.isalpha() and len(words) < _SURE_BY_LENGTH
-    if is_short and not (words.isupper() and len(words) > 1):
-        return []
+    return not is_short or (words.isupper() and len(words) > 1)
+
+
+def _find_kept(text: str, whole: str) -> list[tuple[int, int]]:
+    """Find what was not translated, verbatim."""
     return [
         (start, end)
-        for start, end in _find_words(words, whole, re.NOFLAG)
+        for start, end in _find_words(text.strip(), whole, re.NOFLAG)
         if not (is_of_word(whole[start - 1 : start]) and is_of_word(whole[end : end + 1]))
     ]
+
+
+_INITIAL = re.compile(r"\W*+[^\W\d_]")
+"""A sentence up to its first letter, which books print large."""
+
+
+def _find_initial(span: Span, whole: str) -> list[tuple[int, int]]:
+    """Find the first letter of a translation, and the signs before it if they are in the span."""
+    found = _INITIAL.match(whole)
+    if not found:
+        return []
+    return [(found.end() - 1 if span.text[0].isalpha() else found.start(), found.end())]
 
 
 def _is_between_words(text: str, place: int) -> bool:

@@ -18,6 +18,9 @@ NOTE, ANCHOR = "note", "anchor"
 """The names of tokens for a whole element: the mark of a footnote, and a place that has no words of
 its own, such as the target of a link or the beginning of a printed page."""
 
+PICTURE, ICON = "picture", "icon"
+"""The names of tokens for pictures: between words of a sentence, and beside all words of a tag."""
+
 CDATA, CDATA_END = "<![CDATA[", "]]>"
 
 
@@ -36,8 +39,14 @@ class Token(NamedTuple):
 
     @property
     def is_comment(self) -> bool:
-        """Whether nobody sees it, so that it says nothing about where a sentence ends."""
-        return self.kind == "other" and (self.raw.startswith("<!--") or self.name == ANCHOR)
+        """Whether it is no part of a sentence, though it may stand in one."""
+        is_whole = self.name in (ANCHOR, ICON)
+        return self.kind == "other" and (is_whole or self.raw.startswith("<!--"))
+
+    @property
+    def is_sign(self) -> bool:
+        """Whether it stands in a sentence like a word that no language has."""
+        return self.name in (NOTE, PICTURE)
 
     @property
     def is_cdata(self) -> bool:
