@@ -1,6 +1,7 @@
 """HTML, XML, and strings with tags in them: text is translated, all else is kept."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -21,6 +22,7 @@ from dragoman.markup.tags import (
     Kind,
     Token,
     read_tokens,
+    written,
 )
 from dragoman.markup.templates import keep_templates
 from dragoman.terms.term import is_of_word
@@ -94,7 +96,7 @@ class Markup:
                     Sentence(sentence, cut, write) for sentence in cut_sentences(spans, cut)
                 ]
             else:
-                self._parts.append("".join(token.raw for token in block))
+                self._parts.append(written(block))
         translated = [part for part in self._parts if not isinstance(part, str)]
         self.pieces: list[str] = [piece for part in translated for piece in part.pieces]
         self.are_again: list[bool] = [again for part in translated for again in part.are_again]
@@ -195,31 +197,57 @@ _CODE = "code of another format"
 def _collapse(tokens: Sequence[Token], rules: Rules) -> Iterator[Token]:
     """Turn each element that is not translated into one token of kind "other".
 
-    One that is never closed in a string is a name, as in "Cannot open <object> now."
+    One that is never closed in a string is a name, as in "Cannot open <object> now." What says
+    `translate="yes"` within such an element divides it.
     """
     ends = _ends(tokens)
     starts = {end: start for start, end in ends.items()}
+    asked = [i for i, token in enumerate(tokens) if token.asked and i in ends]
+    divided: dict[int, tuple[int, str]] = {}
     place = 0
     while place < len(tokens):
         token = tokens[place]
         name = "" if rules.is_xml or rules.is_string else _name_of_whole(tokens, place, ends)
         if name:
             end = ends.get(place, place)
-            yield Token("other", "".join(t.raw for t in tokens[place : end + 1]), name)
+            yield Token("other", written(tokens[place : end + 1]), name)
             place = end + 1
             continue
         kind = rules.codes.get(token.name, "other")
-        is_kept = token.kind == "open" and (
-            token.marked or kind != "other" or token.name in rules.untranslated
-        )
-        if not is_kept or (rules.is_string and place not in ends):
+        if _is_kept(token, kind, rules) and not (rules.is_string and place not in ends):
+            end = ends[place] if place in ends else _end_of_unclosed(place, tokens, starts)
+            name = token.name if kind == "other" else _CODE
+        else:
             yield token
             place += 1
-            continue
-        end = ends[place] if place in ends else _end_of_unclosed(place, tokens, starts)
-        name = token.name if kind == "other" else _CODE
-        yield Token(kind, "".join(t.raw for t in tokens[place : end + 1]), name)
-        place = end + 1
+            if place - 1 not in divided:
+                continue
+            end, name = divided[place - 1]
+        stop = _next_asked(place, end, asked, ends)
+        if stop <= end:
+            divided[ends[stop]] = end, name
+        yield Token(kind, written(tokens[place:stop]), name)
+        place = stop
+
+
+def _next_asked(place: int, end: int, asked: Sequence[int], ends: Mapping[int, int]) -> int:
+    """Find the next element that asks to be translated within one that is not; else its end.
+
+    Args:
+        place: From where to look.
+        end: The last token of the one that is not.
+        asked: The tokens that open such elements.
+        ends: Maps the index of each opening tag to that of its closing tag.
+    """
+    nearest = bisect_left(asked, place)
+    is_within = nearest < len(asked) and ends[asked[nearest]] < end
+    return asked[nearest] if is_within else end + 1
+
+
+def _is_kept(token: Token, kind: Kind, rules: Rules) -> bool:
+    """Tell whether an element is not translated, or holds a tag of another format."""
+    is_named = kind != "other" or token.name in rules.untranslated
+    return token.kind == "open" and not token.asked and (token.marked or is_named)
 
 
 _MOST_TOKENS = 16

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby, pairwise
 
-from dragoman.markup.tags import ANCHOR, ICON, PICTURE, Token
+from dragoman.markup.tags import ANCHOR, ICON, PICTURE, Token, written
 from dragoman.terms.term import is_of_word
 
 _PICTURES = ("img", "math", "svg")
@@ -35,11 +35,11 @@ def join_pictures(tokens: Sequence[Token], is_inline: Callable[[Token], bool]) -
         if starts or ends:
             before = _cut_space(found, at_end=True) if ends else ""
             after = _cut_space(later, at_end=False) if starts else ""
-            found.append(Token("other", before + _raw(run) + after, ICON))
+            found.append(Token("other", before + written(run) + after, ICON))
         else:
             first, stop = places[0], places[-1] + 1
             name = "" if _is_apart(found, run, later) else PICTURE
-            found += [*run[:first], Token("other", _raw(run[first:stop]), name), *run[stop:]]
+            found += [*run[:first], Token("other", written(run[first:stop]), name), *run[stop:]]
     return found
 
 
@@ -72,7 +72,7 @@ def _without_words(element: Sequence[Token]) -> Token:
     """Join an element without words: a picture, unless nothing could show one."""
     is_bare = element[0].name == "wbr" or _WITHOUT_ATTRIBUTES.fullmatch(element[0].raw)
     is_seen = not is_bare or any(not token.is_comment for token in element[1:-1])
-    return Token("other", _raw(element), PICTURE if is_seen else ANCHOR)
+    return Token("other", written(element), PICTURE if is_seen else ANCHOR)
 
 
 def _is_wordless(token: Token) -> bool:
@@ -108,7 +108,3 @@ def _cut_space(tokens: list[Token], *, at_end: bool) -> str:
         return ""
     tokens[place] = tokens[place]._replace(raw=text[:start] + text[end:])
     return text[start:end]
-
-
-def _raw(tokens: Sequence[Token]) -> str:
-    return "".join(token.raw for token in tokens)

@@ -1,6 +1,7 @@
 """HTML and XML as a sequence of tokens that, joined, are the document."""
 
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from html.parser import HTMLParser
 from itertools import accumulate, pairwise
@@ -37,6 +38,9 @@ class Token(NamedTuple):
     marked: bool = False
     """Whether an attribute asks not to translate what is inside."""
 
+    asked: bool = False
+    """Whether one asks to translate it, though it is in something that is not translated."""
+
     @property
     def is_comment(self) -> bool:
         """Whether it is no part of a sentence, though it may stand in one."""
@@ -52,6 +56,11 @@ class Token(NamedTuple):
     def is_cdata(self) -> bool:
         """Whether it is an XML section in which all characters are literal, or its end."""
         return self.raw.startswith(CDATA) and self.raw.endswith(CDATA_END)
+
+
+def written(tokens: Iterable[Token]) -> str:
+    """Return tokens as they were written."""
+    return "".join(token.raw for token in tokens)
 
 
 def read_tokens(document: str, *, is_xml: bool, is_string: bool) -> list[Token]:
@@ -143,9 +152,11 @@ class _Reader(HTMLParser):
         self._lower = document.replace("\u0130", ".").lower() if is_string else None
         self._line_starts = [0, *accumulate(len(line) + 1 for line in document.split("\n"))]
 
-    def mark(self, kind: Kind, name: str = "", *, marked: bool = False) -> None:
+    def mark(
+        self, kind: Kind, name: str = "", *, marked: bool = False, asked: bool = False
+    ) -> None:
         """Note that something begins here."""
-        self.marks.append((self.place(), Token(kind, "", name, marked)))
+        self.marks.append((self.place(), Token(kind, "", name, marked, asked)))
 
     def place(self) -> int:
         """Tell how far the document is read."""
@@ -161,10 +172,11 @@ class _Reader(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = dict(attrs)
         classes = (values.get("class") or "").split()
-        marked = (values.get("translate") or "").lower() == "no" or "notranslate" in classes
+        translate = (values.get("translate") or "").lower()
+        marked = translate == "no" or "notranslate" in classes
         marked = marked or values.get("epub:type") == "page-list"  # numbers, some of them Roman
         is_void = tag in _VOID.split() and not self._is_xml
-        self.mark("void" if is_void else "open", tag, marked=marked)
+        self.mark("void" if is_void else "open", tag, marked=marked, asked=translate == "yes")
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.mark("void", tag)
