@@ -86,6 +86,8 @@ def put_together(markup: Markup, texts: list[str]) -> str:
          '<p translate="no">One<b translate="yes">TWO<i translate="no">two</i></b>two</p>TWO'),
         ("<p class='notranslate'>One<b translate=yes>two</b><b translate=yes>two</b>one</p>",
          "<p class='notranslate'>One<b translate=yes>TWO</b><b translate=yes>TWO</b>one</p>"),
+        ('<p translate="no">One<b translate="yes">one</p>Two</b>',
+         '<p translate="no">One<b translate="yes">one</p>TWO</b>'),
         ('<code translate="yes">One</code><p translate="no">One<b translate="yes">one</p>Two',
          '<code translate="yes">ONE</code><p translate="no">One<b translate="yes">one</p>TWO'),
         ("<p>One <kbd>two</p><p>Two</p>", "<p>ONE <kbd>two</p><p>TWO</p>"),

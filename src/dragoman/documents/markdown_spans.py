@@ -6,6 +6,8 @@ from itertools import accumulate, groupby, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from dragoman.documents.paragraph import Inline
+from dragoman.markup.document import Rules
+from dragoman.markup.tags import read_tokens
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -19,6 +21,7 @@ _REMARK = re.compile(r"\[!\w+\]")
 _SIGNS = re.compile(rf"\[\^[^\]\s]+\]:?|\A\[[ xX]\](?=\s)|\A{_REMARK.pattern}")
 """Notes, boxes of tasks and remarks, which the parser takes for text."""
 
+_UNTRANSLATED = Rules().untranslated
 _TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)[^>]*?(/?)>", re.DOTALL)
 _LABEL = re.compile(r"\[\s*((?:[^\[\]\\]|\\.)+?)\s*\]", re.DOTALL)
 _SPECIAL = re.compile(r"[\\`*_\[\]<>&~!]")
@@ -81,6 +84,7 @@ def read_spans(tokens: Sequence["Token"], content: str, say: Say = as_written) -
     written = _Written("\\\n" if "\\\n" in content else "  \n", labels, say)
     parts: list[Inline] = []
     around: list[Mark] = []
+    tokens = list(_join_kept(tokens))
     tags = _pairs_of_tags(tokens)
     ends_of_tags = set(tags.values())
     for i, token in enumerate(tokens):
@@ -99,6 +103,34 @@ def read_spans(tokens: Sequence["Token"], content: str, say: Say = as_written) -
         else:
             parts += _read_one(token, tuple(around), written)
     return parts
+
+
+def _join_kept(tokens: Sequence["Token"]) -> Iterator["Token"]:
+    """Make one tag of each element whose text is not translated, as in `<kbd>Enter</kbd>`."""
+    tags = _pairs_of_tags(tokens)
+    end = 0
+    for i, token in enumerate(tokens):
+        if i < end:
+            continue
+        end = tags.get(i, i) + 1
+        element = tokens[i:end]
+        if i in tags and _is_kept(element):
+            yield token.copy(content="".join(map(_write_kept, element)))
+        else:
+            yield token
+            end = i + 1
+
+
+def _is_kept(element: Sequence["Token"]) -> bool:
+    tag = read_tokens(element[0].content, is_xml=False, is_string=False)[0]
+    is_text = all(token.type in ("text", "softbreak") for token in element[1:-1])
+    return is_text and (tag.marked or tag.name in _UNTRANSLATED)
+
+
+def _write_kept(token: "Token") -> str:
+    if token.type == "softbreak":
+        return " "
+    return _escape(token.content) if token.type == "text" else token.content
 
 
 def _mark(number: int, token: "Token", end: str, written: _Written) -> Mark:
