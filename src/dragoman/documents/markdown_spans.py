@@ -18,8 +18,9 @@ _AROUND = (*_EMPHASES, "link")
 _REMARK = re.compile(r"\[!\w+\]")
 """Such as `[!NOTE]`, which stands on a line of its own."""
 
-_SIGNS = re.compile(rf"\[\^[^\]\s]+\]:?|\A\[[ xX]\](?=\s)|\A{_REMARK.pattern}")
-"""Notes, boxes of tasks and remarks, which the parser takes for text."""
+_BEGINNING = re.compile(rf"\[[ xX]\](?=\s)|{_REMARK.pattern}")
+_NOTE = re.compile(r"\[\^[^\]\s]+\]:?")
+"""Boxes of tasks and remarks, which begin a line, and notes: the parser takes all for text."""
 
 _UNTRANSLATED = Rules().untranslated
 _TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)[^>]*?(/?)>", re.DOTALL)
@@ -36,6 +37,9 @@ class Mark(NamedTuple):
     kind: str
     start: str
     end: str
+
+    label: str = ""
+    """Of the definition that a link leads to, which need not be repeated if it is the words."""
 
 
 class Said(NamedTuple):
@@ -65,6 +69,9 @@ def as_written(raw: str, text: str, write: Callable[[str], str]) -> str:
 class _Written(NamedTuple):
     """What the parser does not say of how a line is written, and what is written instead."""
 
+    content: str
+    """The line."""
+
     hard_break: str
     labels: dict[str, str]
     """Of links to definitions, by what the parser calls them: without regard to case."""
@@ -81,7 +88,7 @@ def read_spans(tokens: Sequence["Token"], content: str, say: Say = as_written) -
         say: Chooses the texts of pictures, and the titles of pictures and links.
     """
     labels = {" ".join(label.casefold().split()): label for label in _LABEL.findall(content)}
-    written = _Written("\\\n" if "\\\n" in content else "  \n", labels, say)
+    written = _Written(content, "\\\n" if "\\\n" in content else "  \n", labels, say)
     parts: list[Inline] = []
     around: list[Mark] = []
     tokens = list(_join_kept(tokens))
@@ -94,15 +101,19 @@ def read_spans(tokens: Sequence["Token"], content: str, say: Say = as_written) -
                 parts.append(Inline(tuple(around), thing=f"<{tokens[i + 1].content}>"))
         elif i and tokens[i - 1].info == "auto" and tokens[i - 1].type == "link_open":
             continue
-        elif token.type == "softbreak" and _REMARK.fullmatch(tokens[i - 1].content):
+        elif token.type == "softbreak" and _is_remark(parts):
             parts.append(Inline((), thing="\n", separates=True))
         elif i in ends_of_tags or (name in _AROUND and place == "close"):
             around.pop()
         elif i in tags or name in _AROUND:
             around.append(_mark(i, token, tokens[tags.get(i, i)].content, written))
         else:
-            parts += _read_one(token, tuple(around), written)
+            parts += _read_one(token, tuple(around), written, begins=not parts)
     return parts
+
+
+def _is_remark(parts: Sequence[Inline]) -> bool:
+    return len(parts) == 1 and parts[0].separates and bool(_REMARK.fullmatch(parts[0].thing))
 
 
 def _join_kept(tokens: Sequence["Token"]) -> Iterator["Token"]:
@@ -138,21 +149,24 @@ def _mark(number: int, token: "Token", end: str, written: _Written) -> Mark:
         return Mark(number, token.content, token.content, end)
     if token.type == "link_open":
         target = _target(token, "href", written)
-        return Mark(number, f"link {target.casefold()}", "[", f"]{target}")
+        label = target[1:-1] if "label" in token.meta else ""
+        return Mark(number, f"link {target.casefold()}", "[", f"]{target}", label)
     return Mark(number, token.tag, token.markup, token.markup)
 
 
-def _read_one(token: "Token", around: tuple[Mark, ...], written: _Written) -> Iterator[Inline]:
+def _read_one(
+    token: "Token", around: tuple[Mark, ...], written: _Written, *, begins: bool
+) -> Iterator[Inline]:
     """Read text, or something that is no text and has none in it."""
-    form = str(around[-1].number) if around else ""
     if token.type == "text":
-        yield from _read_text(token.content, around, form)
+        yield from _read_text(token.content, around, written.content, begins=begins)
     elif token.type == "softbreak":
-        yield Inline(around, " ", form)
+        yield Inline(around, " ", _form(around))
     elif token.type == "hardbreak":
         yield Inline(around, thing=written.hard_break, separates=True)
     elif token.type == "code_inline":
-        space = " " if token.content[:1] in "` " or token.content[-1:] in "` " else ""
+        edges, is_blank = (token.content[:1], token.content[-1:]), not token.content.strip()
+        space = " " if "`" in edges or (edges == (" ", " ") and not is_blank) else ""
         yield Inline(around, thing=token.markup + space + token.content + space + token.markup)
     elif token.type == "image":
         shown = written.say(token.content, _text_of_picture(token), _write_text_of_picture)
@@ -161,16 +175,26 @@ def _read_one(token: "Token", around: tuple[Mark, ...], written: _Written) -> It
         yield Inline(around, thing=token.content, separates=token.content.startswith("<br"))
 
 
-def _read_text(text: str, around: tuple[Mark, ...], form: str) -> Iterator[Inline]:
+def _form(around: tuple[Mark, ...]) -> str:
+    return str(around[-1].number) if around else ""
+
+
+def _read_text(
+    text: str, around: tuple[Mark, ...], content: str, *, begins: bool
+) -> Iterator[Inline]:
+    beginning = _BEGINNING.match(text) if begins else None
+    signs = [*([beginning] if beginning else []), *_NOTE.finditer(text)]
     end = 0
-    for sign in _SIGNS.finditer(text):
+    for sign in signs:
+        if "\\" + sign[0].rstrip("]:") in content:
+            continue  # it is written as text
         if sign.start() > end:
-            yield Inline(around, text[end : sign.start()], form)
+            yield Inline(around, text[end : sign.start()], _form(around))
         is_within = sign[0].startswith("[^") and not sign[0].endswith(":")
         yield Inline(around, thing=sign[0], separates=not is_within)
         end = sign.end()
     if end < len(text):
-        yield Inline(around, text[end:], form)
+        yield Inline(around, text[end:], _form(around))
 
 
 def _target(token: "Token", attribute: str, written: _Written) -> str:
@@ -270,7 +294,14 @@ def _join(parts: Iterable[Said], escape: Callable[[str], str]) -> str:
     """Write parts with their marks, and white space outside of them, where it has to be."""
     written: list[str] = []
     opened: list[Mark] = []
+    starts: list[int] = []
     space = ""
+
+    def close(num_kept: int) -> None:
+        while len(opened) > num_kept:
+            mark, words = opened.pop(), "".join(written[starts.pop() :]).split()
+            written.append("][]" if mark.label and words == mark.label.split() else mark.end)
+
     for part in parts:
         core = part.text.strip() if part.is_text else part.text
         start, _, end = part.text.partition(core) if core else (part.text, "", "")
@@ -278,10 +309,13 @@ def _join(parts: Iterable[Said], escape: Callable[[str], str]) -> str:
         if not core:
             continue
         pairs = takewhile(lambda pair: pair[0] is pair[1], zip(opened, part.around, strict=False))
-        num_kept = len(list(pairs))
-        written += [mark.end for mark in reversed(opened[num_kept:])]
-        written += [space, *(mark.start for mark in part.around[num_kept:])]
+        close(len(list(pairs)))
+        written.append(space)
+        for mark in part.around[len(opened) :]:
+            written.append(mark.start)
+            opened.append(mark)
+            starts.append(len(written))
         written.append(escape(core) if part.is_text else core)
-        opened[num_kept:] = part.around[num_kept:]
         space = end
-    return "".join([*written, *(mark.end for mark in reversed(opened)), space])
+    close(0)
+    return "".join([*written, space])
