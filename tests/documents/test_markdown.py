@@ -82,6 +82,15 @@ def test_words_are_translated_and_signs_stay(text: str, expected: str | None) ->
     assert in_capitals(text) == (text if expected is None else expected)
 
 
+def test_code_within_a_link_does_not_divide_it() -> None:
+    def in_reverse(text: str) -> str:
+        return " ".join(reversed(text.split()))
+
+    text = "See [the `exit` event](u), **`x`** here\n"
+    expected = "here **`x`** [event, `exit` the](u) See\n"
+    assert translated(text, take_markdown_apart, in_reverse) == expected
+
+
 def test_a_box_of_a_task_and_the_sign_of_a_note_are_no_part_of_a_sentence() -> None:
     passage = take_markdown_apart("- [ ] A cat\n\n[^1]: A dog[^2] sleeps\n", READER)
     assert [piece.strip() for piece in passage.pieces] == ["A cat", "A dog{x0} sleeps"]

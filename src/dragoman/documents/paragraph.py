@@ -199,20 +199,35 @@ def _read(parts: Sequence[Inline], reader: TextReader) -> _Stretch:
     tags: dict[str, Inline] = {}
     placeholders: dict[str, list[Inline]] = {}
     shown = ""
-    for form, group in groupby(parts, key=lambda part: None if part.text is None else part.format):
-        same = list(group)
-        text = escape("".join(part.text or "" for part in same), quote=False)
-        if form is None:
-            name = next(names)
-            placeholders[name] = same
-            shown += name
-        elif form == usual:
+    for form, group in groupby(zip(parts, _forms(parts), strict=True), key=lambda pair: pair[1]):
+        same = [part for part, _ in group]
+        text = ""
+        for is_thing, run in groupby(same, key=lambda part: part.text is None):
+            if is_thing:
+                name = next(names)
+                placeholders[name] = list(run)
+                text += name
+            else:
+                text += escape("".join(part.text or "" for part in run), quote=False)
+        if form in (None, usual):
             shown += text
         else:
-            tags[str(len(tags))] = same[0]
+            tags[str(len(tags))] = next(part for part in same if part.text is not None)
             shown += f'<g id="{len(tags) - 1}">{text}</g>'
     base = next(part for part in parts if part.text is not None and part.format == usual)
     return _Stretch(tags, placeholders, base, reader.read_markup(shown, _RULES))
+
+
+def _forms(parts: Sequence[Inline]) -> Iterator[str | None]:
+    """Tell the format of each part; a thing has that of text beside it in the same elements."""
+    for i, part in enumerate(parts):
+        beside = [*parts[max(0, i - 1) : i], *parts[i + 1 : i + 2]] if part.around else []
+        formats = [other.format for other in beside if _is_like(other, part)]
+        yield part.format if part.text is not None else next(iter(formats), None)
+
+
+def _is_like(other: Inline, thing: Inline) -> bool:
+    return other.text is not None and other.around == thing.around
 
 
 def _with_even_gaps(parts: Sequence[Inline]) -> list[Inline]:
