@@ -82,6 +82,12 @@ def test_words_are_translated_and_signs_stay(text: str, expected: str | None) ->
     assert in_capitals(text) == (text if expected is None else expected)
 
 
+def test_lines_end_outside_of_code() -> None:
+    text = "It was an alias\nof `npm diff one two three four five`.\n"
+    expected = "IT WAS AN ALIAS OF\n`npm diff one two three four five`.\n"
+    assert in_capitals(text) == expected
+
+
 def test_code_within_a_link_does_not_divide_it() -> None:
     def in_reverse(text: str) -> str:
         return " ".join(reversed(text.split()))

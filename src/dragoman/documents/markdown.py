@@ -34,6 +34,8 @@ _STARTS_LIST = re.compile(r"(\d{1,9})([.)])(?!\S)")
 _NOTE = re.compile(r"\s*\[\^[^\]\s]+\]:")
 """The beginning of a note, which on GitHub ends the one before it."""
 
+_CODE = re.compile(r"(?<!`)(`++)(?!`).*?(?<!`)\1(?!`)")
+
 _NARROWEST = 40
 
 Read = Callable[[str, Say], list[Inline]]
@@ -215,10 +217,13 @@ class _Text:
         return (first.around[0].start if first.around else str(first.thing)).startswith("<")
 
     def _wrap(self, text: str) -> list[str]:
-        """Cut a text into lines of the width that it had, if it had lines."""
+        """Cut a text into lines of the width that it had, if it had lines; code is not cut."""
         if self._width is None:
             return [text]
-        lines = textwrap.wrap(text, self._width, break_long_words=False, break_on_hyphens=False)
+        gap = 2 * self._mark
+        uncut = _CODE.sub(lambda code: code[0].replace(" ", gap), text)
+        lines = textwrap.wrap(uncut, self._width, break_long_words=False, break_on_hyphens=False)
+        lines = [line.replace(gap, " ") for line in lines]
         is_safe = not any(
             _STARTS_BLOCK.match(line) or _STARTS_LIST.match(line) for line in lines[1:]
         )
