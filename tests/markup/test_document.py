@@ -445,6 +445,15 @@ def test_many_tags_find_their_places_in_reasonable_time() -> None:
     assert put_together(markup, [piece.strip() for piece in markup.pieces]) == text
 
 
+@pytest.mark.timeout(10)  # seconds; in quadratic time it would be minutes
+@pytest.mark.parametrize("unit", ["a<img> b ", "<b>a cat</b> | ", "{x0} <img> cat "])
+def test_a_page_without_full_stops_is_read_in_reasonable_time(unit: str) -> None:
+    page = unit * (200_000 // len(unit))
+    markup = Markup(page, Rules(), CUT)
+
+    assert put_together(markup, [piece.strip() for piece in markup.pieces]) == page
+
+
 @pytest.mark.timeout(10)  # seconds; if all places of each were compared, it would be a minute
 def test_tags_around_the_same_word_find_their_places_in_reasonable_time() -> None:
     text = "<b>A cat</b> " * 8000
@@ -550,6 +559,19 @@ def test_the_mark_of_a_note_goes_where_the_translation_has_it() -> None:
 )
 def test_links_with_a_sign_between_them_are_no_sentence(page: str) -> None:
     assert translated(page) == page.replace("red", "rosso").replace("cat", "gatto")
+
+
+def test_words_of_the_text_that_look_like_a_placeholder_are_no_picture() -> None:
+    markup = Markup("Press {x0} <img> or {x1} <b>now</b>.", Rules(), CUT)
+    assert markup.pieces[0] == "Press {x0} {x2} or {x1} now."
+    found = put_together(markup, ["Ora {x1} o {x2} {x0}.", "Premere {x0}", "o {x1}", "ora"])
+    assert found == "<b>Ora</b> {x1} o <img> {x0}."
+
+
+def test_white_space_within_what_is_kept_is_not_written_outside_it_again() -> None:
+    page = "Press<code> make </code>or<code> cmake</code>."
+    markup = Markup(page, Rules(), CUT)
+    assert put_together(markup, [piece.strip() for piece in markup.pieces]) == page
 
 
 def test_a_note_is_not_put_within_a_word() -> None:

@@ -362,7 +362,7 @@ def _is_between_sentences(token: Token, block: Sequence[Token]) -> bool:
     """
     if token.kind == "text":
         is_separator = _SEPARATOR.fullmatch(token.raw) is not None
-        return is_separator and any(tag.name == "a" for tag in block)
+        return is_separator and any(tag.name == "a" for tag in block[-_MOST_TOKENS:])
     return token.is_sign and (not block or bool(_ENDS_SENTENCE.search(block[-1].raw)))
 
 

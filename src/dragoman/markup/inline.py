@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 from dragoman.languages.scripts import UNSPACED_CHARACTER, is_mark
 from dragoman.markup.passage import PlainText
+from dragoman.markup.placeholders import unused_names
 from dragoman.markup.resemblance import find_alike
-from dragoman.markup.tags import ANCHOR, Token
+from dragoman.markup.tags import ANCHOR, Token, written
 from dragoman.terms.protected import find_protected
 from dragoman.terms.term import is_of_word
 from dragoman.tokenizers.sentences import joint
@@ -67,14 +68,12 @@ def build_spans(tokens: Sequence[Token], read: Write) -> list[Span]:
     """
     spans: list[Span] = []
     waiting: list[Token] = []
-    num_signs = 0
+    names = unused_names(read(written(tokens)))
     for token in tokens:
         if token.is_comment and waiting:
             waiting.append(token)
         elif token.kind in ("text", "other", "wrap"):
-            placeholder = f"{{x{num_signs}}}"
-            spans.append(_build_span(token, read, placeholder)._replace(before=tuple(waiting)))
-            num_signs += spans[-1].text == placeholder
+            spans.append(_build_span(token, read, names)._replace(before=tuple(waiting)))
             waiting = []
         elif token.kind == "close" and spans and not waiting:
             comments = _pop_comments(spans)
@@ -94,7 +93,7 @@ def _pop_comments(spans: list[Span]) -> list[Token]:
     return comments
 
 
-def _build_span(token: Token, read: Write, placeholder: str) -> Span:
+def _build_span(token: Token, read: Write, names: Iterator[str]) -> Span:
     """Read a token; what could not be found again is a placeholder, which the search keeps."""
     match token.kind:
         case "wrap":
@@ -102,10 +101,10 @@ def _build_span(token: Token, read: Write, placeholder: str) -> Span:
         case "other" if token.is_comment:
             return Span("", fixed=token.raw, is_comment=True)
         case "other" if token.is_sign:
-            return Span(placeholder, fixed=token.raw)
+            return Span(next(names), fixed=token.raw)
         case "other":
             words = read(_TAG.sub("", token.raw))
-            return Span(words if _is_sure(words.strip()) else placeholder, fixed=token.raw)
+            return Span(words if _is_sure(words.strip()) else next(names), fixed=token.raw)
         case _:
             return Span(read(token.raw))
 
@@ -185,7 +184,8 @@ class Sentence:
         num_visible = sum(not span.is_comment for span in spans)
         groups = _group_elements(spans)
         self._groups = groups or []
-        is_whole = num_visible > 1 and groups is not None
+        is_readable = len(spans) * len(self.source) <= _MOST_SEARCHED
+        is_whole = num_visible > 1 and groups is not None and is_readable
         self._whole = cut(self.source) if is_whole else None
         of_whole = self._whole.pieces if self._whole else []
         of_runs = [piece for run in self._runs if run for piece in run.pieces]
@@ -397,6 +397,11 @@ _FULL_STOPS = ".\u3002\uff0e\uff61\u0964"
 _SENTENCE_ENDS = (*_FULL_STOPS, *"!?…\uff01\uff1f")
 
 
+_MOST_SEARCHED = 10_000_000
+"""Spans of a sentence times its letters, as each span is searched for in all of it: 0.1 seconds. A
+page without full stops would take minutes."""
+
+
 def _end_of_sentence(whole: str, place: int) -> int:
     """Tell how far the signs go that end a sentence, from a place on."""
     while whole.startswith(_SENTENCE_ENDS, place):
@@ -428,9 +433,13 @@ def _is_sure(words: str) -> bool:
 
 
 def _find_kept(text: str, whole: str) -> list[tuple[int, int]]:
-    """Find what was not translated, verbatim."""
+    """Find what was not translated, verbatim, with the white space beside it that it contains."""
+    begins, ends = text[:1].isspace(), text[-1:].isspace()
     return [
-        (start, end)
+        (
+            start - (begins and whole[start - 1 : start].isspace()),
+            end + (ends and whole[end : end + 1].isspace()),
+        )
         for start, end in _find_words(text.strip(), whole, re.NOFLAG)
         if not (is_of_word(whole[start - 1 : start]) and is_of_word(whole[end : end + 1]))
     ]
