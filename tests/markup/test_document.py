@@ -90,6 +90,7 @@ def put_together(markup: Markup, texts: list[str]) -> str:
          '<p translate="no">One<b translate="yes">one</p>TWO</b>'),
         ('<code translate="yes">One</code><p translate="no">One<b translate="yes">one</p>Two',
          '<code translate="yes">ONE</code><p translate="no">One<b translate="yes">one</p>TWO'),
+        ('One <b translate="yes">two', 'ONE <b translate="yes">TWO'),
         ("<p>One <kbd>two</p><p>Two</p>", "<p>ONE <kbd>two</p><p>TWO</p>"),
         ('One <p translate="no">two', 'ONE <p translate="no">two'),
         ("<!-- a note --><!DOCTYPE html>One", "<!-- a note --><!DOCTYPE html>ONE"),
@@ -566,6 +567,20 @@ def test_words_of_the_text_that_look_like_a_placeholder_are_no_picture() -> None
     assert markup.pieces[0] == "Press {x0} {x2} or {x1} now."
     found = put_together(markup, ["Ora {x1} o {x2} {x0}.", "Premere {x0}", "o {x1}", "ora"])
     assert found == "<b>Ora</b> {x1} o <img> {x0}."
+
+
+def test_tags_of_what_is_partly_translated_belong_together() -> None:
+    page = 'A <i translate="no">Dragoman <u>is <b translate="yes">red</b> indeed</u></i> cat.'
+    markup = Markup(page, Rules(), CUT)
+    assert markup.pieces[0] == "A Dragoman {x0} red indeed cat."
+    texts = ["indeed {x0} rosso Dragoman.", *(piece.strip() for piece in markup.pieces[1:])]
+    assert put_together(markup, texts) == page
+    found = put_together(markup, ["Dragoman {x0} rosso indeed GATTO.", "A", "rosso", "cat"])
+    assert found == page.removeprefix("A ").replace("red", "rosso").replace("cat", "GATTO")
+
+
+def test_short_kept_code_keeps_the_space_within_it() -> None:
+    assert Markup("Set<code> a </code>to 5.", Rules(), CUT).pieces[0] == "Set {x0} to 5."
 
 
 def test_white_space_within_what_is_kept_is_not_written_outside_it_again() -> None:

@@ -197,51 +197,72 @@ _CODE = "code of another format"
 def _collapse(tokens: Sequence[Token], rules: Rules) -> Iterator[Token]:
     """Turn each element that is not translated into one token of kind "other".
 
-    One that is never closed in a string is a name, as in "Cannot open <object> now." What says
-    `translate="yes"` within such an element divides it.
+    One that has `translate="yes"` within it is divided: its tags stay tags, as they belong
+    together, and each text between them is such a token.
     """
     ends = _ends(tokens)
     starts = {end: start for start, end in ends.items()}
     asked = [i for i, token in enumerate(tokens) if token.asked and i in ends]
-    divided: dict[int, tuple[int, str]] = {}
+    around = [
+        (len(tokens) - 1, "")
+    ]  # the last tokens of divided elements, and of what is asked for
     place = 0
     while place < len(tokens):
-        token = tokens[place]
-        name = "" if rules.is_xml or rules.is_string else _name_of_whole(tokens, place, ends)
-        if name:
+        while around[-1][0] < place:
+            around.pop()
+        token, (last, divided) = tokens[place], around[-1]
+        found: tuple[int, Kind, str] | None = None
+        if token.asked and ends.get(place, len(tokens)) <= last:
+            around.append((ends[place], ""))
+        elif not divided:
+            found = _find_kept(tokens, place, rules, ends, starts)
+        elif token.kind != "close" and token.raw.strip():
             end = ends.get(place, place)
-            yield Token("other", written(tokens[place : end + 1]), name)
-            place = end + 1
-            continue
-        kind = rules.codes.get(token.name, "other")
-        if _is_kept(token, kind, rules) and not (rules.is_string and place not in ends):
-            end = ends[place] if place in ends else _end_of_unclosed(place, tokens, starts)
-            name = token.name if kind == "other" else _CODE
-        else:
+            found = (end if end <= last else place), "other", divided
+        if found is None or (found[1] == "other" and _has_asked(place, found[0], asked, ends)):
+            if found is not None:
+                around.append((found[0], found[2]))
             yield token
             place += 1
-            if place - 1 not in divided:
-                continue
-            end, name = divided[place - 1]
-        stop = _next_asked(place, end, asked, ends)
-        if stop <= end:
-            divided[ends[stop]] = end, name
-        yield Token(kind, written(tokens[place:stop]), name)
-        place = stop
+        else:
+            end, kind, name = found
+            yield Token(kind, written(tokens[place : end + 1]), name)
+            place = end + 1
 
 
-def _next_asked(place: int, end: int, asked: Sequence[int], ends: Mapping[int, int]) -> int:
-    """Find the next element that asks to be translated within one that is not; else its end.
+def _find_kept(
+    tokens: Sequence[Token],
+    place: int,
+    rules: Rules,
+    ends: Mapping[int, int],
+    starts: Mapping[int, int],
+) -> tuple[int, Kind, str] | None:
+    """Find the last token, the kind and the name of an element that is not translated, if it is.
+
+    One that is never closed in a string is a name, as in "Cannot open <object> now."
+    """
+    token = tokens[place]
+    name = "" if rules.is_xml or rules.is_string else _name_of_whole(tokens, place, ends)
+    if name:
+        return ends.get(place, place), "other", name
+    kind = rules.codes.get(token.name, "other")
+    if not _is_kept(token, kind, rules) or (rules.is_string and place not in ends):
+        return None
+    end = ends[place] if place in ends else _end_of_unclosed(place, tokens, starts)
+    return end, kind, token.name if kind == "other" else _CODE
+
+
+def _has_asked(place: int, end: int, asked: Sequence[int], ends: Mapping[int, int]) -> bool:
+    """Tell whether an element has another in it that asks to be translated.
 
     Args:
-        place: From where to look.
-        end: The last token of the one that is not.
+        place: Its first token.
+        end: Its last token.
         asked: The tokens that open such elements.
         ends: Maps the index of each opening tag to that of its closing tag.
     """
     nearest = bisect_left(asked, place)
-    is_within = nearest < len(asked) and ends[asked[nearest]] < end
-    return asked[nearest] if is_within else end + 1
+    return nearest < len(asked) and ends[asked[nearest]] < end
 
 
 def _is_kept(token: Token, kind: Kind, rules: Rules) -> bool:

@@ -103,8 +103,10 @@ def _build_span(token: Token, read: Write, names: Iterator[str]) -> Span:
         case "other" if token.is_sign:
             return Span(next(names), fixed=token.raw)
         case "other":
-            words = read(_TAG.sub("", token.raw))
-            return Span(words if _is_sure(words.strip()) else next(names), fixed=token.raw)
+            text = read(_TAG.sub("", token.raw))
+            words = text.strip()
+            said = text if _is_sure(words) else text.replace(words, next(names))
+            return Span(said, fixed=token.raw)
         case _:
             return Span(read(token.raw))
 
