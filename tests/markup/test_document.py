@@ -579,6 +579,23 @@ def test_tags_of_what_is_partly_translated_belong_together() -> None:
     assert found == page.removeprefix("A ").replace("red", "rosso").replace("cat", "GATTO")
 
 
+@pytest.mark.parametrize(
+    ("page", "whole"),
+    [
+        ("The <ruby>red<rt>RED</rt></ruby> cat.", "The red cat."),
+        ("The <ruby>red<rp>(</rp><rt>RED<rp>)</rp></ruby> cat.", "The red cat."),
+        (
+            "The <ruby><rb>red</rb><rt>RED</rt> cat<rt>CAT</rt></ruby> sleeps.",
+            "The red cat sleeps.",
+        ),
+    ],
+)
+def test_a_reading_stays_behind_the_characters_that_it_tells(page: str, whole: str) -> None:
+    markup = Markup(page, Rules(), CUT)
+    assert markup.pieces[0] == whole
+    assert put_together(markup, [piece.strip() for piece in markup.pieces]) == page
+
+
 def test_short_kept_code_keeps_the_space_within_it() -> None:
     assert Markup("Set<code> a </code>to 5.", Rules(), CUT).pieces[0] == "Set {x0} to 5."
 

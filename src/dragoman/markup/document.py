@@ -30,9 +30,11 @@ from dragoman.translation import Alternative, join
 
 _INLINE = """
 a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark math picture q
-s samp small source span strike strong sub sup svg time tt u var wbr
+rb ruby s samp small source span strike strong sub sup svg time tt u var wbr
 """
-_UNTRANSLATED = "code iframe kbd math object pre samp script style svg template textarea var"
+_UNTRANSLATED = """
+code iframe kbd math object pre rp rt rtc samp script style svg template textarea var
+"""
 _BLOCK = """
 address article aside blockquote body br caption center dd details dialog div dl dt fieldset
 figcaption figure footer form h1 h2 h3 h4 h5 h6 head header hr html li main menu nav ol option p

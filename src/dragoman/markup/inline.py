@@ -72,6 +72,8 @@ def build_spans(tokens: Sequence[Token], read: Write) -> list[Span]:
     for token in tokens:
         if token.is_comment and waiting:
             waiting.append(token)
+        elif token.is_reading and spans:
+            spans[-1] = spans[-1]._replace(after=(*spans[-1].after, token))
         elif token.kind in ("text", "other", "wrap"):
             spans.append(_build_span(token, read, names)._replace(before=tuple(waiting)))
             waiting = []

@@ -22,6 +22,9 @@ its own, such as the target of a link or the beginning of a printed page."""
 PICTURE, ICON = "picture", "icon"
 """The names of tokens for pictures: between words of a sentence, and beside all words of a tag."""
 
+READINGS = ("rp", "rt", "rtc")
+"""The names of elements that tell how the characters before them are pronounced, as in Japanese."""
+
 CDATA, CDATA_END = "<![CDATA[", "]]>"
 
 
@@ -44,8 +47,13 @@ class Token(NamedTuple):
     @property
     def is_comment(self) -> bool:
         """Whether it is no part of a sentence, though it may stand in one."""
-        is_whole = self.name in (ANCHOR, ICON)
+        is_whole = self.name in (ANCHOR, ICON) or self.is_reading
         return self.kind == "other" and (is_whole or self.raw.startswith("<!--"))
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether it is kept beside the characters of which it tells the pronunciation."""
+        return self.kind == "other" and self.name in READINGS
 
     @property
     def is_sign(self) -> bool:
