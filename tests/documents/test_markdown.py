@@ -70,6 +70,7 @@ KEPT = {
     "\u00a0\nA cat <i></i><b> </b>\n": "\u00a0\nA CAT <i></i><b> </b>\n",
     "<b>A</b> cat\n": "<b>A</b> CAT\n",
     "Press <kbd>a &lt;\nb</kbd> *now*\n": "PRESS <kbd>a \\< b</kbd> *NOW*\n",
+    "Press <kbd><b>a</b> *b*</kbd> *now*\n": "PRESS <kbd><b>a</b> *b*</kbd> *NOW*\n",
     "A <i translate=no>cat</i> <var>x</var>\n": "A <i translate=no>cat</i> <var>x</var>\n",
     "\\[a cat]: /b\n": "\\[A CAT]: /B\n",
     "12\n\n\n***\n": None,

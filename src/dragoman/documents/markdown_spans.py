@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dragoman.documents.paragraph import Inline
 from dragoman.markup.document import Rules
+from dragoman.markup.tags import Token as Tag
 from dragoman.markup.tags import read_tokens
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 _EMPHASES = ("em", "strong", "s")
 _AROUND = (*_EMPHASES, "link")
+_WRITTEN_ALIKE = ("text", "softbreak", "html_inline")
 
 _REMARK = re.compile(r"\[!\w+\]")
 """Such as `[!NOTE]`, which stands on a line of its own."""
@@ -117,7 +119,7 @@ def _is_remark(parts: Sequence[Inline]) -> bool:
 
 
 def _join_kept(tokens: Sequence["Token"]) -> Iterator["Token"]:
-    """Make one tag of each element whose text is not translated, as in `<kbd>Enter</kbd>`."""
+    """Make one tag of each element that is not translated, as in `<kbd>Enter</kbd>`."""
     tags = _pairs_of_tags(tokens)
     end = 0
     for i, token in enumerate(tokens):
@@ -133,15 +135,21 @@ def _join_kept(tokens: Sequence["Token"]) -> Iterator["Token"]:
 
 
 def _is_kept(element: Sequence["Token"]) -> bool:
-    tag = read_tokens(element[0].content, is_xml=False, is_string=False)[0]
-    is_text = all(token.type in ("text", "softbreak") for token in element[1:-1])
-    return is_text and (tag.marked or tag.name in _UNTRANSLATED)
+    """Tell whether an element stays, and is known as it was written."""
+    if not all(each.type in _WRITTEN_ALIKE or each.tag in _EMPHASES for each in element):
+        return False
+    first, *inside = (_read_tag(each.content) for each in element if each.type == "html_inline")
+    return (first.marked or first.name in _UNTRANSLATED) and not any(tag.asked for tag in inside)
+
+
+def _read_tag(tag: str) -> Tag:
+    return read_tokens(tag, is_xml=False, is_string=False)[0]
 
 
 def _write_kept(token: "Token") -> str:
     if token.type == "softbreak":
         return " "
-    return _escape(token.content) if token.type == "text" else token.content
+    return _escape(token.content) if token.type == "text" else token.markup or token.content
 
 
 def _mark(number: int, token: "Token", end: str, written: _Written) -> Mark:
