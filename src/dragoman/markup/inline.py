@@ -403,7 +403,7 @@ _SENTENCE_ENDS = (*_FULL_STOPS, *"!?…\uff01\uff1f")
 
 _MOST_SEARCHED = 10_000_000
 """Spans of a sentence times its letters, as each span is searched for in all of it: 0.1 seconds. A
-page without full stops would take minutes."""
+page of 240,000 letters without a full stop took 19."""
 
 
 def _end_of_sentence(whole: str, place: int) -> int:
