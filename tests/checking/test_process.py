@@ -113,6 +113,15 @@ def test_a_program_knows_its_file_and_its_source(tmp_path: Path) -> None:
     assert report.output == f"{tmp_path / 'learner.py'}\n{lines}\n"
 
 
+def test_a_compiled_part_is_examined_as_it_is_written(tmp_path: Path) -> None:
+    scaled = "@torch.compile(backend=lambda graph, inputs: 1 / 0)\ndef scaled(x):\n    return 2 * x"
+    text = EMBEDDINGS.replace("import math\n", f"import math\nimport torch\n\n\n{scaled}\n")
+    report = check(tmp_path, text.replace("self.table(x)", "scaled(0.5 * self.table(x))"))
+
+    assert report.num_mistakes == 0
+    assert report.parts[1].passed
+
+
 def test_an_endless_loop_is_stopped_and_named(tmp_path: Path) -> None:
     """The time does not count what it takes to load PyTorch, which may be longer."""
     text = "a = 1\nwhile True:\n    try:\n        a += 1\n    except BaseException:\n        pass\n"

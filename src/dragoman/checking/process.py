@@ -30,8 +30,9 @@ _QUIET = {
     "HF_HUB_OFFLINE": "1",
     "MPLBACKEND": "Agg",
     "PYTHONDONTWRITEBYTECODE": "1",
+    "TORCHDYNAMO_DISABLE": "1",
 }
-"""No GPU, no downloads and no windows."""
+"""No GPU, no downloads, no windows, and no compiler, which takes minutes and much memory."""
 
 
 class CheckError(DragomanError):
