@@ -65,9 +65,10 @@ TAIL = """
 
 Parts are examined that read (batch, length, d_model). Those that read (length, batch, d_model) are
 told from them, and left alone. A whole model is an encoder-decoder, or reads one sequence and
-predicts words, as GPT does; of the latter, one that is not called GPT, language model or decoder
-may be an encoder, so that it is not blamed for seeing what comes later. Sizes that classes read
-from global variables are replaced by those of the checks. Of the training and the search of a
+predicts words, as GPT does; of the latter, one that is not called GPT or decoder, or a language
+model with nothing causal in its code, may be an encoder, so that it is not blamed for seeing what
+comes later. Sizes that classes read from global variables are replaced by those of the checks, and
+nothing is compiled by `torch.compile`. Of the training and the search of a
 program, as label smoothing, the schedule of the learning rate and beam search, nothing is looked
 at, nor whether dropout stands where the paper has it.
 
@@ -199,11 +200,14 @@ def _find(mutation: Mutation) -> Finding:
     parts = [mutation.part] if mutation.part in PART_NAMES else []
     with contextlib.redirect_stdout(io.StringIO()):  # the program may print
         report = Examiner([cell], Wishes()).report("learner.py", parts)
-    return next(
-        finding
-        for part in report.parts
-        for finding in (*part.mistakes, *part.notes)
-        if finding.name == mutation.check
+    for part in report.parts:
+        for finding in (*part.mistakes, *part.notes):
+            if finding.name == mutation.check:
+                return finding
+    reasons = "; ".join(reason for part in report.parts for reason in part.not_checked)
+    raise RuntimeError(
+        f"{mutation.check} was not found in {mutation.part}, where it was planted; not checked: "
+        f"{reasons or 'nothing'}"
     )
 
 

@@ -201,3 +201,39 @@ def test_a_model_that_may_be_an_encoder_is_not_blamed_for_what_it_sees() -> None
 
     assert not part.mistakes
     assert part.not_checked[0].startswith("whether it may see the words after a word")
+
+
+ENCODER = (
+    CONFIGURED.replace("CausalSelfAttention", "SelfAttention")
+    .replace('        self.register_buffer("past", torch.ones(size, size).tril())\n', "")
+    .replace(
+        "        scores = scores.masked_fill(self.past[:length, :length] == 0, -torch.inf)\n", ""
+    )
+)
+
+
+@pytest.mark.parametrize("name", ["LanguageModel", "EncoderDecoder"])
+def test_a_model_of_masked_words_is_not_blamed_for_what_it_sees(name: str) -> None:
+    part = report(ENCODER.replace("class GPT(", f"class {name}("), "Transformer")[1]
+
+    assert not part.mistakes
+    assert part.not_checked[0].startswith("whether it may see the words after a word")
+
+
+def test_a_language_model_whose_mask_hides_nothing_is_told() -> None:
+    source = CONFIGURED.replace("class GPT(", "class LanguageModel(").replace("== 0, -", "== 2, -")
+
+    assert ("LanguageModel", "future-is-invisible") in mistakes_in(examined(source))
+
+
+@pytest.mark.parametrize(
+    ("setting", "used"),
+    [
+        ("hidden_dropout_prob: float = 0.1", "nn.Dropout(config.hidden_dropout_prob)"),
+        ("hidden_act: str = 'gelu'", "{'gelu': nn.GELU()}[config.hidden_act]"),
+    ],
+)
+def test_a_setting_of_what_is_hidden_is_no_width(setting: str, used: str) -> None:
+    source = CONFIGURED.replace("n_layer: int = 2\n", f"n_layer: int = 2\n    {setting}\n")
+
+    assert mistakes_in(examined(source.replace("nn.GELU()", used))) == set()

@@ -47,7 +47,7 @@ CONSTRUCTOR = {
     "expansion": ("forwardexpansion", "expansion", "expansionfactor", "ffmultiplier", "mlpratio"),
     "dropout": (
         *("dropout", "dropprob", "drop", "p", "dropoutrate", "dropoutp", "pdrop", "pdropout"),
-        *("dropoutprob", "rate", "attndropout"),
+        *("dropoutprob", "rate", "attndropout", "hiddendropout", "hiddendropoutprob"),
     ),
     "layers": (
         *("layers", "n", "nlayers", "numlayers", "numblocks", "depth", "nx", "blocks"),
@@ -191,7 +191,8 @@ def _role(name: str, roles: Roles, *, among: list[str]) -> str | None:
     """Find a role by the spelling, then by a spelling that is close."""
     word = plain(name)
     others = {plain(other) for other in among} - {word}
-    if word.startswith(("hidden", "dhid")) and "d_ff" in roles and others & {*roles["d_model"]}:
+    is_width = word.startswith(("hidden", "dhid")) and "drop" not in word
+    if is_width and "d_ff" in roles and others & {*roles["d_model"]}:
         return "d_ff"  # (d_model, hidden): the width inside
     if word in roles.get("feed_forward", ()) and _stands_among_numbers(others, roles):
         return "d_ff"  # (d_model, heads, ff): a block of numbers makes its own network

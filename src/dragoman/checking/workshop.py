@@ -307,7 +307,7 @@ def _not_known(name: str) -> str:
 def _is_free(role: str, parameter: inspect.Parameter) -> bool:
     """Tell whether an argument is better left at its default, as an optional part is.
 
-    What is true or false by default is no size, whatever its name resembles.
+    What is a word, or true or false, by default is no size, whatever its name resembles.
     """
-    is_switch = isinstance(parameter.default, bool)
-    return is_switch or (role in _MODULES and not is_required(parameter))
+    is_no_size = isinstance(parameter.default, bool | str)
+    return is_no_size or (role in _MODULES and not is_required(parameter))

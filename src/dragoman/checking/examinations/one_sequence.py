@@ -1,5 +1,7 @@
 """Calls a whole model that reads one sequence, as GPT does, and no source and target."""
 
+import re
+from collections.abc import Iterator
 from inspect import Parameter
 
 from torch import Tensor, nn
@@ -7,10 +9,14 @@ from torch import Tensor, nn
 from dragoman.checking.arguments import MODEL, NotCheckableError, is_required, parameters_of
 from dragoman.checking.calls import first_tensor
 from dragoman.checking.spelling import plain
+from dragoman.checking.words import words_in
 from dragoman.checking.workshop import SIZES
 
-_OF_DECODERS = ("gpt", "languagemodel", "decoder", "causal", "llama")
+_OF_DECODERS = ("gpt", "decoder", "causal", "llama")
 """What occurs in the name of a model that may not see what it has to predict."""
+
+_OF_MASKS = re.compile(r"tril|triu|causal|subsequent", re.IGNORECASE)
+"""What occurs in the code of a language model that is no masked one, as BERT."""
 
 _LABELS = ("targets", "labels", "target", "y")
 """What an optional argument is called that a loss is computed from."""
@@ -45,8 +51,21 @@ def predict(model: nn.Module, words: Tensor) -> Tensor:
 
 
 def is_a_decoder(model: nn.Module) -> bool:
-    """Tell whether a model is called what may not see the words that it has to predict."""
-    return any(word in plain(type(model).__name__) for word in _OF_DECODERS)
+    """Tell whether a model is called what may not see the words that it has to predict.
+
+    A language model may also predict words that are masked; then nothing in it is causal.
+    """
+    name = plain(type(model).__name__).replace("encoderdecoder", "")
+    named = any(word in name for word in _OF_DECODERS)
+    return named or ("languagemodel" in name and any(map(_OF_MASKS.search, _words(model))))
+
+
+def _words(model: nn.Module) -> Iterator[str]:
+    """Iterate over the code of a model and its parts, those of PyTorch left out."""
+    for kind in {type(part) for part in model.modules()}:
+        if kind.__module__.partition(".")[0] != "torch":
+            for method in filter(callable, vars(kind).values()):
+                yield from words_in(method)
 
 
 def _required(model: nn.Module) -> list[str]:
