@@ -1261,3 +1261,57 @@ def test_the_rounding_of_a_program_in_bfloat16_is_no_mistake() -> None:
     half = HEAD + "torch.set_default_dtype(torch.bfloat16)\n"
 
     assert mistakes(report(half + FEED_FORWARD.format(""), "FeedForward")[1]) == []
+
+
+VECTORS = """
+class Transformer(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.norm, self.out = nn.LayerNorm(d_model), nn.Linear(d_model, d_model)
+    def forward(self, {}):
+        return self.out(self.norm({}))
+"""
+
+
+@pytest.mark.parametrize(("given", "used"), [("x", "x"), ("src, tgt", "src.mean() + tgt")])
+def test_a_model_that_reads_vectors_is_not_told_that_it_does_not_run(given: str, used: str) -> None:
+    part = report(HEAD + VECTORS.format(given, used), "Transformer")[1]
+
+    assert mistakes(part) == []
+    assert part.not_checked == (
+        "it reads vectors and has no embeddings, and only models of words are examined",
+    )
+
+
+def test_a_model_that_forgets_its_embeddings_does_not_run() -> None:
+    source = VECTORS.format("x", "x").replace("self.norm,", "self.words, self.norm,")
+    source = source.replace("= nn.LayerNorm", "= nn.Embedding(9, d_model), nn.LayerNorm")
+
+    assert mistakes(report(HEAD + source, "Transformer")[1]) == ["does-not-run"]
+
+
+def test_a_block_that_stops_is_not_told_that_its_attention_is_not_its_own() -> None:
+    source = HEAD + ATTENTION.replace("query, key, value, mask=None", "query").replace(
+        "((self.q, query), (self.k, key), (self.v, value))",
+        "((self.q, query), (self.k, query), (self.v, query))",
+    ).replace(
+        "        if mask is not None:\n            scores = scores.masked_fill(mask == 0, -1e9)\n",
+        "",
+    )
+    block = """
+class Block(nn.Module):
+    def __init__(self, d_model, heads):
+        super().__init__()
+        self.attention = MultiHeadAttention(d_model, heads)
+        self.network = nn.Linear(d_model, d_model + 1)
+    def forward(self, x):
+        x = x + self.attention(x)
+        return x + self.network(x)
+"""
+    assert mistakes(report(source + block, "EncoderBlock")[1]) == ["does-not-run"]
+
+
+def test_a_mask_of_pytorch_s_attention_does_not_hide_all_from_a_block_without_its_weights() -> None:
+    source = ENCODER_BLOCK.replace("attn_mask=src_mask", "attn_mask=src_mask, need_weights=False")
+
+    assert mistakes(report(HEAD + source, "EncoderBlock")[1]) == []

@@ -157,7 +157,7 @@ def all_weights_are_its_own(workshop: Workshop, part: str) -> Iterator[Verdict]:
             strangers.append(type(called).__name__)
 
     with suppress(Exception):  # which is reported where the attention is examined
-        _ = workshop.known_convention  # find it out before watching
+        _ = workshop.accepted_convention  # find it out before watching
     hook = register_module_forward_pre_hook(watch)
     try:
         give(workshop, part, module)

@@ -104,7 +104,8 @@ def _with_masks(workshop: Workshop, look: Callable[[int, Convention], Tensor]) -
     except REFUSED:
         if workshop.has("MultiHeadAttention"):
             raise
-        for queries, convention in product((1, T), conventions()):
+        known = workshop.accepted_convention
+        for convention, queries in product((known, *conventions()), (1, T)):
             with suppress(*REFUSED, NotCheckableError):  # of masks of keys, where queries differ
                 output = look(queries, convention)
                 if output.isfinite().all():  # else it was all hidden

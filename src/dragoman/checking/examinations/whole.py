@@ -1,6 +1,7 @@
 """Calls a whole model, however it is divided into methods."""
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 import torch
@@ -9,7 +10,7 @@ from torch import Tensor, nn
 from dragoman.checking.arguments import DECODE, MODEL, NotCheckableError, parameters_of, roles_of
 from dragoman.checking.calls import bind, call, first_tensor
 from dragoman.checking.convention import REFUSED, conventions
-from dragoman.checking.examinations.check import exchange, same
+from dragoman.checking.examinations.check import exchange, random, same
 from dragoman.checking.examinations.layout import refuse_length_first
 from dragoman.checking.examinations.one_sequence import predict, reads_one_sequence
 from dragoman.checking.words import words_in
@@ -29,7 +30,35 @@ def run_transformer(workshop: Workshop, model: nn.Module, source: Tensor, target
 
     Returns:
         Logits or, if a model leaves the projection to others, states; (batch, target, ...).
+
+    Raises:
+        NotCheckableError: it has no embeddings and reads vectors.
     """
+    try:
+        return _run(workshop, model, source, target)
+    except REFUSED:
+        if _reads_vectors(workshop, model, source, target):
+            raise NotCheckableError(
+                "it reads vectors and has no embeddings, and only models of words are examined"
+            ) from None
+        raise
+
+
+def _reads_vectors(workshop: Workshop, model: nn.Module, source: Tensor, target: Tensor) -> bool:
+    """Tell whether a model that stops at words has no embeddings, and does not stop at vectors."""
+    if any(isinstance(part, nn.Embedding) for part in model.modules()):
+        return False
+    x, y = (random(*words.shape, SIZES.d_model) for words in (source, target))
+    with suppress(Exception):  # the one of the words is told
+        if takes_a_source(model):
+            _call(workshop, model, x, y, _masks(workshop, model, source, target))
+        else:
+            model(y)
+        return True
+    return False
+
+
+def _run(workshop: Workshop, model: nn.Module, source: Tensor, target: Tensor) -> Tensor:
     if not takes_a_source(model):
         return predict(model, target)
     output = _call(workshop, model, source, target, _masks(workshop, model, source, target))
