@@ -67,8 +67,8 @@ Parts are examined that read (batch, length, d_model). Those that read (length, 
 told from them, and left alone. A whole model is an encoder-decoder, or reads one sequence and
 predicts words, as GPT does; of the latter, one that is not called GPT or decoder, or a language
 model with nothing causal in its code, may be an encoder, so that it is not blamed for seeing what
-comes later. Sizes that classes read from global variables are replaced by those of the checks, and
-nothing is compiled by `torch.compile`. Of the training and the search of a
+comes later. Sizes that classes read from global variables are replaced by those of the checks, what
+is computed from them is computed again, and nothing is compiled by `torch.compile`. Of the training and the search of a
 program, as label smoothing, the schedule of the learning rate and beam search, nothing is looked
 at, nor whether dropout stands where the paper has it.
 

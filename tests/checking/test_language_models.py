@@ -237,3 +237,39 @@ def test_a_setting_of_what_is_hidden_is_no_width(setting: str, used: str) -> Non
     source = CONFIGURED.replace("n_layer: int = 2\n", f"n_layer: int = 2\n    {setting}\n")
 
     assert mistakes_in(examined(source.replace("nn.GELU()", used))) == set()
+
+
+@pytest.mark.parametrize(
+    ("computed", "exchanges"),
+    [
+        ("scale = math.sqrt(n_embd // n_head)", (" * self.key(x).size(-1) ** -0.5", " / scale")),
+        (
+            "half = n_embd // 2\nwidth = 2 * half",
+            ("self.proj = nn.Linear(n_embd", "self.proj = nn.Linear(width"),
+        ),
+        (
+            "def table():\n    return torch.randn(256, n_embd)\nplaces = table()",
+            ("self.words(idx)", "self.words(idx) + places[: idx.size(1)]"),
+        ),
+    ],
+    ids=["scale", "in two steps", "in a function"],
+)
+def test_what_is_computed_from_a_global_size_is_computed_again(
+    computed: str, exchanges: tuple[str, str]
+) -> None:
+    source = GLOBAL.replace("text = ", f"{computed}\ntext = ").replace(*exchanges)
+    report = examined(source)
+
+    assert mistakes_in(report) == set()
+    assert "model-start" in {name for part in report.parts for name in part.passed}
+
+
+def test_a_global_size_that_a_property_reads_is_that_of_the_check() -> None:
+    read = "    @property\n    def width(self):\n        return d_model\n"
+    source = GLOBAL.replace("text = ", "d_model = 384\ntext = ").replace(
+        "nn.Linear(n_embd, n_embd)\n", f"nn.Linear(self.width, self.width)\n{read}"
+    )
+    report = examined(source)
+
+    assert mistakes_in(report) == set()
+    assert "attention-scale" in {name for part in report.parts for name in part.passed}

@@ -12,6 +12,8 @@ def words_in(function: Any) -> Iterator[str]:
     >>> sorted(words_in(lambda x: (y.width**0.5 for y in x.parts)))
     ['0.5', 'parts', 'width']
     """
+    if isinstance(function, property):
+        function = function.fget
     code = getattr(inspect.unwrap(function), "__code__", None)
     return iter(()) if code is None else _words_of(code)
 
