@@ -1315,3 +1315,25 @@ def test_a_mask_of_pytorch_s_attention_does_not_hide_all_from_a_block_without_it
     source = ENCODER_BLOCK.replace("attn_mask=src_mask", "attn_mask=src_mask, need_weights=False")
 
     assert mistakes(report(HEAD + source, "EncoderBlock")[1]) == []
+
+
+@pytest.mark.parametrize("told", ["mask=None", "src_lens=None", "src, tgt"])
+def test_a_model_that_may_be_told_of_padding_is_not_blamed_for_seeing_it(told: str) -> None:
+    model = """
+class Transformer(nn.Module):
+    def __init__(self, src_vocab, tgt_vocab, d_model):
+        super().__init__()
+        self.source = nn.Embedding(src_vocab, d_model)
+        self.target = nn.Embedding(tgt_vocab, d_model)
+        self.places, self.out = nn.Embedding(64, d_model), nn.Linear(d_model, tgt_vocab)
+    def forward(self, src, tgt, {}):
+        places = self.places.weight[: src.size(1)]
+        read = torch.tanh(self.source(src) + places).mean(1, keepdim=True)
+        past = torch.cumsum(self.target(tgt) * self.places.weight[: tgt.size(1)], dim=1)
+        return self.out(read + past)
+"""
+    unknown = told != "src, tgt"
+    model = model.replace("src, tgt, {}", "src, tgt, {}" if unknown else "{}").format(told)
+    part = report(HEAD + model, "Transformer")[1]
+
+    assert mistakes(part) == ([] if unknown else ["padding-is-invisible"])

@@ -1,5 +1,6 @@
 """Calls a whole model, however it is divided into methods."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
@@ -20,6 +21,9 @@ _PROJECTIONS = ("project", "generator", "projection", "projection_layer", "proj"
 PADDING = 0
 PADDING_IDS = (0, 1, 2, 3)
 """What may be padding to a model that makes its masks itself; none of these ids is ever a word."""
+
+_OF_PADDING = re.compile("mask|len|pad")
+"""What occurs in the name of an argument that tells of padding."""
 
 
 def run_transformer(workshop: Workshop, model: nn.Module, source: Tensor, target: Tensor) -> Tensor:
@@ -206,11 +210,14 @@ def _sees_the_future(
 
 
 def is_not_told_of_padding(workshop: Workshop, model: nn.Module) -> bool:
-    """Tell whether a model has masks for the source whose convention is not known."""
-    if workshop.has("MultiHeadAttention") or not takes_masks(model):
+    """Tell whether a model may be told of padding in a way that is not known."""
+    parameters = parameters_of(_forward(model))
+    roles = {name: role for name, role in _roles(model).items() if _OF_PADDING.search(name.lower())}
+    if any(role is None and parameters[name].default is None for name, role in roles.items()):
+        return True
+    if workshop.has("MultiHeadAttention"):
         return False
-    masks = {name: role for name, role in _roles(model).items() if "mask" in name.lower()}
-    return any(role != "target_mask" for role in masks.values())
+    return "source_mask" in roles.values()
 
 
 _READINGS = {
@@ -240,7 +247,11 @@ def takes_masks(model: nn.Module) -> bool:
 
 def _roles(model: nn.Module) -> dict[str, str | None]:
     """Tell what the arguments of a model stand for."""
-    return roles_of(model.forward if _has_forward(model) else _method(model, "decode"), MODEL)
+    return roles_of(_forward(model), MODEL)
+
+
+def _forward(model: nn.Module) -> Callable[..., Any]:
+    return model.forward if _has_forward(model) else _method(model, "decode")
 
 
 def takes_a_source(model: nn.Module) -> bool:
