@@ -273,3 +273,33 @@ def test_a_global_size_that_a_property_reads_is_that_of_the_check() -> None:
 
     assert mistakes_in(report) == set()
     assert "attention-scale" in {name for part in report.parts for name in part.passed}
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "expected"),
+    [("", "", set()), (" / math.sqrt(k.size(-1))", "", {("Attention", "attention-scale")})],
+)
+def test_what_is_called_just_attention_and_has_heads_is_examined(
+    right: str, wrong: str, expected: set[tuple[str, str]]
+) -> None:
+    report = examined(CONFIGURED.replace("CausalSelfAttention", "Attention").replace(right, wrong))
+
+    assert mistakes_in(report) == expected
+    assert "attention-heads" in {name for part in report.parts for name in part.passed}
+
+
+def test_the_attention_of_a_recurrent_network_is_left_alone() -> None:
+    source = """
+class Attention(nn.Module):
+    def __init__(self, hidden_size):
+        super().__init__()
+        self.score, self.v = nn.Linear(2 * hidden_size, hidden_size), nn.Linear(hidden_size, 1)
+    def forward(self, hidden, encoder_outputs):
+        alike = hidden[:, None].expand_as(encoder_outputs)
+        scores = self.v(torch.tanh(self.score(torch.cat([alike, encoder_outputs], dim=-1))))
+        return scores.softmax(dim=1)
+"""
+    examination = examined(HEAD + source)
+
+    assert mistakes_in(examination) == set()
+    assert examination.unknown == ("Attention",)

@@ -8,6 +8,10 @@ from typing import Any
 from torch import nn
 
 from dragoman.checking.spelling import plain
+from dragoman.checking.words import words_in
+
+_ATTENTION = "attention"
+"""A name that attention of one head has as well, and that of recurrent networks."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +67,7 @@ PARTS = (
             *("multiheadattention", "multiheadattentionblock", "multiheadedattention", "mha"),
             *("multiheadattentionlayer", "multiheadselfattention", "selfattention"),
         ),
-        others=("causalselfattention", "causalattention", "maskedselfattention"),
+        others=("causalselfattention", "causalattention", "maskedselfattention", _ATTENTION),
     ),
     Part(
         name="ResidualConnection",
@@ -145,7 +149,7 @@ def find_parts(
         for spellings in (part.others, part.spellings):
             for name, value in names.items():
                 is_theirs = _is_theirs(value, is_function=part.is_function)
-                if plain(name) in spellings and is_theirs:
+                if is_theirs and plain(name) in spellings and _has_its_heads(name, value):
                     found[part.name] = value
     return found
 
@@ -165,6 +169,15 @@ def unknown_classes(
 def looked_for(name: str) -> str:
     """List the first few names by which a part would have been found."""
     return next(", ".join(part.spellings[:4]) for part in PARTS if part.name == name)
+
+
+def _has_its_heads(name: str, value: Any) -> bool:
+    """Tell whether the code of a class that is called just attention speaks of heads."""
+    if plain(name) != _ATTENTION:
+        return True
+    words = {word for method in vars(value).values() for word in words_in(method)}
+    words |= {*inspect.signature(value.__init__).parameters}
+    return any("head" in word.lower() for word in words)
 
 
 def _is_theirs(value: Any, *, is_function: bool) -> bool:
