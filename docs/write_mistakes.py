@@ -68,9 +68,9 @@ told from them, and left alone. A whole model is an encoder-decoder, or reads on
 predicts words, as GPT does; of the latter, one that is not called GPT or decoder, or a language
 model with nothing causal in its code, may be an encoder, so that it is not blamed for seeing what
 comes later. Sizes that classes read from global variables are replaced by those of the checks, what
-is computed from them is computed again, and nothing is compiled by `torch.compile`. Of the training and the search of a
-program, as label smoothing, the schedule of the learning rate and beam search, nothing is looked
-at, nor whether dropout stands where the paper has it.
+is computed from them is computed again, and nothing is compiled by `torch.compile`. Of the training
+and the search of a program, as label smoothing, the schedule of the learning rate and beam search,
+nothing is looked at, nor whether dropout stands where the paper has it.
 
 ## What running cannot show
 
@@ -184,7 +184,7 @@ def checks() -> dict[str, Check]:
 
 def _section(mutation: Mutation) -> str:
     """Explain one mistake."""
-    finding = _find(mutation)
+    finding = find(mutation)
     kind = " (a note)" if checks()[mutation.check].kind == "note" else ""
     section = "" if finding.section == "-" else f" Section {finding.section}."
     lines = _difference(mutation)
@@ -194,8 +194,12 @@ def _section(mutation: Mutation) -> str:
     return f"\n### {finding.name}\n\n{finding.finding}{kind}\n{code}\n{said}\n\n{why}\n"
 
 
-def _find(mutation: Mutation) -> Finding:
-    """Let the check find it."""
+def find(mutation: Mutation) -> Finding:
+    """Let the check find it.
+
+    Raises:
+        RuntimeError: it does not, perhaps because an examination ran out of time.
+    """
     cell = Cell(source=mutation.source(), is_excerpt=mutation.check == "import-missing")
     parts = [mutation.part] if mutation.part in PART_NAMES else []
     with contextlib.redirect_stdout(io.StringIO()):  # the program may print

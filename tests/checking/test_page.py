@@ -4,7 +4,8 @@ import re
 
 import pytest
 from docs.measure_mistakes import MEASURED, MISTAKES, measure
-from docs.write_mistakes import PAGE, checks, page
+from docs.write_mistakes import PAGE, checks, find, page
+from tests.checking.mutations.mutation import together
 
 A_TENTH = 0.1
 
@@ -26,6 +27,15 @@ def test_a_change_to_several_classes_is_shown_once() -> None:
     for lines in map(str.splitlines, diffs):
         changed = [line for line in lines if line.strip("+- ")]
         assert len(set(changed)) == len(changed), changed
+
+
+def test_a_mistake_that_is_not_found_is_named_with_what_was_not_checked() -> None:
+    signature = "v: Tensor, mask: Tensor | None) -> Tensor:"
+    other = signature.replace("mask", "shown")
+    mutation = together("attention-mask", "MultiHeadAttention", "assembled", (signature, other))
+
+    with pytest.raises(RuntimeError, match=r"attention-mask was not found .* checked: .*`shown`"):
+        find(mutation)
 
 
 @pytest.mark.slow
