@@ -303,3 +303,27 @@ class Attention(nn.Module):
 
     assert mistakes_in(examination) == set()
     assert examination.unknown == ("Attention",)
+
+
+def test_a_size_of_an_unknown_name_is_no_reason_to_say_that_a_model_does_not_run() -> None:
+    source = GLOBAL.replace("n_embd // n_head)", "width)").replace("text =", "width = 64\ntext =")
+    source = source.replace("def __init__(self):", "def __init__(self, num_layers):")
+    report = examined(source)
+
+    assert mistakes_in(report) == set()
+    assert any(
+        "whether width is a size" in why for part in report.parts for why in part.not_checked
+    )
+
+
+def test_an_attention_of_one_head_is_not_taken_for_one_of_several() -> None:
+    source = GLOBAL.replace("class Head(", "class Attention(").replace(
+        "Head(head_size)", "Attention(head_size)"
+    )
+    source = source.replace("class MultiHeadAttention(", "class Heads(").replace(
+        "MultiHeadAttention(n", "Heads(n"
+    )
+    report = examined(source)
+
+    assert mistakes_in(report) == set()
+    assert {"Attention", "Heads"} <= {*report.unknown}

@@ -90,6 +90,8 @@ class Examiner:
         self.tell = tell
         self.shown = Demonstrations(self.program)
         self.stops: dict[tuple[str, type[BaseException]], str] = {}
+        self.left_sizes: set[str] = set()
+        """Global variables that may be sizes, and do not have those of the checks as others do."""
 
     def report(self, file: str, parts: Collection[str] = tuple(EXAMINATIONS)) -> Report:
         """Run, examine and report.
@@ -108,7 +110,7 @@ class Examiner:
                 of_file.add(check, measured)
         if torch.finfo().eps > torch.finfo(torch.float32).eps:  # rounding would look like mistakes
             torch.set_default_dtype(torch.float32)
-        fit_global_sizes(self.program)
+        self.left_sizes = fit_global_sizes(self.program)
         there = [part for part in parts if self._factory(part)]
         findings = {part: _Findings() for part in there}
         running = [part for part in there if self._runs(part, findings[part])]
@@ -215,6 +217,10 @@ class Examiner:
         where = (self.program.place_of(error) or sentence, type(error))
         if where in self.stops:
             findings.not_checked.append(f"it stops where {self.stops[where]} does")
+            return
+        if isinstance(error, REFUSED) and self.left_sizes:
+            unknown = min(self.left_sizes)
+            findings.not_checked.append(f"whether {unknown} is a size is not known ({sentence})")
             return
         if isinstance(error, REFUSED) and not self._workshop().is_told_its_sizes(part):
             findings.not_checked.append(f"{SIZES_OF_ITS_OWN} ({sentence})")

@@ -15,11 +15,14 @@ from dragoman.checking.words import words_in
 from dragoman.checking.workshop import SIZES, size_of
 
 
-def fit_global_sizes(program: Program) -> None:
+def fit_global_sizes(program: Program) -> set[str]:
     """Give such variables the sizes of the check, also those that the program failed to compute.
 
     A class that is told a size has to use what it is told, so its globals of that meaning stay.
     What the program has computed from a variable that is changed here is computed again.
+
+    Returns:
+        Variables that may be sizes beside those that were changed, and keep the program's value.
     """
     read: set[str] = set()
     fitted: set[str] = set()
@@ -29,7 +32,13 @@ def fit_global_sizes(program: Program) -> None:
             read |= words
             with suppress(NotCheckableError):  # of a class without a signature nothing is known
                 fitted |= _fit(value, words, program)
-    _compute_again(program, read, fitted)
+    computed = _compute_again(program, read, fitted)
+    left = {
+        name
+        for name in (read & program.assigned) - computed
+        if type(program.names.get(name)) is int and role_of(name, CONSTRUCTOR) is None
+    }
+    return left if fitted else set()
 
 
 def _fit(part: type[nn.Module], read: set[str], program: Program) -> set[str]:
@@ -45,8 +54,12 @@ def _fit(part: type[nn.Module], read: set[str], program: Program) -> set[str]:
     return fitted
 
 
-def _compute_again(program: Program, read: set[str], fitted: set[str]) -> None:
-    """Run again the assignments between a changed variable and what the classes read."""
+def _compute_again(program: Program, read: set[str], fitted: set[str]) -> set[str]:
+    """Run again the assignments between a changed variable and what the classes read.
+
+    Returns:
+        All that is changed then.
+    """
     assignments = [
         (statement, _targets(statement), {*_names_in(statement, program)})
         for statement in program.statements
@@ -62,6 +75,7 @@ def _compute_again(program: Program, read: set[str], fitted: set[str]) -> None:
             with suppress(Exception, OutOfTime):  # what cannot be computed stays as it is
                 program.execute(statement)
             changed |= targets
+    return changed
 
 
 def _targets(statement: Statement) -> set[str]:

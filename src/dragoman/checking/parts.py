@@ -7,6 +7,7 @@ from typing import Any
 
 from torch import nn
 
+from dragoman.checking.arguments import CONSTRUCTOR, role_of
 from dragoman.checking.spelling import plain
 from dragoman.checking.words import words_in
 
@@ -172,12 +173,12 @@ def looked_for(name: str) -> str:
 
 
 def _has_its_heads(name: str, value: Any) -> bool:
-    """Tell whether the code of a class that is called just attention speaks of heads."""
+    """Tell whether the code of a class that is called just attention has a number of heads."""
     if plain(name) != _ATTENTION:
         return True
     words = {word for method in vars(value).values() for word in words_in(method)}
     words |= {*inspect.signature(value.__init__).parameters}
-    return any("head" in word.lower() for word in words)
+    return any("head" in word.lower() and role_of(word, CONSTRUCTOR) == "heads" for word in words)
 
 
 def _is_theirs(value: Any, *, is_function: bool) -> bool:
