@@ -37,7 +37,7 @@ KEPT = {
     'See [the cat](a%20b.md "c").\n': 'SEE [THE CAT](a%20b.md "C").\n',
     "See [the cat](<a b.md>) and [é](é.md)\n": "SEE [THE CAT](<a b.md>) AND [É](é.md)\n",
     "See [the cat][CMake x].\n\n[cmake x]: /c\n": "SEE [THE CAT][CMake x].\n\n[cmake x]: /c\n",
-    "A [`x`][] and [CAT]\n\n[`x`]: /c\n[CAT]: /d\n": "A [`x`][] AND [CAT][]\n\n[`x`]: /c\n[CAT]: /d\n",
+    "A [`x`][] and [C]\n\n[`x`]: /c\n[C]: /d\n": "A [`x`][] AND [C][]\n\n[`x`]: /c\n[C]: /d\n",
     "A [CAT\nDOG]\n\n[CAT DOG]: /c\n": "A [CAT DOG][]\n\n[CAT DOG]: /c\n",
     "Put `; ` and `` ` `` and `  ` there\n": "PUT `; ` AND `` ` `` AND `  ` THERE\n",
     "A [cat]\n\n[cat]: /c 'A title'\n": "A [CAT][cat]\n\n[cat]: /c 'A title'\n",
