@@ -205,9 +205,8 @@ def _collapse(tokens: Sequence[Token], rules: Rules) -> Iterator[Token]:
     ends = _ends(tokens)
     starts = {end: start for start, end in ends.items()}
     asked = [i for i, token in enumerate(tokens) if token.asked and i in ends]
-    around = [
-        (len(tokens) - 1, "")
-    ]  # the last tokens of divided elements, and of what is asked for
+    # The last tokens of divided elements, and of what is asked for in them.
+    around = [(len(tokens) - 1, "")]
     place = 0
     while place < len(tokens):
         while around[-1][0] < place:
