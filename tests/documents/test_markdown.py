@@ -53,6 +53,7 @@ KEPT = {
     "- [ ] a cat\n- [x] a dog\n": "- [ ] A CAT\n- [x] A DOG\n",
     "> [!NOTE]\n> A cat\n> sleeps\n": "> [!NOTE]\n> A CAT SLEEPS\n",
     "- \\[ ] a cat\n": "- \\[ \\] A CAT\n",
+    "- [ ] a \\[ b\n": "- [ ] A [ B\n",
     "> \\[!NOTE]\n> A cat\n": "> \\[\\!NOTE\\] A CAT\n",
     "A\\[^1] cat\n\n[^1]: A note\n": "A\\[^1\\] CAT\n\n[^1]: A NOTE\n",
     "**A cat** sleeps.\n[ ] No box\n": "**A CAT** SLEEPS. [ ] NO BOX\n",

@@ -190,12 +190,10 @@ def _form(around: tuple[Mark, ...]) -> str:
 def _read_text(
     text: str, around: tuple[Mark, ...], content: str, *, begins: bool
 ) -> Iterator[Inline]:
-    beginning = _BEGINNING.match(text) if begins else None
-    signs = [*([beginning] if beginning else []), *_NOTE.finditer(text)]
+    beginning = _BEGINNING.match(content) if begins else None
+    notes = (note for note in _NOTE.finditer(text) if "\\" + note[0].rstrip("]:") not in content)
     end = 0
-    for sign in signs:
-        if "\\" + sign[0].rstrip("]:") in content:
-            continue  # it is written as text
+    for sign in [*([beginning] if beginning else []), *notes]:
         if sign.start() > end:
             yield Inline(around, text[end : sign.start()], _form(around))
         is_within = sign[0].startswith("[^") and not sign[0].endswith(":")
