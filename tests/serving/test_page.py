@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 from tests.serving.chromium import CHROMIUM
 from tests.serving.live import Copier, loaded, serving
 
@@ -326,6 +326,28 @@ def test_a_file_is_translated_and_downloaded(page: Page, address: str, tmp_path:
     )
     page.locator("#translate-file").click()
     expect(page.locator("#file-status")).to_contain_text("a.pdf: files whose names end in .pdf")
+
+
+def test_a_file_chosen_before_the_server_has_answered_can_be_translated(
+    page: Page, address: str
+) -> None:
+    waiting: list[Route] = []
+
+    def hold(route: Route) -> None:
+        waiting.append(route)
+
+    page.route("**/frontend/settings", hold)
+    with page.expect_request("**/frontend/settings"):
+        page.goto(address)
+    page.locator("#file").set_input_files(
+        {"name": "letter.txt", "mimeType": "text/plain", "buffer": b"The cat."}
+    )
+    expect(page.locator("#translate-file")).to_be_disabled()
+
+    waiting.pop().continue_()
+
+    page.locator("#translate-file").click()
+    expect(page.get_by_role("link", name="Download letter.it.txt")).to_be_visible()
 
 
 def test_a_server_with_a_key_asks_for_it(page: Page, english_italian: Path) -> None:

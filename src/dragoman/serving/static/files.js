@@ -8,10 +8,12 @@ export function listenToFiles(formats, languages) {
   const status = document.getElementById("file-status");
   input.accept = formats.join(",");
 
-  input.addEventListener("change", () => {
+  const offer = () => {
     button.disabled = input.files.length === 0;
     status.replaceChildren();
-  });
+  };
+
+  input.addEventListener("change", offer);
   button.addEventListener("click", async () => {
     const [file] = input.files;
     button.disabled = true;
@@ -24,6 +26,7 @@ export function listenToFiles(formats, languages) {
     }
     button.disabled = false;
   });
+  offer(); // one may be chosen already: before the server has answered, or kept by the browser
 }
 
 function linkTo(path, name, language) {
