@@ -100,6 +100,7 @@ def test_a_page_says_its_new_language_and_its_encoding(page: str, expected: str)
             '<p title="<?= t("a > b") ?>" aria-label="c">',
             '<p title="<?= t("a > b") ?>" aria-label="C">',
         ),
+        ("<p title=a{% B > C %}d>e", "<p title=a{% B > C %}d>E"),
         ('<% if a > b %>c <%= t("d") %>', '<% if a > b %>C <%= t("d") %>'),
         ("<p>a <% b", "<p>A &lt;% B"),
         # a page about templates

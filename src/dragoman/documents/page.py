@@ -140,7 +140,7 @@ def _edit_tag(token: Token, reader: TextReader) -> Iterator[Edit]:
         yield Edit(place, place, f' dir="{_direction(reader.target)}"')
     for each in attributes:
         replacement: str | Passage | None = None
-        if _is_said(each.name, token.name, values):
+        if _is_said(each, token.name, values):
             replacement = Rewritten(reader.read_string(each.value), each.write)
         elif each.name in ("lang", "xml:lang"):
             replacement = each.write(_translated_language(each.value, token.name, reader))
@@ -163,11 +163,13 @@ def _read_attributes(tag: str) -> Iterator[_Attribute]:
             yield _Attribute(found[1].lower(), tag[slice(*found.span(2))], *found.span(2))
 
 
-def _is_said(name: str, element: str, values: Mapping[str, str]) -> bool:
+def _is_said(attribute: _Attribute, element: str, values: Mapping[str, str]) -> bool:
     """Tell whether an attribute is read by people, or to them."""
-    value = values[name]
+    name, value = attribute.name, attribute.value
     stays = values.get("translate") == "no" or "notranslate" in values.get("class", "").split()
-    if stays or "<" in value or not any(map(str.isalpha, value)):
+    # Without quotation marks a template in it may go on after a space, where the value has ended.
+    is_cut = "{" in value and attribute.raw[0] not in "\"'"
+    if stays or is_cut or "<" in value or not any(map(str.isalpha, value)):
         return False
     if (element, name) == ("meta", "content"):
         return values.get("name", values.get("property", "")).lower() in _SAID_OF_PAGE.split()
