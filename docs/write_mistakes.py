@@ -29,23 +29,23 @@ PAGE = Path(__file__).with_name("mistakes.md")
 
 HEAD = """# Mistakes that still run
 
-A Transformer with a mistake in it is a program that runs. Shapes fit, the loss falls, and what
-comes out is only a little worse, or is fine until somebody translates with it. This page has a
-section for each mistake that `dragoman check FILE` finds in an implementation of your own. It
-shows the line that is wrong beside the right one, what the check measured when that line was put
-into a right program, and why it matters. Sections are those of *Attention Is All You Need*.
+A Transformer with a mistake in it often still runs. Shapes fit, the loss falls, and the results are
+only a little worse, or look fine until somebody translates with it. This page has a section for
+each mistake that `dragoman check FILE` finds in an implementation of your own. It shows the wrong
+line (`+`) in place of the right one (`-`), what the check measured when that line was put into a
+right program, and why it matters. Sections are those of *Attention Is All You Need*.
 
-The checks build your classes with small sizes, `d_model` 24 and 3 heads among them, and look at
-what they compute, at what depends on what, and at what gets a gradient. In your text they only look
-for lines that do nothing. A *note* is a peculiarity that works. The page is written from the checks
-by `make docs`.
+The checks build your classes with small sizes, such as `d_model` 24 and 3 heads, and examine what
+they compute, what depends on what, and what gets a gradient. In the text of your code they only
+look for lines that do nothing. A *note* is a peculiarity that works. `make docs` writes this page
+from the checks.
 
 ## What a mistake costs
 
 A model with one encoder block and one decoder block learned for 200 updates to write five symbols
-backwards. The loss, in nats a symbol, is that of training, where the model is given the right
-beginning; guessing costs 2.3. The share is of 200 sequences that it then wrote on its own.
-`docs/measure_mistakes.py` measures it.
+backwards. The loss, in nats per symbol, is that of training, where the model is given the right
+beginning; guessing costs 2.3. The last column is the share of right ones among 200 sequences that
+the model then wrote on its own. `docs/measure_mistakes.py` measures both.
 
 | mistake | loss | right on its own |
 |---|---|---|
@@ -57,38 +57,50 @@ write next to nothing right. A decoder that sees the future has nothing to learn
 nothing to copy from afterwards. What costs nothing on five symbols is not shown to cost nothing
 elsewhere.
 
-Some checks look at every part. They stand below with the part that their example is taken from.
+Some checks look at every part. They are listed with the part from which their example is taken.
 """
 
 TAIL = """
-## What is not looked at
+## What is not examined
 
-Parts are examined that read (batch, length, d_model). Those that read (length, batch, d_model) are
-told from them, and left alone. A whole model is an encoder-decoder, or reads one sequence and
-predicts words, as GPT does; of the latter, one that is not called GPT or decoder, or a language
-model with nothing causal in its code, may be an encoder, so that it is not blamed for seeing what
-comes later. Sizes that classes read from global variables are replaced by those of the checks, what
-is computed from them is computed again, and nothing is compiled by `torch.compile`. Of the training
-and the search of a program, as label smoothing, the schedule of the learning rate and beam search,
-nothing is looked at, nor whether dropout stands where the paper has it.
+Only parts that read (batch, length, d_model) are examined. Those that read (length, batch, d_model)
+are recognised, and left alone. A whole model may be an encoder-decoder, or read one sequence and
+predict words, as GPT does. A model of the second kind is blamed for seeing what comes later only if
+its name says that it may not (GPT, decoder and the like), or if it is called a language model and
+something in its code is causal; others may be encoders. Sizes that classes read from global
+variables are replaced by those of the checks, what is computed from them is computed again, and
+nothing is compiled by `torch.compile`. The training and the search of a program (label smoothing,
+the schedule of the learning rate, beam search) are not examined, nor whether dropout is where the
+paper has it.
 
 ## What running cannot show
 
-Mistakes in the words around the code are not found: that an embedding layer is given words where
-it is given ids of tokens, that token 2 has the second row of the table (it has the third), that
-dropout removes outliers, that sines stand at even *positions*, that attention without positions is
-invariant to order (its output is permuted with its input), that the heads see parts of the
-embedding (they see parts of the projected vector), that W^O is as long as the sentence, that
-sinusoids make a model work on longer sentences than it was trained on, or counts of parameters
-that leave out biases.
+False statements in the words around the code are not found, such as:
 
-Neither are mistakes of a program that needs its text, its tokenizer or its trained weights to run:
-training labels that are shifted by one too many, padding of the source's vocabulary left out of a
-loss over the target's, gradients that are accumulated and not divided, a tokenizer or a validation
-set that has seen the test, a search that sums logits as if they were log-probabilities or loses
-finished hypotheses, a mask for translation that differs from the one in training, scores of two
-random sentences, maps of attention under the wrong words. Tests of this project plant the ones that
-we could make ourselves; `tests/model/test_mistakes.py` lists them.
+- An embedding layer reads words. (It reads ids of tokens.)
+- Token 2 has the second row of the table. (It has the third.)
+- Dropout removes outliers.
+- Sines are at even *positions*. (They are in even dimensions.)
+- Attention without positions is invariant to order. (Its output is permuted with its input.)
+- The heads see parts of the embedding. (They see parts of the projected vector.)
+- W^O is as long as the sentence.
+- Sinusoids make a model work on longer sentences than it was trained on.
+- A count of parameters that leaves out biases.
+
+Nor are mistakes found that show only with the text, the tokenizer or the trained weights of a
+program:
+
+- Training labels are shifted by one too many.
+- The loss over the target ignores the padding id of the source's vocabulary.
+- Gradients are accumulated and not divided.
+- The tokenizer or the validation set has seen the test set.
+- A search sums logits as if they were log-probabilities, or loses finished hypotheses.
+- Translation uses another mask than training.
+- Scores are those of two random sentences.
+- Maps of attention are shown under the wrong words.
+
+The tests of this project plant those that we could make ourselves; `tests/model/test_mistakes.py`
+lists them.
 """
 
 PAGES = {

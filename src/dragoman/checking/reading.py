@@ -8,7 +8,7 @@ from dragoman.checking.program import Statement
 
 DROPPED = Check(
     name="result-dropped",
-    finding="A line computes something and drops it.",
+    finding="A line computes something, and its result is lost.",
     why="These methods give a new tensor and leave their own as it was.",
     section="-",
 )

@@ -53,7 +53,7 @@ HEADS = Check(
 PROJECTIONS = Check(
     name="attention-projections",
     finding="Queries, keys and values are not each projected by a matrix of their own.",
-    why="Matrices that are not used do not learn, and a position can only look for its like.",
+    why="Matrices that are not used do not learn, and a position can only look for others like it.",
     section="3.2.2",
 )
 OUTPUT = Check(

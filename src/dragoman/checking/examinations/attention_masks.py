@@ -38,7 +38,7 @@ HALF_PRECISION = Check(
 )
 HIDDEN_ROW = Check(
     name="attention-hidden-row",
-    finding="A position that may look at nothing gets what is not a number.",
+    finding="The output of a position that may look at nothing is NaN.",
     why="One sentence of nothing but padding makes every gradient of its batch NaN.",
     section="3.2.3",
     kind="note",

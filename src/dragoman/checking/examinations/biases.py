@@ -17,7 +17,7 @@ OF_ATTENTION = Check(
 )
 OF_FEED_FORWARD = Check(
     name="feed-forward-biases",
-    finding="A layer of it has no bias, and equation 2 has one for each.",
+    finding="One of its layers has no bias; in equation 2 each has one.",
     why="It works, and can express less: without b1, every ReLU has its corner at zero.",
     section="3.3",
     kind="note",

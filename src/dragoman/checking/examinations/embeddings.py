@@ -32,7 +32,7 @@ VARIANCE = Check(
 PADDING = Check(
     name="embeddings-padding",
     finding="No row of the table is kept at zero for padding.",
-    why="Padding has a meaning that is learned; it does no harm while all masks hide it.",
+    why="Padding gets a vector that is learned; this does no harm as long as all masks hide it.",
     section="3.4",
     kind="note",
 )

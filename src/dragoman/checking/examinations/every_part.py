@@ -67,7 +67,7 @@ SHARED = Check(
 )
 BATCH = Check(
     name="sentences-are-independent",
-    finding="What a sentence becomes depends on the other sentences of its batch.",
+    finding="The output for a sentence depends on the other sentences of its batch.",
     why="A mean, a softmax or a view goes over the wrong dimension.",
     section="3",
 )

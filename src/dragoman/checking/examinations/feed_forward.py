@@ -26,13 +26,13 @@ OTHER_ACTIVATION = Check(
 )
 POSITIONS = Check(
     name="feed-forward-positions",
-    finding="What a position becomes depends on other positions.",
-    why="The network is to be applied to each position separately and identically.",
+    finding="The output at a position depends on other positions.",
+    why="The network should be applied to each position separately and identically.",
     section="3.3",
 )
 WIDTH = Check(
     name="feed-forward-width",
-    finding="Inside it is not as wide as it was told to be.",
+    finding="Its inner layer does not have the width that it was given.",
     why="The width inside, d_ff, is most of what a block can store.",
     section="3.3",
 )

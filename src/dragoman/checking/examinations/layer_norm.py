@@ -18,14 +18,14 @@ FORMULA = Check(
 )
 DEVIATION = Check(
     name="norm-deviation",
-    finding="It divides by another deviation than torch.nn.LayerNorm does.",
+    finding="It divides by a different deviation from that of torch.nn.LayerNorm.",
     why="It works, but weights trained with it do not fit a model with the usual form.",
     section="3.1",
     kind="note",
 )
 EPSILON = Check(
     name="norm-epsilon",
-    finding="Its epsilon does not stand inside the root, beside the variance.",
+    finding="Its epsilon is not added to the variance, inside the square root.",
     why="Inside, 1e-6 keeps the divisor above 0.001; outside it lets noise in nearly equal numbers "
     "grow a thousand times more, and without any, equal numbers become NaN.",
     section="3.1",
@@ -54,7 +54,7 @@ START = Check(
 LEARNS = Check(
     name="norm-learns",
     finding="It has no gain and bias to learn.",
-    why="A normalised vector has variance 1 for ever; gain and bias give back the choice.",
+    why="Every normalised vector has variance 1; gain and bias let training choose another.",
     section="3.1",
     kind="note",
 )

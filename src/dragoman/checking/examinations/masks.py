@@ -13,8 +13,8 @@ from dragoman.checking.workshop import SIZES, Workshop
 
 CAUSAL = Check(
     name="causal-mask",
-    finding="The mask does not hide the future, and only the future.",
-    why="The decoder learns to copy what it should predict, or cannot see what it has said.",
+    finding="The mask hides something other than the future, or not all of the future.",
+    why="The decoder learns to copy what it should predict, or cannot see what it has written.",
     section="3.2.3",
 )
 LENGTH = 5

@@ -31,7 +31,7 @@ ADDED = Check(
 )
 ALONE = Check(
     name="positions-alone",
-    finding="It gives the positions and does not add them.",
+    finding="It returns the positions, and does not add them to the vectors.",
     why="Whoever calls it has to add them to the vectors.",
     section="3.5",
     kind="note",
@@ -72,7 +72,7 @@ LONGEST = Check(
 ODD = Check(
     name="positions-odd-width",
     finding="An odd width is refused with an error about shapes, not with a reason.",
-    why="Sines and cosines come in pairs; a sentence would save a search.",
+    why="Sines and cosines come in pairs; an error that says so would save a search.",
     section="3.5",
     kind="note",
 )

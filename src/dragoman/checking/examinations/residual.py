@@ -16,7 +16,7 @@ from dragoman.checking.workshop import SIZES, Workshop
 INPUT = Check(
     name="residual-input",
     finding="What is added to the sublayer's output is not x.",
-    why="The input has to pass by unchanged; else gradients die in deep stacks.",
+    why="The input has to pass through unchanged; otherwise gradients vanish in deep stacks.",
     section="3.1",
 )
 NORM = Check(

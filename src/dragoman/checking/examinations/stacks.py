@@ -44,13 +44,13 @@ FUTURE = Check(
 PAST = Check(
     name="past-is-visible",
     finding="A position of the decoder does not see the words before it.",
-    why="The decoder forgets what it has said already.",
+    why="The decoder forgets what it has already written.",
     section="3.1",
 )
 SOURCE = Check(
     name="source-is-read",
     finding="The decoder's output does not depend on the source.",
-    why="It is a language model, which says something fluent, whatever it is asked to translate.",
+    why="It is a language model: it writes something fluent, whatever it is asked to translate.",
     section="3.1",
 )
 CROSSING = Check(
