@@ -205,8 +205,6 @@ def _other_steps(
     Of the many that are possible, few are better than all those that a beam has place for.
     """
     for token, value in of_tokens:
-        if value == -math.inf:
-            return
         if _may_follow(token, prefix, required, eos):
             total = prefix.log_probability + value
             yield _Candidate(total, row, _Step(token, prefix.missing), value, total)
@@ -309,8 +307,7 @@ def _choose(
     length = len(live[0].tokens) - 1
     ending = why_over(sentence.ended, highest, length, sentence.limit, config)
     if ending == "the length limit is reached":
-        complete = [prefix for prefix in live if not prefix.missing and not prefix.remainder]
-        _keep(sentence, complete, eos, config)
+        _keep(sentence, live, eos, config)  # there was room for all phrases, so none is missing
     if ending is not None:
         sentence.live = []
 

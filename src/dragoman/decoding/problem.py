@@ -97,17 +97,15 @@ class SearchProblem(Generic[State]):
         begun = torch.tensor([[self.bos, *prefix] for prefix in self.prefixes], device=self.device)
         tokens = begun[:, None]
         values = [torch.empty(len(begun), 1, 0, device=self.device)]
-        the_only_one = torch.zeros_like(tokens[..., 0])
-        state = self.state.reorder(the_only_one)
+        state = self.state
         for given, following in pairwise(tokens.unbind(dim=2)):
             logits, state = self.step(given, state)
             log_probabilities = logits.log_softmax(dim=-1, dtype=torch.float32)
             values.append(log_probabilities.gather(2, following[..., None]))
-            state = state.reorder(the_only_one)
         return Beginning(
             tokens.expand(-1, width, -1),
             torch.cat(values, dim=2).expand(-1, width, -1),
-            state.reorder(the_only_one.expand(-1, width)),
+            state.reorder(torch.zeros_like(tokens[..., 0]).expand(-1, width)),
         )
 
     def advance(
