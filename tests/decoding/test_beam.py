@@ -166,6 +166,74 @@ def test_patience_waits_for_a_longer_one_that_is_better() -> None:
     assert best(model, replace(config, patience=1)).ids == ()
 
 
+def test_all_that_end_in_one_step_count_for_patience() -> None:
+    # After two steps 0.4 and 0.33 have ended. Better is log 0.27 / (11 / 6) = -0.71.
+    model = written_down(
+        {
+            (): {A: 0.6, B: 0.4},
+            (A,): {EOS: 0.55, A: 0.45},
+            (B,): {EOS: 1.0},
+            (A, A): {A: 1.0},
+            (A, A, A): {A: 1.0},
+            (A, A, A, A): {A: 1.0},
+            (A, A, A, A, A): {EOS: 1.0},
+        },
+        vocab_size=6,
+    )
+    config = SearchConfig(beam_size=2, length_penalty=1.0)
+
+    assert best(model, config).ids == (A, A, A, A, A)
+    assert best(model, replace(config, patience=1)).ids == (B,)
+
+
+def test_a_search_goes_on_while_a_translation_as_long_as_the_limit_may_be_better() -> None:
+    # log 0.54 = -0.62 has ended; log 0.46 / (8 / 6) = -0.58, but log 0.46 / (7 / 6) = -0.67.
+    model = written_down(
+        {(): {EOS: 0.54, A: 0.46}, (A,): {A: 1.0}, (A, A): {EOS: 1.0}}, vocab_size=6
+    )
+    config = SearchConfig(beam_size=2, length_penalty=1.0, max_length_ratio=0.0, max_length_extra=3)
+
+    assert best(model, config).ids == (A, A)
+
+
+def test_of_equal_translations_the_one_that_ended_first_stays_first() -> None:
+    model = written_down({(): {EOS: 0.5, A: 0.5}, (A,): {EOS: 1.0}}, vocab_size=6)
+    found = beam_search(problem([model]), SearchConfig(beam_size=2, n_best=2, length_penalty=0.0))
+
+    assert [hypothesis.ids for hypothesis in found[0]] == [(), (A,)]
+
+
+def test_scores_that_differ_by_less_than_single_precision_are_told_apart() -> None:
+    ended = beam._nothing_ended(torch.tensor([5]), SearchConfig(), torch.device("cpu"))
+    candidates = Beams(
+        tokens=torch.tensor([[[BOS, A, EOS], [BOS, B, EOS]]]),
+        token_log_probabilities=torch.tensor([[[-1.0, -(2.0**-25)], [-1.0, -(2.0**-26)]]]),
+        log_probabilities=torch.tensor([[-1.0, -1.0]]),
+    )
+
+    tokens, *_ = ended.add(candidates, EOS, SearchConfig()).best
+
+    assert tokens[0, 0].tolist() == [BOS, B, EOS]
+
+
+def test_an_observer_is_told_what_each_candidate_extends_and_how_probable_it_is() -> None:
+    models = [random_model(seed, vocab_size=VOCAB) for seed in range(3)]
+    survived: list[Beams] = []
+
+    def observe(candidates: Beams, parents: torch.Tensor, beams: Beams) -> None:
+        sums = candidates.token_log_probabilities.sum(dim=2)
+        assert torch.allclose(
+            sums[candidates.is_live], candidates.log_probabilities[candidates.is_live]
+        )
+        if survived and len(survived[-1].tokens) == len(parents):
+            assert torch.equal(candidates.tokens[..., :-1], survived[-1].take(parents).tokens)
+        survived.append(beams)
+
+    beam_search(problem(models, prefixes=[(A, B)] * 3), SearchConfig(beam_size=3), observe)
+
+    assert len(survived) > 3
+
+
 def test_a_constant_added_to_the_logits_of_a_step_changes_nothing() -> None:
     model = random_model(5, vocab_size=VOCAB)
 
@@ -212,29 +280,57 @@ def test_a_beam_of_one_is_greedy_search(seed: int) -> None:
     assert search(problem([model]), SearchConfig(beam_size=1))[0][0].ids == greedy[0][0].ids
 
 
-def test_sentences_of_a_batch_do_not_influence_each_other() -> None:
+@pytest.mark.parametrize(
+    "config",
+    [
+        SearchConfig(beam_size=3, n_best=2, max_length_ratio=1.0, max_length_extra=2),
+        SearchConfig(beam_size=1, max_length_ratio=1.0, max_length_extra=2),
+        SearchConfig(sampling_temperature=2.0, n_best=2, max_length_ratio=1.0, max_length_extra=2),
+    ],
+    ids=["beam", "greedy", "samples"],
+)
+def test_sentences_of_a_batch_do_not_influence_each_other(config: SearchConfig) -> None:
     models = [random_model(seed, vocab_size=VOCAB) for seed in range(6)]
     lengths = [3, 1, 9, 2, 14, 1]
-    config = SearchConfig(beam_size=3, n_best=2, max_length_ratio=1.0, max_length_extra=2)
     # The table model tells sentences apart by their place, so a permutation moves both.
     order = [4, 0, 5, 2, 1, 3]
 
-    together = beam_search(problem(models, source_lengths=lengths), config)
-    permuted = beam_search(
+    together = search(problem(models, source_lengths=lengths), config)
+    permuted = search(
         problem([models[i] for i in order], source_lengths=[lengths[i] for i in order]), config
     )
 
     for place, i in enumerate(order):
-        alone = beam_search(problem([models[i]], source_lengths=[lengths[i]]), config)[0]
+        alone = search(problem([models[i]], source_lengths=[lengths[i]]), config)[0]
         assert together[i] == alone
         assert permuted[place] == alone
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        SearchConfig(beam_size=2, max_length_extra=3),
+        SearchConfig(beam_size=1, max_length_extra=3),
+        SearchConfig(sampling_temperature=1.0, max_length_extra=3),
+    ],
+    ids=["beam", "greedy", "samples"],
+)
+def test_each_sentence_is_stopped_at_a_limit_of_its_own(config: SearchConfig) -> None:
+    def endless(prefix: tuple[int, ...]) -> list[float]:
+        return [0.0, 0.0, 0.0, -math.inf, 2.0, 1.0]
+
+    # The first leaves the batch with the last only, as leaving is worth it for two at once.
+    found = search(problem([endless] * 6, source_lengths=[1, 9, 9, 9, 9, 4]), config)
+
+    assert [len(hypothesis.ids) for (hypothesis,) in found] == [5, 21, 21, 21, 21, 11]
+    assert not any(hypothesis.finished for (hypothesis,) in found)
 
 
 def test_a_model_that_never_ends_is_stopped_at_the_limit_and_says_so() -> None:
     def endless(prefix: tuple[int, ...]) -> list[float]:
         return [0.0, 0.0, 0.0, -math.inf, 2.0, 1.0]
 
-    config = SearchConfig(beam_size=2, n_best=2, max_length_ratio=2.0, max_length_extra=3)
+    config = SearchConfig(beam_size=3, n_best=2, max_length_ratio=2.0, max_length_extra=3)
     found = beam_search(problem([endless, GARDEN_PATH], source_lengths=[4, 1]), config)
 
     assert found[0][0].ids == (A,) * 11
@@ -245,7 +341,7 @@ def test_a_model_that_never_ends_is_stopped_at_the_limit_and_says_so() -> None:
 
 def test_translations_that_ended_stand_before_those_that_were_stopped() -> None:
     model = written_down({(): {EOS: 0.1, A: 0.9}, (A,): {A: 1.0}, (A, A): {A: 1.0}}, vocab_size=6)
-    config = SearchConfig(beam_size=2, n_best=2, max_length_ratio=0.0, max_length_extra=3)
+    config = SearchConfig(beam_size=3, n_best=3, max_length_ratio=0.0, max_length_extra=3)
 
     first, second = beam_search(problem([model]), config)[0]
 
@@ -312,7 +408,7 @@ def test_all_searches_at_once_are_over_when_each_is(n_best: int, patience: int) 
         (scores, best, limit)
         for count in range(6)
         for scores in itertools.combinations_with_replacement((-1.0, -2.0, -3.0), count)
-        for best in (-1.0, -2.0, -4.0, -math.inf)
+        for best in (-1.0, -2.0, -3.5, -4.0, -math.inf)
         for limit in (3, 4, 7)
     ]
     limits = [limit for *_, limit in possible]
@@ -355,13 +451,14 @@ def test_all_searches_at_once_are_over_when_each_is(n_best: int, patience: int) 
 def test_a_step_before_the_device_is_asked_changes_nothing(
     beam_size: int, n_best: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As on a GPU: sentences leave the batch a step later."""
+    """As on a GPU: sentences leave the batch a step later, and none of a few."""
     models = [random_model(seed, vocab_size=VOCAB) for seed in range(40)]
     lengths = [1 + seed % 7 for seed in range(40)]
     config = SearchConfig(beam_size=beam_size, n_best=min(n_best, beam_size))
     usual = search(problem(models, source_lengths=lengths), config)
 
     monkeypatch.setattr(SearchProblem, "runs_ahead", True)
+    monkeypatch.setattr("dragoman.decoding.problem.FEW_SENTENCES", 8)
 
     assert search(problem(models, source_lengths=lengths), config) == usual
 

@@ -35,6 +35,7 @@ def test_the_longest_translation_follows_from_the_source() -> None:
         ({"max_length_ratio": float("inf")}, "max_length_ratio=inf is not between"),
         ({"sampling_temperature": -1.0}, "sampling_temperature=-1.0 is not between"),
         ({"sampling_temperature": 1e-40}, "sampling_temperature=1e-40 is neither 0 nor at least"),
+        ({"seed": 1}, "top_k, top_p and seed need a sampling_temperature above 0"),
         ({"top_k": -1}, "top_k=-1 is not between"),
         ({"top_p": 0.0}, r"top_p=0.0 is not in \(0, 1\]"),
     ],
@@ -83,3 +84,9 @@ for wrong in (dict(beam_size=np.float64(2)), dict(beam_size=True), dict(length_p
         "beam_size=True is not a whole number",
         "length_penalty='1' is not a number",
     ], done.stderr
+
+
+def test_what_is_particular_to_sampling_is_left_out_of_a_search() -> None:
+    sampling = SearchConfig(sampling_temperature=0.5, top_k=3, top_p=0.9, seed=7, n_best=9)
+
+    assert sampling.without_sampling() == SearchConfig()

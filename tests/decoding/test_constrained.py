@@ -2,11 +2,21 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import pytest
 import torch
-from tests.decoding.table_model import EOS, UNK, Logits, problem, random_model, written_down
+from tests.decoding.table_model import (
+    EOS,
+    UNK,
+    Logits,
+    Prefixes,
+    problem,
+    random_model,
+    written_down,
+)
 
+from dragoman.decoding import constrained
 from dragoman.decoding.beam import beam_search
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.constrained import constrained_beam_search
@@ -132,6 +142,40 @@ def test_a_model_that_never_wants_a_phrase_is_made_to_say_it_before_the_limit() 
         (found,) = constrained_beam_search(problem([model]), config(beam_size), [phrases])
         assert found
         assert all(satisfies(hypothesis.ids, phrases) for hypothesis in found)
+        assert all(hypothesis.finished for hypothesis in found)
+
+
+def test_a_phrase_that_fits_nowhere_is_said_where_there_is_just_room_for_it_and_the_end() -> None:
+    """The longer of its spellings, which the model prefers."""
+    nowhere = frozenset(range(VOCAB))
+    spellings = tuple(Spelling(tokens, not_after=nowhere) for tokens in ((B,), (A, A, A)))
+
+    def model(prefix: tuple[int, ...]) -> list[float]:
+        ends = 9.0 if A in prefix else -9.0
+        return [-math.inf, -math.inf, -math.inf, ends, 0.0, -19.0, 5.0, 0.0]
+
+    for beam_size in (2, 5):
+        search = config(beam_size, limit=6)
+        (found,) = constrained_beam_search(
+            problem([model]), search, [[Phrase(spellings=spellings)]]
+        )
+        assert found[0].ids == (C, C, C, C, C, A, A, A)
+        assert found[0].finished
+
+
+def test_groups_of_a_beam_get_equal_shares_and_the_best_of_the_others_the_rest() -> None:
+    def candidate(num_missing: int, rank: float, token: int = A) -> constrained._Candidate:
+        step = constrained._Step(token, missing=(phrase((B,)),) * num_missing)
+        return constrained._Candidate(rank, row=0, step=step, of_token=rank, rank=rank)
+
+    def ranks(candidates: list[constrained._Candidate], width: int) -> list[float]:
+        return [chosen.rank for chosen in constrained._share(candidates, EOS, width)]
+
+    hopeful = [candidate(2, -1.0), candidate(2, -2.0), candidate(2, -3.0), candidate(2, -4.0)]
+    assert ranks([*hopeful, candidate(1, -8.0)], width=4) == [-1.0, -2.0, -8.0, -3.0]
+    assert ranks([*hopeful, candidate(1, -8.0), candidate(0, -9.0)], width=2) == [-8.0, -9.0]
+    ends = [candidate(0, -5.0, EOS), candidate(0, -6.0), candidate(0, -7.0, EOS)]
+    assert ranks([*hopeful, *ends], width=2) == [-1.0, -5.0, -6.0]
 
 
 def test_there_may_be_more_phrases_than_places_in_the_beam() -> None:
@@ -142,9 +186,17 @@ def test_there_may_be_more_phrases_than_places_in_the_beam() -> None:
     assert satisfies(found[0].ids, phrases)
 
 
-def test_the_same_phrase_twice_is_said_twice() -> None:
-    model = random_model(3, vocab_size=VOCAB)
-    (found,) = constrained_beam_search(problem([model]), config(6), [2 * [phrase((D, C))]])
+def test_the_same_phrase_twice_is_said_twice_and_takes_no_place_twice() -> None:
+    task = problem([random_model(3, vocab_size=VOCAB)])
+
+    def step(tokens: torch.Tensor, state: Prefixes) -> tuple[torch.Tensor, Prefixes]:
+        logits, state = task.step(tokens, state)
+        (prefixes,) = state.decoded
+        assert len(set(prefixes)) == len(prefixes)
+        return logits, state
+
+    watched = replace(task, step=step)
+    (found,) = constrained_beam_search(watched, config(6), [2 * [phrase((D, C))]])
     assert satisfies(found[0].ids, 2 * [phrase((D, C))])
 
 
@@ -195,10 +247,9 @@ def test_a_phrase_that_is_improbable_everywhere_is_not_put_off_until_the_end() -
         return [-math.inf, -math.inf, -math.inf, end, again, begun, -9.0, -9.0]
 
     phrases = [phrase((B, C, D))]
-    for beam_size in (4, 8):
+    for beam_size in (2, 3, 4, 8):
         (found,) = constrained_beam_search(problem([model]), config(beam_size, limit=20), [phrases])
-        assert found[0].ids.count(A) == 4
-        assert found[0].log_probability > -29.0
+        assert found[0].ids == (A, A, A, B, C, D, A)
 
 
 def test_no_translation_comes_twice() -> None:

@@ -54,13 +54,22 @@ def phrases(*tokens: tuple[int, ...]) -> list[Phrase]:
 
 
 REQUIRED = [phrases((9, 5)), phrases((7,), (4,)), [], phrases((6, 6))]
+STRICT = [
+    [
+        Phrase(
+            spellings=(Spelling((9, 5), not_after=frozenset({BOS, 4, 5, 7, 8, 9, 10})),),
+            not_before=frozenset({4, 6, 8, 11}),
+            only_behind=frozenset({7, 10}),
+        )
+    ]
+] * 4
 
 
 @pytest.mark.parametrize("prefixes", [None, [[5], [6], [7], [UNK]]], ids=["free", "begun"])
 @pytest.mark.parametrize(
     ("config", "required"),
-    [*((config, None) for config in SEARCHES), (SEARCHES[1], REQUIRED)],
-    ids=["greedy", "beam", "samples", "phrases"],
+    [*((config, None) for config in SEARCHES), (SEARCHES[1], REQUIRED), (SEARCHES[1], STRICT)],
+    ids=["greedy", "beam", "samples", "phrases", "strict phrases"],
 )
 def test_lists_of_the_whole_vocabulary_change_nothing(
     config: SearchConfig,

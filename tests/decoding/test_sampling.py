@@ -2,10 +2,11 @@
 
 import math
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 import torch
-from tests.decoding.table_model import problem, random_model
+from tests.decoding.table_model import Prefixes, problem, random_model
 
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.sampling import draw_tokens, sample
@@ -50,11 +51,44 @@ def test_the_nucleus_is_the_fewest_tokens_that_are_probable_enough() -> None:
     assert certain == {1: 1.0}
 
 
-def test_the_largest_noise_still_draws_a_possible_token() -> None:
+def test_noise_that_is_rounded_up_to_one_still_draws_a_possible_token() -> None:
     log_probabilities = torch.tensor([[0.0, -math.inf, -math.inf]])
-    largest = torch.tensor([1.0]).nextafter(torch.tensor([0.0]))
+    rounded = torch.ones(1)
 
-    assert draw_tokens(log_probabilities, largest, SearchConfig(sampling_temperature=1.0)) == 0
+    assert draw_tokens(log_probabilities, rounded, SearchConfig(sampling_temperature=1.0)) == 0
+
+
+def test_a_border_between_two_tokens_belongs_to_the_second() -> None:
+    equal, half = torch.tensor([[0.5, 0.5]]).log(), torch.tensor([0.5])
+
+    assert draw_tokens(equal, half, SearchConfig(sampling_temperature=1.0)) == 1
+    # The first is probable enough to be a nucleus alone.
+    assert draw_tokens(equal, half, SearchConfig(sampling_temperature=1.0, top_p=0.5)) == 0
+
+
+def test_a_sample_goes_on_from_its_own_beginning_as_it_did() -> None:
+    model = random_model(1, vocab_size=9)
+    config = SearchConfig(sampling_temperature=1.0)
+    ((drawn,),) = sample(problem([model], source_lengths=[5]), config)
+
+    begun = problem([model], source_lengths=[5], prefixes=[drawn.ids[:2]])
+
+    assert len(drawn.ids) > 3
+    assert sample(begun, config)[0][0].ids == drawn.ids
+
+
+def test_no_step_is_computed_once_all_samples_have_ended() -> None:
+    task = problem([random_model(1, vocab_size=9)], source_lengths=[5])
+    asked = []
+
+    def step(tokens: torch.Tensor, state: Prefixes) -> tuple[torch.Tensor, Prefixes]:
+        asked.append(tokens)
+        return task.step(tokens, state)
+
+    (found,) = sample(replace(task, step=step), SearchConfig(sampling_temperature=1.0, n_best=5))
+
+    lengths = [len(hypothesis.token_log_probabilities) for hypothesis in found]
+    assert len(asked) == max(lengths) > min(lengths)
 
 
 def test_a_seed_gives_a_sentence_the_same_samples_in_every_batch() -> None:
@@ -65,6 +99,8 @@ def test_a_seed_gives_a_sentence_the_same_samples_in_every_batch() -> None:
     together = sample(problem([second, first], source_lengths=[2, 5]), config)[1]
 
     assert together == alone
+    as_tuple = replace(problem([first]), sources=[(7,) * 5])
+    assert sample(as_tuple, config)[0] == alone
     assert len({hypothesis.ids for hypothesis in alone}) > 1
 
 
