@@ -323,12 +323,25 @@ def test_many_states_are_judged_as_few_are(
         assert few == pytest.approx(many, abs=1e-5)
 
 
+def test_in_half_precision_a_translation_is_judged_in_single_precision(
+    transformer: Transformer,
+) -> None:
+    engine = PyTorchEngine(transformer, SPECIAL, dtype=torch.bfloat16)
+    (judged,) = engine.log_probabilities([[9, 10]], [[5, 6, 7]])
+
+    values = torch.tensor(judged)
+    assert not torch.equal(values.bfloat16().float(), values)
+
+
 def test_a_sentence_without_tokens_gets_an_empty_translation(transformer: Transformer) -> None:
     engine = PyTorchEngine(transformer, SPECIAL)
 
     assert engine.search([[], []], SearchConfig()) == [[EMPTY], [EMPTY]]
     assert engine.search([], SearchConfig()) == []
     assert engine.search(SOURCES, SEARCHES[1])[SOURCES.index([])] == [EMPTY]
+    begun = engine.search([[], [5]], SEARCHES[1], prefixes=[(6,), (6,)])
+    assert begun[0] == [EMPTY]
+    assert begun[1][0].ids[0] == 6
 
 
 def test_the_length_limit_is_each_sentences_own(transformer: Transformer) -> None:
@@ -351,7 +364,9 @@ def test_searching_leaves_a_model_in_training_as_it_was(transformer: Transformer
     engine = PyTorchEngine(transformer, SPECIAL, dtype=torch.bfloat16)
 
     engine.search(SOURCES, SEARCHES[1])
+    PyTorchEngine(transformer, SPECIAL).search(SOURCES, SEARCHES[1])
 
+    assert not engine_module._SEARCHES  # what is in there is kept in memory
     assert transformer.training
     assert all(
         before.dtype == after.dtype and torch.equal(before, after)
@@ -448,27 +463,30 @@ def test_a_gpu_is_given_more_texts_at_once(transformer: Transformer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("beam_size", "in_cache", "expected"),
+    ("config", "given", "in_cache", "expected"),
     [
-        (1, 2**13, 2**13),
-        (1, 2**10, 2**13),  # as many as ever, though not all stay there
-        (4, 2**10, 2**11),
-        (4, 2**12, 2**12),
-        (4, 2**16, 2**13),
-        (8, 2**16, 2**12),
+        (SearchConfig(beam_size=1), None, 2**13, 2**13),
+        (SearchConfig(beam_size=1), None, 2**10, 2**13),  # as ever, though not all stay there
+        (SearchConfig(), None, 2**10, 2**11),
+        (SearchConfig(), None, 2**12, 2**12),
+        (SearchConfig(), None, 2**16, 2**13),
+        (SearchConfig(beam_size=8), None, 2**16, 2**12),
+        (SearchConfig(sampling_temperature=1.0, n_best=8), None, 2**16, 2**12),
+        (SearchConfig(), 2**10, 2**16, 2**8),  # no more than was asked for
     ],
 )
 def test_a_cpu_has_more_sentences_at_once_if_its_cache_holds_them(
     transformer: Transformer,
     monkeypatch: pytest.MonkeyPatch,
-    beam_size: int,
+    config: SearchConfig,
+    given: int | None,
     in_cache: int,
     expected: int,
 ) -> None:
     bytes_per_token = 2 * 2 * 12 * 4  # keys and values, blocks, d_model, float32
     monkeypatch.setattr(engine_module, "CACHE", in_cache * bytes_per_token)
     monkeypatch.setattr(torch, "get_num_threads", lambda: 1)  # several share what there is
-    engine, asked = PyTorchEngine(transformer, SPECIAL), []
+    engine, asked = PyTorchEngine(transformer, SPECIAL, tokens_per_batch=given), []
 
     def pose(sources: Sequence[Sequence[int]], *rest: object) -> object:
         asked.append(sum(len(source) + 1 for source in sources))
@@ -476,7 +494,7 @@ def test_a_cpu_has_more_sentences_at_once_if_its_cache_holds_them(
 
     monkeypatch.setattr(engine, "_pose", pose)
     with pytest.raises(ValueError, match="how many are searched at once"):
-        engine.search([[5] * 31] * 20 * (expected // 32), SearchConfig(beam_size=beam_size))
+        engine.search([[5] * 31] * 20 * (expected // 32), config)
 
     assert asked == [expected]
 

@@ -67,3 +67,7 @@ def test_dropout_acts_on_the_hidden_layer() -> None:
     kept = hidden != 0
     torch.testing.assert_close(hidden[kept], 2 * expected[kept], atol=1e-5, rtol=0)
     assert 0.48 < kept[expected > 0].float().mean() < 0.52
+
+    nn.init.ones_(layer.narrow.weight)  # of the sums of what is kept, none is dropped again
+    sums = layer(x)
+    torch.testing.assert_close(sums, sums[..., :1].expand_as(sums))
