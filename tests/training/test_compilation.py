@@ -15,6 +15,8 @@ from dragoman.errors import DragomanError
 from dragoman.training.compilation import require_compiler
 from dragoman.training.config import TrainingConfig
 
+pytestmark = pytest.mark.timeout(900)  # on a busy machine, compiling takes long
+
 TOLERANCE = {"float32": 1e-6, "bfloat16": 1e-2}
 """Relative, of a loss. Compiled blocks turn queries and keys by the equation, which rounds in other
 places."""
