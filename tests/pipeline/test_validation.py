@@ -48,9 +48,14 @@ def mean_cross_entropy(validator: Validator, transformer: Transformer) -> float:
 def test_the_loss_is_the_mean_surprise_of_a_target_token(
     make_recipe: MakeRecipe, tmp_path: Path
 ) -> None:
-    validator, objective = build(make_recipe(model__dropout=0.4), tmp_path)
+    recipe = make_recipe(
+        model__dropout=0.4, batching__tokens_per_update=20, batching__max_tokens_per_micro_batch=14
+    )
+    validator, objective = build(recipe, tmp_path)
 
     validation = validator(objective, False)
+
+    assert validator.batches.epoch(0).num_updates > 1
 
     expected = mean_cross_entropy(validator, objective.transformer)
     assert dict(validation.metrics) == {"loss": pytest.approx(expected, rel=1e-5)}

@@ -69,7 +69,8 @@ def test_chunks_give_the_loss_and_the_gradients_of_the_whole(
         torch.testing.assert_close(gradient, reference, atol=1e-5, rtol=1e-4)
 
 
-def test_without_gradients_the_loss_is_the_same() -> None:
+def test_without_gradients_the_loss_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loss_module, "CHUNK_ROWS", 8)
     states, projection, labels = example(bias=True)
     learnt = projected_cross_entropy(states, projection, labels, smoothing=0.1, padding_id=PAD)
 
@@ -77,6 +78,23 @@ def test_without_gradients_the_loss_is_the_same() -> None:
         judged = projected_cross_entropy(states, projection, labels, smoothing=0.1, padding_id=PAD)
 
     torch.testing.assert_close(judged, learnt.detach())
+
+
+def test_the_loss_of_a_label_without_any_probability_is_finite_and_its_gradient_exact() -> None:
+    """Its probability is smaller than all numbers that single precision has."""
+    states = torch.tensor([[[200.0]]], requires_grad=True)
+    projection = nn.Linear(1, 2, bias=False)
+    with torch.no_grad():
+        projection.weight.copy_(torch.tensor([[1.0], [0.0]]))
+
+    loss = projected_cross_entropy(
+        states, projection, torch.tensor([[1]]), smoothing=0.0, padding_id=-1
+    )
+    loss.backward()
+
+    assert 87 < loss.item() < math.inf
+    assert states.grad is not None
+    assert states.grad.item() == 1.0  # probabilities 1 and 0, minus the label, times the rows
 
 
 def test_bf16_products_stay_near_fp32() -> None:
