@@ -62,6 +62,26 @@ def test_matrices_are_updated_as_each_would_be_alone() -> None:
     torch.testing.assert_close(together, alone)
 
 
+def test_adamw_has_the_averages_and_the_epsilon_of_the_recipe() -> None:
+    """Kingma and Ba 2015, algorithm 1, for two updates."""
+    model = transformer()
+    config = TrainingConfig(adam_betas=(0.5, 0.75), adam_epsilon=0.25)
+    optimizers = build_optimizers(model, config)
+    expected = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
+    mean = square = 0.0
+
+    for update, gradient in enumerate((1.0, 3.0), start=1):
+        for parameter in model.parameters():
+            parameter.grad = torch.full_like(parameter, gradient)
+        optimizers.step(0.1)
+        mean, square = 0.5 * mean + 0.5 * gradient, 0.75 * square + 0.25 * gradient**2
+        root = (square / (1 - 0.75**update)) ** 0.5
+        for weight in expected.values():
+            weight.sub_(0.1 * mean / (1 - 0.5**update) / (root + 0.25))
+
+    torch.testing.assert_close(dict(model.named_parameters()), expected)
+
+
 def test_gradients_are_kept_where_recordings_write_them() -> None:
     matrix = nn.Parameter(torch.ones(3, 4))
     optimizers = Optimizers(
