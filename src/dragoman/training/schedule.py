@@ -25,8 +25,7 @@ def _after_warmup(update: int, config: TrainingConfig) -> float:
     if config.schedule == "inverse_square_root":
         return math.sqrt(max(config.warmup_updates, 1) / update)
     # One update more than there are, so that the last one still learns.
-    decay = max(config.updates + 1 - config.warmup_updates, 1)
-    done = min((update - config.warmup_updates) / decay, 1.0)
+    done = (update - config.warmup_updates) / (config.updates + 1 - config.warmup_updates)
     if config.schedule == "cosine":
         return 0.5 * (1.0 + math.cos(math.pi * done))
     if config.schedule == "linear":
