@@ -89,11 +89,13 @@ def test_terms_that_differ_in_case_share_their_translations() -> None:
 def test_the_case_of_the_source_decides_what_is_allowed() -> None:
     assert found_in("the file") == [("file", ("archivio", "Archivio"))]
     assert found_in("THE FILE") == [("FILE", ("archivio", "Archivio", "ARCHIVIO"))]
+    (letter,) = Glossary({"x": ("incognita",)}).find("X and y")
+    assert letter.writings == ("incognita", "Incognita")
 
 
 def test_a_term_may_have_several_translations_and_odd_characters() -> None:
     (found,) = found_in("Log file")
-    assert found[1][:2] == ("registro", "giornale")
+    assert found[1] == ("registro", "giornale", "Registro", "Giornale")
     assert [term for term, _ in found_in("in C++, or")] == ["C++"]
 
 
@@ -117,6 +119,15 @@ def test_protected_text_is_not_translated_by_the_glossary() -> None:
     finder = TermFinder(glossary=GLOSSARY)
     kinds = [term.kind for term in finder.find("The file is at http://a.it/file or %(file)s.")]
     assert kinds == ["glossary", "address", "placeholder"]
+
+
+def test_a_term_may_touch_what_is_protected() -> None:
+    finder = TermFinder(glossary=GLOSSARY)
+    assert [term.kind for term in finder.find("{n}file{m}")] == [
+        "placeholder",
+        "glossary",
+        "placeholder",
+    ]
 
 
 def load(path: Path, *, protects: bool = True) -> Glossary:
@@ -213,13 +224,16 @@ def test_terms_of_any_bounds_stand_beside_each_other() -> None:
     """C is a whole word, C++ is none at its end, and a longer one counts first."""
     glossary = Glossary({name: (name,) for name in ("C", "C++", "-x", "C++ library", "gcc -x")})
 
-    found = glossary.find("C, C++ and a C++ library; Cx, gcc -x, -xc and a -x")
+    text = "C, C++ and a C++ library; Cx, gcc -x, -xc and a -x; C++20, y-x"
 
-    text = "C, C++ and a C++ library; Cx, gcc -x, -xc and a -x"
+    found = glossary.find(text)
+
     assert [text[term.start : term.end] for term in found] == [
         "C",
         "C++",
         "C++ library",
         "gcc -x",
+        "-x",
+        "C++",
         "-x",
     ]

@@ -138,8 +138,11 @@ def test_what_a_search_must_produce_is_found_in_what_it_produces(
                 assert term.key in {found.key for found in find_protected(after)}, after
 
 
-def test_a_share_in_turkish_may_be_written_behind_its_percent_sign(tokenizer: Tokenizer) -> None:
-    finder = TermFinder(languages=("en", "tr"))
+@pytest.mark.parametrize("language", ["tr", "eu", "tr_TR"])
+def test_a_share_in_turkish_may_be_written_behind_its_percent_sign(
+    tokenizer: Tokenizer, language: str
+) -> None:
+    finder = TermFinder(languages=("en", language))
     (term,) = finder.find_protected("50% of it")
     (percent,) = tokenizer.encode("(%")[len(tokenizer.encode("(")) :]
 
