@@ -7,7 +7,7 @@ import torch
 
 from dragoman.model.transformer import Transformer
 from dragoman.pipeline.run import _prepare_text, _validator
-from dragoman.pipeline.validation import Validator
+from dragoman.pipeline.validation import Validator, validation_metrics
 from dragoman.recipe import Recipe
 from dragoman.tokenizers.tokenizer import BOS_ID, EOS_ID, PAD_ID, UNK_ID
 from dragoman.training.display import Display
@@ -86,6 +86,13 @@ def test_a_search_adds_scores_and_samples_of_other_places(
     assert set(validation.metrics) == {"loss", "BLEU", "chrF"}
     sources = [pair.source for pair in validator.pairs]
     assert [sample.source for sample in validation.samples] == [sources[i] for i in (0, 2, 4)]
+
+
+def test_a_validation_scores_as_the_recipe_says(make_recipe: MakeRecipe) -> None:
+    config = validation_metrics(make_recipe(evaluation__tokenize="char", evaluation__seed=1))
+
+    assert (config.tokenize, config.seed) == ("char", 1)
+    assert (config.metrics, config.bootstrap_samples) == (("BLEU", "chrF"), 0)
 
 
 def prefer_unknown(transformer: Transformer) -> None:
