@@ -17,6 +17,7 @@ from dragoman.device import (
     compute_in_one_thread,
     device_name,
     has_fast_bf16,
+    keep_to_share_of_time,
     num_cpus,
     share_of_time,
 )
@@ -50,6 +51,22 @@ def test_the_time_of_a_container_is_that_of_the_smallest_group_around_it(
         (groups / name / "cpu.max").write_text(f"{limit}\n")
 
     assert share_of_time(own, groups) == share
+
+
+@pytest.mark.parametrize(
+    ("share", "given", "expected"),
+    [(2.5, None, "3"), (2.5, "5", "5"), (8.0, None, None), (math.inf, None, None)],
+)
+def test_pytorch_gets_as_many_threads_as_there_is_time_for(
+    share: float, given: str | None, expected: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: range(8))
+    monkeypatch.setattr("dragoman.device.share_of_time", lambda: share)
+    monkeypatch.setattr("os.environ", {} if given is None else {"OMP_NUM_THREADS": given})
+
+    keep_to_share_of_time()
+
+    assert os.environ.get("OMP_NUM_THREADS") == expected
 
 
 def test_another_device_has_its_name_in_pytorch() -> None:

@@ -7,6 +7,7 @@ import sys
 import traceback
 from typing import NoReturn
 
+from dragoman.device import keep_to_share_of_time
 from dragoman.exit_codes import FAILED, INTERRUPTED
 
 TUNABLES = "GLIBC_TUNABLES"
@@ -27,6 +28,7 @@ do not get through: it drops them if the interpreter has privileges of its own (
 def main() -> int:
     """Run a command; a process started by `torchrun` ends with it."""
     _begin_again_without_caches()
+    keep_to_share_of_time()
     if "TORCHELASTIC_RUN_ID" in os.environ:
         _run_and_leave()
     return _run()

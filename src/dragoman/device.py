@@ -30,8 +30,11 @@ def num_cpus() -> int:
     of Kubernetes, CPUQuota of systemd). With a thread on each, it would use up its share early in
     each tenth of a second, and stand still for the rest, the network included.
     """
-    seen = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return math.ceil(min(seen, share_of_time()))
+    return math.ceil(min(_num_seen(), share_of_time()))
+
+
+def _num_seen() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def share_of_time(
@@ -122,6 +125,15 @@ def choose_precision(name: Precision, device: "torch.device") -> "torch.dtype":
     if name == "auto":
         name = "bf16" if has_fast_bf16(device) else "fp32"
     return {"fp32": torch.float32, "bf16": torch.bfloat16}[name]
+
+
+def keep_to_share_of_time() -> None:
+    """Let PyTorch have no more threads than `num_cpus`; call it before PyTorch is imported.
+
+    It counts all processors that it sees. Programs that this one starts keep to it, too.
+    """
+    if num_cpus() < _num_seen():
+        os.environ.setdefault("OMP_NUM_THREADS", str(num_cpus()))
 
 
 def sleep_while_waiting() -> None:

@@ -122,6 +122,30 @@ def test_a_training_goes_on_where_it_cannot_begin_again(customisation: str) -> N
     assert done.stderr.startswith("dragoman: recipe.toml: not a TOML file"), done.stderr
 
 
+def test_a_command_has_as_many_threads_as_its_container_has_the_time_of() -> None:
+    Path("sitecustomize.py").write_text(
+        "import atexit, os, dragoman.device\n"
+        "dragoman.device.share_of_time = lambda: 0.5\n"
+        "dragoman.device._num_seen = lambda: 64\n"
+        "atexit.register(lambda: print(os.environ.get('OMP_NUM_THREADS')))\n",
+        "utf-8",
+    )
+    usual = environment()
+    del usual["OMP_NUM_THREADS"]
+    path = os.pathsep.join([str(Path.cwd()), usual["PYTHONPATH"]])
+
+    done = subprocess.run(
+        [sys.executable, "-m", "dragoman", "--version"],
+        env={**usual, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+
+    assert done.stdout.split("\n")[-2:] == ["1", ""]
+
+
 OTHER_PROGRAM = """
 import sys
 from dragoman.__main__ import main
