@@ -357,8 +357,8 @@ def _reasons(
         f"model: {candidate.preset}, {candidate.parameters:,} parameters; "
         f"{_why_no_larger(chosen, text, seen)}",
         f"length: {updates:,} updates of {update_tokens:,} target tokens, "
-        f"{seen / text.effective_tokens:.1f} times the text, at most {MOST_REPETITIONS}, "
-        f"but {FEWEST_UPDATES} updates at least"
+        f"{seen / text.effective_tokens:.1f} times the text "
+        f"(at most {MOST_REPETITIONS}, unless that is less than {FEWEST_UPDATES} updates)"
         + (
             f"; {seconds_left / 60:,.0f} minutes are left over"
             if seconds_left > LEAST_LEFT_OVER
