@@ -466,6 +466,53 @@ def test_the_journal_names_the_epoch_of_each_update(make_trainer: Any, tmp_path:
     assert written[: len(expected)] == expected[:30]
 
 
+def test_every_update_has_the_learning_rate_of_its_number(
+    make_trainer: Any, tmp_path: Path
+) -> None:
+    trainer = make_trainer("run", learning_rate=0.3, warmup_updates=3)
+
+    trainer.run()
+
+    events = read_journal(tmp_path / "run" / "journal.jsonl")
+    rates = [event["learning_rate"] for event in events if event["event"] == "update"]
+    rising, falling = [0.1, 0.2, 0.3], [0.3 * math.sqrt(3 / number) for number in range(4, 13)]
+    assert rates == pytest.approx(rising + falling)
+    used = {group["lr"] for each in trainer.optimizers.members for group in each.param_groups}
+    assert used == {rates[-1]}
+
+
+def test_each_update_draws_by_itself_and_otherwise_in_a_run_with_another_seed(
+    make_trainer: Any,
+) -> None:
+    class Noting(Display):
+        def progress(self, update: int, total: int, loss: float, tokens_per_second: float) -> None:
+            drawn_from.append(torch.initial_seed())
+
+    drawn_from: list[int] = []
+    for seed in (5, 6):
+        trainer = make_trainer(f"run-{seed}", display=Noting())
+        trainer.batches.seed = seed
+        trainer.run()
+
+    assert len(set(drawn_from)) == 2 * 12
+
+
+def test_the_time_of_a_run_is_that_of_all_its_updates(make_trainer: Any, tmp_path: Path) -> None:
+    make_trainer("run", display=StopAfter(5)).run()
+    resumed = make_trainer("run")
+    resumed.resume()
+    resumed.run()
+
+    events = read_journal(tmp_path / "run" / "journal.jsonl")
+    updates = [event for event in events if event["event"] == "update"]
+    totals = [0, *(update["tokens"] for update in updates)]
+    seconds = [
+        (total - before) / update["tokens_per_second"]
+        for (before, total), update in zip(itertools.pairwise(totals), updates, strict=True)
+    ]
+    assert resumed.progress.seconds == pytest.approx(sum(seconds), rel=0.1)
+
+
 def test_progress_can_be_written_as_json(make_trainer: Any) -> None:
     trainer = make_trainer("run")
     trainer.run()
@@ -523,16 +570,21 @@ def test_a_batch_that_breaks_the_numbers_is_named(make_trainer: Any) -> None:
     assert all(tensor.isfinite().all() for tensor in weights(again).values())
 
 
-def test_the_best_checkpoint_and_the_mean_of_the_last_are_candidates(make_trainer: Any) -> None:
-    trainer = make_trainer("run", average_checkpoints=2, keep_checkpoints=2, ema_decay=0.0)
+@pytest.mark.parametrize(("ema_decay", "judged"), [(0.0, "weights"), (0.9, "average")])
+def test_the_best_checkpoint_and_the_mean_of_the_last_are_candidates(
+    make_trainer: Any, ema_decay: float, judged: str
+) -> None:
+    """Checkpoints are averaged by their weights, although the best is a moving average already."""
+    trainer = make_trainer("run", average_checkpoints=2, keep_checkpoints=2, ema_decay=ema_decay)
     trainer.run()
 
     candidates = dict(trainer.candidates())
 
-    assert list(candidates) == [
-        f"update {trainer.progress.best_update}",
-        "mean of updates 8, 12",
-    ]
+    best = trainer.progress.best_update
+    assert list(candidates) == [f"update {best}", "mean of updates 8, 12"]
+    saved = trainer.checkpoints.load(best).tensors[judged]
+    for name, weight in candidates[f"update {best}"].items():
+        assert torch.equal(weight, saved[name]), name
     last = trainer.checkpoints.load(12).tensors["weights"]
     before = trainer.checkpoints.load(8).tensors["weights"]
     for name, mean in candidates["mean of updates 8, 12"].items():
