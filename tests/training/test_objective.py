@@ -1,6 +1,6 @@
 """The loss is computed in the number format that is asked for, and the weights stay in fp32."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 import torch
@@ -17,7 +17,7 @@ Tied = Literal["all", "target", "none"]
 
 
 def objective(
-    dtype: torch.dtype, *, tied: Tied = "all", bias: bool = False, r_drop: float = 0.0
+    dtype: torch.dtype, *, tied: Tied = "all", bias: bool = False, **settings: Any
 ) -> Objective:
     torch.manual_seed(2)
     config = TransformerConfig(
@@ -31,7 +31,7 @@ def objective(
         projection_bias=bias,
     )
     model = Transformer(config, source_vocab_size=VOCAB, target_vocab_size=VOCAB, padding_id=PAD)
-    return build_objective(model, TrainingConfig(r_drop=r_drop), dtype)
+    return build_objective(model, TrainingConfig(**settings), dtype)
 
 
 def sentences() -> tuple[Tensor, Tensor]:
@@ -109,3 +109,30 @@ def test_what_is_computed_in_bf16_is_bf16() -> None:
     computing(*sentences())
 
     assert seen == [(torch.bfloat16, torch.bfloat16)] * 4
+
+
+def test_the_gradients_of_the_projection_are_not_rounded_to_bf16() -> None:
+    computing = objective(torch.bfloat16, tied="none", bias=True)
+
+    computing(*sentences()).backward()
+
+    for name, weight in computing.transformer.projection.linear.named_parameters():
+        assert weight.grad is not None
+        assert not torch.equal(weight.grad, weight.grad.bfloat16().float()), name
+
+
+@pytest.mark.parametrize("r_drop", [0.0, 1e-9])
+def test_labels_are_smoothed_in_training_only_as_much_as_the_settings_say(r_drop: float) -> None:
+    computing = objective(torch.float32, label_smoothing=0.3, r_drop=r_drop)
+    source, target = sentences()
+    logits = computing.transformer(source, target[:, :-1]).flatten(0, 1)
+    expected = [
+        loss_module.label_smoothed_cross_entropy(
+            logits, target[:, 1:].flatten(), smoothing=smoothing, padding_id=PAD
+        )
+        for smoothing in (0.3, 0.0)
+    ]
+
+    trained, validated = computing.train()(source, target), computing.eval()(source, target)
+
+    torch.testing.assert_close([trained, validated], expected)
