@@ -316,5 +316,9 @@ def test_what_cannot_be_saved_is_not_begun(tmp_path: Path, monkeypatch: pytest.M
     usage = shutil.disk_usage(tmp_path)._replace(free=1_000_000)
     monkeypatch.setattr("shutil.disk_usage", lambda _: usage)
 
-    with pytest.raises(CheckpointError, match=r"needs 1\.1 MiB and 1\.0 MiB are free; make space"):
+    message = r"needs 1\.1 MiB and 1\.0 MiB are free; make space"
+    with pytest.raises(CheckpointError, match=message):
         Checkpoints(tmp_path).require_space(1_000_000)
+    with pytest.raises(CheckpointError, match=message):
+        Checkpoints(tmp_path).save(1, {"weights": {"a": torch.zeros(250_000)}}, {})
+    assert not any(tmp_path.iterdir())
