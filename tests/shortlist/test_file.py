@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from safetensors.numpy import save as safetensors
+from tests.untrained import save_transformer, untrained
 from tests.visualisation.small_model import WORDS, save_small_model
 
 from dragoman.durable import checksum
@@ -15,6 +17,9 @@ from dragoman.model_directory.description import DESCRIPTION_NAME
 from dragoman.shortlist.coverage import Coverage
 from dragoman.shortlist.file import SHORTLIST_NAME, load_shortlist, save_shortlist
 from dragoman.shortlist.shortlist import Shortlist
+from dragoman.tokenizers.config import TokenizerConfig
+from dragoman.tokenizers.pair import TokenizerPair
+from dragoman.tokenizers.words import WordTokenizer
 
 COVERAGE = Coverage(pairs=9, tokens=0.98765, sentences=0.5, mean_length=123.456)
 VOCAB = 4 + len(WORDS)
@@ -31,6 +36,11 @@ def made_up(**changes: Any) -> Shortlist:
 def save(directory: ModelDirectory, shortlist: Shortlist) -> ModelDirectory:
     save_shortlist(directory, shortlist, text="train", pairs=1000, coverage=COVERAGE)
     return ModelDirectory(directory.path)
+
+
+def tensors(*names: str) -> bytes:
+    whole = {"rare": made_up().frequent, **vars(made_up())}
+    return safetensors({name: whole[name] for name in names})
 
 
 @pytest.fixture
@@ -81,16 +91,41 @@ def test_a_lost_file_is_named(model: ModelDirectory) -> None:
         load_shortlist(directory)
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"not tensors at all", "not a safetensors file, or a damaged one"),
+        (tensors("frequent"), "not a shortlist for the vocabularies of this model"),
+        (tensors("frequent", "translations", "rare"), "not a shortlist for the vocabularies"),
+    ],
+    ids=["no tensors", "too few", "too many"],
+)
 def test_what_is_no_shortlist_is_refused_though_its_checksum_is_right(
-    model: ModelDirectory,
+    model: ModelDirectory, content: bytes, message: str
 ) -> None:
     save(model, made_up())
     path, description = model.path / SHORTLIST_NAME, model.path / DESCRIPTION_NAME
     before = checksum(path)
-    path.write_bytes(b"not tensors at all")
+    path.write_bytes(content)
     description.write_text(description.read_text().replace(before, checksum(path)))
-    with pytest.raises(ModelError, match="not a safetensors file, or a damaged one"):
+    with pytest.raises(ModelError, match=message):
         load_shortlist(ModelDirectory(model.path))
+
+
+def test_a_row_is_for_a_token_of_the_source_and_holds_tokens_of_the_target(tmp_path: Path) -> None:
+    tokenizers = TokenizerPair(WordTokenizer(["cat"]), WordTokenizer(["un", "gatto", "nero"]))
+    directory = save_transformer(
+        tmp_path,
+        untrained(tokenizers, tied_embeddings="target"),
+        tokenizers,
+        TokenizerConfig(kind="words", joint=False),
+    )
+    rows = np.full((5, 2), 6, dtype=np.int32)
+    shortlist = Shortlist(frequent=np.array([3, 6], dtype=np.int32), translations=rows)
+
+    loaded = load_shortlist(save(directory, shortlist))
+
+    assert loaded.translations.tolist() == rows.tolist()
 
 
 @pytest.mark.parametrize(
