@@ -1,13 +1,17 @@
 """Only good translations are taught, and all that is left out is counted."""
 
 import json
+import math
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
+from tests.visualisation.small_model import save_small_model
 
+from dragoman.corpora.config import CleaningConfig, CorporaConfig, CorpusConfig
 from dragoman.corpora.text_file import CorpusError
-from dragoman.distillation.text import write_pairs
+from dragoman.distillation import text as text_module
+from dragoman.distillation.text import write_pairs, write_sources
 
 GOOD = {"text": "Un gatto.", "finished": True, "faults": []}
 
@@ -100,3 +104,68 @@ def test_a_teacher_without_one_good_translation_teaches_nobody(tmp_path: Path) -
         write_pairs(translations, [(tmp_path / "pairs.tsv", 10)])
 
     assert not (tmp_path / "pairs.tsv").exists()
+
+
+class Taught(NamedTuple):
+    """What is made of lines of pairs for a teacher."""
+
+    sources: list[str]
+    counts: list[int]
+    said: list[str]
+
+
+def taught(folder: Path, *corpora: list[str], **cleaning: Any) -> Taught:
+    """Choose sources for a teacher of a few words, that has seen at most 12 of them at once."""
+    teacher = save_small_model(folder / "teacher")
+    train = []
+    for number, sources in enumerate(corpora):
+        path = folder / f"{number}.tsv"
+        path.write_text("".join(f"{source}\t{i}\n" for i, source in enumerate(sources)))
+        train.append(CorpusConfig(path=str(path)))
+    said: list[str] = []
+    config = CleaningConfig(max_length_ratio=math.inf, **cleaning)
+    path = folder / "sources.txt"
+    counts = write_sources(path, teacher, CorporaConfig(train=tuple(train)), config, said.append)
+    assert not path.with_name("sources.txt.pairs").exists()
+    return Taught(path.read_text().splitlines(), counts, said)
+
+
+def test_a_teacher_translates_each_source_once_that_is_not_longer_than_what_it_has_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text_module, "ENCODED_AT_ONCE", 2)
+    longest = "the " * 11 + "cat"
+
+    sources, counts, said = taught(
+        tmp_path,
+        ["a cat", "a dog", "a cat", longest, f"{longest} sees", f"the {longest}", "a dog"],
+        ["a dog", "a table", f"{longest} because"],
+    )
+
+    assert sources == ["a cat", "a dog", longest, "a table"]
+    assert counts == [3, 1]
+    assert said[-2:] == [
+        "3 sources that repeat others left out",
+        "3 sources with more than 12 tokens left out",
+    ]
+
+
+def test_a_source_that_may_repeat_is_translated_each_time(tmp_path: Path) -> None:
+    sources, counts, said = taught(tmp_path, ["a cat", "a dog", "a cat"], drop_duplicates=False)
+
+    assert (sources, counts) == (["a cat", "a dog", "a cat"], [3])
+    assert not any("left out" in message for message in said)
+
+
+def test_a_corpus_of_which_no_source_is_left_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match=r"^1: all sources repeat others or have more tokens"):
+        taught(tmp_path, ["a cat", "a dog"], ["a dog", "the " * 13])
+
+
+def test_a_teacher_without_one_good_translation_of_a_corpus_does_not_teach_that(
+    tmp_path: Path,
+) -> None:
+    translations = write(tmp_path / "translations.jsonl", {}, {"faults": ["is empty"]})
+
+    with pytest.raises(CorpusError, match=r"every translation for 2\.tsv has a fault"):
+        write_pairs(translations, [(tmp_path / "1.tsv", 1), (tmp_path / "2.tsv", 1)])
