@@ -68,6 +68,8 @@ def test_abbreviations_and_numbers_end_no_sentence(
         ("en", ["Use .NET and C# here."]),
         ("en", ["Your site.%2$s Foo.Bar() and /home/.Xauthority"]),
         ("en", ["See README.Debian, GMAIL.COM and the .ICC or Authorize.Net."]),
+        ("en", ["asp.Net is old. ", "We know."]),
+        ("en", ["The cat sat.", "I saw it."]),
         ("en", ["It works. [1]", " Then it does not."]),
         (
             "en",
@@ -175,6 +177,7 @@ def test_what_is_too_long_is_cut_behind_sentences_then_clauses(pieces: list[str]
     text = "".join(pieces)
 
     assert cut_to_fit(text, Letters([]), limit=len(text) - 1) == pieces
+    assert cut_to_fit(text, Letters([]), limit=len(text)) == [text]
 
 
 @pytest.mark.timeout(20)  # seconds; in quadratic time it would be minutes

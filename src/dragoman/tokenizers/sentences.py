@@ -153,7 +153,7 @@ def _is_end(before: str, after: str) -> bool:
     if not word.isalnum() or not first.isupper():
         return word.isalnum()
     begun = re.split(r"[\s,;:!?]|\.(?:\s|$)", following, maxsplit=1)[0]
-    is_capital = begun == "I" or (begun.isalpha() and begun.istitle())
+    is_capital = begun.isalpha() and begun.istitle()
     return word == word.lower() and bool(earlier) and is_capital
 
 
