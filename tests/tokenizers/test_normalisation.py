@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dragoman.tokenizers.normalisation import normalise
+from dragoman.tokenizers.normalisation import normalise, visible
 
 
 @pytest.mark.parametrize(
@@ -18,6 +18,7 @@ from dragoman.tokenizers.normalisation import normalise
         ("a\u200bb", "a\u200bb"),  # a zero-width space is no white space in Unicode
         ("\ud83d\ude00", "\ufffd\ufffd"),  # two lone surrogates, not a pair
         ("a\0b\uffffc", "a\ufffdb\ufffdc"),
+        ("a\0b", "a\ufffdb"),
         ("👩\u200d🚀", "👩\u200d🚀"),
         ("</s> ▁", "</s> ▁"),
     ],
@@ -30,3 +31,14 @@ def test_a_text_is_written_in_its_normal_form(text: str, normal: str) -> None:
 @example("\u0301 \u0344\u1100\u1161")
 def test_the_normal_form_is_its_own_normal_form(text: str) -> None:
     assert normalise(normalise(text)) == normalise(text)
+
+
+@pytest.mark.parametrize("mark", "\xad\u061c\u200b\u200e\u200f\u202a\u202e\u2060\u2066\u2069\ufeff")
+def test_a_mark_that_nobody_sees_is_left_out(mark: str) -> None:
+    assert visible(f"a{mark}b") == "ab"
+
+
+def test_what_joins_letters_is_part_of_a_word() -> None:
+    text = "\u0645\u06cc\u200c\u062e \u0915\u094d\u200d"
+
+    assert visible(text) == text

@@ -75,6 +75,7 @@ def test_fresh_processes_draw_the_same_with_one_seed(
 @given(text=st.text(st.characters() | st.sampled_from("the cat ▁dogsß")), seed=st.integers(0))
 @example(text="▁\uffff▁ \u2581\u0301", seed=0)
 @example(text="日本語のテキスト " * 30, seed=1)
+@example(text="the <0x41> <s>", seed=0)  # which look like bytes and control pieces
 def test_every_draw_is_the_same_text_without_special_ids(
     subwords: SentencePieceTokenizer, text: str, seed: int
 ) -> None:

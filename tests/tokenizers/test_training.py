@@ -95,11 +95,20 @@ def test_a_rare_word_is_unknown(tmp_path: Path) -> None:
 
 
 def test_the_most_frequent_words_are_kept(tmp_path: Path) -> None:
-    config = TokenizerConfig(kind="words", vocab_size=6, min_frequency=1)
+    config = TokenizerConfig(kind="words", vocab_size=7, min_frequency=1)
 
-    words = train_tokenizers(config, lambda: [("b c c a", "b c d")], tmp_path).source
+    words = train_tokenizers(config, lambda: [("d b c c", "b c a")], tmp_path).source
 
-    assert words.pieces(range(4, words.vocab_size)) == ["c", "b"]
+    assert words.pieces(range(4, words.vocab_size)) == ["c", "b", "a"]  # a before d, once each
+
+
+def test_a_word_list_that_folds_case_knows_capitals(tmp_path: Path) -> None:
+    config = TokenizerConfig(kind="words", lowercase=True, min_frequency=2)
+
+    train_tokenizers(config, lambda: [("The cat", "the Cat")], tmp_path)
+
+    words = TokenizerPair.load(tmp_path, "words").source
+    assert words.pieces(words.encode("THE CAT")) == ["the", "cat"]
 
 
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])
@@ -187,8 +196,13 @@ def test_the_vocabulary_grows_with_the_text_and_is_bounded() -> None:
 def test_text_that_nobody_chose_a_size_for_gets_the_automatic_one(tmp_path: Path) -> None:
     syllables = [a + b + c for a in "bcdfg" for b in "aeiou" for c in "lmnrst"]
     words = [a + b for a in syllables for b in syllables[::7]]
-    text = [(" ".join(words[i::50]), "") for i in range(50)]
+    text = [(" ".join(words[i::50]), " ".join(words[i::150])) for i in range(50)]
+    characters = [sum(map(len, side)) for side in zip(*text, strict=True)]
 
-    tokenizer = train_tokenizers(TokenizerConfig(kind="bpe"), lambda: text, tmp_path).source
+    joint = train_tokenizers(TokenizerConfig(kind="bpe"), lambda: text, tmp_path)
+    separate = train_tokenizers(TokenizerConfig(kind="bpe", joint=False), lambda: text, tmp_path)
 
-    assert tokenizer.vocab_size == automatic_vocab_size(sum(len(source) for source, _ in text))
+    assert joint.source.vocab_size == automatic_vocab_size(sum(characters))
+    sizes = [separate.source.vocab_size, separate.target.vocab_size]
+    assert sizes == list(map(automatic_vocab_size, characters))
+    assert len(set(sizes)) == 2
