@@ -108,6 +108,22 @@ def test_what_does_not_touch_the_weights_may_change(
     assert tomllib.loads((tmp_path / "recipe.toml").read_text()) == to_table(changed)
 
 
+def test_a_run_that_is_older_than_a_setting_goes_on_with_its_default(
+    make_recipe: MakeRecipe, tmp_path: Path
+) -> None:
+    recipe = make_recipe()
+    claim(recipe, tmp_path)
+    checkpoint(tmp_path)
+    path = tmp_path / "recipe.toml"
+    now = path.read_text()
+    path.write_text(now.replace("r_drop = 0.0\n", ""))
+    assert path.read_text() != now
+
+    claim(recipe, tmp_path)
+
+    assert path.read_text() == now
+
+
 def test_bleu_stays_as_it_is_where_it_chooses_the_weights(
     make_recipe: MakeRecipe, tmp_path: Path
 ) -> None:

@@ -220,6 +220,13 @@ def test_a_writing_is_not_found_before_a_mark() -> None:
     assert find_term_faults([term], [], "un caffe") == ()
 
 
+def test_a_writing_that_begins_or_ends_in_a_sign_may_touch_a_word() -> None:
+    (term,) = Glossary({"framework": (".NET", "C#")}).find("a framework")
+    assert find_term_faults([term], [], "ASP.NET") == ()
+    assert find_term_faults([term], [], "il C#11") == ()
+    assert find_term_faults([term], [], "ASP.NETTO") == (FAULT_OF_GLOSSARY,)
+
+
 def test_terms_of_any_bounds_stand_beside_each_other() -> None:
     """C is a whole word, C++ is none at its end, and a longer one counts first."""
     glossary = Glossary({name: (name,) for name in ("C", "C++", "-x", "C++ library", "gcc -x")})
