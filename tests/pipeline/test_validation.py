@@ -1,19 +1,26 @@
 """A validation loss is a cross-entropy; translations are those that a user would get."""
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import torch
 
+from dragoman.evaluation.metrics import score
 from dragoman.model.transformer import Transformer
+from dragoman.pipeline.publication import Publisher
 from dragoman.pipeline.run import _prepare_text, _validator
 from dragoman.pipeline.validation import Validator, validation_metrics
 from dragoman.recipe import Recipe
 from dragoman.tokenizers.tokenizer import BOS_ID, EOS_ID, PAD_ID, UNK_ID
+from dragoman.training.averaging import weights_of
 from dragoman.training.display import Display
 from dragoman.training.objective import Loss, Objective
+from dragoman.training.progress import Progress
+from dragoman.translator import Translator
 
-from .conftest import MakeRecipe
+from .conftest import MakeRecipe, sentences, write_lines
 
 
 def build(recipe: Recipe, directory: Path) -> tuple[Validator, Objective]:
@@ -86,6 +93,47 @@ def test_a_search_adds_scores_and_samples_of_other_places(
     assert set(validation.metrics) == {"loss", "BLEU", "chrF"}
     sources = [pair.source for pair in validator.pairs]
     assert [sample.source for sample in validation.samples] == [sources[i] for i in (0, 2, 4)]
+
+
+def test_translations_are_those_that_the_published_model_makes(
+    make_recipe: MakeRecipe, tmp_path: Path
+) -> None:
+    """In the number format of the training, also of a text that is cut for its length."""
+    too_long = f"{'one two three ' * 6}\tuno"
+    paths = {
+        "train": write_lines(tmp_path / "train.tsv", sentences(100, 150)),
+        "validation": write_lines(tmp_path / "held.tsv", [*sentences(200, 229), too_long]),
+    }
+    corpora = {use: [{"path": path}] for use, path in paths.items()}
+    recipe = make_recipe(corpora=corpora, search__beam_size=1, training__search_beam_size=3)
+    run = tmp_path / "run"
+    validator, objective = build(recipe, run)
+    weights = weights_of(objective.transformer)
+    for weight in weights.values():
+        weight.add_(0.6 * torch.randn_like(weight))  # so that it does not always say the same
+    Publisher(recipe, _prepare_text(recipe, run, Display()), run).publish(weights, Progress())
+    sources = [pair.source for pair in validator.pairs]
+    search = replace(recipe.search, beam_size=3)
+
+    formats: dict[Literal["fp32", "bf16"], torch.dtype]
+    formats, found = {"fp32": torch.float32, "bf16": torch.bfloat16}, {}
+    for precision, dtype in formats.items():
+        found[precision] = validator._translate(Objective(objective.loss.eval(), dtype=dtype))
+        translator = Translator(
+            run, engine="pytorch", device="cpu", precision=precision, search=search
+        )
+        assert found[precision] == translator(sources)
+
+    greedy = Translator(run, engine="pytorch", device="cpu", precision="fp32")
+    assert found["fp32"] not in (found["bf16"], greedy(sources))
+    assert len(sources[-1].split()) > recipe.batching.max_length
+    validation = validator(objective, True)
+    translations = [sample.translation for sample in validation.samples]
+    assert translations == found["fp32"][::10]
+    assert len(set(translations)) > 1
+    targets = [pair.target for pair in validator.pairs]
+    for result in score(found["fp32"], targets, validation_metrics(recipe)):
+        assert validation.metrics[result.name] == result.value
 
 
 def test_a_validation_scores_as_the_recipe_says(make_recipe: MakeRecipe) -> None:
