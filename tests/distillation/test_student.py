@@ -166,6 +166,19 @@ def test_what_the_teacher_has_learnt_keeps_its_weight_and_its_case(
     )
 
 
+def test_text_in_the_case_of_other_text_comes_after_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    train = [{"path": "cased.tsv"}, {"path": "shouted.tsv", "truecase": True}]
+    teacher = teacher_of(tmp_path, {**TEACHERS, "corpora": {**TEACHERS["corpora"], "train": train}})
+    cased, shouted = (CorpusConfig(path=f"{name}.tsv") for name in ("cased", "shouted"))
+
+    assert as_learnt(teacher, (cased, shouted)) == (cased, replace(shouted, truecase=True))
+    with pytest.raises(UsageError, match=r"^shouted\.tsv: .* name that text before it"):
+        as_learnt(teacher, (shouted, cased))
+
+
 def test_a_score_that_the_teacher_was_chosen_by_chooses_the_student(tmp_path: Path) -> None:
     teacher = teacher_of(tmp_path, {**TEACHERS, "training": {"metric": "chrF"}})
 
