@@ -7,6 +7,7 @@ import pytest
 from dragoman.alignment.links import (
     AlignmentError,
     GoldAlignment,
+    check_gold,
     error_rate,
     read_gold,
     write_pharaoh,
@@ -68,3 +69,14 @@ def test_an_empty_file_of_links_aligns_no_pair(tmp_path: Path) -> None:
     (tmp_path / "empty").touch()
 
     assert read_gold(tmp_path / "empty") == []
+
+
+@pytest.mark.parametrize(("link", "fits"), [((1, 2), True), ((2, 2), False), ((1, 3), False)])
+def test_a_link_is_to_a_word_that_the_sentences_have(link: tuple[int, int], fits: bool) -> None:
+    aligned, pairs = [gold({link}, set())], [("two words", "three of them")]
+
+    if fits:
+        check_gold(Path("gold.align"), aligned, pairs)
+    else:
+        with pytest.raises(AlignmentError, match=f"1: it links word {link[0]} to word {link[1]}"):
+            check_gold(Path("gold.align"), aligned, pairs)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from dragoman.decoding.phrase import Spelling
 from dragoman.terms.finder import TermFinder
 from dragoman.terms.phrases import Speller
 from dragoman.terms.protected import find_protected
@@ -81,11 +82,51 @@ def test_what_is_glued_in_the_source_may_be_glued_in_the_translation(
     assert all(tokenizer.decode([token]).endswith("%") for token in not_after)  # as in %%(kind)s
 
 
+def test_an_address_that_is_glued_to_a_word_may_be_so_in_the_translation(
+    tokenizer: Tokenizer,
+) -> None:
+    letter = tokenizer.encode("a")[-1]
+    for source, may in (("ahttp://e.it/b", True), ("http://e.it/b", False)):
+        (term,) = find_protected(source)
+        phrase = Speller(tokenizer, TermFinder()).spell(term, source)
+        (behind,) = [each for each in phrase.spellings if each != phrase.spellings[0]]
+        assert (letter not in behind.not_after) == may
+
+
+def test_a_letter_may_follow_what_ends_in_a_bracket(tokenizer: Tokenizer) -> None:
+    (term,) = find_protected("{name}")
+    letter = tokenizer.encode("(a")[-1]
+    assert letter not in Speller(tokenizer, TermFinder()).spell(term, "{name}").not_before
+
+
+def test_no_writing_of_a_term_is_continued(tokenizer: Tokenizer) -> None:
+    term = Term(kind="glossary", start=0, end=1, writings=("C#", "gatto"))
+    letter = tokenizer.encode("(a")[-1]
+    assert letter in Speller(tokenizer, TermFinder()).spell(term, "x").not_before
+
+
+def test_half_of_a_character_may_be_that_of_a_letter(tokenizer: Tokenizer) -> None:
+    (term,) = find_protected("12")
+    first_byte = tokenizer.encode("(\u00df")[-2]
+    assert tokenizer.decode([first_byte]) == "\ufffd"
+    assert first_byte in Speller(tokenizer, TermFinder()).spell(term, "12").not_before
+
+
+def test_a_code_may_not_follow_a_full_stop_before_which_a_digit_may_stand(
+    tokenizer: Tokenizer,
+) -> None:
+    (term,) = find_protected("AB-0009")
+    phrase = Speller(tokenizer, TermFinder()).spell(term, "AB-0009")
+    (behind,) = [each for each in phrase.spellings if each != phrase.spellings[0]]
+    (full_stop,) = tokenizer.encode("a.")[-1:]
+    assert full_stop in behind.not_after
+
+
 def test_whole_words_have_one_spelling() -> None:
     words = WordTokenizer(["il", "gatto", "12"])
     (term,) = find_protected("12")
     phrase = Speller(words, TermFinder()).spell(term, "12")
-    assert {spelling.tokens for spelling in phrase.spellings} == {tuple(words.encode("12"))}
+    assert phrase.spellings == (Spelling(tuple(words.encode("12"))),)
     assert not phrase.not_before
 
 

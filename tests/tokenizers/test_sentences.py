@@ -180,6 +180,15 @@ def test_what_is_too_long_is_cut_behind_sentences_then_clauses(pieces: list[str]
     assert cut_to_fit(text, Letters([]), limit=len(text)) == [text]
 
 
+def test_what_stays_whole_is_cut_off_at_its_nearer_end() -> None:
+    text = "cat {12345678 9} a dog"
+    whole = [(text.index("{"), text.index("}") + 1)]
+
+    pieces = cut_to_fit(text, Letters([]), limit=len(text) - 1, whole=whole)
+
+    assert pieces == ["cat {12345678 9}", " a dog"]
+
+
 @pytest.mark.timeout(20)  # seconds; in quadratic time it would be minutes
 @pytest.mark.parametrize("unit", ["the cat ", "the cat, ", "a", " " * 500 + "a", "。", "。」"])
 def test_a_million_characters_are_cut_in_reasonable_time(unit: str) -> None:
