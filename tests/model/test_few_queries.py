@@ -13,7 +13,8 @@ import torch
 
 from dragoman.model import few_queries
 from dragoman.model.attention import KeysAndValues
-from dragoman.model.few_queries import attend_with_few, is_usable
+from dragoman.model.few_queries import are_few, attend_with_few, is_usable
+from dragoman.model.softmax import REGISTER
 
 KERNEL = """
 import torch
@@ -59,6 +60,38 @@ def test_the_kernel_computes_equation_1_and_hidden_slots_change_no_bit() -> None
     environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
 
     subprocess.run([sys.executable, "-c", KERNEL], env=environment, check=True)
+
+
+class OnGPU(torch.Tensor):
+    """Says that it is on a GPU."""
+
+    is_cuda = True
+
+
+def test_it_takes_few_queries_of_a_search_and_what_it_was_made_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(few_queries, "is_usable", lambda device, dtype, width: True)
+
+    def takes(
+        queries: int = REGISTER - 1,
+        width: int = 64,
+        heads: int = 1,
+        dtype: torch.dtype = torch.half,
+    ) -> bool:
+        given = torch.zeros(2, 3, queries, width, dtype=dtype).as_subclass(OnGPU)
+        return are_few(given, torch.ones(2, heads, 1, 20, dtype=torch.bool))
+
+    assert not takes()  # something may be learnt from it
+    with torch.no_grad():
+        assert takes()
+        assert not takes(queries=REGISTER)
+        assert not takes(width=48)
+        assert not takes(heads=3)
+        assert not takes(dtype=torch.double)
+        assert not are_few(torch.zeros(2, 3, 4, 64), torch.ones(2, 1, 1, 20, dtype=torch.bool))
+        monkeypatch.setattr(few_queries, "is_usable", lambda device, dtype, width: False)
+        assert not takes()
 
 
 def test_what_cannot_be_compiled_is_not_used_and_the_reason_is_told(

@@ -12,6 +12,7 @@ from dragoman.model.positional_encoding import (
     SinusoidTable,
     sinusoids,
 )
+from dragoman.model.rotation import Rotation
 
 POSITIONS, D_MODEL = 11, 8
 CONVENTIONS: list[Convention] = ["interleaved", "marian", "tensor2tensor"]
@@ -51,6 +52,14 @@ def test_equals_its_definition_number_by_number(convention: Convention) -> None:
     table = sinusoids(POSITIONS, D_MODEL, convention)
 
     torch.testing.assert_close(table, expected, atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_two_dimensions_have_one_wavelength(convention: Convention) -> None:
+    angle = torch.arange(POSITIONS)
+
+    expected = torch.stack([angle.sin(), angle.cos()], dim=-1)
+    torch.testing.assert_close(sinusoids(POSITIONS, 2, convention), expected)
 
 
 def test_far_positions_keep_their_digits() -> None:
@@ -109,6 +118,25 @@ def test_the_table_grows_when_a_longer_sequence_comes() -> None:
     torch.testing.assert_close(positions(x)[0], expected[:300])
 
 
+@pytest.mark.parametrize("length", [256, 257])
+def test_the_table_has_a_row_for_the_first_position_beyond_it(length: int) -> None:
+    assert torch.equal(
+        SinusoidTable(D_MODEL, "marian")(length), sinusoids(length, D_MODEL, "marian")
+    )
+
+
+def test_training_may_use_the_table_that_a_search_has_made_longer() -> None:
+    positions, x = RotaryEncoding(D_MODEL), torch.randn(1, 1, 300, D_MODEL, requires_grad=True)
+    with torch.inference_mode():
+        positions.rotation(300)
+
+    rotation = positions.rotation(300)
+    assert isinstance(rotation, Rotation)
+    rotation.equation(x).sum().backward()  # as compiled blocks compute it
+
+    assert x.grad is not None
+
+
 def test_a_thread_that_needs_fewer_rows_at_the_same_time_takes_none_away(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -138,6 +166,12 @@ def test_the_table_keeps_all_its_digits_in_a_model_of_bf16() -> None:
         rotation = positions.rotation(length)
         x = torch.randn(1, 1, length, 16)
         assert torch.equal(rotation(x), RotaryEncoding(16).rotation(length)(x))
+
+
+def test_vectors_of_bf16_stay_so_when_their_positions_are_added() -> None:
+    x = torch.zeros(1, 3, D_MODEL, dtype=torch.bfloat16)
+
+    assert PositionalEncoding(D_MODEL)(x).dtype == torch.bfloat16
 
 
 def test_an_odd_width_is_refused() -> None:

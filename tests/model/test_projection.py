@@ -1,5 +1,6 @@
 """The projection: logits, from a table of its own or a shared one."""
 
+import pytest
 import torch
 from torch import nn
 
@@ -36,3 +37,13 @@ def test_tied_it_is_the_table_itself() -> None:
 def test_it_has_a_bias_only_on_request() -> None:
     assert [name for name, _ in Projection(D_MODEL, VOCAB).named_parameters()] == ["linear.weight"]
     assert Projection(D_MODEL, VOCAB, bias=True).linear.bias.shape == (VOCAB,)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_narrowed_it_gives_the_logits_of_the_tokens_in_their_order(bias: bool) -> None:
+    projection = Projection(D_MODEL, VOCAB, bias=bias)
+    states, tokens = torch.randn(2, 5, D_MODEL), torch.tensor([7, 2, 10])
+
+    found = projection.narrow(tokens)(states)
+
+    torch.testing.assert_close(found, projection(states)[..., tokens])

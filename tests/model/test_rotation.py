@@ -115,3 +115,4 @@ def test_the_encoder_reads_a_source_alike_wherever_it_begins(build: Build) -> No
 def test_heads_of_an_odd_width_are_refused() -> None:
     with pytest.raises(ValueError, match=r"heads of 3 dimensions, which .* cannot turn in pairs"):
         TransformerConfig(d_model=12, num_heads=4, positional_encoding="rotary")
+    assert TransformerConfig(d_model=12, num_heads=4).d_k == 3  # sinusoids do not mind

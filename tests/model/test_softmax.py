@@ -22,22 +22,23 @@ def test_it_is_the_softmax_and_has_its_gradient(length: int) -> None:
     torch.testing.assert_close(ours.grad, plain.grad)
 
 
-@pytest.mark.parametrize(("exporting", "computed"), [(False, REGISTER), (True, 5)])
+@pytest.mark.parametrize("length", [5, REGISTER - 1])
+@pytest.mark.parametrize("exporting", [False, True])
 def test_short_rows_are_filled_up_but_not_in_a_graph_of_any_length(
-    monkeypatch: pytest.MonkeyPatch, exporting: bool, computed: int
+    monkeypatch: pytest.MonkeyPatch, exporting: bool, length: int
 ) -> None:
-    seen: list[int] = []
+    seen: list[tuple[int, torch.dtype]] = []
     plain = torch.Tensor.softmax
 
     def watched(scores: torch.Tensor, **options: Any) -> torch.Tensor:
-        seen.append(scores.size(-1))
+        seen.append((scores.size(-1), options["dtype"]))
         return plain(scores, **options)
 
     monkeypatch.setattr(torch.Tensor, "softmax", watched)
     monkeypatch.setattr(torch.compiler, "is_exporting", lambda: exporting)
 
-    assert softmax(torch.randn(2, 5)).shape == (2, 5)
-    assert seen == [computed]
+    assert softmax(torch.randn(2, length).bfloat16()).shape == (2, length)
+    assert seen == [(length if exporting else REGISTER, torch.float32)]
 
 
 @pytest.mark.parametrize("length", [7, 20, 40])
