@@ -228,6 +228,33 @@ def test_filled_up_only_micro_batches_of_the_longest_shapes_are_not_full(tmp_pat
     assert sum(map(sum, rows.values())) == len(lengths)
 
 
+@pytest.mark.parametrize(
+    ("lengths", "expected"),
+    [
+        # The fifth goes to the next shape, and one of that shape to the longest.
+        ([(1, 1)] * 5 + [(5, 5)] * 4 + [(9, 9)], {3: [4], 6: [4], 10: [2]}),
+        # Three fill no micro-batch, and stay.
+        ([(1, 1)] * 3 + [(5, 5)] * 5 + [(9, 9)], {3: [3], 6: [4], 10: [2]}),
+    ],
+)
+def test_only_what_is_left_over_moves_and_no_further_than_it_must(
+    tmp_path: Path, lengths: list[tuple[int, int]], expected: dict[int, list[int]]
+) -> None:
+    build(tmp_path, [(1.0, lengths)])
+    store = TokenStore.open(tmp_path, fingerprint="ours")
+    shapes = (Shape(4, 3, 4), Shape(4, 6, 7), Shape(4, 10, 11))
+    batches = Batches(store, shapes, BatchingConfig(fill_up=True), seed=1, special=SPECIAL)
+
+    made = [batch for update in one_epoch(batches) for batch in update.micro_batches]
+
+    rows: dict[int, list[int]] = {}
+    for batch in made:
+        rows.setdefault(batch.source.shape[1], []).append(len(batch.indices))
+    assert rows == expected
+    (longest,) = (batch for batch in made if batch.source.shape[1] == 10)
+    assert all(lengths[index] > (1, 1) for index in longest.indices.tolist())
+
+
 REPORT = """
 import sys
 from pathlib import Path
@@ -274,9 +301,10 @@ def test_the_fingerprint_changes_with_all_that_decides_the_batches(tmp_path: Pat
         build(tmp_path / "4", [(2.0, [(3, 4), (5, 6)])]),
         build(tmp_path / "5", corpora, config=BatchingConfig(tokens_per_update=41)),
         build(tmp_path / "6", corpora, config=replace(SMALL, fill_up=True)),
+        build(tmp_path / "7", corpora, config=replace(SMALL, max_tokens_per_micro_batch=24)),
     ]
-    assert build(tmp_path / "7", corpora).fingerprint == ours.fingerprint
-    assert len({ours.fingerprint, *(batches.fingerprint for batches in others)}) == 6
+    assert build(tmp_path / "8", corpora).fingerprint == ours.fingerprint
+    assert len({ours.fingerprint, *(batches.fingerprint for batches in others)}) == 7
 
 
 @pytest.mark.parametrize(
@@ -329,13 +357,16 @@ def rows_of(batch: Batch) -> list[tuple[int, list[int], list[int]]]:
 Sampled = tuple[Sequence[Sentence], Sequence[Sentence]]
 
 
-def sampler(calls: list[int], source_length: int) -> Callable[..., Sampled]:
+def sampler(calls: list[int], source_length: int, target_length: int = 1) -> Callable[..., Sampled]:
     def resample(sources: list[Tokens], targets: list[Tokens], seed: int) -> Sampled:
         calls.append(seed)
         assert all(
             set(s.tolist()) == set(t.tolist()) for s, t in zip(sources, targets, strict=True)
         )
-        return [s.tolist()[:1] * source_length for s in sources], [t[:1] for t in targets]
+        return (
+            [s.tolist()[:1] * source_length for s in sources],
+            [t.tolist()[:1] * target_length for t in targets],
+        )
 
     return resample
 
@@ -363,6 +394,15 @@ def test_a_batch_widens_to_a_multiple_of_eight_for_longer_sentences(tmp_path: Pa
         assert batch.target.shape[1] == 7
         assert (batch.source[:, length] == EOS).all()
         assert (batch.source[:, length + 1 :] == PAD).all()
+
+
+def test_a_target_has_room_for_its_beginning_and_its_end(tmp_path: Path) -> None:
+    for length, width in ((5, 7), (6, 8), (7, 16)):
+        resample = sampler([], 1, length)
+        batches = build(tmp_path / str(length), [(1.0, [(4, 5)] * 6)], resample=resample)
+        batch = next(batches.updates()).micro_batches[0]
+        assert (batch.source.shape[1], batch.target.shape[1]) == (5, width)
+        assert (batch.target[:, length + 1] == EOS).all()
 
 
 def test_each_micro_batch_is_resampled_with_a_seed_that_survives_a_stop(tmp_path: Path) -> None:

@@ -89,6 +89,7 @@ def test_punctuation_alone_is_no_sentence() -> None:
         ("e\u0301", "É"),
         ("Straße", "STRASSE"),
         ("2 < 3 €", "2 < 3"),
+        ("２０２０年", "2020年"),
     ],
 )
 def test_sentences_that_look_the_same_are_the_same(text: str, same: str) -> None:

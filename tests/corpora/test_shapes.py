@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -58,7 +60,7 @@ def test_shapes_are_added_until_the_batches_are_full_enough(
 
 def test_no_more_shapes_are_made_than_the_fill_asks_for() -> None:
     pairs = [(n, n) for n in range(1, 31)]
-    assert len(choose_shapes(histogram_of(pairs), config(min_fill=0.5))) == 1
+    assert len(choose_shapes(histogram_of(pairs), config(min_fill=0.53))) == 1  # 990 of 1,860 cells
     assert len(choose_shapes(histogram_of(pairs), config(min_fill=1.0))) == 30
 
 
@@ -93,6 +95,12 @@ def test_a_full_micro_batch_keeps_to_its_budget(pairs: Lengths, max_tokens: int)
         assert (shape.rows + (8 if shape.rows >= 8 else 1)) * longer > max_tokens or (
             shape.rows == 7 and 8 * longer > max_tokens
         )
+
+
+def test_a_micro_batch_is_not_larger_than_an_update() -> None:
+    small = replace(config(max_tokens=320), tokens_per_update=100)
+    (shape,) = choose_shapes(histogram_of([(9, 3)]), small)
+    assert shape.rows == 8  # of ten columns; ten rows would fit, in multiples of eight
 
 
 @settings(max_examples=30, deadline=None)

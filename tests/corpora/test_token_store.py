@@ -103,7 +103,8 @@ def test_pairs_with_a_side_that_is_too_long_are_counted_by_corpus(tmp_path: Path
         writer.start_corpus("books", weight=1.0)
         writer.add([[1] * 3, [2] * 4, [3]], [[4], [5], [6] * 3])
         writer.start_corpus("talks", weight=1.0)
-        writer.add([[7], [8]], [[1] * 4, [2] * 5])
+        writer.add([[7]], [[1] * 4])
+        writer.add([[8]], [[2] * 5])
     store = TokenStore.open(tmp_path, fingerprint="ours")
     assert [store.sources[i].tolist() for i in range(len(store))] == [[1, 1, 1], [3]]
     assert [corpus.too_long for corpus in store.corpora] == [1, 2]
