@@ -107,6 +107,30 @@ def test_both_engines_find_the_same(save: Save, config: SearchConfig) -> None:
     assert any(h.ids for hypotheses in found for h in hypotheses)
 
 
+def test_both_engines_choose_among_all_that_have_ended(save: Save) -> None:
+    """With this penalty, the most probable ones are often not the best."""
+    ct2, pytorch = engines(save(end=1.0))
+    draw = random.Random(5)
+    sources = [[draw.randrange(4, 200) for _ in range(draw.randint(1, 12))] for _ in range(40)]
+    config = SearchConfig(beam_size=2, patience=3, length_penalty=2.0, max_length_extra=10)
+
+    found, expected = ct2.search(sources, config), pytorch.search(sources, config)
+
+    assert [best.ids for best, *_ in found] == [best.ids for best, *_ in expected]
+
+
+def test_a_source_is_read_to_its_end(save: Save) -> None:
+    """By itself, CTranslate2 leaves out in silence what comes after 1024 tokens."""
+    ct2, pytorch = engines(save())
+    sources = [[5] * 1024 + [60] * 200]
+    config = SearchConfig(beam_size=1, max_length_ratio=0.0, max_length_extra=3)
+
+    ((found,),), ((expected,),) = (engine.search(sources, config) for engine in (ct2, pytorch))
+
+    assert found.ids == expected.ids
+    assert found.log_probability == pytest.approx(expected.log_probability, abs=1e-3)
+
+
 @pytest.mark.parametrize("tokens_per_batch", [30, 1024])
 def test_in_single_precision_a_translation_does_not_depend_on_its_company(
     save: Save, tokens_per_batch: int, monkeypatch: pytest.MonkeyPatch
@@ -161,13 +185,16 @@ def test_both_engines_may_end_right_behind_a_prefix(save: Save, beam_size: int) 
 
     sources = [some(1, 12) for _ in range(60)]
     prefixes = [some(2, 2) for _ in sources]
-    config = SearchConfig(beam_size=beam_size, max_length_ratio=0.5, max_length_extra=6)
+    config = SearchConfig(
+        beam_size=beam_size, n_best=beam_size, max_length_ratio=0.5, max_length_extra=6
+    )
 
     found = ct2.search(sources, config, prefixes=prefixes)
     expected = pytorch.search(sources, config, prefixes=prefixes)
 
     assert any(len(best.ids) == 2 for best, *_ in expected)
     assert [best.ids for best, *_ in found] == [best.ids for best, *_ in expected]
+    assert all(len({each.ids for each in of_one}) == len(of_one) for of_one in found)
 
 
 def test_both_engines_go_on_in_the_same_ways(save: Save) -> None:

@@ -1,11 +1,14 @@
 """What counts as computing the same: everything but the choice between equally probable tokens."""
 
+import math
 from collections.abc import Callable, Sequence
 
+import pytest
 import torch
 
 from dragoman.interop.proof import EngineCopy, LoadedModel, Pair, compare
 from dragoman.model_directory import ModelDirectory
+from dragoman.tokenizers.tokenizer import SpecialIds
 
 
 class Swapping:
@@ -31,15 +34,46 @@ def test_copies_may_choose_either_of_two_tokens_that_are_equally_probable(
     model = LoadedModel.load(directory.path)
     exact = compare(model, model.in_pytorch)
     (chosen, *_), *_ = model.in_pytorch.translate([[5, 6, 7]])
-    weight = model.transformer.projection.linear.weight
+    weight, unknown = model.transformer.projection.linear.weight, SpecialIds().unk
     twin, stranger = (token for token in (40, 41) if token != chosen)
     with torch.no_grad():
         weight[twin] = weight[chosen]
         weight[stranger] = 0.5 * weight[chosen]
+        weight[unknown] = 2 * weight[chosen]  # more probable, but no translation has it
 
     swapped = Swapping(model.in_pytorch, min(chosen, twin), max(chosen, twin))
-    wrong = Swapping(model.in_pytorch, min(chosen, twin), stranger)
+    wrong, forbidden = (
+        Swapping(model.in_pytorch, min(chosen, twin), other) for other in (stranger, unknown)
+    )
 
     assert exact.num_equal == exact.num_sentences
     assert compare(model, swapped).num_equal == exact.num_sentences
     assert compare(model, wrong).num_equal < exact.num_sentences
+    assert not compare(model, wrong).holds
+    assert compare(model, forbidden).num_equal < exact.num_sentences
+
+
+class Shifting:
+    """A copy that finds one token more or less probable than the model does."""
+
+    def __init__(self, model: EngineCopy, by: float) -> None:
+        self.translate: Callable[[Sequence[Sequence[int]]], list[list[int]]] = model.translate
+        self.model, self.by = model, by
+
+    def score(self, pairs: Sequence[Pair]) -> list[list[float]]:
+        scores = self.model.score(pairs)
+        scores[7][0] += self.by
+        return scores
+
+
+@pytest.mark.parametrize("by", [0.5, -0.5, math.nan])
+def test_one_other_probability_among_many_is_seen(
+    save: Callable[..., ModelDirectory], by: float
+) -> None:
+    model = LoadedModel.load(save().path)
+
+    agreement = compare(model, Shifting(model.in_pytorch, by))
+
+    assert agreement.num_equal == agreement.num_sentences
+    assert agreement.largest_difference == pytest.approx(abs(by), nan_ok=True)
+    assert not agreement.holds
