@@ -319,6 +319,19 @@ def copied(teacher: Path, tmp_path: Path) -> Path:
     return copy
 
 
+def test_the_training_is_gentle_and_smooths_as_the_model_did(copied: Path, mine: str) -> None:
+    training = ModelDirectory(copied).description.training
+    recorded = {**training["recipe"]["training"], "label_smoothing": 0.2}
+    recipe = {**training["recipe"], "training": recorded}
+    update_description(copied, training={**training, "recipe": recipe})
+
+    made = recipe_of(copied, mine).training
+
+    assert made.label_smoothing == 0.2
+    assert made.learning_rate == recipes.RATE_TIMES_WIDTH / 16  # the width of the model
+    assert made.schedule == "linear"
+
+
 def test_test_text_that_is_somewhere_else_or_another_is_told(
     copied: Path,
     mine: str,

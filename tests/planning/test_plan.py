@@ -22,7 +22,8 @@ from dragoman.planning import machine, plan
 from dragoman.planning.choice import Candidate
 from dragoman.planning.plan import make_plan
 from dragoman.planning.rehearsal import Rehearsal, RehearsalMemoryError, rehearse
-from dragoman.planning.text import PlanError
+from dragoman.planning.sample import SAMPLE_PAIRS
+from dragoman.planning.text import PlanError, TextMeasure
 from dragoman.recipe import recipe_from_table
 
 REHEARSAL = Rehearsal(
@@ -91,6 +92,32 @@ def test_validation_and_test_text_that_are_named_take_time(
     assert seconds_besides(test=named) == pytest.approx(alone + 3 * 6.0, abs=0.5)
     searches = 4 * 3 * 6.0  # instead of four of six seconds each
     assert seconds_besides(validation=named) == pytest.approx(alone + searches - 24.0, rel=0.2)
+
+
+def test_all_that_is_not_an_update_is_added_up() -> None:
+    text = TextMeasure(
+        pairs=2 * SAMPLE_PAIRS,
+        may_validate=0,
+        target_tokens=20 * SAMPLE_PAIRS,
+        epoch_tokens=20 * SAMPLE_PAIRS,
+        effective_tokens=20 * SAMPLE_PAIRS,
+        max_length=48,
+        share_too_long=0.0,
+        vocab_size=6000,
+        sample=(),
+        warnings=(),
+        cleaning_seconds=40.0,
+        further_vocabulary_seconds=15.0,
+        vocabulary_mib=80.0,
+    )
+    work = plan._Work(text=text, rehearsed=500, validation=1000, test=2000)
+
+    seconds = plan._seconds_besides(replace(REHEARSAL, tokens_per_second=1000.0), work)
+
+    before = 10 + 40 + 15  # half of the text was rehearsed; the rest is cleaned, and encoded
+    losses = 10 * 1000 * 10 / 3 / 1000  # ten times a thousand pairs of ten tokens
+    searches = (4 * 1000 + 2000) * 6 / 500
+    assert seconds == pytest.approx(before + losses + searches + 10 * 0.5)
 
 
 def test_text_of_which_nothing_is_held_out_validates_nothing(
