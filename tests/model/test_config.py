@@ -63,6 +63,7 @@ def test_the_defaults_are_table_3() -> None:
         ({"num_decoder_layers": -1}, "num_decoder_layers=-1 is not between 1 and 1024"),
         ({"d_model": 10, "num_heads": 4}, "d_model=10 is not a multiple of num_heads=4"),
         ({"d_model": 9, "num_heads": 3}, "d_model=9 is odd"),
+        ({"feed_forward_dropout": 1.0}, "feed_forward_dropout=1.0 is not in"),
         ({"dropout": 1.0}, r"dropout=1.0 is not in \[0, 1\)"),
         ({"attention_dropout": -0.1}, "attention_dropout=-0.1 is not in"),
         ({"layer_norm_epsilon": 0.0}, "layer_norm_epsilon=0.0 is not positive"),
