@@ -15,17 +15,20 @@ import torch
 from tests.fake_engine import FakeEngine
 from tests.untrained import save_transformer, untrained
 
+from dragoman.alignment.aligner import Aligner
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY, Hypothesis
 from dragoman.decoding.phrase import Phrase
 from dragoman.engines.protocol import EngineError
 from dragoman.errors import DragomanError, UsageError
 from dragoman.interop.ctranslate2 import export_ctranslate2
+from dragoman.model_directory import ModelDirectory
 from dragoman.terms.finder import TermFinder
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.training import train_tokenizers
 from dragoman.translator import MarkedUpError, Translator
+from dragoman.visualisation.trace import trace_translation
 
 SENTENCES = [
     ("The cat is on the table.", "Il gatto è sul tavolo."),
@@ -342,6 +345,26 @@ def test_threads_can_share_a_translator(
 
     with ThreadPoolExecutor(8) as threads:
         assert list(threads.map(translator, texts)) == one_by_one
+
+
+def test_what_the_caller_has_set_in_pytorch_changes_no_result(saved: Path) -> None:
+    sentence, _ = SENTENCES[0]
+
+    def results() -> list[object]:
+        translator = Translator(saved, engine="pytorch", precision="fp32", device="cpu")
+        return [
+            [found.alternatives for found in translator.translate([sentence])],
+            list(translator.judge_pairs([SENTENCES[0]])),
+            translator.ways_to_continue(sentence, ""),
+            [weights.tolist() for weights in Aligner(saved).attention([SENTENCES[0]])],
+            trace_translation(ModelDirectory(saved), sentence, SearchConfig()).search.hypotheses,
+        ]
+
+    usual = results()
+    with torch.device("meta"), torch.autocast("cpu", torch.bfloat16):
+        assert results() == usual
+        assert torch.get_default_device().type == "meta"
+        assert torch.is_autocast_enabled("cpu")
 
 
 def test_a_copy_for_ctranslate2_leaves_pytorch_its_processors(with_copy: Path) -> None:

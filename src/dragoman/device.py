@@ -5,6 +5,7 @@ import math
 import os
 import platform
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -125,6 +126,40 @@ def choose_precision(name: Precision, device: "torch.device") -> "torch.dtype":
     if name == "auto":
         name = "bf16" if has_fast_bf16(device) else "fp32"
     return {"fp32": torch.float32, "bf16": torch.bfloat16}[name]
+
+
+@contextlib.contextmanager
+def without_settings_of_caller(device: "torch.device") -> Iterator[None]:
+    """Compute as in a program that has changed nothing in PyTorch.
+
+    A caller's `torch.autocast` would make another precision of the chosen one, though only in the
+    thread that called; and tensors that belong on the host would be made on a caller's default
+    device.
+
+    Args:
+        device: Where the model is.
+    """
+    import torch
+
+    with contextlib.ExitStack() as settings:
+        settings.enter_context(torch.autocast(device.type, enabled=False))
+        if torch.get_default_device().type != "cpu":  # otherwise each operation would pay for it
+            settings.enter_context(torch.device("cpu"))
+        yield
+
+
+@contextlib.contextmanager
+def set_up_to_train(device: "torch.device") -> Iterator[None]:
+    """Do the same for training, which needs gradients, and new weights in single precision."""
+    import torch
+
+    dtype = torch.get_default_dtype()
+    with without_settings_of_caller(device), torch.inference_mode(False):  # nor with `no_grad`
+        torch.set_default_dtype(torch.float32)
+        try:
+            yield
+        finally:
+            torch.set_default_dtype(dtype)
 
 
 def keep_to_share_of_time() -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 from safetensors.numpy import load_file
 
 from dragoman.config import read_table
@@ -57,6 +58,23 @@ def test_the_page_for_researchers_names_all_that_a_journal_has(
 
     for event in read_journal(tmp_path / "run" / "journal.jsonl"):
         assert event.keys() - {"event", "time"} <= named[event["event"]]
+
+
+def test_what_the_caller_has_set_in_pytorch_changes_no_weight(
+    make_recipe: MakeRecipe, tmp_path: Path
+) -> None:
+    recipe = make_recipe(training__precision="fp32")
+    train_model(recipe, tmp_path / "usual", Listener())
+
+    torch.set_default_dtype(torch.float64)
+    try:
+        with torch.device("meta"), torch.autocast("cpu", torch.bfloat16), torch.inference_mode():
+            train_model(recipe, tmp_path / "changed", Listener())
+        assert torch.get_default_dtype() == torch.float64
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+    assert weights(tmp_path / "changed") == weights(tmp_path / "usual")
 
 
 def test_a_metric_that_cannot_be_computed_is_missed_before_any_work(

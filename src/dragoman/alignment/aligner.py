@@ -16,6 +16,7 @@ from dragoman.alignment.words import (
     word_weights,
     words_of_tokens,
 )
+from dragoman.device import without_settings_of_caller
 from dragoman.engines.grouping import group_by_length
 from dragoman.model_directory import DESCRIPTION_NAME, ModelDirectory
 from dragoman.translation import Translation
@@ -41,6 +42,7 @@ class Aligner:
         self._tokenizers = self.directory.load_tokenizers()
         self._transformer = self.directory.load_transformer()
 
+    @without_settings_of_caller(torch.device("cpu"))
     def attention(self, pairs: Sequence[tuple[str, str]]) -> list[Weights]:
         """Read how target words look at source words in every layer and head.
 

@@ -21,6 +21,7 @@ from dragoman.decoding.phrase import Phrase
 from dragoman.decoding.problem import SearchProblem
 from dragoman.decoding.search import search
 from dragoman.decoding.top_tokens import top_tokens
+from dragoman.device import without_settings_of_caller
 from dragoman.engines.grouping import even_budget, group_by_length
 from dragoman.engines.protocol import TEXTS_AT_ONCE, TEXTS_AT_ONCE_ON_GPU
 from dragoman.engines.recorded_steps import ALONE, Compute, RecordedSteps, Recorder
@@ -339,14 +340,18 @@ def _in_halves(work: Callable[[list[int]], list[Result]], batch: list[int]) -> l
 
 @contextmanager
 def _evaluating(model: nn.Module) -> Iterator[None]:
-    """Switch dropout off. If it was on, the last of several threads switches it back on."""
+    """Switch dropout off, and what the caller has set in PyTorch.
+
+    If dropout was on, the last of several threads switches it back on.
+    """
     with _CHANGING:
         learns = model.training or _SEARCHES[model] > 0
         if learns:
             _SEARCHES[model] += 1
             model.eval()
     try:
-        yield
+        with without_settings_of_caller(next(model.parameters()).device):
+            yield
     finally:
         if learns:
             with _CHANGING:

@@ -100,7 +100,8 @@ class SinusoidTable(nn.Module):
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "SinusoidTable":
         """Move to another device, but not to another precision."""
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        self.table = self._compute(len(self.table), self.table.device)
+        with torch.device("cpu"):  # not on a default device of the caller, whose sines may differ
+            self.table = self._compute(len(self.table), self.table.device)
         return self
 
 

@@ -13,6 +13,7 @@ import tomli_w
 from dragoman import __version__
 from dragoman.config import from_table, to_table
 from dragoman.decoding.config import SearchConfig
+from dragoman.device import without_settings_of_caller
 from dragoman.durable import checksum, flush, write_atomically
 from dragoman.errors import UsageError
 from dragoman.model_directory.description import (
@@ -98,6 +99,7 @@ class ModelDirectory:
             ModelError: the weights are missing, damaged, not those that were saved, do not fit
                 the architecture, or are not all numbers.
         """
+        import torch
         from safetensors import safe_open
 
         path = self.path / WEIGHTS_NAME
@@ -106,7 +108,10 @@ class ModelDirectory:
                 raise ModelError(
                     f"{path}: not the weights that {DESCRIPTION_NAME} describes; copy both again"
                 )
-            with safe_open(path, framework="pt") as weights:
+            with (
+                without_settings_of_caller(torch.device(device)),
+                safe_open(path, framework="pt") as weights,
+            ):
                 return assemble(self.description, weights, path).to(device)
 
 

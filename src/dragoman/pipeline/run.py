@@ -14,7 +14,7 @@ from dragoman.corpora.shapes import choose_shapes, length_histogram
 from dragoman.corpora.token_store import TokenStore
 from dragoman.counting import counted
 from dragoman.decoding.config import SearchConfig
-from dragoman.device import has_fast_bf16
+from dragoman.device import has_fast_bf16, set_up_to_train
 from dragoman.evaluation.config import EvaluationConfig
 from dragoman.evaluation.statistics import require_packages
 from dragoman.memory import keep_freed_memory
@@ -70,7 +70,12 @@ def train_model(recipe: Recipe, directory: Path, display: Display) -> int | None
     require_packages(validation_metrics(recipe))
     require_compiler(recipe.training, device)
     make_directory(directory)
-    with process_group(device), named_when_unwritable(directory), only_one(directory):
+    with (
+        set_up_to_train(device),
+        process_group(device),
+        named_when_unwritable(directory),
+        only_one(directory),
+    ):
         if rank() > 0:
             display = Display()
         else:

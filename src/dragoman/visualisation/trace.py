@@ -9,6 +9,7 @@ import torch
 
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.problem import SearchProblem
+from dragoman.device import without_settings_of_caller
 from dragoman.errors import DragomanError
 from dragoman.model.config import TransformerConfig
 from dragoman.model_directory import ModelDirectory
@@ -105,6 +106,7 @@ class Trace:
         )
 
 
+@without_settings_of_caller(torch.device("cpu"))
 def trace_translation(directory: ModelDirectory, sentence: str, config: SearchConfig) -> Trace:
     """Translate a sentence, and record how.
 
