@@ -22,10 +22,16 @@ class Inner:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Other:
+    depth: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
 class Outer:
     name: str
     size: int | None = None
     inner: Inner = Inner()
+    other: Other = Other()
     several: tuple[Inner, ...] = ()
 
 
@@ -46,7 +52,12 @@ def test_tables_become_configurations_and_back() -> None:
         ({"nmae": "x"}, "unknown key nmae; did you mean name?"),
         ({"name": "x", "inner": {"rtae": 1}}, "unknown key inner.rtae; did you mean inner.rate?"),
         ({"name": "x", "rate": 1}, "unknown key rate; did you mean inner.rate?"),
-        ({"name": "x", "zzz": 1}, "unknown key zzz; the keys are name, size, inner, several"),
+        ({"name": "x", "inner": {"size": 1}}, "unknown key inner.size; did you mean size?"),
+        ({"name": "x", "other": {"rate": 1}}, "unknown key other.rate; did you mean inner.rate?"),
+        (
+            {"name": "x", "zzz": 1},
+            "unknown key zzz; the keys are name, size, inner, other, several",
+        ),
         ({}, "name is missing"),
         ({"name": 3}, "name = 3 should be a text"),
         ({"name": "a\0b"}, r"name = 'a\x00b' has a NUL character, which is not allowed; remove it"),

@@ -34,11 +34,7 @@ def from_table(config_type: type[Config], table: dict[str, Any], *, at: str = ""
         UsageError: a key is unknown or missing, or a value has the wrong type.
     """
     hints = get_type_hints(config_type)
-    declared = [field.name for field in fields(config_type)]  # type: ignore[arg-type]
-    for key in table:
-        if key not in declared:
-            within = [name for name in declared if key in _settings_of(hints[name])]
-            raise UsageError(_unknown(at + key, [at + name for name in declared], within))
+    _check_keys(table, {field.name: hints[field.name] for field in fields(config_type)}, at)  # type: ignore[arg-type]
     required = [
         field.name
         for field in fields(config_type)  # type: ignore[arg-type]
@@ -106,14 +102,34 @@ def _settings_of(kind: Any) -> list[str]:
     return [field.name for field in fields(kind)] if is_dataclass(kind) else []
 
 
-def _unknown(key: str, known: list[str], sections: list[str]) -> str:
-    """Say that a key is unknown and which one was probably meant, perhaps one of a section."""
-    if sections:
-        meant = " or ".join(f"{section}.{key}" for section in sections)
-        return f"unknown key {key}; did you mean {meant}?"
-    if close := nearest(key, known):
-        return f"unknown key {key}; did you mean {close}?"
-    return f"unknown key {key}; the keys are {', '.join(known)}"
+def _check_keys(table: dict[str, Any], declared: dict[str, Any], at: str) -> None:
+    """Reject keys that are not declared, here and in the sections, of which another may have them.
+
+    Args:
+        table: Maybe with sections.
+        declared: The type of each key.
+        at: What precedes the keys in messages.
+    """
+    sections = {name: _settings_of(kind) for name, kind in declared.items()}
+    places = {at: list(declared)} | {f"{at}{name}.": has for name, has in sections.items()}
+    tables = {at: table} | {
+        f"{at}{name}.": value
+        for name, value in table.items()
+        if isinstance(value, dict) and sections.get(name)
+    }
+    for place, names in tables.items():
+        if unknown := [name for name in names if name not in places[place]]:
+            raise UsageError(_unknown(unknown[0], place, places))
+
+
+def _unknown(name: str, at: str, places: dict[str, list[str]]) -> str:
+    """Say that a key is unknown and which one was probably meant, perhaps one elsewhere."""
+    meant = [place + name for place, names in places.items() if name in names]
+    if not meant and (close := nearest(name, places[at])):
+        meant = [at + close]
+    if meant:
+        return f"unknown key {at}{name}; did you mean {' or '.join(meant)}?"
+    return f"unknown key {at}{name}; the keys are {', '.join(at + name for name in places[at])}"
 
 
 def _convert(value: Any, expected: Any, at: str) -> Any:
