@@ -172,3 +172,10 @@ def _step(model: Transformer, optimizers: Optimizers, *, seed: int) -> None:
 
 def _like(parameter: Tensor) -> Tensor:
     return torch.randn(parameter.shape)
+
+
+def test_an_optimizer_of_ones_own_is_missed_before_the_first_update() -> None:
+    optimizers = Optimizers(torch.optim.SGD([torch.zeros(2, requires_grad=True)], momentum=0.9))
+
+    with pytest.raises(TypeError, match="add what SGD remembers to _state_shapes"):
+        optimizers.shapes()

@@ -96,7 +96,10 @@ def _state_shapes(member: Optimizer, parameter: Tensor) -> dict[str, tuple[int, 
     shape = tuple(parameter.shape)
     if isinstance(member, Muon):
         return {"momentum": shape}
-    return {"step": (), "exp_avg": shape, "exp_avg_sq": shape}
+    if isinstance(member, AdamW):
+        return {"step": (), "exp_avg": shape, "exp_avg_sq": shape}
+    # Said before the first update: with wrong shapes, no checkpoint would be gone on from.
+    raise TypeError(f"add what {type(member).__name__} remembers to _state_shapes")
 
 
 def build_optimizers(
