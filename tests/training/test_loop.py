@@ -541,11 +541,14 @@ def test_no_improvement_ends_training_early(
 
 def test_a_loss_that_is_not_a_number_is_never_the_best(make_trainer: Any) -> None:
     losses = iter([math.nan, 3.0, math.nan])
+    published: list[int] = []
     trainer = make_trainer("run", validate=lambda *_: Validation({"loss": next(losses)}))
+    trainer.publish = lambda _, progress: published.append(progress.update)
 
     trainer.run()
 
     assert trainer.progress.best_update == 8
+    assert published == [8]
     assert trainer.progress.validations_without_improvement == 1
 
 

@@ -289,7 +289,7 @@ class Trainer:
         score, ended = share_from_first([score, float(validation is not None)])
         if validation is None or not ended:
             return
-        best = progress.best is None or score > progress.best
+        best = score > (-math.inf if progress.best is None else progress.best)
         progress.validated_update = progress.update
         if best:
             progress.best, progress.best_update = score, progress.update
