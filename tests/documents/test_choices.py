@@ -30,6 +30,7 @@ def read(text: str) -> Passage:
             ["A } cat {n, plural} ", " a"],
         ),
         ("{n, plural, other {%d of #}}", ["%d of #"]),
+        ("{n, plural, other {# caf&#233;s}}", ["%d caf&#233;s"]),
     ],
 )
 def test_what_is_chosen_is_a_text_of_its_own(text: str, pieces: list[str]) -> None:

@@ -76,6 +76,7 @@ def test_line_breaks_around_and_between_words_stay() -> None:
         ("&Save or &close", ["&Save or &close"], None),
         ("&amp; _x_ R&D a_b %s&nbsp;", ["&amp; _x_ R&D a_b %s&nbsp;"], None),
         ("Use:\n  -h, --help X  help\n  -v\tversion", ["Use:", "help", "version"], None),
+        ("Use:\n  --help  help\n  --quiet X  no text", ["Use:", "help", "no text"], None),
         ("Name\tA cat\n\tb   c", ["Name", "A cat", "b", "c"], "NAME\tA CAT\n\tB   C"),
         ("A cat.  A dog.", ["A cat.  ", "A dog."], None),
         ("A  cat", ["A  cat"], None),

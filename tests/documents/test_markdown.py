@@ -74,6 +74,9 @@ KEPT = {
     "Press <kbd><b>a</b> *b*</kbd> *now*\n": "PRESS <kbd><b>a</b> *b*</kbd> *NOW*\n",
     "A <i translate=no>cat</i> <var>x</var>\n": "A <i translate=no>cat</i> <var>x</var>\n",
     "\\[a cat]: /b\n": "\\[A CAT]: /B\n",
+    "# A cat\rA dog\r": "# A CAT\rA DOG\r",
+    "A [cat](<\\<b>) or [dog](d\\e)\n": "A [CAT](<\\<b>) OR [DOG](d\\e)\n",
+    "A [cat](<b\\\\>) or [dog](<d\\\\!>)\n": "A [CAT](<b\\\\>) OR [DOG](<d\\\\!>)\n",
     "12\n\n\n***\n": None,
     "": None,
 }
@@ -147,7 +150,18 @@ def test_a_break_that_is_meant_stays(sign: str, line_break: str) -> None:
             "a * b",
             "*a*",
         ),
-        *("_a_", "[a](b)", "<b>a</b>", "`a`", "&amp;", "\\*", "![a](b)", "<http://a.b>", "~~a~~"),
+        *(
+            "_a_",
+            "[a](b)",
+            "<b>a</b>",
+            "`a`",
+            "&amp;",
+            "\\*",
+            "\\#",
+            "![a](b)",
+            "<http://a.b>",
+            "~~a~~",
+        ),
     ],
 )
 @pytest.mark.parametrize(

@@ -51,6 +51,13 @@ def thing(name: str) -> str:
     return f"<w:r><w:{name}/></w:r>"
 
 
+def test_a_hyphen_at_which_no_line_ends_is_a_letter_of_its_word() -> None:
+    hyphen = "<w:r><w:t>A co</w:t><w:noBreakHyphen/><w:t>cat sleeps.</w:t></w:r>"
+    document = docx(paragraph(hyphen))
+    assert pieces(document) == ["A co\u2011cat sleeps."]
+    assert body(translated(document)) == paragraph(run("A CO\u2011CAT SLEEPS."))
+
+
 def test_runs_of_one_format_are_one_text() -> None:
     language = '<w:lang w:val="en-GB"/>'
     split = [run("A c"), '<w:proofErr w:type="x"/>', run("at", language), run(" sleeps.", language)]

@@ -39,6 +39,7 @@ SAID = {
         f'<w:p {W}><w:hyperlink w:tooltip="{{}}"><w:r>'
         '<w:t xml:space="preserve">{}</w:t></w:r></w:hyperlink></w:p>'
     ),
+    "word/endnotes.xml": (f'<w:p {W}><w:r><w:t xml:space="preserve">{{}}</w:t></w:r></w:p>'),
     "styles.xml": f"<a {ODP}><p:footer-decl>{{}}</p:footer-decl></a>",
     "ppt/slides/slide1.xml": f'<p:sld {P}><p:cNvPr name="a b" descr="{{}}"/></p:sld>',
     "ppt/comments/comment1.xml": f"<p:cmLst {P}><p:text>{{}}</p:text></p:cmLst>",
@@ -53,6 +54,13 @@ SAID = {
         '<t xml:space="preserve">{}</t></text></comments>'
     ),
 }
+
+
+def test_a_picture_described_by_its_file_stays_and_one_described_by_a_sentence_does_not() -> None:
+    xml = f'<p:sld {P}><p:cNvPr name="a b" descr="{{}}"/></p:sld>'
+    for before, after in (("cat.png", "cat.png"), ("See a cat.png", "SEE A CAT.PNG")):
+        name = "ppt/slides/slide1.xml"
+        assert changed({name: xml.format(before)}) == {name: xml.format(after)}
 
 
 @pytest.mark.parametrize("name", SAID)
@@ -109,10 +117,17 @@ def test_names_in_a_chart_stay_if_their_cells_do() -> None:
     assert found[names[0]] == chart.format("A CAT")
 
 
-def test_masters_are_translated_where_slides_show_them() -> None:
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("sldMaster", "ppt/slideMasters/slideMaster1.xml"),
+        ("sldLayout", "ppt/slideLayouts/slideLayout1.xml"),
+        ("notesMaster", "ppt/notesMasters/notesMaster1.xml"),
+    ],
+)
+def test_masters_are_translated_where_slides_show_them(kind: str, name: str) -> None:
     shape = "<p:sp>{}<a:p><a:r><a:t>{}</a:t></a:r></a:p></p:sp>"
-    master = f"<p:sldMaster {P} {A}>{shape}{shape}</p:sldMaster>"
-    name = "ppt/slideMasters/slideMaster1.xml"
+    master = f"<p:{kind} {P} {A}>{shape}{shape}</p:{kind}>"
     found = changed({name: master.format("<p:nvPr><p:ph/></p:nvPr>", "a title", "", "our house")})
     assert found[name] == master.format("<p:nvPr><p:ph/></p:nvPr>", "a title", "", "OUR HOUSE")
 

@@ -93,6 +93,7 @@ def test_a_page_says_its_new_language_and_its_encoding(page: str, expected: str)
         ("{{ A > 1 && B ? 'C' : 'D' }} <b>e</b>", "{{ A > 1 && B ? 'C' : 'D' }} <b>E</b>"),
         ("<p>{{ A &lt; B }} c", "<p>{{ A &lt; B }} C"),
         ('{{< A B="C" >}} d {{</ A >}}', '{{< A B="C" >}} D {{</ A >}}'),
+        ("{{<A>}} d {{</A>}}", "{{<A>}} D {{</A>}}"),
         ('<p {% if a > "b" %}title="c"{% endif %}>d', '<p {% if a > "b" %}title="c"{% endif %}>D'),
         ('<p title="{% TRANS "A" %}" alt=x>b', '<p title="{% TRANS "A" %}" alt=x>B'),
         ('<p title="a {% URL "B" %} c\'s">', '<p title="A {% URL "B" %} C\'S">'),
@@ -114,7 +115,7 @@ def test_what_a_template_computes_stays_to_the_letter(page: str, expected: str) 
 @pytest.mark.parametrize(
     ("source", "target", "page", "expected"),
     [
-        ("en", "ar", '<html lang="en">', '<html dir="rtl" lang="ar">'),
+        ("en", "ar", '<html lang="en"><p id="a">', '<html dir="rtl" lang="ar"><p id="a">'),
         ("en", "ar", "<HTML dir=ltr><body dir='ltr'>", """<HTML dir="rtl"><body dir='rtl'>"""),
         ("en", "ar", '<p dir="ltr">', '<p dir="ltr">'),
         ("he", "en", '<html dir="rtl" lang="he">', '<html dir="ltr" lang="en">'),

@@ -67,7 +67,7 @@ def test_each_line_of_a_cell_is_a_text_and_its_breaks_stay() -> None:
 
 def test_a_format_goes_around_its_words_and_a_pronunciation_goes() -> None:
     bold = "<rPr><b/></rPr>"
-    runs = f"<r><t>A </t></r><r>{bold}<t>cat</t></r><r><t> sle</t></r><r><t>eps.</t></r>"
+    runs = f"<r><t>A </t></r><r><t/></r><r>{bold}<t>cat</t></r><r><t> sle</t></r><r><t>eps.</t></r>"
     document = xlsx(f"<si>{runs}<rPh sb='0' eb='1'><t>neko</t></rPh></si>")
 
     assert pieces(document)[0] == "A cat sleeps."
@@ -93,6 +93,7 @@ REFERENCES = {
     "choice": '<dataValidation><formula1>"Open,Ready,Late"</formula1></dataValidation>',
     "later choice": '<x:formula1><xm:f>"Ready"</xm:f></x:formula1>',
     "filter": '<filters><filter val="Ready"/></filters>',
+    "filter of one's own": '<customFilters><customFilter val="Ready"/></customFilters>',
     "name": "<definedName name='x'>\"ready\"</definedName>",
     "column": '<tableColumn id="1" name="Ready"/>',
     "field": "<cacheField name='Ready' numFmtId='0'/>",
@@ -109,12 +110,20 @@ def test_what_something_refers_to_stays(reference: str) -> None:
     assert shared(translated(document)) == ["A CAT", "Ready", "Ready"]
 
 
+def test_what_a_table_calls_its_column_stays() -> None:
+    table = f'<table {MAIN}><tableColumn id="1" name="Ready"/></table>'
+    changed = translated(xlsx(si("Ready", "A cat"), **{"xl/tables/table1.xml": table}))
+    assert shared(changed) == ["Ready", "A CAT"]
+
+
 def test_quotation_marks_and_line_feeds_of_references_are_read() -> None:
     document = xlsx(
-        si('the "old" cat', "Cat\nand dog", "Cat", "old"),
-        '<f>A1="the ""old"" cat"</f><tableColumn name="Cat_x000a_and dog"/>',
+        si('the "old" cat', "Cat\nand dog", "Dog\nand cat", "Cat", "old"),
+        '<f>A1="the ""old"" cat"</f><tableColumn name="Cat_x000a_and dog"/>'
+        '<tableColumn name="Dog_x000A_and cat"/>',
     )
-    assert shared(translated(document)) == ['the "old" cat', "Cat\nand dog", "CAT", "OLD"]
+    texts = ['the "old" cat', "Cat\nand dog", "Dog\nand cat", "CAT", "OLD"]
+    assert shared(translated(document)) == texts
 
 
 def test_what_a_criterion_compares_with_stays() -> None:
@@ -155,6 +164,22 @@ def test_cells_of_open_document_stay_if_they_are_computed_or_named(mark: str) ->
     texts = [text.text for text in ElementTree.fromstring(changed).iter() if text.text]
 
     assert texts == ["A CAT", "A DOG", "yes", "27 November", "no"]
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        'content-validation table:condition="of:cell-content-is-in-list(&quot;Ready&quot;)"',
+        'named-expression table:expression="of:=[.A1]=&quot;Ready&quot;"',
+        'filter-condition table:value="Ready"',
+    ],
+)
+def test_what_something_refers_to_in_open_document_stays(reference: str) -> None:
+    cell = "<table:table-cell><text:p>Ready</text:p></table:table-cell>"
+    content = f"<office:document-content {ODS}>{cell}{{}}</office:document-content>"
+    for xml, text in ((f"<table:{reference}/>", b">Ready<"), ("", b">READY<")):
+        document = packed({"content.xml": content.format(xml).encode()})
+        assert text in unpacked(translated(document))["content.xml"]
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,7 @@ def pieces(text: str) -> list[str]:
         (["A cat. And a", "dog."], ["A cat.", "And a dog."]),
         (["He said:", "Come."], ["He said: Come."]),
         (["“A cat.”", "A dog."], ["“A cat.”", "A dog."]),
+        (["{name} sleeps", "here."], ["{name} sleeps here."]),
         (["Where are", "[a door opens]", "they?"], ["Where are", "[a door opens]", "they?"]),
         (
             ["Where are", "- Here!\n- There!", "they?"],
@@ -61,6 +62,9 @@ def test_a_sentence_over_several_cues_is_one(cues: list[str], sentences: list[st
 def test_cues_that_are_far_apart_are_not_joined() -> None:
     assert pieces(subrip("A grey", "cat.", "A dog.", seconds=2)) == ["A grey cat.", "A dog."]
     assert pieces(subrip("A grey", "cat.", "A dog.", seconds=3)) == ["A grey", "cat.", "A dog."]
+    for time in ("01:00:01", "00:01:01", "00:00:04"):
+        text = f"00:00:00,000 --> 00:00:01,000\nA grey\n\n{time},000 --> {time},500\ncat.\n"
+        assert pieces(text) == ["A grey", "cat."]
 
 
 def test_where_nothing_ends_a_sentence_only_a_small_letter_goes_on() -> None:
@@ -125,7 +129,9 @@ def test_a_tag_is_not_broken_over_lines() -> None:
         ("MAN #2: A cat?\nDR. BO (V.O.): A dog.", ["A cat?", "A dog."]),
         ("[door opens]\nA cat.", ["[door opens]", "A cat."]),
         ("A cat\n(a door opens)\nsleeps.", ["A cat", "(a door opens)", "sleeps."]),
+        ("A cat\nthat (I think) sleeps\nruns.", ["A cat that (I think) sleeps runs."]),
         ("...and a cat.", ["and a cat."]),
+        ("…and a cat.", ["and a cat."]),
         ("A cat\n- a grey one -\nslept.", ["A cat - a grey one - slept."]),
         ("Ann said: a cat.", ["Ann said: a cat."]),
         ("ANN SAID: A CAT.", ["ANN SAID: A CAT."]),

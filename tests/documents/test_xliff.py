@@ -150,6 +150,16 @@ def test_segments_without_a_translation_get_one_and_the_others_stay() -> None:
     empty = unit.replace("<g id='1'>{}</g>", first.format("<!-- -->") + second.format("/>"))
     both = first.format("A CAT.") + second.format(">A DOG.</mrk>")
     assert both in translated(old(empty), take_xliff_apart)
+    direct = re.sub("</?g[^>]*>", "", unit)
+    filled = direct.format(first.format("A CAT.") + second.format(">Cane.</mrk>"))
+    blank = filled.replace(">A CAT.</mrk>", "/>")
+    assert targets(translated(old(blank), take_xliff_apart)) == targets(old(filled))
+
+
+def test_literal_text_of_a_unit_stays_literal() -> None:
+    unit = "<trans-unit><source><![CDATA[{} & a <b>{}</b>]]></source></trans-unit>"
+    found = targets(translated(old(unit.format("A dog", "cat")), take_xliff_apart))
+    assert found == ["<![CDATA[A DOG & A <b>CAT</b>]]>"]
 
 
 def test_a_copy_of_the_source_that_is_to_be_translated_is_no_translation() -> None:

@@ -491,6 +491,7 @@ def test_what_is_repeated_without_end_is_read_in_reasonable_time(unit: str, rule
         ("<span>I</span>t was", ["It was", "I", "t was"]),
         ("<a>cat</a>s", ["cats", "cat", "s"]),
         ("the <b>3</b>rd", ["the 3rd", "the", "rd"]),
+        ("at 60<span>mph</span>", ["at 60mph", "at 60", "mph"]),
         ("Mac<b>Book</b>s", ["MacBooks", "Mac", "Book", "s"]),
         ("Python<b>3</b> here", ["Python3 here", "Python", "here"]),
         ("CO<sub>2</sub>", ["CO2", "CO"]),
@@ -514,6 +515,7 @@ def test_words_that_a_page_shows_apart_are_two_though_no_space_is_between(
          ["The red{x0} cat{x1} sleeps."]),
         ('The red<a role="doc-noteref" class="x">iv</a> cat.', ["The red{x0} cat."]),
         ("A cat.<sup><a>1</a></sup><sup><a>2</a></sup> A dog.", ["A cat.", "A dog."]),
+        ("“A cat.”<sup><a>1</a></sup> A dog.", ["“A cat.”", "A dog."]),
         ("A cat<sup><a>1</a></sup>", ["A cat"]),
         # no notes
         ("CO<sub><a>2</a></sub> and m<sup>2</sup>", ["CO2 and m2"]),
@@ -523,6 +525,7 @@ def test_words_that_a_page_shows_apart_are_two_though_no_space_is_between(
         ('The <span id="a"/>red <a name="b"></a>cat.', ["The red cat."]),
         ('The <span epub:type="pagebreak" class="p" id="a">xii</span>red cat.', ["The red cat."]),
         ('Press <span id="a" class="icon"></span> now.', ["Press {x0} now."]),
+        ('Press <span id="a" aria-label="c"></span> now.', ["Press {x0} now."]),
     ],
 )  # fmt: skip
 def test_marks_of_notes_and_mere_places_are_no_words_of_a_sentence(
@@ -634,6 +637,7 @@ def test_signs_that_may_be_the_mark_of_a_note_are_read_in_reasonable_time() -> N
         ("The <img src='a'> red cat.", ["The {x0} red cat."]),
         ("The <i class='a'></i> <img> cat <svg><g/></svg>!", ["The {x0} cat {x1}!"]),
         ("The <a><picture><source><img></picture></a> cat.", ["The {x0} cat."]),
+        ("The <b><img></b> cat.", ["The {x0} cat."]),
         ("If <math><mi>x</mi></math> is <var>y</var>, <b>sleep</b>.",
          ["If {x0} is {x1}, sleep."]),
         # beside the words of a tag, with the space between them

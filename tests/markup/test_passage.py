@@ -59,12 +59,15 @@ def test_a_placeholder_on_several_lines_is_not_cut() -> None:
         ("“the cat”", "sleeps", True),
         ("Red", "Blue", False),
         ("the cat.", "and the dog", False),
+        ("the cat:", "and the dog", False),
         ("x" * 50, "Blue", True),
         ("x" * 50, "5 euros", True),
         ("x" * 49, "Blue", False),
         ("x" * 49 + ":", "Blue", False),
         ("x" * 50, "- Blue", False),
+        ("x" * 50, "– Blue", False),
         ("x" * 50, "2. Blue", False),
+        ("x" * 50, "2) Blue", False),
         ("x" * 50 + "\n", "Blue", False),
     ],
 )
@@ -72,6 +75,14 @@ def test_some_breaks_only_wrap_a_sentence(before: str, after: str, is_one: bool)
     pieces = PlainText(f"{before}\n{after}", "en", "it", wraps=True).pieces
 
     assert pieces == ([f"{before}\n{after}"] if is_one else [f"{before}\n", after])
+
+
+@pytest.mark.parametrize("line_break", ["\n", "\r", "\r\n", "\v", "\f", "\x85", "\u2028", "\u2029"])
+def test_lines_end_with_breaks_of_any_kind(line_break: str) -> None:
+    text = f"Red{line_break}Blue"
+
+    assert PlainText(text, "en", "it").pieces == [f"Red{line_break}", "Blue"]
+    assert PlainText(text.lower(), "en", "it", wraps=True).pieces == [text.lower()]
 
 
 @pytest.mark.timeout(60)

@@ -101,8 +101,10 @@ def test_a_letter_may_follow_what_ends_in_a_bracket(tokenizer: Tokenizer) -> Non
 
 def test_no_writing_of_a_term_is_continued(tokenizer: Tokenizer) -> None:
     term = Term(kind="glossary", start=0, end=1, writings=("C#", "gatto"))
-    letter = tokenizer.encode("(a")[-1]
-    assert letter in Speller(tokenizer, TermFinder()).spell(term, "x").not_before
+    letter, full_stop = tokenizer.encode("(a")[-1], tokenizer.encode("a.")[-1]
+    not_before = Speller(tokenizer, TermFinder()).spell(term, "x").not_before
+    assert letter in not_before
+    assert full_stop not in not_before
 
 
 def test_half_of_a_character_may_be_that_of_a_letter(tokenizer: Tokenizer) -> None:

@@ -55,6 +55,7 @@ def test_placeholders_are_found_whole(placeholder: str) -> None:
         "http://a.it/(x",
         "www.example.org/path",
         "ftp://host/file",
+        "file:///home/a/b",
         "first.last+tag@mail.example.co.uk",
     ],
 )
@@ -130,6 +131,7 @@ def test_signs_are_found_but_not_those_that_languages_write_differently(
     ("text", "placeholders"),
     [
         ("%dx%d, %dpx of %.1fGB", ["%d", "%d", "%d", "%.1f"]),
+        ("%zu of %hhd, %lld", ["%zu", "%hhd", "%lld"]),
         ("%s%% and %d%%", ["%s", "%%", "%d", "%%"]),
         ("%discount or %section", []),
         ("%1$sRead%2$s %1$-5shere", ["%1$s", "%2$s", "%1$-5s"]),  # with a place it is one

@@ -34,7 +34,7 @@ _STARTS_LIST = re.compile(r"(\d{1,9})([.)])(?!\S)")
 _NOTE = re.compile(r"\s*\[\^[^\]\s]+\]:")
 """The beginning of a note, which on GitHub ends the one before it."""
 
-_CODE = re.compile(r"(?<!`)(`++)(?!`).*?(?<!`)\1(?!`)")
+_CODE = re.compile(r"(?<!`)(`++).*?(?<!`)\1(?!`)")
 
 _NARROWEST = 40
 
