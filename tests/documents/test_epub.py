@@ -1,5 +1,6 @@
 """Books: an archive comes back with its pages, contents and description translated."""
 
+import pytest
 from tests.alternative import says
 from tests.documents.office_files import packed, unpacked
 from tests.documents.translated import READER, in_capitals
@@ -71,10 +72,11 @@ def test_a_book_comes_back_as_one() -> None:
     assert found[30:58] == b"mimetype" + MIMETYPE  # first, and not compressed, by which it is known
 
 
-def test_contents_may_have_names_with_a_prefix() -> None:
+def test_contents_and_description_may_have_names_with_a_prefix() -> None:
     contents = b"<ncx:ncx><ncx:docAuthor>Ann</ncx:docAuthor><ncx:text>%b</ncx:text></ncx:ncx>"
-    found = translated(packed({"toc.ncx": contents % b"A cat"}))
-    assert unpacked(found) == {"toc.ncx": contents % b"A CAT"}
+    book = b"<opf:package><dc:subject>%b</dc:subject></opf:package>"
+    found = translated(packed({"toc.ncx": contents % b"A cat", "a.opf": book % b"Cats"}))
+    assert unpacked(found) == {"toc.ncx": contents % b"A CAT", "a.opf": book % b"CATS"}
 
 
 def test_a_name_that_does_not_say_that_it_is_in_utf_8_stays() -> None:
@@ -96,9 +98,11 @@ def test_a_book_names_its_language_as_xml_does() -> None:
     assert found.text == '<package xml:lang="pt-BR"><dc:language>pt-BR</dc:language></package>'
 
 
-def test_a_part_in_utf_16_is_written_in_utf_8() -> None:
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_a_part_in_utf_16_is_written_in_utf_8(encoding: str) -> None:
     page = '<?xml version="1.0" encoding="{}"?><html><p>{} «è».</p></html>'
-    book = packed({"a.xhtml": page.format("UTF-16", "A cat").encode("utf-16"), "b.opf": b"<a/>"})
+    content = f"\ufeff{page.format('UTF-16', 'A cat')}".encode(encoding)
+    book = packed({"a.xhtml": content, "b.opf": b"<a/>"})
     assert unpacked(translated(book))["a.xhtml"].decode() == page.format("UTF-8", "A CAT").replace(
         "è", "È"
     )

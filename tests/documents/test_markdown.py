@@ -75,6 +75,7 @@ KEPT = {
     "A <i translate=no>cat</i> <var>x</var>\n": "A <i translate=no>cat</i> <var>x</var>\n",
     "\\[a cat]: /b\n": "\\[A CAT]: /B\n",
     "# A cat\rA dog\r": "# A CAT\rA DOG\r",
+    "A [cat](<b(c>)\n": "A [CAT](<b(c>)\n",
     "A [cat](<\\<b>) or [dog](d\\e)\n": "A [CAT](<\\<b>) OR [DOG](d\\e)\n",
     "A [cat](<b\\\\>) or [dog](<d\\\\!>)\n": "A [CAT](<b\\\\>) OR [DOG](<d\\\\!>)\n",
     "12\n\n\n***\n": None,

@@ -58,6 +58,13 @@ def test_a_hyphen_at_which_no_line_ends_is_a_letter_of_its_word() -> None:
     assert body(translated(document)) == paragraph(run("A CO\u2011CAT SLEEPS."))
 
 
+def test_a_tabulator_of_open_document_parts_texts_and_a_note_does_not() -> None:
+    text = "<text:p>{}<text:tab/>{}<text:note/>{}</text:p>"
+    document = odt(text.format("A cat", "A d", "og"))
+    assert pieces(document) == ["A cat", "A d{x0}og"]
+    assert body(translated(document)) == text.format("A CAT", "A D", "OG")
+
+
 def test_runs_of_one_format_are_one_text() -> None:
     language = '<w:lang w:val="en-GB"/>'
     split = [run("A c"), '<w:proofErr w:type="x"/>', run("at", language), run(" sleeps.", language)]

@@ -91,6 +91,7 @@ REFERENCES = {
     "formula": "<f>IF(A1=&quot;Ready&quot;,1,&quot;&quot;)</f>",
     "condition": '<cfRule><formula>$A1="READY"</formula></cfRule>',
     "choice": '<dataValidation><formula1>"Open,Ready,Late"</formula1></dataValidation>',
+    "choice of a list": '<f>CHOOSE(A1,"Open;Ready")</f>',
     "later choice": '<x:formula1><xm:f>"Ready"</xm:f></x:formula1>',
     "filter": '<filters><filter val="Ready"/></filters>',
     "filter of one's own": '<customFilters><customFilter val="Ready"/></customFilters>',

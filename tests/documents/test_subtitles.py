@@ -53,6 +53,7 @@ def pieces(text: str) -> list[str]:
         (["هل هذه قطة؟", "نعم."], ["هل هذه قطة؟", "نعم."]),
         (["Είναι γάτα;", "Ναι."], ["Είναι γάτα;", "Ναι."]),
         (["A cat;", "a dog."], ["A cat; a dog."]),
+        (["猫（笑）", "犬［笑］", "鳥【笑】", "牛"], ["猫（笑）", "犬［笑］", "鳥【笑】", "牛"]),
     ],
 )
 def test_a_sentence_over_several_cues_is_one(cues: list[str], sentences: list[str]) -> None:
@@ -182,7 +183,7 @@ def test_notes_styles_and_names_of_cues_in_webvtt_stay() -> None:
 
 
 def test_times_of_words_are_left_out_as_the_words_of_a_translation_are_others() -> None:
-    cue = "00:01.000 --> 00:02.000\n \nthe<00:01.100><c> red</c><00:01.200><c> cat</c>\n"
+    cue = "00:01.000 --> 00:02.000\n \nthe<00:01.100><c> red</c><00:01.200><c.a> cat</c>\n"
     text = f"WEBVTT\n\n{cue}\n"
     expected = "WEBVTT\n\n00:01.000 --> 00:02.000\n \nTHE RED CAT\n\n"
     assert translated(text, take_webvtt_apart) == expected
@@ -266,6 +267,7 @@ def test_a_file_without_times_is_refused() -> None:
         ("Words of 猫 and no others", [1, 1], ["Words of 猫", "and no others"]),
         ("고양이는 책상에서 잠을", [3, 3], ["고양이는", "책상에서 잠을"]),
         ("แม่กิน", [3, 3], ["แม่", "กิน"]),
+        ("กิ", [1, 1], ["กิ", "กิ"]),
         ("", [2], [""]),
     ],
 )

@@ -293,6 +293,7 @@ def test_in_xml_what_has_text_beside_it_stands_within_a_sentence(xml: str, expec
         # so do entities of line breaks: to read them would break the line that the string is on
         ("<b>Red.</b>&#10;Cat.&#xD;&#xA;<i>Cat.</i>", "<b>RED.</b>&#10;CAT.&#xD;&#xA;<i>CAT.</i>"),
         ("Red.&NewLine;Cat.", "RED.&NewLine;CAT."),
+        (r"Red.\tCat.&#9;Key.", r"RED.\tCAT.&#9;KEY."),
         (r"In C:\tmp&#10;Cat.", r"IN C:\TMP&#10;CAT."),
         (r"In \\srv\a&Tab;Cat.", r"IN \\SRV\A&Tab;CAT."),
         # but one that wraps a sentence goes between two words, and keeps its order
@@ -326,6 +327,7 @@ def test_in_xml_what_has_text_beside_it_stands_within_a_sentence(xml: str, expec
         # an entity of the program's own says nothing about the others
         ("R & D &BrandName; <b>and</b>", "R & D &BRANDNAME; <b>e</b>"),
         ("R &amp; &B; <b>and</b>", "R &amp; &B; <b>e</b>"),
+        ("R&#xE8; <b>and</b>", "RÈ <b>e</b>"),
         # tags that nobody knows stand within a sentence, if there is text beside them
         ("Press <g id='1'>Save</g> to go on.", "Per continuare premere <g id='1'>salva</g>."),
         ("<p>Press the key.</p><p>key</p>", "<p>Premere il tasto.</p><p>chiave</p>"),
@@ -558,6 +560,7 @@ def test_the_mark_of_a_note_goes_where_the_translation_has_it() -> None:
         "<a>red</a> | <a>cat</a>",
         "<a>red</a>&nbsp;&raquo; <a>cat</a>",
         "<a>red</a> / <a>cat</a>",
+        "<a>red</a> > <a>cat</a>",
         "<a>red</a> <i>·</i> <a>cat</a>",
     ],
 )
