@@ -65,6 +65,17 @@ def test_a_tabulator_of_open_document_parts_texts_and_a_note_does_not() -> None:
     assert body(translated(document)) == text.format("A CAT", "A D", "OG")
 
 
+@pytest.mark.parametrize("sign", [".", "!", "?", "…"])
+def test_a_sentence_ends_before_the_mark_of_a_note(sign: str) -> None:
+    document = docx(paragraph(run(f"A cat{sign}"), thing("footnoteReference"), run(" A dog.")))
+    assert pieces(document) == [f"A cat{sign}", "A dog."]
+
+
+def test_more_spaces_than_a_page_has_are_not_read_as_text() -> None:
+    document = odt('<text:p>A<text:s text:c="99999"/>cat</text:p>')
+    assert pieces(document) == ["A{x0}cat"]
+
+
 def test_runs_of_one_format_are_one_text() -> None:
     language = '<w:lang w:val="en-GB"/>'
     split = [run("A c"), '<w:proofErr w:type="x"/>', run("at", language), run(" sleeps.", language)]
