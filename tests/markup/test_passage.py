@@ -92,15 +92,25 @@ def test_a_text_of_many_lines_does_not_take_the_square_of_their_number() -> None
     assert PlainText(text, "en", "it", wraps=True, sentences=False).pieces[0].startswith("lorem")
 
 
-def test_what_is_not_cut_into_sentences_is_cut_where_it_keeps_others_waiting() -> None:
-    text = "the cat. " * 2_000 + "a" * 9_000 + " "
+@pytest.mark.parametrize(("words", "sentences"), [("the cat. ", False), ("the cats ", True)])
+def test_what_would_keep_others_waiting_is_cut(words: str, sentences: bool) -> None:
+    text = words * 2_000 + "a" * 9_000 + " "
 
-    pieces = PlainText(text, "en", "it", sentences=False).pieces
+    pieces = PlainText(text, "en", "it", sentences=sentences).pieces
 
     assert "".join(pieces) == text
     assert max(map(len, pieces)) == 4_000
     assert pieces[0].endswith(" ")
     assert PlainText("The cat. A dog.", "en", "it", sentences=False).pieces == ["The cat. A dog."]
+
+
+def test_a_long_placeholder_is_not_cut() -> None:
+    text = "the cats " * 400 + "{{ '" + "a b " * 500 + "' }}" + " the dogs" * 400
+
+    pieces = PlainText(text, "en", "it").pieces
+
+    assert len(pieces) == 2
+    assert pieces[0].count("{{") == pieces[0].count("}}") == 1
 
 
 @given(st.text(alphabet="aB.! {}$'\n", max_size=40))

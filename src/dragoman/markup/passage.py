@@ -90,8 +90,9 @@ def _cut_at_statements(text: str) -> list[str]:
 
 
 def _cut_sentences(text: str, language: str) -> list[str]:
-    """Cut after each sentence, except within a placeholder."""
-    first, *others = split_sentences(text, language)
+    """Cut after each sentence, and where one is very long, except within a placeholder."""
+    sentences = split_sentences(text, language)
+    first, *others = [piece for sentence in sentences for piece in _cut_long(sentence)]
     pieces, end = [first], len(first)
     terms = find_protected(text) if others else []
     for piece in others:
