@@ -15,7 +15,7 @@ from dragoman.markup.document import Rules
 from dragoman.serving.access import check_key
 from dragoman.serving.dependencies import RequiresKey, Service, Store
 from dragoman.serving.documents import Document
-from dragoman.serving.fields import read_fields, refuse_repeated_fields
+from dragoman.serving.fields import check_form, read_fields
 from dragoman.serving.glossaries import check_glossary
 from dragoman.serving.openapi import FILE, Message, accepts, refuses
 from dragoman.serving.readers import Reader, markup_reader, plain_reader
@@ -201,7 +201,7 @@ async def upload_document(
 ) -> dict[str, str]:
     """Start to translate a text or a document."""
     check_key(request, service.settings.api_keys)
-    await refuse_repeated_fields(request)
+    await check_form(request)
     name = wanted.filename or file.filename
     kind = PurePath(name or "").suffix.removeprefix(".")
     other = wanted.output_format if (wanted.output_format or kind).lower() != kind.lower() else None

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from urllib.parse import parse_qsl, unquote_to_bytes
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartParser
 from starlette.requests import Request
@@ -150,15 +151,18 @@ def is_utf8(quoted: bytes) -> bool:
     return True
 
 
-async def refuse_repeated_fields(request: Request) -> None:
+async def check_form(request: Request) -> None:
     """Refuse a form with a field twice, as programs differ in which value they take.
 
     Raises:
-        RefusalError: there is one.
+        RefusalError: there is one, or something in it is no text in the charset that it declares.
     """
-    names = [name for name, _ in (await request.form()).multi_items()]
-    if len(set(names)) < len(names):
+    items = (await request.form()).multi_items()
+    if len({name for name, _ in items}) < len(items):
         raise RefusalError(400, "the form has a field twice")
+    texts = [value.filename or "" if isinstance(value, UploadFile) else value for _, value in items]
+    if any(text != encodable(text) for text in texts):
+        raise RefusalError(400, "the form has something that is no text")
 
 
 def _collect(items: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from dragoman.languages.detection import Detection
 from dragoman.serving.access import check_key
 from dragoman.serving.dependencies import Service, Store
 from dragoman.serving.documents import READERS
-from dragoman.serving.fields import read_fields, refuse_repeated_fields
+from dragoman.serving.fields import check_form, read_fields
 from dragoman.serving.openapi import FILE, accepts, refuses
 from dragoman.serving.readers import HTML, PLAIN_TEXT
 from dragoman.serving.refusal import RefusalError
@@ -111,9 +111,9 @@ async def translate_file(
     api_key: Annotated[str | None, Form()] = None,
 ) -> dict[str, str]:
     """Translate a text or a document, and say where the translation waits to be fetched."""
+    await check_form(request)
     check_key(request, service.settings.api_keys, api_key=api_key)
     order = Order(texts=[], source=None if source == AUTO else source, target=target)
-    await refuse_repeated_fields(request)
     document = await store.start(file.filename, await file.read(), order, needs_key=False)
     try:
         await document.translation
