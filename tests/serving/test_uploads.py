@@ -1,9 +1,11 @@
 """Files that are sent: nothing of their names is believed, and only text is read."""
 
+import asyncio
 import io
 import random
 import tarfile
 import time
+import weakref
 import zipfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -12,10 +14,13 @@ from typing import Any
 import pytest
 import requests
 from tests.documents.office_files import docx, paragraph, run, translated, unpacked
-from tests.serving.live import Copier, serving
+from tests.serving.live import Copier, Turnstile, serving
 
+from dragoman.model_directory import ModelError
 from dragoman.serving import documents, guard
-from dragoman.serving.models import ServedModel
+from dragoman.serving.metrics import Metrics
+from dragoman.serving.models import Models, ServedModel
+from dragoman.serving.service import Order, TranslationService
 from dragoman.serving.settings import Settings
 
 
@@ -329,11 +334,13 @@ def test_what_was_fetched_gives_way_to_others(copying: tuple[Copier, ServedModel
     assert again.text == "cat 109"
 
 
-def test_a_document_that_failed_says_so_to_whoever_fetches_it(
-    copying: tuple[Copier, ServedModel], monkeypatch: pytest.MonkeyPatch
+def test_a_document_that_failed_says_so_to_whoever_fetches_it_and_why_to_the_log(
+    copying: tuple[Copier, ServedModel],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     def fail(*arguments: Any) -> Any:
-        raise RuntimeError("boom")
+        raise ModelError("model.bin: cut off")
 
     engine, model = copying
     monkeypatch.setattr(engine, "search", fail)
@@ -351,9 +358,11 @@ def test_a_document_that_failed_says_so_to_whoever_fetches_it(
         status = requests.post(place, json=key, timeout=30).json()
         fetched = requests.post(f"{place}/result", json=key, timeout=30)
 
-    assert (status["status"], status["error_message"]) == ("error", "the translation failed")
+    told = "the model is damaged; the log of the server says where"
+    assert (status["status"], status["error_message"]) == ("error", told)
     assert fetched.status_code == 400
-    assert fetched.json() == {"message": "the translation failed"}
+    assert fetched.json() == {"message": told}
+    assert "model.bin: cut off" in caplog.text
 
 
 def test_a_full_store_says_when_there_will_be_room(copying: tuple[Copier, ServedModel]) -> None:
@@ -376,6 +385,77 @@ def test_what_nobody_fetches_gives_way_after_what_was_fetched(
         found = [requests.get(place, timeout=30).status_code for place in places]
 
     assert [i for i, status in enumerate(found) if status != 200] == [0, 50]
+
+
+def test_what_failed_gives_way_to_others_and_what_is_being_translated_does_not(
+    held: tuple[Turnstile, ServedModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(documents, "_MOST_DOCUMENTS", 1)
+    monkeypatch.setattr(documents, "_SECONDS_TO_FETCH", 0.0)
+    engine, model = held
+    with serving([model]) as url:
+
+        def send() -> requests.Response:
+            fields = {"source_lang": "EN", "target_lang": "IT"}
+            files = {"file": ("a.txt", b"The cat.")}
+            return requests.post(f"{url}/v2/document", data=fields, files=files, timeout=30)
+
+        taken, refused = send(), send()
+        with monkeypatch.context() as broken:
+            broken.setattr(documents, "_SECONDS_TO_FETCH", 60.0)
+            broken.setattr(Copier, "search", lambda *_: [])
+            engine.passes.release()
+            sent = taken.json()
+            requests.post(
+                f"{url}/v2/document/{sent['document_id']}",
+                json={"document_key": sent["document_key"]},
+                timeout=30,
+            )
+            again = send()
+        engine.passes.release()
+
+    assert [answer.status_code for answer in (taken, refused, again)] == [200, 429, 200]
+
+
+def test_the_mark_of_the_byte_order_stays(url: str) -> None:
+    sent = "\ufeffa cat".encode()
+
+    address = upload(url, "a.txt", sent).json()["translatedFileUrl"]
+
+    assert requests.get(address, timeout=30).content == sent
+
+
+def test_a_file_that_nobody_fetches_does_not_stay_in_memory(
+    copying: tuple[Copier, ServedModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(documents, "_SECONDS_KEPT", 0.1)
+
+    async def keep() -> bool:
+        service = TranslationService(Models([copying[1]]), Settings(), Metrics())
+        order = Order(texts=[], source="en", target="it")
+        store = documents.Documents(service)
+        kept = weakref.ref(await store.start("a.txt", b"a cat", order, needs_key=False))
+        was_kept = kept() is not None
+        while kept() is not None:
+            await asyncio.sleep(0.05)
+        await service.close()
+        return was_kept
+
+    assert asyncio.run(asyncio.wait_for(keep(), timeout=30))
+
+
+def test_a_document_that_is_too_long_is_refused_at_once(
+    copying: tuple[Copier, ServedModel],
+) -> None:
+    with serving([copying[1]], Settings(max_characters=4)) as url:
+        answer = requests.post(
+            f"{url}/v2/document",
+            data={"source_lang": "EN", "target_lang": "IT"},
+            files={"file": ("a.txt", b"a cat")},
+            timeout=30,
+        )
+
+    assert answer.status_code == 413
 
 
 def test_what_needs_a_key_is_not_opened_without(url: str) -> None:

@@ -147,6 +147,8 @@ class Documents:
             needs_key=needs_key,
         )
         self._documents[document.id] = document
+        # By its identifier: the timer outlives a file that was fetched before.
+        asyncio.get_running_loop().call_later(_SECONDS_KEPT, self.forget, document.id)
         return document
 
     def _read(self, suffix: str, sent: bytes) -> _Content:
@@ -172,21 +174,20 @@ class Documents:
         Raises:
             RefusalError: it does not exist, or no longer, or the key is wrong or missing.
         """
-        self._forget_the_old()
         document = self._documents.get(identifier)
         if document is None or not document.is_opened_by(key):
             raise RefusalError(404, "there is no such document, or it is gone")
         return document
 
-    def forget(self, document: Document) -> None:
-        """Drop a file, and cancel its translation if it is not ready."""
-        document.translation.cancel()
-        self._documents.pop(document.id, None)
+    def forget(self, identifier: str) -> None:
+        """Drop a file, if it is there, and cancel its translation if it is not ready."""
+        if document := self._documents.pop(identifier, None):
+            document.translation.cancel()
 
     def close(self) -> None:
         """Drop all files."""
-        for document in list(self._documents.values()):
-            self.forget(document)
+        for identifier in list(self._documents):
+            self.forget(identifier)
 
     def _make_room(self, num_bytes: int) -> None:
         """Forget what nobody waits for, the oldest first, if there is no room for one more.
@@ -194,7 +195,6 @@ class Documents:
         Raises:
             RefusalError: all wait to be fetched, and not for long.
         """
-        self._forget_the_old()
         while not self._has_room(num_bytes):
             documents = list(self._documents.values())
             over = [document for document in documents if document.is_over]
@@ -205,7 +205,7 @@ class Documents:
                     "too many files are waiting to be fetched",
                     retry_after=math.ceil(documents[0].made + _SECONDS_TO_FETCH - time.monotonic()),
                 )
-            self.forget(free[0])
+            self.forget(free[0].id)
 
     def _has_room(self, num_bytes: int) -> bool:
         documents = self._documents.values()
@@ -213,11 +213,6 @@ class Documents:
             len(documents) < _MOST_DOCUMENTS
             and sum(document.num_bytes for document in documents) + num_bytes <= _MOST_BYTES
         )
-
-    def _forget_the_old(self) -> None:
-        oldest = time.monotonic() - _SECONDS_KEPT
-        for document in [d for d in self._documents.values() if d.made < oldest]:
-            self.forget(document)
 
 
 def _read_text(sent: bytes) -> _Content:

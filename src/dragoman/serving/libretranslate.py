@@ -118,7 +118,7 @@ async def translate_file(
     try:
         await document.translation
     except BaseException:
-        store.forget(document)
+        store.forget(document.id)
         raise
     url = request.url_for("download_file", name=document.id)
     return {"translatedFileUrl": str(url)}
