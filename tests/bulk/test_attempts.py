@@ -18,6 +18,12 @@ def test_a_note_is_of_one_run(tmp_path: Path) -> None:
     assert Attempts(tmp_path, "b").begin(BLOCK).begun == 1
 
 
+def test_a_block_is_tried_twice_as_a_whole_before_it_is_line_by_line(tmp_path: Path) -> None:
+    attempts = Attempts(tmp_path, "a")
+
+    assert [attempts.begin(BLOCK).line_by_line for _ in range(3)] == [False, False, True]
+
+
 @pytest.mark.parametrize("torn", ["", '{"run": "a", "beg', "[]", '{"run": "a", "what": 1}', "\0\0"])
 def test_a_note_that_a_power_failure_has_torn_is_none(tmp_path: Path, torn: str) -> None:
     attempts = Attempts(tmp_path, "a")

@@ -37,6 +37,8 @@ def test_the_client_translates_texts(client: deepl.Translator, expected: str) ->
     assert (one.text, one.detected_source_lang, one.billed_characters) == (expected, "EN", 24)
     assert [found.text for found in two] == [expected, "7"]
     assert client.translate_text("Il gatto", source_lang="IT", target_lang="EN-US").text
+    named = client.translate_text("Il gatto", source_lang="EN", target_lang="IT")
+    assert named.detected_source_lang == "EN"
 
 
 def test_the_client_learns_what_there_is(client: deepl.Translator) -> None:
