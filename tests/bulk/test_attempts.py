@@ -4,8 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.bulk.attempts import Attempts
+from dragoman.bulk.attempts import WHOLE, Attempts
+from dragoman.bulk.block_translator import BlockTranslator
 from dragoman.bulk.file_format import Block
+from dragoman.bulk.files import in_this_process, translate_files
+from dragoman.bulk.job import Job
+from dragoman.bulk.kept import KeptParts
+from dragoman.bulk.unchanged import Unchanged
+from dragoman.translator import Translator
 
 BLOCK = Block(number=3, file=0, start=0, size=9, first_line=30, first_line_of_file=30, num_lines=10)
 
@@ -32,3 +38,36 @@ def test_a_note_that_a_power_failure_has_torn_is_none(tmp_path: Path, torn: str)
     note.write_text(torn)
 
     assert attempts.begin(BLOCK).begun == 1
+
+
+def test_no_line_is_blamed_if_a_process_dies_when_all_are_translated(
+    job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(*_: object) -> None:
+        raise MemoryError
+
+    parts = KeptParts(job.output, job.identity(), Unchanged(job.files.paths))
+    block, *_ = job.files.cut(job.lines_per_block)
+    with parts.claim():
+        attempts = Attempts(parts.path, parts.run)
+        for _ in range(WHOLE):
+            attempts.begin(block)
+        monkeypatch.setattr(KeptParts, "save", die)
+        with pytest.raises(MemoryError):
+            BlockTranslator(job, parts).translate(block)  # line by line
+
+        assert attempts.begin(block).rejected == {}
+
+
+def test_a_single_line_that_fails_at_once_is_not_to_blame(
+    job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("no memory")
+
+    (path,) = job.files.paths
+    path.write_text("w1 w2\n")
+    monkeypatch.setattr(Translator, "translate", fail)
+
+    with pytest.raises(RuntimeError, match="no memory"):
+        translate_files(job, in_this_process, lambda _: None)

@@ -136,6 +136,15 @@ def test_as_much_as_is_allowed_is_taken(url: str) -> None:
         }
 
 
+def test_the_body_goes_before_the_query_and_may_begin_with_a_byte_order_mark(url: str) -> None:
+    body = "\ufeff" + json.dumps({"q": "7", "target": "it"})
+    answer = requests.post(
+        f"{url}/translate?source=en&target=xx&q=8", data=body.encode(), timeout=30
+    )
+
+    assert answer.json() == {"translatedText": "7"}
+
+
 @pytest.mark.parametrize("kind", ["urlencoded", "multipart"])
 def test_a_form_has_so_many_fields_and_no_more(
     copier: tuple[Copier, ServedModel], kind: str
