@@ -1,5 +1,6 @@
 """Notes about blocks on which processes died."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from dragoman.bulk.files import in_this_process, translate_files
 from dragoman.bulk.job import Job
 from dragoman.bulk.kept import KeptParts
 from dragoman.bulk.unchanged import Unchanged
+from dragoman.translation import Translation
 from dragoman.translator import Translator
 
 BLOCK = Block(number=3, file=0, start=0, size=9, first_line=30, first_line_of_file=30, num_lines=10)
@@ -59,14 +61,20 @@ def test_no_line_is_blamed_if_a_process_dies_when_all_are_translated(
         assert attempts.begin(block).rejected == {}
 
 
-def test_a_single_line_that_fails_at_once_is_not_to_blame(
-    job: Job, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("content", ["w1 w2\n", "w1\n \nw2\n"])
+def test_lines_are_not_to_blame_for_what_all_with_text_fail_with(
+    job: Job, monkeypatch: pytest.MonkeyPatch, content: str
 ) -> None:
-    def fail(*_: object) -> None:
-        raise RuntimeError("no memory")
+    translate = Translator.translate
+
+    def fail(self: Translator, texts: Iterable[str]) -> Iterable[Translation]:
+        given = list(texts)
+        if any(text.strip() for text in given):
+            raise RuntimeError("no memory")
+        return translate(self, given)
 
     (path,) = job.files.paths
-    path.write_text("w1 w2\n")
+    path.write_text(content)
     monkeypatch.setattr(Translator, "translate", fail)
 
     with pytest.raises(RuntimeError, match="no memory"):
