@@ -302,7 +302,9 @@ def test_an_offer_of_another_protocol_is_passed_over(
         body = b"%x\r\n%s\r\n0\r\n\r\n" % (len(BODY), BODY)
     offer = b"Connection: Upgrade, HTTP2-Settings\r\n%s: h2c\r\nHTTP2-Settings: AAMAAABk\r\n"
     with serving([copying[1]]) as url:
-        for place in (0, 60, len(HEAD)):  # in one packet, or in several
+        begun = len(HEAD) + offer.index(b"%s")
+        # In one packet, or in several, also cut within a name.
+        for place in (0, 1, 60, len(HEAD), *range(begun, begun + len(name) + 2)):
             head = HEAD + offer % name.strip() + size + b"\r\n"
             with connection(url, head[:place]) as client:
                 time.sleep(0.1)

@@ -50,6 +50,8 @@ class Connection(HttpToolsProtocol):
         self._door = door
         self._bytes_of_head = 0
         """Received so far of a head that is not complete."""
+        self._cut_off = b""
+        """The beginning of a line of the head, whose name is not complete."""
         self._reads_body = False
         self._skips = False
         """Whether what arrives is the body of a request that the door has refused."""
@@ -74,7 +76,7 @@ class Connection(HttpToolsProtocol):
         """Read on, unless this is a head that never ends."""
         self._bytes_of_head += len(data)
         if not self._reads_body:
-            data = _without_upgrade(data)
+            data = self._without_upgrade(data)
         super().data_received(data)  # which restarts the count with each complete head
         if self._bytes_of_head > MOST_BYTES_OF_HEAD and not self.transport.is_closing():
             self.send_400_response("The head of the request is too long.")
@@ -160,15 +162,18 @@ class Connection(HttpToolsProtocol):
         elif not self.transport.is_closing():
             self._to_send.start(self.transport.close)
 
+    def _without_upgrade(self, data: bytes) -> bytes:
+        """Hide an offer to switch to another protocol, such as HTTP/2, from the parser.
 
-def _without_upgrade(data: bytes) -> bytes:
-    """Hide an offer to switch to another protocol, such as HTTP/2, from the parser.
-
-    A server may ignore it (RFC 9110, 7.8). The parser would take what follows for that protocol,
-    and lose the body.
-    """
-    head, end, rest = data.partition(b"\r\n\r\n")
-    return _UPGRADE.sub(b"x-upgrd", head) + end + rest
+        A server may ignore it (RFC 9110, 7.8). The parser would take what follows for that
+        protocol, and lose the body. A name that may be cut in two waits for its end.
+        """
+        head, end, rest = (self._cut_off + data).partition(b"\r\n\r\n")
+        last_line = head[head.rfind(b"\n") + 1 :]
+        is_cut = not end and b"upgrade".startswith(last_line.strip().lower())
+        self._cut_off = last_line if is_cut else b""
+        head = head.removesuffix(self._cut_off)
+        return _UPGRADE.sub(b"x-upgrd", head) + end + rest
 
 
 _UPGRADE = re.compile(rb"(?<![^\n])upgrade(?=[ \t]*:)", re.IGNORECASE)
