@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -64,6 +65,32 @@ def test_the_thread_that_answers_comes_before_those_that_translate(shipped: Path
     # The engine's and those that call it; some threads of libraries have nothing to do.
     assert sorted(niceness.values())[-2] > answers
     assert min(niceness.values()) >= answers
+
+
+SLOW_TO_LOAD = """
+import sys, time
+from dragoman.cli import main
+from dragoman.cli.translation_options import TranslationOptions
+
+TranslationOptions.load = lambda *_: time.sleep(3)
+sys.exit(main(["serve", "model", "--port", sys.argv[1]]))
+"""
+
+
+def test_sigterm_ends_it_while_a_model_is_loaded() -> None:
+    with open_socket("127.0.0.1", 0) as free:
+        port = free.getsockname()[1]
+    with subprocess.Popen(
+        [sys.executable, "-c", SLOW_TO_LOAD, str(port)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    ) as server:
+        while True:
+            with suppress(ConnectionRefusedError), socket.create_connection(("127.0.0.1", port)):
+                break
+            assert server.poll() is None
+            time.sleep(0.01)
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(timeout=30) == 0
 
 
 def test_from_sigterm_on_it_is_not_healthy(shipped: Path) -> None:

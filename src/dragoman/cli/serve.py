@@ -60,7 +60,7 @@ def serve(
     from dragoman.serving.application import build_application
     from dragoman.serving.models import Models, prepare_model
     from dragoman.serving.priority import give_way
-    from dragoman.serving.server import open_socket, run
+    from dragoman.serving.server import end_on_signals, open_socket, run
     from dragoman.serving.settings import Settings
 
     _check_keys(api_key)
@@ -69,6 +69,7 @@ def serve(
             api_keys=api_key, max_characters=max_characters, max_file_bytes=max_file_bytes
         )
     _check_glossary(models, translation.glossary)
+    end_on_signals()
     with open_socket(host, port) as listener:
         whole = replace(translation, whole_lines=True)  # the server cuts them itself
         with ThreadPoolExecutor(1, initializer=give_way) as loading:  # engines start threads here

@@ -75,16 +75,23 @@ class Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
 
+def end_on_signals() -> None:
+    """Have SIGTERM and SIGINT end the process from now on.
+
+    Without, SIGTERM would do nothing to the first process of a container, however long the models
+    take to load, nor SIGINT to a background job of a shell. `run` finishes its work on a signal,
+    and then raises it again.
+    """
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def run(app: FastAPI, listener: socket.socket, settings: Settings) -> None:
     """Serve until SIGTERM or SIGINT.
 
     Then new connections are refused, and requests that were accepted are answered, within the time
     that they may take.
     """
-    # uvicorn finishes its work on a signal, and then raises it again. These handlers end the
-    # process, even where a shell had SIGINT ignored, as it does for background jobs.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     # At each event on the network, this is how long one waits for a thread that translates; with
     # the usual 5 ms, only 200 connections a second could be taken.
     sys.setswitchinterval(5e-4)
