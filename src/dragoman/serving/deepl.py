@@ -19,7 +19,7 @@ from dragoman.serving.fields import check_form, read_fields
 from dragoman.serving.glossaries import check_glossary
 from dragoman.serving.openapi import FILE, Message, accepts, refuses
 from dragoman.serving.readers import Reader, markup_reader, plain_reader
-from dragoman.serving.refusal import RefusalError, as_refusal
+from dragoman.serving.refusal import RefusalError
 from dragoman.serving.service import Order
 
 _NO_LIMIT = 10**12
@@ -231,8 +231,7 @@ async def document_status(name: str, request: Request, store: Store) -> dict[str
     if not document.translation.done():
         return {"document_id": document.id, "status": "translating", "seconds_remaining": 1}
     if error := document.translation.exception():
-        told = str(as_refusal(error))
-        return {"document_id": document.id, "status": "error", "error_message": told}
+        return {"document_id": document.id, "status": "error", "error_message": str(error)}
     return {
         "document_id": document.id,
         "status": "done",
@@ -251,7 +250,7 @@ async def document_result(name: str, request: Request, store: Store) -> Response
     """Fetch a translated file, once."""
     document = await _find_document(name, request, store)
     if document.translation.done() and (error := document.translation.exception()):
-        raise RefusalError(400, str(as_refusal(error)))
+        raise RefusalError(400, str(error))
     if not document.translation.done():
         raise RefusalError(503, "the translation is not ready", retry_after=1)
     store.forget(document.id)

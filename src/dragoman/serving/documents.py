@@ -16,7 +16,7 @@ from dragoman.documents.document import DocumentError
 from dragoman.documents.formats import DOCUMENT_FORMATS
 from dragoman.documents.other_formats import other_way
 from dragoman.serving.readers import PLAIN_TEXT, document_reader
-from dragoman.serving.refusal import RefusalError
+from dragoman.serving.refusal import RefusalError, as_refusal
 from dragoman.serving.service import Order, TranslationService
 from dragoman.tokenizers.normalisation import encodable
 
@@ -165,8 +165,12 @@ class Documents:
         )
 
     async def _translate(self, order: Order, content: _Content) -> bytes:
-        (answer,) = await self._service.translate(order)
-        return await asyncio.to_thread(content.write, answer.translation.text)
+        """Translate a file; what goes wrong is logged now, as perhaps nobody will ask."""
+        try:
+            (answer,) = await self._service.translate(order)
+            return await asyncio.to_thread(content.write, answer.translation.text)
+        except Exception as error:
+            raise as_refusal(error) from None
 
     def find(self, identifier: str, key: str | None = None) -> Document:
         """Find a file, if its owner asks for it.

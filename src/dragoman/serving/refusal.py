@@ -27,7 +27,7 @@ class RefusalError(DragomanError):
         self.retry_after = retry_after
 
 
-def as_refusal(error: BaseException) -> RefusalError:
+def as_refusal(error: Exception) -> RefusalError:
     """Choose what a client is told of an error; what it is not told is logged."""
     if isinstance(error, RefusalError):
         return error
