@@ -97,6 +97,26 @@ def test_with_the_key_in_a_field_its_protocol_is_answered(url: str) -> None:
     assert ask(url, "get", "/translate", params={"key": KEY}).status_code == 200
 
 
+def test_half_a_character_is_a_wrong_key(url: str) -> None:
+    answer = requests.post(
+        f"{url}/translate_file",
+        data="".join(
+            f'--x\r\nContent-Disposition: form-data; name="{name}"{more}\r\n\r\n{value}\r\n'
+            for name, value, more in (
+                ("source", "en", ""),
+                ("target", "it", ""),
+                ("api_key", "+2AA-", ""),
+                ("file", "7", '; filename="a.txt"'),
+            )
+        )
+        + "--x--\r\n",
+        headers={"Content-Type": "multipart/form-data; boundary=x; charset=utf-7"},
+        timeout=30,
+    )
+
+    assert (answer.status_code, answer.json()) == (403, {"error": SENTENCE})
+
+
 def test_the_pages_are_open(url: str) -> None:
     for path in ("/", "/docs", "/static/main.js", "/openapi.json"):
         assert requests.get(url + path, timeout=30).status_code == 200

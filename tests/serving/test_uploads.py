@@ -503,6 +503,22 @@ def test_a_form_in_an_unknown_charset_is_refused(url: str, charset: str) -> None
     assert answer.status_code == 400
 
 
+def test_half_a_character_in_a_name_is_replaced(url: str) -> None:
+    answer = requests.post(
+        f"{url}/translate_file",
+        data=b'--x\r\nContent-Disposition: form-data; name="source"\r\n\r\nen\r\n'
+        b'--x\r\nContent-Disposition: form-data; name="target"\r\n\r\nit\r\n'
+        b'--x\r\nContent-Disposition: form-data; name="file"; filename="+2AA-.txt"\r\n\r\n7\r\n'
+        b"--x--\r\n",
+        headers={"Content-Type": "multipart/form-data; boundary=x; charset=utf-7"},
+        timeout=30,
+    )
+    fetched = requests.get(answer.json()["translatedFileUrl"], timeout=30)
+
+    assert (fetched.status_code, fetched.text) == (200, "7")
+    assert fetched.headers["Content-Disposition"].endswith("''%EF%BF%BD.it.txt")
+
+
 def test_all_kinds_of_line_breaks_stay(url: str) -> None:
     text = "one\rtwo\r\nthree\u2028four\x85\x85five\x0b six"
     fields = {"q": text, "source": "en", "target": "it"}

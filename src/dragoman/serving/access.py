@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from starlette.requests import Request
 
 from dragoman.serving.refusal import RefusalError
+from dragoman.tokenizers.normalisation import encodable
 
 
 def check_key(request: Request, keys: Sequence[str], *, api_key: str | None = None) -> None:
@@ -23,7 +24,7 @@ def check_key(request: Request, keys: Sequence[str], *, api_key: str | None = No
     if scheme.lower() not in ("deepl-auth-key", "bearer"):
         value = ""
     # Starlette reads the bytes of a header as Latin-1.
-    given = _digest((api_key.encode() if api_key else value.encode("latin-1")).strip())
+    given = _digest((encodable(api_key).encode() if api_key else value.encode("latin-1")).strip())
     # All are compared, and all have one length, so that the time reveals nothing.
     if not sum(hmac.compare_digest(given, _digest(key.encode().strip())) for key in keys):
         raise RefusalError(403, "the API key is missing or wrong")

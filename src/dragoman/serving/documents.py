@@ -125,7 +125,8 @@ class Documents:
             RefusalError: the file is of another kind or damaged, a language is not served, or a
                 limit is exceeded.
         """
-        suffix = PureWindowsPath(name or "").suffix.lower()
+        path = PureWindowsPath(encodable(name or ""))
+        suffix = path.suffix.lower()
         if suffix not in READERS:
             if way := other_way(suffix):
                 raise RefusalError(400, f"files whose names end in {suffix} are not read; {way}")
@@ -140,7 +141,7 @@ class Documents:
         order = self._service.check_room(order)
         self._make_room(len(sent))
         document = Document(
-            name=f"{PureWindowsPath(name or '').stem[:_LONGEST_STEM]}.{order.target}{suffix}",
+            name=f"{path.stem[:_LONGEST_STEM]}.{order.target}{suffix}",
             num_bytes=len(sent),
             num_characters=content.num_characters,
             translation=asyncio.create_task(self._translate(order, content)),
