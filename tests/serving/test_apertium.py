@@ -28,6 +28,12 @@ def test_a_field_that_is_missing_is_named(address: str) -> None:
     assert (status, problem) == (b"400", {"error": "q is missing"})
 
 
+def test_a_field_that_stands_twice_is_refused(address: str) -> None:
+    status, problem = get(address, "/translate?q=One&q=Two&langpair=en|it")
+
+    assert (status, problem) == (b"400", {"error": "the request has a field twice"})
+
+
 def test_omegat_is_answered(address: str, english_italian: Path) -> None:
     path = "/translate?q=The+cat+is+on+the+table.&markUnknown=no&langpair=en|it&key="
     expected = Translator(english_italian, device="cpu")("The cat is on the table.")

@@ -488,7 +488,7 @@ def test_a_field_that_stands_twice_is_refused(url: str, path: str, names: list[s
     )
 
     assert answer.status_code == 400
-    assert "the form has a field twice" in answer.text
+    assert "the request has a field twice" in answer.text
 
 
 @pytest.mark.parametrize("charset", ["undefined", "no-such"])

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Query, Request
 
 from dragoman.serving.access import check_key
 from dragoman.serving.dependencies import Service
+from dragoman.serving.fields import refuse_repeated_fields
 from dragoman.serving.openapi import refuses
 from dragoman.serving.refusal import RefusalError
 from dragoman.serving.service import Order
@@ -24,6 +25,7 @@ async def translate(
 ) -> dict[str, Any]:
     """Translate a text; `markUnknown` has no effect."""
     check_key(request, service.settings.api_keys, api_key=key)
+    refuse_repeated_fields(request.query_params)
     source, bar, target = langpair.partition("|")
     if not (source and bar and target):
         raise RefusalError(400, "langpair: write two language codes, as en|it")

@@ -201,7 +201,7 @@ async def upload_document(
 ) -> dict[str, str]:
     """Start to translate a text or a document."""
     check_key(request, service.settings.api_keys)
-    await check_form(request)
+    refuse_repeated_fields(await request.form())
     name = wanted.filename or file.filename
     kind = PurePath(name or "").suffix.removeprefix(".")
     other = wanted.output_format if (wanted.output_format or kind).lower() != kind.lower() else None

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from urllib.parse import parse_qsl, unquote_to_bytes
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from starlette.datastructures import UploadFile
+from starlette.datastructures import ImmutableMultiDict
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartParser
 from starlette.requests import Request
@@ -151,18 +151,14 @@ def is_utf8(quoted: bytes) -> bool:
     return True
 
 
-async def check_form(request: Request) -> None:
-    """Refuse a form with a field twice, as programs differ in which value they take.
+def refuse_repeated_fields(fields: ImmutableMultiDict[str, Any]) -> None:
+    """Refuse a form or a query with a field twice, as programs differ in which value they take.
 
     Raises:
-        RefusalError: there is one, or something in it is no text in the charset that it declares.
+        RefusalError: there is one.
     """
-    items = (await request.form()).multi_items()
-    if len({name for name, _ in items}) < len(items):
-        raise RefusalError(400, "the form has a field twice")
-    texts = [value.filename or "" if isinstance(value, UploadFile) else value for _, value in items]
-    if any(text != encodable(text) for text in texts):
-        raise RefusalError(400, "the form has something that is no text")
+    if len(fields) < len(fields.multi_items()):
+        raise RefusalError(400, "the request has a field twice")
 
 
 def _collect(items: list[tuple[str, Any]]) -> dict[str, Any]:

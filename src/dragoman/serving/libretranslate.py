@@ -111,9 +111,9 @@ async def translate_file(
     api_key: Annotated[str | None, Form()] = None,
 ) -> dict[str, str]:
     """Translate a text or a document, and say where the translation waits to be fetched."""
-    await check_form(request)
     check_key(request, service.settings.api_keys, api_key=api_key)
     order = Order(texts=[], source=None if source == AUTO else source, target=target)
+    refuse_repeated_fields(await request.form())
     document = await store.start(file.filename, await file.read(), order, needs_key=False)
     try:
         await document.translation
