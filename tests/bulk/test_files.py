@@ -148,6 +148,8 @@ def test_another_text_model_or_option_is_refused_with_its_name(
         assert "pytorch on cpu in bfloat16" in automatic.identity().values()
     with pytest.raises(BulkError, match="the form of the output"):
         run(replace(job, files=PlainText((text,), "json")))
+    with pytest.raises(BulkError, match="the size of blocks"):
+        run(replace(job, lines_per_block=job.lines_per_block + 1))
     text.write_text(text.read_text() + "\nmore")
     with pytest.raises(BulkError, match=rf"differs in the content of {text}; undo"):
         run(job)

@@ -1,10 +1,12 @@
 """A line for each line, whatever came of it."""
 
+from dataclasses import replace
+
 import pytest
 from tests.alternative import says
 
 from dragoman.bulk.file_format import Line
-from dragoman.bulk.form import WRITERS, Form, Rejected, Translated
+from dragoman.bulk.form import WRITERS, Form, Rejected, Translated, warnings_of
 from dragoman.translation import Translation
 
 
@@ -31,3 +33,15 @@ def test_a_record_is_a_line_whatever_stands_in_it(form: Form, written: str) -> N
     line = Line(place="a.txt:1", text=text, ending="\n")
 
     assert WRITERS[form](0, line, Translated(translation)) == written
+
+
+def test_what_is_not_the_whole_translation_is_said() -> None:
+    stopped = replace(says("a a"), finished=False, faults=("repeats itself",))
+    translation = Translation(source="b", alternatives=(stopped,), parts=("b",), cut=True)
+    line = Line(place="a.txt:1", text="b", ending="\n")
+
+    cut, fault, length = warnings_of(line, Translated(translation))
+
+    assert cut.startswith("a.txt:1: a sentence has more tokens than the model has seen")
+    assert fault == "a.txt:1: the translation repeats itself"
+    assert length == "a.txt:1: the translation stopped at the length limit"

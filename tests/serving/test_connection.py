@@ -271,6 +271,21 @@ def test_requests_sent_ahead_on_one_connection_shut_nobody_out(
             received += client.recv(4096)
 
 
+def test_who_goes_away_is_missed_though_another_request_was_sent_ahead(
+    copying: tuple[Copier, ServedModel],
+) -> None:
+    engine, model = copying
+    engine.gate.clear()
+    with serving([model]) as url:
+        with connection(url, WHOLE * 2):
+            while not engine.asked:
+                time.sleep(0.01)
+        end = time.monotonic() + 10  # the one that is left is that which asks
+        while "dragoman_requests_in_progress 1.0" not in requests.get(f"{url}/metrics").text:
+            assert time.monotonic() < end
+        engine.gate.set()
+
+
 def waiting(url: str) -> str:
     """Ask how many characters wait for a model."""
     return requests.get(f"{url}/metrics", timeout=30).text.partition("TYPE dragoman_waiting")[2]

@@ -220,11 +220,15 @@ def test_forms_with_repeated_texts_are_read(address: str, expected: str) -> None
 def test_sentences_are_cut_as_asked_for(copying: tuple[Copier, ServedModel]) -> None:
     text = "The Cat\nA Dog. Cat"
 
-    def translate(url: str, split: str | None) -> tuple[str, int]:
+    def translate(url: str, split: str | None, tags: str | None = None) -> tuple[str, int]:
         engine.asked.clear()
         client = deepl.Translator("x", server_url=url)
         found = client.translate_text(
-            text, source_lang="EN", target_lang="IT", split_sentences=split
+            text,
+            source_lang="EN",
+            target_lang="IT",
+            split_sentences=split,
+            tag_handling=tags,
         )
         client.close()
         return found.text, engine.asked[0]
@@ -234,6 +238,21 @@ def test_sentences_are_cut_as_asked_for(copying: tuple[Copier, ServedModel]) -> 
         assert translate(url, None) == translate(url, "1") == (text, 3)
         assert translate(url, "nonewlines") == (text.replace("\n", " "), 2)
         assert translate(url, "0") == (text.replace("\n", " "), 1)
+        assert translate(url, "1", "html") == (text.replace("\n", " "), 2)
+        assert translate(url, "0", "html") == (text.replace("\n", " "), 1)
+
+
+def test_a_block_of_a_page_is_never_within_a_sentence(
+    copying: tuple[Copier, ServedModel],
+) -> None:
+    engine, model = copying
+    fields = {"text": "The cat<div>A dog</div>A cat", "target_lang": "IT", "source_lang": "EN"}
+
+    with serving([model]) as url:
+        for tags in ("html", "xml"):
+            requests.post(f"{url}/v2/translate", json=fields | {"tag_handling": tags}, timeout=30)
+
+    assert engine.asked == [3, 4]  # in XML, the whole and what is between the tags
 
 
 def test_tags_are_kept_as_translation_memories_send_them(

@@ -303,3 +303,27 @@ def test_health_and_settings_are_there(address: str) -> None:
     assert requests.get(f"{address}/health", timeout=30).json() == {"status": "ok"}
     assert settings["language"]["target"] == {"code": "it", "name": "Italian"}
     assert settings["supportedFilesFormat"] == [".txt", *DOCUMENT_FORMATS]
+
+
+def test_a_body_may_begin_with_a_byte_order_mark(address: str) -> None:
+    body = b'\xef\xbb\xbf{"q": "7", "source": "en", "target": "it"}'
+
+    answer = requests.post(f"{address}/translate", data=body, timeout=30)
+
+    assert answer.json() == {"translatedText": "7"}
+
+
+def test_a_field_of_the_body_comes_before_one_of_the_query(address: str) -> None:
+    query = {"q": "7", "source": "en", "target": "it"}
+
+    answer = requests.post(f"{address}/translate", params=query, json={"q": "8"}, timeout=30)
+
+    assert answer.json() == {"translatedText": "8"}
+
+
+def test_half_a_character_in_a_list_is_replaced(address: str) -> None:
+    body = {"q": ["7 \ud800"], "source": "en", "target": "it"}
+
+    answer = requests.post(f"{address}/translate", json=body, timeout=30)
+
+    assert answer.json() == {"translatedText": ["7 \ufffd"]}

@@ -183,3 +183,10 @@ def test_a_thousand_ranges_of_a_file_are_no_work(url: str) -> None:
 
     assert answer.status_code in (200, 206, 400, 416)
     assert len(answer.content) < 500_000
+
+
+def test_the_language_of_a_text_is_told_up_to_the_limit(url: str) -> None:
+    def status(length: int) -> int:
+        return requests.post(f"{url}/detect", json={"q": "a" * length}, timeout=30).status_code
+
+    assert (status(1000), status(1001)) == (200, 413)

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 import requests
-from tests.serving.live import loaded, serving
+from tests.serving.live import Copier, loaded, serving
 
+from dragoman.serving.models import ServedModel
 from dragoman.translator import Translator
 
 TEXT = "The cat is on the table. Where is the dog? 7"
@@ -31,6 +32,15 @@ def test_a_translation_says_what_the_translator_says(address: str, english_itali
     assert (found["source_language"], found["target_language"]) == ("en", "it")
     assert found["confidence"] == pytest.approx(expected.confidence, abs=1e-5)
     assert found["language_confidence"] is None
+
+
+def test_a_sentence_that_was_cut_is_marked(copying: tuple[Copier, ServedModel]) -> None:
+    fields = {"text": ["a cat " * 300, TEXT], "source": "en", "target": "it"}
+
+    with serving([copying[1]]) as url:
+        answer = requests.post(f"{url}/api/v1/translate", json=fields, timeout=60).json()
+
+    assert [found["cut"] for found in answer["translations"]] == [True, False]
 
 
 @pytest.mark.parametrize(

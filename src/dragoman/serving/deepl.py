@@ -110,7 +110,7 @@ async def translate(request: Request, service: Service) -> dict[str, Any]:
     answers = await service.translate(
         Order(
             texts=question.text,
-            source=question.source_lang or None,
+            source=question.source_lang,
             target=question.target_lang,
             reader=_reader(question),
         )
