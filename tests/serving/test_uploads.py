@@ -108,26 +108,6 @@ def test_what_is_not_sent_as_a_file_is_refused_in_a_sentence(url: str, path: str
     assert list(answer.json().values()) == ["file should be a file with a name"]
 
 
-@pytest.mark.parametrize("path", ["/translate_file", "/v2/document"])
-@pytest.mark.parametrize(("key", "name"), [("+2AA-", "x"), ("x", "+2AA-")])
-def test_half_a_character_of_another_charset_is_refused_in_a_sentence(
-    url: str, path: str, key: str, name: str
-) -> None:
-    fields = {"source": "en", "target": "it", "target_lang": "IT", "api_key": key}
-    parts = [f'name="{field}"\r\n\r\n{value}' for field, value in fields.items()]
-    parts.append(f'name="file"; filename="{name}.txt"\r\n\r\na cat')
-    body = "".join(f"--X\r\nContent-Disposition: form-data; {part}\r\n" for part in parts)
-    answer = requests.post(
-        url + path,
-        data=f"{body}--X--".encode(),
-        headers={"Content-Type": "multipart/form-data; boundary=X; charset=utf-7"},
-        timeout=30,
-    )
-
-    assert answer.status_code == 400
-    assert list(answer.json().values()) == ["the form has something that is no text"]
-
-
 def archive(kind: str) -> bytes:
     """Pack a text that unpacks to a hundred times its size, and wants to be elsewhere."""
     buffer = io.BytesIO()

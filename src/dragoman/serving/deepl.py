@@ -15,7 +15,7 @@ from dragoman.markup.document import Rules
 from dragoman.serving.access import check_key
 from dragoman.serving.dependencies import RequiresKey, Service, Store
 from dragoman.serving.documents import Document
-from dragoman.serving.fields import check_form, read_fields
+from dragoman.serving.fields import read_fields, refuse_repeated_fields
 from dragoman.serving.glossaries import check_glossary
 from dragoman.serving.openapi import FILE, Message, accepts, refuses
 from dragoman.serving.readers import Reader, markup_reader, plain_reader

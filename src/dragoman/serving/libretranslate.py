@@ -12,7 +12,7 @@ from dragoman.languages.detection import Detection
 from dragoman.serving.access import check_key
 from dragoman.serving.dependencies import Service, Store
 from dragoman.serving.documents import READERS
-from dragoman.serving.fields import check_form, read_fields
+from dragoman.serving.fields import read_fields, refuse_repeated_fields
 from dragoman.serving.openapi import FILE, accepts, refuses
 from dragoman.serving.readers import HTML, PLAIN_TEXT
 from dragoman.serving.refusal import RefusalError
