@@ -21,7 +21,7 @@ from dragoman.corpora.parallel_text import Pair, read_pairs
 from dragoman.corpora.text_file import CorpusError
 
 LANGUAGES = ("en", "it")
-MOST_MEMORY = 2 * 2**30  # bytes of addresses, of which libraries take their share
+MOST_MEMORY = 2 * 2**30  # bytes; the code of libraries, which may be as much, does not count
 
 GOOD_SIDES = [b"cat", "perché".encode(), b"", b" ", b"a\rb", "\u2028x".encode(), b"x" * 900]
 BAD_SIDES = [b"\xff", b"\xc3", b"\0", b"\xed\xa0\x80", b"\xef\xbb\xbf"]
@@ -136,7 +136,7 @@ def test_a_corpus_that_never_ends_is_refused(tmp_path: Path, command: str, corpu
         text=True,
         check=False,
         timeout=120,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY)),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY,) * 2),
     )
 
     assert done.returncode == 1

@@ -71,6 +71,7 @@ def test_a_product_that_ends_with_relu_has_its_gradients(shape: tuple[int, ...])
     torch.testing.assert_close((found, *gradients), (expected, *wanted))
 
 
+@pytest.mark.filterwarnings("ignore:The .grad attribute")  # which PyTorch's own check reads
 def test_a_compiler_is_told_the_truth_about_it() -> None:
     tensors = [torch.randn(size, requires_grad=True) for size in ((2, 3, 5), (7, 5), (7,))]
 

@@ -42,6 +42,7 @@ def test_it_computes_equation_1_and_its_gradients(mask: Tensor) -> None:
     torch.testing.assert_close((found, *gradients), (expected, *wanted), atol=1e-6, rtol=0.0)
 
 
+@pytest.mark.filterwarnings("ignore:The .grad attribute")  # which PyTorch's own check reads
 def test_a_compiler_is_told_the_truth_about_it() -> None:
     torch.library.opcheck(attend, (*heads(), MASKS["both"]))
 

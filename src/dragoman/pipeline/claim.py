@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import tomli_w
-from filelock import FileLock, SoftFileLock, Timeout
+from filelock import FileLock, Timeout
 
 from dragoman.config import from_table, read_table, to_table
 from dragoman.durable import write_atomically
@@ -96,17 +96,22 @@ def only_one(directory: Path) -> Iterator[None]:
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        number = place.read_text(encoding="ascii", errors="replace").partition("\n")[0]
+        number = _holder(place)
         raise RunError(
             f"{directory}: another process {f'({number}) ' if number.isdigit() else ''}is training "
             "there; wait or stop it"
         ) from None
     try:
-        if not isinstance(lock, SoftFileLock):
+        if _holder(place) != str(os.getpid()):
             place.write_text(str(os.getpid()), encoding="ascii")
         yield
     finally:
         lock.release()
+
+
+def _holder(lock: Path) -> str:
+    """Read which process holds a lock, or held it last."""
+    return lock.read_text(encoding="ascii", errors="replace").partition("\n")[0]
 
 
 @contextmanager
