@@ -16,6 +16,7 @@ from tests.distillation.conftest import Listener, sentences, write_lines
 from dragoman import Translator
 from dragoman.cli import main
 from dragoman.config import read_table, to_table
+from dragoman.corpora.batching_config import BatchingConfig
 from dragoman.corpora.preparation import PreparationError
 from dragoman.corpora.text_file import CorpusError
 from dragoman.errors import UsageError
@@ -279,6 +280,24 @@ def test_updates_are_small_where_the_text_is(teacher: Path, mine: str) -> None:
     assert recipe.batching.max_length == ModelDirectory(teacher).description.max_length
 
 
+@pytest.mark.parametrize(("fewest", "size"), [(25, 600 // 25), (1, 256)])
+def test_an_epoch_has_many_updates_of_the_size_of_the_model_at_most(
+    teacher: Path, mine: str, fewest: int, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recipes, "SMALLEST_UPDATE", 20)
+    monkeypatch.setattr(recipes, "FEWEST_UPDATES_PER_EPOCH", fewest)
+
+    assert recipe_of(teacher, mine).batching.tokens_per_update == size
+
+
+def test_what_is_named_stays(teacher: Path, mine: str) -> None:
+    named = ("training.warmup_updates=7", "training.validate_every=9")
+    recipe = recipe_of(teacher, mine, "batching.tokens_per_update=300", *named)
+
+    assert recipe.batching.tokens_per_update == 300
+    assert (recipe.training.warmup_updates, recipe.training.validate_every) == (7, 9)
+
+
 def test_an_epoch_of_a_handful_of_pairs_is_an_update(teacher: Path, tmp_path: Path) -> None:
     few = tmp_path / "few.tsv"
     few.write_text("one two\tuno due\nthree\ttre\n", encoding="utf-8")
@@ -330,6 +349,26 @@ def test_the_training_is_gentle_and_smooths_as_the_model_did(copied: Path, mine:
     assert made.label_smoothing == 0.2
     assert made.learning_rate == recipes.RATE_TIMES_WIDTH / 16  # the width of the model
     assert made.schedule == "linear"
+    assert made.search_every == 5  # of ten validations
+
+
+@pytest.mark.parametrize(
+    ("from_model", "at_once"),
+    [(None, 256), ("other", BatchingConfig.max_tokens_per_micro_batch)],
+)
+def test_batches_are_made_as_for_the_model_unless_that_was_fine_tuned(
+    copied: Path, mine: str, from_model: str | None, at_once: int
+) -> None:
+    training = ModelDirectory(copied).description.training
+    settings = training["recipe"]["training"] | ({"from_model": from_model} if from_model else {})
+    recipe = {**training["recipe"], "training": settings}
+    update_description(copied, training={**training, "recipe": recipe})
+
+    made = recipe_of(copied, mine)
+
+    assert made.batching.max_tokens_per_micro_batch == at_once
+    assert made.batching.max_length == 12
+    assert not made.tokenizer.byte_fallback
 
 
 def test_test_text_that_is_somewhere_else_or_another_is_told(

@@ -72,6 +72,26 @@ def test_the_better_candidate_is_published(
     assert all(not tensor.any() for tensor in published.values())
 
 
+def test_the_metric_of_the_recipe_chooses_the_candidate(
+    make_recipe: MakeRecipe, tmp_path: Path, display: Listener
+) -> None:
+    recipe = make_recipe(training__metric="BLEU")
+    _, objective = build(recipe, tmp_path)
+    weights = dict(objective.transformer.named_parameters())
+    scores = [{"loss": 1.0, "BLEU": 2.0}, {"loss": 3.0, "BLEU": 4.0}]
+    judged = map(Validation, scores)
+    trainer = SimpleNamespace(
+        validate_weights=lambda _: next(judged),
+        progress=Progress(),
+        candidates=lambda: iter([("surer", weights), ("better", weights)]),
+    )
+    publisher = Publisher(recipe, _prepare_text(recipe, tmp_path, display), tmp_path / "model")
+
+    publisher.finish(cast(Trainer, trainer), display)
+
+    assert ModelDirectory(tmp_path / "model").description.training["weights"] == "better"
+
+
 @pytest.fixture
 def published(make_recipe: MakeRecipe, tmp_path: Path, display: Listener) -> Path:
     """Publish a model that was never trained, with scores."""

@@ -6,6 +6,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from safetensors.numpy import load_file
@@ -18,8 +19,8 @@ from dragoman.errors import DragomanError
 from dragoman.evaluation.statistics import EvaluationError
 from dragoman.model_directory import ModelDirectory
 from dragoman.pipeline.claim import RunError
-from dragoman.pipeline.publication import unique_names
-from dragoman.pipeline.run import train_model
+from dragoman.pipeline.publication import Publisher, unique_names
+from dragoman.pipeline.run import _prepare_text, _resample, train_model
 from dragoman.training.journal import read_journal
 
 from .conftest import SMALL, Listener, MakeRecipe, sentences, write_lines
@@ -194,6 +195,60 @@ def test_bf16_that_the_processor_emulates_is_warned_of(
     assert any("only emulates bf16" in line for line in display.messages) is not is_fast
 
 
+def test_other_subwords_spell_the_same_sentences(
+    make_recipe: MakeRecipe, tmp_path: Path, display: Listener
+) -> None:
+    recipe = make_recipe(tokenizer={"kind": "bpe", "sampling": 0.5})
+    text = _prepare_text(recipe, tmp_path, display)
+    pairs = [line.split("\t") for line in sentences(100, 140)]
+    tokenizers = text.tokenizers.source, text.tokenizers.target
+    stored = [
+        [np.array(ids) for ids in tokenizer.encode_batch([pair[side] for pair in pairs])]
+        for side, tokenizer in enumerate(tokenizers)
+    ]
+    resample = _resample(recipe, text)
+    assert resample is not None
+
+    drawn, again, other = (resample(stored[0], stored[1], seed) for seed in (1, 1, 2))
+
+    assert drawn == again
+    for side, tokenizer in enumerate(tokenizers):
+        assert [tokenizer.decode(np.array(ids).tolist()) for ids in drawn[side]] == [
+            pair[side] for pair in pairs
+        ]
+        assert drawn[side] != [ids.tolist() for ids in stored[side]]
+        assert drawn[side] != other[side]
+
+
+def test_another_seed_begins_with_other_weights(
+    make_recipe: MakeRecipe, tmp_path: Path, display: Listener
+) -> None:
+    still = {**SMALL["training"], "updates": 1, "warmup_updates": 0, "learning_rate": 1e-12}
+    for name, seed in (("one", 1), ("other", 2)):
+        train_model(make_recipe(seed=seed, training=still), tmp_path / name, display)
+
+    one, other = (load_file(tmp_path / name / "model.safetensors") for name in ("one", "other"))
+    name = "encoder.blocks.0.feed_forward.widen.weight"
+    assert np.abs(one[name] - other[name]).max() > 0.01
+
+
+def test_a_run_whose_end_is_cut_off_is_not_finished(
+    make_recipe: MakeRecipe, tmp_path: Path, display: Listener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Publisher, "finish", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            train_model(make_recipe(), tmp_path / "run", display)
+
+    train_model(make_recipe(), tmp_path / "run", display)
+
+    assert any("candidate update" in message for message in display.messages)
+    assert (tmp_path / "run" / "finished").exists()
+
+
 def test_following_the_advice_of_an_error_leads_on(
     make_recipe: MakeRecipe, tmp_path: Path, display: Listener
 ) -> None:
@@ -292,12 +347,13 @@ def test_what_splits_words_for_bleu_is_said(
     assert "BLEU splits zh as evaluation.tokenize = zh" in display.messages
 
 
-def test_training_text_with_a_flipped_bit_is_refused(
-    make_recipe: MakeRecipe, tmp_path: Path, display: Listener
+@pytest.mark.parametrize("store", ["train", "validation"])
+def test_prepared_text_with_a_flipped_bit_is_refused(
+    store: str, make_recipe: MakeRecipe, tmp_path: Path, display: Listener
 ) -> None:
     train_model(make_recipe(), tmp_path / "run", display)
     (tmp_path / "run" / "finished").unlink()
-    tokens = tmp_path / "run" / "data" / "train" / "source.tokens"
+    tokens = tmp_path / "run" / "data" / store / "source.tokens"
     content = bytearray(tokens.read_bytes())
     content[0] ^= 1
     tokens.write_bytes(content)

@@ -97,6 +97,18 @@ def test_the_sections_are_a_recipe(
     assert recipe.training.updates // recipe.training.validate_every == 10
 
 
+@pytest.mark.parametrize(("updates", "warmup"), [(5, 1), (120, 10), (24_000, 500)])
+def test_a_plan_warms_up_briefly_and_cools_down_to_its_end(updates: int, warmup: int) -> None:
+    chosen = values(sections(Candidate("tiny", 1), TEXT, update_tokens=1024, updates=updates))
+
+    training, batching = chosen["training"], chosen["batching"]
+    assert training["warmup_updates"] == warmup
+    assert training["validate_every"] == max(1, updates // 10)
+    assert (training["schedule"], training["patience"]) == ("cosine", 0)
+    assert training["learning_rate"] == 6e-3  # measured for this width
+    assert (batching["max_length"], batching["fill_up"]) == (TEXT.max_length, True)
+
+
 def test_a_gpu_computes_an_update_at_once() -> None:
     parts = [
         values(

@@ -17,7 +17,7 @@ import pytest
 import torch
 from torch import nn
 
-from dragoman.training.averaging import weights_of
+from dragoman.training.averaging import ExponentialMovingAverage, weights_of
 from dragoman.training.checkpoint import CheckpointError
 from dragoman.training.display import Display
 from dragoman.training.journal import Journal, read_journal
@@ -25,7 +25,7 @@ from dragoman.training.loop import Trainer
 from dragoman.training.step import TrainingError
 from dragoman.training.validation import Validation
 
-from .conftest import SMALL
+from .conftest import SMALL, weight_sum
 
 
 class StopAfter(Display):
@@ -151,6 +151,74 @@ def test_the_best_model_is_published_though_its_run_ended_right_before(make_trai
     assert update == 4
     assert resumed.average is not None
     assert all(torch.equal(t, resumed.average.weights[name]) for name, t in weights.items())
+
+
+def test_a_run_that_goes_on_publishes_no_checkpoint_but_the_best(make_trainer: Any) -> None:
+    losses = iter([3.0, 4.0])
+    judged = {"validate": lambda *_: Validation({"loss": next(losses)})}
+    make_trainer("run", display=StopAfter(9), **judged).run()
+    resumed = make_trainer("run")
+    published = []
+    resumed.publish = lambda _, progress: published.append(progress.update)
+
+    resumed.resume()
+
+    assert (resumed.progress.update, resumed.progress.best_update) == (9, 4)
+    assert published == []
+
+
+def test_what_is_judged_and_published_is_the_average(make_trainer: Any) -> None:
+    judged: list[float] = []
+    published: list[float] = []
+
+    def validate(objective: Any, search: bool) -> Validation:
+        validation = weight_sum(objective, search)
+        judged.append(validation.metrics["loss"])
+        return validation
+
+    trainer = make_trainer("run", updates=4, validate=validate)
+    trainer.publish = lambda weights, _: published.append(absolute_sum(weights))
+    trainer.run()
+
+    average = absolute_sum(trainer.average.weights)
+    assert judged == published == [pytest.approx(average, rel=1e-9)]
+    assert absolute_sum(weights(trainer)) != pytest.approx(average, rel=1e-6)
+
+
+def absolute_sum(weights: dict[str, torch.Tensor]) -> float:
+    return sum(float(tensor.double().abs().sum()) for tensor in weights.values())
+
+
+def test_only_the_best_checkpoint_and_the_last_ones_are_kept(make_trainer: Any) -> None:
+    losses = iter([3.0, 2.0, 4.0, 5.0, 6.0])
+    judged = {"validate": lambda *_: Validation({"loss": next(losses)})}
+    trainer = make_trainer("run", updates=20, keep_checkpoints=2, **judged)
+
+    trainer.run()
+
+    assert trainer.checkpoints.updates() == [8, 16, 20]
+
+
+@pytest.mark.parametrize("values", [{}, {"batches": "", "progress": None}])
+def test_a_checkpoint_without_the_state_of_a_training_is_passed_over(
+    make_trainer: Any, values: dict[str, Any]
+) -> None:
+    trainer = make_trainer("run", display=StopAfter(5))
+    trainer.run()
+    trainer.checkpoints.save(6, {}, values)
+
+    (complaint,) = make_trainer("run").resume()
+
+    assert "update-00000006: it has no training state; an older" in complaint
+
+
+def test_a_run_does_not_go_on_with_other_batches(make_trainer: Any) -> None:
+    make_trainer("run", display=StopAfter(5)).run()
+    resumed = make_trainer("run")
+    resumed.batches.seed += 1
+
+    with pytest.raises(CheckpointError, match="it was trained on other batches"):
+        resumed.resume()
 
 
 def test_a_validation_that_fails_loses_no_update(make_trainer: Any, tmp_path: Path) -> None:
@@ -481,6 +549,42 @@ def test_every_update_has_the_learning_rate_of_its_number(
     assert used == {rates[-1]}
 
 
+def test_gradients_are_clipped_as_the_settings_say(make_trainer: Any) -> None:
+    moved = []
+    for limit in (1.0, 1e-12):
+        trainer = make_trainer(f"run-{limit}", max_gradient_norm=limit)
+        before = weights(trainer)
+        trainer.run()
+        changes = ((tensor - before[name]).abs() for name, tensor in weights(trainer).items())
+        moved.append(sum(float(change.sum()) for change in changes))
+
+    assert moved[1] < moved[0] / 100  # the epsilon of Adam is larger than such gradients
+
+
+def test_the_average_is_one_of_the_weights_after_each_update(make_trainer: Any) -> None:
+    class Averaging(Display):
+        def progress(self, update: int, total: int, loss: float, tokens_per_second: float) -> None:
+            expected.update(trainer.transformer, update)
+
+    trainer = make_trainer("run", display=Averaging())
+    expected = ExponentialMovingAverage(trainer.transformer, 0.9)
+    trainer.run()
+
+    for name, tensor in trainer.average.weights.items():
+        assert torch.equal(tensor, expected.weights[name]), name
+
+
+def test_other_weights_are_judged_and_do_not_stay(make_trainer: Any) -> None:
+    trainer = make_trainer("run")
+    before = weights(trainer)
+    zeros = {name: torch.zeros_like(tensor) for name, tensor in before.items()}
+
+    assert trainer.validate_weights(zeros).metrics == {"loss": 0.0, "BLEU": 0.0}
+
+    for name, tensor in weights(trainer).items():
+        assert torch.equal(tensor, before[name]), name
+
+
 def test_each_update_draws_by_itself_and_otherwise_in_a_run_with_another_seed(
     make_trainer: Any,
 ) -> None:
@@ -549,6 +653,25 @@ def test_a_loss_that_is_not_a_number_is_never_the_best(make_trainer: Any) -> Non
 
     assert trainer.progress.best_update == 8
     assert published == [8]
+    assert trainer.progress.validations_without_improvement == 1
+
+
+def test_the_best_is_the_first_with_the_highest_score_whatever_its_loss(
+    make_trainer: Any,
+) -> None:
+    scores = iter([(4.0, 0.0), (3.0, 0.0), (2.0, 5.0), (1.0, 5.0)])
+    published: list[int] = []
+
+    def validate(*_: object) -> Validation:
+        return Validation(dict(zip(("loss", "BLEU"), next(scores), strict=True)))
+
+    trainer = make_trainer("run", metric="BLEU", updates=16, validate=validate)
+    trainer.publish = lambda _, progress: published.append(progress.update)
+
+    trainer.run()
+
+    assert published == [4, 12]
+    assert trainer.progress.best == 5.0
     assert trainer.progress.validations_without_improvement == 1
 
 

@@ -163,3 +163,7 @@ def test_each_process_holds_a_part_of_every_parameter(runs: Path) -> None:
         assert sum(rows) == len(tensor), name
         assert max(rows) == -(-len(tensor) // 3), name
     assert [shapes["decoder.norm.gain"] for shapes in held] == [[3], [3], [2]]
+
+
+def test_each_process_drops_out_something_else(runs: Path) -> None:
+    assert len(set(shards(runs / "ddp 3", 3, "seed"))) == 3

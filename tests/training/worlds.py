@@ -2,8 +2,8 @@
 
 PyTorch is imported once, and each process of each world is a fork. A plan is a list of runs, one
 after the other; each gives `directory`, `processes` and `settings`, and may give `stop` (after
-that update) and `begin` (the directory of a run to go on with). A rank writes the pairs that it saw
-and the shapes of the parameters that it holds.
+that update) and `begin` (the directory of a run to go on with). A rank writes the pairs that it
+saw, the shapes of the parameters that it holds, and the seed of its last update.
 """
 
 import json
@@ -70,7 +70,7 @@ def train(run: dict[str, Any], root: Path) -> None:
     }
     seen = watched.seen[: trainer.progress.update - first]
     path = root / run["directory"] / f"rank-{rank()}.json"
-    path.write_text(json.dumps({"seen": seen, "held": held}))
+    path.write_text(json.dumps({"seen": seen, "held": held, "seed": torch.initial_seed()}))
 
 
 def fork(run: dict[str, Any], root: Path, place: int, meeting: Path) -> int:
