@@ -1,7 +1,6 @@
 """A connection, and how long it waits for its client."""
 
 import asyncio
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +10,7 @@ from uvicorn.server import ServerState
 
 from dragoman.serving.door import Door
 from dragoman.serving.guard import MOST_BYTES_OF_HEAD
+from dragoman.serving.offer import OfferFilter
 from dragoman.serving.settings import Settings
 
 _SENTENCE = b'{"error":"there are too many connections; come back later"}'
@@ -50,8 +50,7 @@ class Connection(HttpToolsProtocol):
         self._door = door
         self._bytes_of_head = 0
         """Received so far of a head that is not complete."""
-        self._cut_off = b""
-        """The beginning of a line of the head, whose name is not complete."""
+        self._offers = OfferFilter()
         self._reads_body = False
         self._skips = False
         """Whether what arrives is the body of a request that the door has refused."""
@@ -76,7 +75,7 @@ class Connection(HttpToolsProtocol):
         """Read on, unless this is a head that never ends."""
         self._bytes_of_head += len(data)
         if not self._reads_body:
-            data = self._without_upgrade(data)
+            data = self._offers.hide(data)
         super().data_received(data)  # which restarts the count with each complete head
         if self._bytes_of_head > MOST_BYTES_OF_HEAD and not self.transport.is_closing():
             self.send_400_response("The head of the request is too long.")
@@ -161,22 +160,6 @@ class Connection(HttpToolsProtocol):
             self._to_send.stop()
         elif not self.transport.is_closing():
             self._to_send.start(self.transport.close)
-
-    def _without_upgrade(self, data: bytes) -> bytes:
-        """Hide an offer to switch to another protocol, such as HTTP/2, from the parser.
-
-        A server may ignore it (RFC 9110, 7.8). The parser would take what follows for that
-        protocol, and lose the body. A name that may be cut in two waits for its end.
-        """
-        head, end, rest = (self._cut_off + data).partition(b"\r\n\r\n")
-        last_line = head[head.rfind(b"\n") + 1 :]
-        is_cut = not end and b"upgrade".startswith(last_line.strip().lower())
-        self._cut_off = last_line if is_cut else b""
-        head = head.removesuffix(self._cut_off)
-        return _UPGRADE.sub(b"x-upgrd", head) + end + rest
-
-
-_UPGRADE = re.compile(rb"(?<![^\n])upgrade(?=[ \t]*:)", re.IGNORECASE)
 
 
 class _Deadline:
