@@ -27,3 +27,4 @@ def test_the_head_of_the_next_request_is_read_anew() -> None:
     assert hidden == [1, 0, 1]
     offers.hide(b"GET / HTTP/1.1\r\nup")
     assert offers.hide(b"on: 1\r\n\r\n") == b"upon: 1\r\n\r\n"
+    assert offers.hide(b"GET / HTTP/1.1\r\nup\r\n\r\n") == b"GET / HTTP/1.1\r\nup\r\n\r\n"

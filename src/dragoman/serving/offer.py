@@ -25,8 +25,7 @@ class OfferFilter:
         num_passed = len(self._line)
         head, end, rest = (self._line + self._kept + data).partition(b"\r\n\r\n")
         begin = head.rfind(b"\n") + 1
-        may_be_name = _NAME.startswith(head[begin:].strip().lower())
-        is_kept = not end and begin >= num_passed and may_be_name
+        is_kept = not end and _NAME.startswith(head[begin:].strip().lower())
         head, self._kept = (head[:begin], head[begin:]) if is_kept else (head, b"")
         self._line = b"" if end else head[max(0, begin - len(b"\r\n")) :]
         return (_HEADER.sub(_HIDDEN, head) + end + rest)[num_passed:]
