@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests.documents.translated import translated
 
 from dragoman.documents.page import Page
-from dragoman.markup.document import Rules
+from dragoman.markup.rules import Rules
 from dragoman.markup.text_reader import TextReader
 
 

@@ -9,8 +9,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.alternative import says
 
-from dragoman.markup.document import STRING, Markup, Rules, is_marked_up, visible_text
+from dragoman.markup.document import Markup, is_marked_up, visible_text
 from dragoman.markup.passage import PlainText
+from dragoman.markup.rules import STRING, Rules
 
 CUT = partial(PlainText, source="en", target="it", lines=False)
 XML = Rules(

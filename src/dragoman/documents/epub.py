@@ -9,8 +9,8 @@ from dragoman.documents.archive import END
 from dragoman.documents.document import Document, Edit, Rewritten, edit
 from dragoman.documents.page import Page
 from dragoman.languages.codes import base_language, language_tag
-from dragoman.markup.document import Rules
 from dragoman.markup.passage import Passage
+from dragoman.markup.rules import Rules
 from dragoman.markup.text_reader import TextReader
 
 BOOK_PARTS = re.compile(r"(?!META-INF/|__MACOSX/).+\.(?:x?html?|xml|ncx|opf)", re.IGNORECASE)

@@ -6,7 +6,7 @@ from itertools import accumulate, groupby, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from dragoman.documents.paragraph import Inline
-from dragoman.markup.document import Rules
+from dragoman.markup.rules import Rules
 from dragoman.markup.tags import Token as Tag
 from dragoman.markup.tags import read_tokens
 

@@ -9,8 +9,9 @@ from typing import NamedTuple
 from dragoman.documents.document import Edit, Rewritten
 from dragoman.languages.codes import base_language, language_tag
 from dragoman.languages.scripts import is_right_to_left
-from dragoman.markup.document import Rules, read_document
+from dragoman.markup.elements import read_document
 from dragoman.markup.passage import Passage
+from dragoman.markup.rules import Rules
 from dragoman.markup.tags import Token, as_shown
 from dragoman.markup.templates import keep_templates
 from dragoman.markup.text_reader import TextReader

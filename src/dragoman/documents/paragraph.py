@@ -12,8 +12,9 @@ from html import escape, unescape
 from itertools import groupby, islice, takewhile
 from typing import Any, NamedTuple
 
-from dragoman.markup.document import Markup, Rules
+from dragoman.markup.document import Markup
 from dragoman.markup.placeholders import PLACEHOLDER, unused_names
+from dragoman.markup.rules import Rules
 from dragoman.markup.text_reader import TextReader
 from dragoman.translation import Alternative, join
 

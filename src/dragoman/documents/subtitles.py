@@ -32,8 +32,8 @@ from dragoman.languages.scripts import (
     is_mark,
     weighted_length,
 )
-from dragoman.markup.document import STRING
 from dragoman.markup.passage import Passage
+from dragoman.markup.rules import STRING
 from dragoman.markup.text_reader import TextReader
 
 LINE_WIDTH = 42

@@ -12,9 +12,9 @@ from dragoman.documents.choices import read_choices
 from dragoman.documents.document import Document, DocumentError, Edit, Rewritten, edit
 from dragoman.documents.languages import check_language
 from dragoman.languages.codes import language_tag
-from dragoman.markup.document import Rules
 from dragoman.markup.passage import Passage
 from dragoman.markup.placeholders import PLACEHOLDER, unused_names
+from dragoman.markup.rules import Rules
 from dragoman.markup.tags import Token, read_tokens
 from dragoman.markup.text_reader import TextReader
 

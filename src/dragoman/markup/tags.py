@@ -1,7 +1,7 @@
 """HTML and XML as a sequence of tokens that, joined, are the document."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from html.parser import HTMLParser
 from itertools import accumulate, pairwise
@@ -69,6 +69,18 @@ class Token(NamedTuple):
 def written(tokens: Iterable[Token]) -> str:
     """Return tokens as they were written."""
     return "".join(token.raw for token in tokens)
+
+
+def find_ends(tokens: Sequence[Token]) -> dict[int, int]:
+    """Map the index of each opening tag to that of its closing tag."""
+    ends: dict[int, int] = {}
+    unclosed: dict[str, list[int]] = {}
+    for place, token in enumerate(tokens):
+        if token.kind == "open":
+            unclosed.setdefault(token.name, []).append(place)
+        elif token.kind == "close" and unclosed.get(token.name):
+            ends[unclosed[token.name].pop()] = place
+    return ends
 
 
 def read_tokens(document: str, *, is_xml: bool, is_string: bool) -> list[Token]:

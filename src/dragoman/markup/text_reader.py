@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from functools import partial
 
-from dragoman.markup.document import STRING, Markup, Rules, is_marked_up
+from dragoman.markup.document import Markup, is_marked_up
 from dragoman.markup.passage import Passage, PlainText
+from dragoman.markup.rules import STRING, Rules
 
 
 @dataclass(frozen=True)

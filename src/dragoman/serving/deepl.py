@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 from starlette.responses import Response
 
 from dragoman.languages.codes import base_language, language_name
-from dragoman.markup.document import Rules
+from dragoman.markup.rules import Rules
 from dragoman.serving.access import check_key
 from dragoman.serving.dependencies import RequiresKey, Service, Store
 from dragoman.serving.documents import Document

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from dragoman.documents.document import DocumentError
 from dragoman.documents.formats import TakeApart
-from dragoman.markup.document import Rules, visible_text
+from dragoman.markup.document import visible_text
 from dragoman.markup.passage import Passage
+from dragoman.markup.rules import Rules
 from dragoman.markup.text_reader import TextReader
 from dragoman.serving.refusal import RefusalError
 
