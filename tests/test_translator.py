@@ -659,8 +659,3 @@ def test_samples_are_not_exchanged_for_others(tokenizers: TokenizerPair) -> None
 
     assert translation.faults == ("repeats itself",)
     assert len(engine.asked) == 1
-
-
-def test_a_shortlist_asks_for_pytorch_though_there_is_a_copy(with_copy: Path) -> None:
-    with pytest.raises(DragomanError, match="it has no shortlist"):  # so it was looked for
-        Translator(with_copy, device="cpu", shortlist=True)
