@@ -110,6 +110,7 @@ class ModelDirectory:
                 )
             with (
                 without_settings_of_caller(torch.device(device)),
+                torch.inference_mode(False),  # what is made in it never gets a gradient
                 safe_open(path, framework="pt") as weights,
             ):
                 return assemble(self.description, weights, path).to(device)
