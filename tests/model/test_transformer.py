@@ -209,6 +209,18 @@ def test_tied_tables_are_one_parameter(build: Build, tied: str, num_tables: int)
     assert sum(p.shape == (VOCAB, 12) for p in model.parameters()) == num_tables
 
 
+@pytest.mark.parametrize("tied", ["all", "target", "none"])
+def test_a_functional_call_leaves_the_weights_as_they_were(build: Build, tied: str) -> None:
+    model = build(tied_embeddings=tied)
+    before = dict(model.named_parameters(remove_duplicate=False))
+    other = {name: parameter + 1 for name, parameter in model.named_parameters()}
+
+    torch.func.functional_call(model, other, (SOURCE, TARGET))
+
+    after = dict(model.named_parameters(remove_duplicate=False))
+    assert {name: id(p) for name, p in after.items()} == {name: id(p) for name, p in before.items()}
+
+
 def test_vocabularies_of_different_sizes_cannot_share_a_table() -> None:
     config = TransformerConfig(d_model=12, num_heads=2, d_ff=20)
 

@@ -83,9 +83,21 @@ def test_a_saved_model_computes_the_same_when_it_is_loaded(tmp_path: Path, joint
 
     target = TARGET.clamp(max=5)
     assert torch.equal(loaded(SOURCE, target), transformer(SOURCE, target))
-    assert (loaded.source_embeddings is loaded.target_embeddings) == joint
+    tables = [loaded.source_embeddings.table.weight, loaded.target_embeddings.table.weight]
+    assert (tables[0] is tables[1]) == joint
     assert loaded.projection.linear.weight is loaded.target_embeddings.table.weight
     assert not loaded.training
+
+
+def test_a_model_that_a_caller_loads_in_inference_mode_can_be_trained_afterwards(
+    saved: Path,
+) -> None:
+    with torch.inference_mode():
+        model = ModelDirectory(saved).load_transformer()
+
+    model.requires_grad_()(SOURCE, TARGET.clamp(max=5)).sum().backward()
+
+    assert all(parameter.grad is not None for parameter in model.parameters())
 
 
 def test_loading_draws_no_random_number(saved: Path) -> None:

@@ -1,5 +1,6 @@
 """Input embeddings (section 3.4)."""
 
+import copy
 import math
 
 from jaxtyping import Float, Int
@@ -18,6 +19,14 @@ class InputEmbeddings(nn.Module):
         super().__init__()
         self.scale = math.sqrt(d_model)
         self.table = nn.Embedding(vocab_size, d_model, padding_idx=padding_id)
+
+    def sharing(self) -> "InputEmbeddings":
+        """Return another module with the same table.
+
+        The same module under two names would do, but `torch.func.functional_call` puts weights back
+        name by name, and would leave the substitute under one of them.
+        """
+        return copy.deepcopy(self, {id(self.table.weight): self.table.weight})
 
     def forward(self, tokens: Int[Tensor, "batch length"]) -> Float[Tensor, "batch length d_model"]:
         return self.table(tokens) * self.scale

@@ -15,8 +15,8 @@ def initialize(model: nn.Module) -> None:
             nn.init.xavier_uniform_(module.weight)
             if module.bias is not None:
                 nn.init.zeros_(module.bias)
-    for module in model.modules():
-        if isinstance(module, nn.Embedding):
-            nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
-            if module.padding_idx is not None:
-                nn.init.zeros_(module.weight[module.padding_idx])
+    embeddings = [module for module in model.modules() if isinstance(module, nn.Embedding)]
+    for module in {module.weight: module for module in embeddings}.values():  # each table once
+        nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
+        if module.padding_idx is not None:
+            nn.init.zeros_(module.weight[module.padding_idx])

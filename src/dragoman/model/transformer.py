@@ -41,7 +41,7 @@ class Transformer(nn.Module):
             source_vocab_size, config.d_model, padding_id=padding_id
         )
         self.target_embeddings = (
-            self.source_embeddings
+            self.source_embeddings.sharing()
             if config.tied_embeddings == "all"
             else InputEmbeddings(target_vocab_size, config.d_model, padding_id=padding_id)
         )
