@@ -22,6 +22,23 @@ _COMPRESSED = (".gz", ".zst", ".xz", ".bz2", ".zip")
 """Endings of compressed files, which nothing here writes."""
 
 
+def require_utf8(path: Path) -> None:
+    """Refuse a name under which the libraries that read weights find nothing.
+
+    Safetensors, CTranslate2 and ONNX Runtime take names in UTF-8 only; Linux takes any bytes.
+
+    Raises:
+        UsageError: the name is not UTF-8.
+    """
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise UsageError(
+            f"{path}: a model's weights cannot be read there, as this name is not UTF-8; rename "
+            "the directory, or name another"
+        ) from None
+
+
 def write_atomically(path: Path, text: str) -> None:
     """Write a text file to the disk whole, or not at all."""
     with open_whole(path) as file:

@@ -121,3 +121,33 @@ def test_a_name_that_is_not_utf_8_is_printed_with_escapes(
         assert json.loads(printed)["corpora"][0]["corpus"] == str(strange)
     else:
         assert "caf\\udce9.tsv: 1 pair," in printed
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "translate {there} {text}",
+        "train {recipe} -o {there}",
+        "export {model} --to ctranslate2 -o {there}",
+    ],
+)
+def test_a_model_under_a_name_that_is_not_utf_8_is_refused_at_once(
+    command: str, places: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = io.TextIOWrapper(io.BytesIO(), errors="backslashreplace")
+    monkeypatch.setattr("sys.stderr", said)
+    there = tmp_path / os.fsdecode(b"caf\xe9")
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(
+        'source_language = "en"\ntarget_language = "it"\n'
+        f'[corpora]\ntrain = [{{ path = "{places["pairs"]}" }}]\n[model]\npreset = "tiny"\n'
+    )
+    if command.startswith("translate"):
+        Path(places["model"]).rename(there)
+
+    arguments = [word.format(there=there, recipe=recipe, **places) for word in command.split()]
+
+    assert main(arguments) == WRONG_USE
+    said.seek(0)
+    assert "this name is not UTF-8; rename the directory" in said.read()
+    assert there.exists() == command.startswith("translate")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from dragoman.durable import checksum, follow_links, naming
+from dragoman.durable import checksum, follow_links, naming, require_utf8
 from dragoman.errors import DragomanError
 from dragoman.interop.export import write_json
 from dragoman.model_directory import CHECKSUMS, WEIGHTS_OF_ORIGIN
@@ -38,8 +38,10 @@ def staging(
         OutputError: the output holds something else, or cannot be replaced as a whole, or another
             process is writing it.
         DragomanError: its symbolic links form a loop.
+        UsageError: its name is not UTF-8.
     """
     output = follow_links(output)
+    require_utf8(output)
     if not output.name:
         raise OutputError(f"{output}: it exists already; move it away or name another output")
     unfinished = output.with_name(f".{output.name}.writing")

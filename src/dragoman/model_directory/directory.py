@@ -14,7 +14,7 @@ from dragoman import __version__
 from dragoman.config import from_table, to_table
 from dragoman.decoding.config import SearchConfig
 from dragoman.device import without_settings_of_caller
-from dragoman.durable import checksum, flush, write_atomically
+from dragoman.durable import checksum, flush, require_utf8, write_atomically
 from dragoman.errors import UsageError
 from dragoman.model_directory.description import (
     DESCRIPTION_NAME,
@@ -41,10 +41,12 @@ class ModelDirectory:
 
     Raises:
         ModelError: there is no model, or its description cannot be used.
+        UsageError: the path is not UTF-8.
     """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
+        require_utf8(self.path)
         self.description = read_description(self.path / DESCRIPTION_NAME)
 
     @property

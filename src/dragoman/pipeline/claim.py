@@ -11,7 +11,7 @@ import tomli_w
 from filelock import FileLock, Timeout
 
 from dragoman.config import from_table, read_table, to_table
-from dragoman.durable import write_atomically
+from dragoman.durable import require_utf8, write_atomically
 from dragoman.errors import DragomanError, UsageError
 from dragoman.model_directory import DESCRIPTION_NAME, WEIGHTS_NAME
 from dragoman.model_directory.description import FINISHED_FILE
@@ -72,7 +72,9 @@ def make_directory(directory: Path) -> None:
 
     Raises:
         RunError: it cannot be made.
+        UsageError: its name is not UTF-8.
     """
+    require_utf8(directory)
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except FileNotFoundError:  # what /proc says, though nothing is missing
