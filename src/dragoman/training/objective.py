@@ -118,8 +118,7 @@ class Objective(nn.Module):
         Norms and embedding tables compute with theirs as they are: PyTorch adds up their gradients,
         over all tokens or over those that are the same, in the number format of the weights, and
         bf16 has too few digits for sums of hundreds. The loss casts the projection, which may be
-        such a table, and adds up its gradients itself. A module that has two names is listed once:
-        otherwise, `functional_call` would not restore it.
+        such a table, and adds up its gradients itself.
         """
         weights = {
             f"{place}.{name}": weight
