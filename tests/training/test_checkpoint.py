@@ -43,6 +43,22 @@ def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
     assert torch.equal(loaded.tensors["weights"]["a"], torch.arange(6.0))
 
 
+def test_a_tensor_that_is_not_contiguous_is_saved_like_any_other(tmp_path: Path) -> None:
+    transposed = torch.arange(6.0).view(2, 3).t()
+
+    Checkpoints(tmp_path).save(1, {"weights": {"a": transposed}}, {})
+
+    assert torch.equal(Checkpoints(tmp_path).load(1).tensors["weights"]["a"], transposed)
+
+
+def test_only_the_groups_that_are_asked_for_are_loaded(tmp_path: Path) -> None:
+    checkpoints = Checkpoints(tmp_path)
+    checkpoints.save(1, {**TENSORS, "optimizer": {"c": torch.ones(2)}}, {})
+
+    assert checkpoints.load(1, groups=["weights"]).tensors.keys() == {"weights"}
+    assert checkpoints.load(1, groups=[]).tensors == {}
+
+
 def test_the_newest_is_the_one_with_the_highest_number_not_name(tmp_path: Path) -> None:
     newest = saved(tmp_path, 99_999_999, 100_000_000, 5).newest()
 
@@ -222,6 +238,43 @@ def test_what_a_kill_left_of_an_old_checkpoint_is_deleted_when_the_run_goes_on(
     ]
 
 
+def test_an_update_may_be_damaged_more_than_once(tmp_path: Path) -> None:
+    for _ in range(2):
+        saved(tmp_path, 1, 2).go_back_to(1)
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "update-00000001",
+        "update-00000002.damaged",
+    ]
+
+
+def test_nothing_of_a_save_that_was_killed_gets_into_the_next(tmp_path: Path) -> None:
+    half = tmp_path / "update-00000001.tmp"
+    half.mkdir()
+    save_file({"c": torch.ones(2)}, half / "average.safetensors")
+
+    assert saved(tmp_path, 1).load(1).tensors.keys() == {"weights"}
+
+
+def test_a_checkpoint_has_all_its_names_on_the_disk_before_it_has_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flushed: dict[str, list[str]] = {}
+    fsync = os.fsync
+
+    def remember(descriptor: int) -> None:
+        path = Path(f"/proc/self/fd/{descriptor}").readlink()
+        if path.is_dir():
+            flushed[path.name] = sorted(inside.name for inside in path.iterdir())
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", remember)
+    checkpoints = saved(tmp_path, 1)
+
+    names = sorted(path.name for path in checkpoints.path(1).iterdir())
+    assert flushed == {"update-00000001.tmp": names, tmp_path.name: ["update-00000001"]}
+
+
 def test_a_checkpoint_of_no_use_to_the_run_is_passed_over_with_the_reason(tmp_path: Path) -> None:
     checkpoints = saved(tmp_path, 1, 2)
 
@@ -251,6 +304,7 @@ def test_tensors_of_another_model_are_named(
     expected = {"weights": {"a": (6,), "b": (2, 3)}}
 
     assert misfit(expected, TENSORS) is None
+    assert misfit(expected, {}) == "weights lacks a"
     assert re.search(message, misfit(expected, {**TENSORS, group: tensors}) or "")
 
 
