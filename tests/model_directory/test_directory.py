@@ -6,6 +6,7 @@ import os
 import re
 import struct
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from dragoman.model_directory import (
     ModelError,
     TokenizerDescription,
     save_model,
+    update_description,
 )
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.pair import TokenizerPair
@@ -160,7 +162,9 @@ def test_the_new_names_of_a_model_are_flushed_to_the_disk(
 
 
 def test_a_model_replaces_an_earlier_one_and_leaves_other_files(saved: Path) -> None:
-    (saved / "README.md").write_text("about")
+    for name in ("README.md", "tokenizer_notes.txt"):
+        (saved / name).write_text("about")
+    (saved / "tokenizer.marian").write_text("of the earlier model")
     (saved / ".saving").mkdir()
     (saved / ".saving" / "model.safetensors").write_text("left by an interruption")
 
@@ -172,9 +176,51 @@ def test_a_model_replaces_an_earlier_one_and_leaves_other_files(saved: Path) -> 
         "model.toml",
         "tokenizer.source.words",
         "tokenizer.target.words",
+        "tokenizer_notes.txt",
     }
     ModelDirectory(saved).load_transformer()
     assert not ModelDirectory(saved).load_tokenizers().joint
+
+
+def test_a_description_keeps_what_is_not_changed_and_the_software_that_it_names(
+    tmp_path: Path,
+) -> None:
+    pair = tokenizers(True)
+    description, transformer = build(pair)
+    named = replace(description, software={"threads": "2"})
+    save_model(tmp_path, named, pair, dict(transformer.named_parameters()))
+    before = ModelDirectory(tmp_path).description
+
+    update_description(tmp_path, max_length=7)
+
+    after = ModelDirectory(tmp_path).description
+    assert after == replace(before, max_length=7)
+    assert after.software == before.software
+    assert after.software.keys() > {"dragoman", "torch"}
+    assert after.software["threads"] == "2"
+
+
+def test_a_model_is_unfinished_from_the_beginning_of_its_training_to_the_end(saved: Path) -> None:
+    states = [ModelDirectory(saved).is_unfinished]  # a copy that was given away
+    for name in ("journal.jsonl", "finished"):
+        (saved / name).touch()
+        states.append(ModelDirectory(saved).is_unfinished)
+
+    assert states == [False, True, False]
+
+
+def test_a_description_gets_its_name_last(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    order: list[str] = []
+    rename = Path.replace
+
+    def remember(path: Path, place: Path) -> Path:
+        order.append(place.name)
+        return rename(path, place)
+
+    monkeypatch.setattr(Path, "replace", remember)
+    save(saved)
+
+    assert order[-1] == "model.toml"
 
 
 def use(path: Path) -> None:
