@@ -57,7 +57,8 @@ def test_a_small_model_is_described_as_worked_by_hand() -> None:
         d_model=8, d_ff=12, num_heads=2, num_encoder_layers=1, num_decoder_layers=2
     )
 
-    encoder, decoder = stacks(architecture_of(config, source_vocab_size=9, target_vocab_size=9))
+    model = architecture_of(config, source_vocab_size=9, target_vocab_size=9)
+    encoder, decoder = stacks(model)
 
     # Attention 4 (8 * 8 + 8) = 288; feed-forward 8 * 12 + 12 + 12 * 8 + 8 = 212; a norm 2 * 8.
     attention, feed_forward = encoder.sublayers
@@ -67,7 +68,14 @@ def test_a_small_model_is_described_as_worked_by_hand() -> None:
     assert encoder.first[0].detail == "9 × 8 · 72"
     assert decoder.first[0].detail == "9 × 8, shared with the source"
     assert [box.title for box in decoder.last] == ["Norm · 16", "Linear", "Softmax"]
+    assert decoder.last[1].detail == "8 → 9, shared with the embedding"
     assert (encoder.copies, decoder.copies) == (1, 2)
+    assert summary(model) == [
+        "source embeddings: 72",
+        "encoder: 1 × 532 + 16 = 548",  # 288 + 212 + 2 * 16, and the norm at the end
+        "decoder: 2 × 836 + 16 = 1,688",  # 2 * 288 + 212 + 3 * 16
+        "in all: 2,308 parameters",
+    ]
 
 
 def test_the_paper_has_its_norm_after_and_none_at_the_end() -> None:

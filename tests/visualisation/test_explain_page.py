@@ -143,6 +143,17 @@ def test_the_shades_of_a_map_are_its_weights(trace: Trace, page: Page) -> None:
     np.testing.assert_allclose(drawn, weights[0], atol=0.0251)
 
 
+def test_each_row_of_a_table_has_a_cell_under_each_heading(page: Page) -> None:
+    tables = list(page.iter("table"))
+    assert len(tables) > 4
+    for table in tables:
+        heading, *rows = (
+            sum(int(cell.attrib.get("colspan", 1)) for cell in row) for row in table.iter("tr")
+        )
+        assert rows
+        assert {*rows} == {heading}
+
+
 def test_no_token_of_a_title_turns_around_what_stands_beside_it() -> None:
     drawn = attention_grid(np.array([[0.25, 0.75]]), ["ري"], ["ش", "ت"], "")
     (title,) = re.findall("<title>(.*?)</title>", drawn)
