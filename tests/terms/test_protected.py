@@ -88,6 +88,16 @@ def test_codes_are_found_whole(code: str) -> None:
     assert ("code", code) not in found_in(f"x{code} {code}x")
 
 
+@pytest.mark.parametrize("text", ["2 million", "1.5-billion", "2 Milliarden", "2 millones"])
+def test_millions_are_another_number_where_one_counts_in_ten_or_a_hundred_thousands(
+    text: str,
+) -> None:
+    assert not TermFinder(languages=("en", "ja")).find(text)
+    assert not TermFinder(languages=("hi", "en")).find(text)
+    assert len(TermFinder(languages=("en", "it")).find(text)) == 1
+    assert len(TermFinder(languages=("en", "ja")).find("2 milligrams")) == 1
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -244,6 +254,17 @@ def test_a_term_knows_what_it_touches() -> None:
         ("5 m\u00b2 \u00b1 1", "\u00b1 1, 5 m\u00b2", True),
         ("5 m\u00b2", "5 m", False),
         ("第1，2章", "chapters 1 and 2", True),
+        ("5月3日に来た。", "He came on May 3.", True),
+        ("2024년 5월 3일", "May 3, 2024", True),
+        ("5月3日に来た。", "He came on May 5.", False),
+        ("3.5万人参加了。", "35,000 people took part.", True),
+        ("5 लाख लोग", "500,000 people", True),
+        ("20世紀、1980年代", "the 20th century, the 1980s", True),
+        ("20世紀", "the 21st century", False),
+        ("5-й класс", "5th grade", True),
+        ("3 MP3", "MP3", False),
+        ("3 cats and 3 dogs", "3 cats and 4 dogs", False),
+        ("2 million people", "3 milioni di persone", False),
     ],
 )
 def test_a_translation_keeps_its_terms_or_has_a_fault(

@@ -6,14 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from dragoman.faults import Fault
-from dragoman.languages.codes import base_language
 from dragoman.languages.scripts import letters_outside
 from dragoman.terms.glossary import Glossary
 from dragoman.terms.protected import find_protected
 from dragoman.terms.term import PRESCRIBABLE, Term, find_term_faults
-
-_WITH_PERCENT_FIRST = frozenset({"tr", "eu"})
-"""Turkish and Basque, which write the percent sign before the number."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,11 +55,7 @@ class TermFinder:
         """Find what stays as it is, in order."""
         if not self.protects:
             return []
-        return find_protected(text, self._foreign_letter, percent_first=self._percent_first)
-
-    @cached_property
-    def _percent_first(self) -> bool:
-        return not _WITH_PERCENT_FIRST.isdisjoint(map(base_language, self.languages))
+        return find_protected(text, self._foreign_letter, languages=self.languages)
 
 
 def _apart(one: Term, other: Term) -> bool:

@@ -3,8 +3,10 @@
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import cast
 
+from dragoman.languages.codes import base_language
 from dragoman.languages.scripts import UNSPACED
 from dragoman.terms.term import WORD_CHARACTER, Kind, Term, in_ascii, is_of_word
 from dragoman.tokenizers.sentences import PICTURE
@@ -63,16 +65,48 @@ _PLACEHOLDER = r"""
 _NUMBER = r"""
     (?<!{WORD})(?:(?<![.,\u066b\u066c])|(?<=[^\W\d_][.,]))
     \d++(?:(?:[.,:/\u066b\u066c\uff0e\uff1a-]|(?<=[\uff10-\uff19])\uff0c(?=[\uff10-\uff19]))\d++)*+
-    (?!{WORD})
+    (?!{WORD}|[\s-]?(?:{COUNTED}))
 """
 """Besides those of ASCII there are the separators of Arabic and of full width. A comma of full
 width is one between digits of full width only: beside others it is that of the sentence."""
+
+_COUNTED_OTHERWISE = "[月万萬億亿兆千百]|[월만억천]|लाख|करोड़|হাজার|লাখ|লক্ষ|কোটি|لاکھ|کروڑ"
+"""Before these a number is another one in most languages, or a word: 5月 is *May*, and 3万 and
+5 लाख are 30,000 and 500,000."""
+
+_MILLIONS = "(?i:(?:m|b|tr)il(?:li(?:on|ard)|l[oó]n|[ijy][aou]|h[õã])|mrd|mld|млн|млрд|м[иі]л[льј])"
+"""How words for great numbers begin in Europe. In languages that count in ten or a hundred
+thousands, another number stands before theirs: 2 million are 200万 and 20 लाख."""
+
+_WITH_OTHER_MILLIONS = frozenset(
+    {
+        "bn",
+        "gu",
+        "hi",
+        "ja",
+        "kn",
+        "ko",
+        "ml",
+        "mr",
+        "my",
+        "ne",
+        "pa",
+        "ta",
+        "te",
+        "ur",
+        "yue",
+        "zh",
+    }
+)
 
 _NO_NUMBER = r"(?<!{WORD})\d++(?:[.,:/-]\d++){50,}+"
 """A long one that ends in a word: to try each of its parts would take quadratic time."""
 
 _PART = r"[A-Z0-9]++(?:(?=_)|(?!{WORD}))"
 _JOINT = r"(?:[/_-]|(?<=\d)\.(?=\d))"
+_WITH_PERCENT_FIRST = frozenset({"tr", "eu"})
+"""Turkish and Basque, which write the percent sign before the number."""
+
 _CURRENCY = "AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HUF|INR|JPY|NOK|PLN|RUB|SEK|TRY|USD"
 
 _CODE = rf"""
@@ -99,7 +133,14 @@ _SIGN = (
 \u00a9, \u00d7 and \u00b0."""
 
 
-def _compile(numbered: str) -> re.Pattern[str]:
+@cache
+def _pattern(languages: tuple[str, ...]) -> re.Pattern[str]:
+    """Write the pattern of what stays in translations between these languages."""
+    codes = set(map(base_language, languages))
+    numbered = r"\d" if codes & _WITH_PERCENT_FIRST else r"\d+"
+    counted = _COUNTED_OTHERWISE
+    if codes & _WITH_OTHER_MILLIONS:
+        counted += f"|{_MILLIONS}"
     pattern = (
         f"(?P<address>{_ADDRESS})|(?P<placeholder>{_PLACEHOLDER})|(?P<picture>{PICTURE})"
         f"|(?P<code>{_CODE})|(?P<number>{_NUMBER})|{_NO_NUMBER}|(?P<sign>{_SIGN})"
@@ -111,15 +152,13 @@ def _compile(numbered: str) -> re.Pattern[str]:
         "{UNIT}": _UNIT,
         "{PATH}": PATH,
         "{NUMBERED}": numbered,
+        "{COUNTED}": counted,
         "{WORD}": WORD_CHARACTER,
         "{UNSPACED}": UNSPACED + "\u3000-\u303f\uff00-\uffef",  # and their punctuation
     }.items():
         pattern = pattern.replace(name, value)
     return re.compile(pattern, re.VERBOSE)
 
-
-_PROTECTED = _compile(numbered=r"\d+")
-_PROTECTED_WITH_PERCENT_FIRST = _compile(numbered=r"\d")
 
 _PRINTABLE = "".join(map(chr, range(ord("!"), ord("~") + 1)))
 """ASCII characters that may be part of a code, as some scripts write words without spaces."""
@@ -128,7 +167,10 @@ _EXCHANGED = str.maketrans(".,\u066b\u066c\uff0e\uff0c", ",.,.,.")
 
 
 def find_protected(
-    text: str, foreign_letter: re.Pattern[str] | None = None, *, percent_first: bool = False
+    text: str,
+    foreign_letter: re.Pattern[str] | None = None,
+    *,
+    languages: tuple[str, ...] = (),
 ) -> list[Term]:
     """Find what a translation of the text must keep, in order.
 
@@ -138,13 +180,14 @@ def find_protected(
     Args:
         text: Some text.
         foreign_letter: Finds letters of scripts in which neither language is written.
-        percent_first: Whether %50 is a percentage in one of the languages, unlike a placeholder %5.
+        languages: The codes of both; they decide whether %50 is a percentage, unlike a placeholder
+            %5, and whether 2 million are written with another number.
 
     >>> [term.writings for term in find_protected("%s of 1,200 files at http://a.it/b, {user}")]
     [('%s',), ('1,200', '1.200'), ('http://a.it/b',), ('{user}',)]
     """
-    pattern = _PROTECTED_WITH_PERCENT_FIRST if percent_first else _PROTECTED
-    terms = [_read(found, text) for found in pattern.finditer(text) if found.lastgroup]
+    found = _pattern(languages).finditer(text)
+    terms = [_read(match, text) for match in found if match.lastgroup]
     if foreign_letter is None or text.isascii():
         return terms
     places = [0, *(place for term in terms for place in (term.start, term.end)), len(text)]

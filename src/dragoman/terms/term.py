@@ -1,8 +1,9 @@
 """A stretch of a source that decides what must be in its translation."""
 
+import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
@@ -78,7 +79,8 @@ def find_term_faults(
     Placeholders, addresses and pictures must be the same, and equally many. Numbers, in digits of
     any script, codes, signs and words of other scripts must all be there; a translation may have
     others, too, as it may write words as digits, but no code twice that the source has once. A
-    glossary term must be there in one of its writings, however often the source has it.
+    number may have an ending, as in *20th*. A glossary term must be there in one of its writings,
+    however often the source has it.
 
     Args:
         required: The terms of the source.
@@ -88,6 +90,7 @@ def find_term_faults(
     if not required and not kept:  # as in most sentences, and counting takes time
         return ()
     found: list[Fault] = []
+    kept = [*kept, *_with_endings(required, translation)]
     if not all(_keeps_all(kind, required, kept) for kind in EXACT | PRESCRIBABLE):
         found.append(FAULT_OF_PROTECTED)
     folded = _fold(translation)
@@ -98,6 +101,21 @@ def find_term_faults(
     ):
         found.append(FAULT_OF_GLOSSARY)
     return tuple(found)
+
+
+_BEFORE_ENDING = re.compile(r"(?<![\w.,:/-])\d+(?=[^\W\d_])")
+
+
+def _with_endings(required: Sequence[Term], translation: str) -> Iterator[Term]:
+    """Find the numbers of the source that begin a word of the translation.
+
+    What is a word beside the number in one language is its ending in another: 20世紀 is *20th
+    century*, and 1980年代 *the 1980s*.
+    """
+    wanted = {term.key: term for term in required if term.kind == "number"}
+    for found in _BEFORE_ENDING.finditer(translation) if wanted else ():
+        if (term := wanted.get(frozenset([in_ascii(found.group())]))) is not None:
+            yield term
 
 
 def _count(terms: Sequence[Term], kind: Kind) -> Counter[frozenset[str]]:
