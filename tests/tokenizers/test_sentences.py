@@ -97,10 +97,19 @@ def test_abbreviations_and_numbers_end_no_sentence(
         ("ja", ["彼は「はい。」と言った。", "「うん。」", "とても嬉しい。"]),
         ("ja", ["「はい。」", "とりあえず行こう。", "彼は「行く。」と。", "次の日。"]),
         ("ja", ["「君の名は。」という映画です。", "「猫。」を見た。", "「猫。」", "犬は寝た。"]),
+        ("ja", ["「行こう。」と彼は言った。", "「はい。」とジョンは答えた。"]),
+        ("ja", ["価格は３．５円。", "１．概要　２．詳細"]),
         ("ko", ['그는 "예."라고 말했다. ', "갔다."]),
         ("zh", ["今天来了3.5万个人。", "2个人走了！”", "2024年他们回来了。3.5"]),
         ("ja", ["雨です。", "３．５時に帰ります。", "2. 犬です。"]),
         ("km", ["ខ្ញុំទៅ។ ", "គាត់មក ។ល។ ទៅ។", "ខ្ញុំទៅ។"]),
+        ("km", ["តម្លៃ ១.៥ ដុល្លារ។", "ខ្ញុំទៅ។"]),
+        ("th", ["ในปีพ.ศ. 2567 เวลา 10.00 น. ดร.สมชาย มา! ", "ดี"]),
+        ("fa", ["سال ۱۳۷۰ ه.ش. بود. ", "رفت."]),
+        ("ru", ["Это т. е. так. ", "А. С. Пушкин. "]),
+        ("tr", ["Bu 19. yüzyıl. ", "Evi 3. katta. "]),
+        ("nb", ["Den 5. mai kom han. ", "Bra."]),
+        ("he", ["הוא בן 42. ", "הוא גר."]),
         (
             "hi",
             ["\u092f\u0939 \u0939\u0948\u0964", "\u0935\u0939 \u0939\u0948\u0964 ", "\u0914\u0930"],
@@ -116,6 +125,7 @@ def test_without_white_space_a_sentence_ends_where_none_is_needed_or_one_was_for
 def test_where_a_sentence_is_cut_no_space_comes_into_a_word() -> None:
     assert join_translations(["abc", "d\u00e9f"], ["abc", "d\u00e9f"], "it") == "abcd\u00e9f"
     assert join_translations(["It is.", "Then"], ["\u00c8.", "Poi"], "it") == "\u00c8. Poi"
+    assert join_translations(["猫。\u3000", "犬。"], ["Cat.", "Dog."], "en") == "Cat. Dog."
     for first, second in (("\u732b", "\u72d7"), ("\u732b\uff0c", "NET"), ("\u0964", "\u0935")):
         assert join_translations([first, second], ["a", "b"], "en") == "a b"
         assert join_translations([first, second], ["a", "b"], "ja") == "ab"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from dragoman.languages.codes import base_language
-from dragoman.languages.scripts import CLOSING, RANGES, UNSPACED_CHARACTER
+from dragoman.languages.scripts import CLOSING, RANGES, UNSPACED, UNSPACED_CHARACTER
 from dragoman.tokenizers.tokenizer import Tokenizer
 
 _SPACE = re.compile(r"[^\S\n]")
@@ -64,9 +64,27 @@ _UNSEEN_END = re.compile(
 )
 """Ends that the library does not see: before a number, and those of Khmer (។ល។ is *etc.*)."""
 
-_PARTICLE = re.compile(rf"[{RANGES['Hangul']}]|と[言い思述答話叫聞呼書の、。]|って|を")
+_PARTICLE = re.compile(rf"[{RANGES['Hangul']}]|と[{RANGES['Han']}ァ-ヶいの、。]|って|を")
 """After quoted speech, its sentence continues with one of these: in Korean with all that touches
-it, in Japanese with と and a verb of saying, as other sentences may begin with と."""
+it, in Japanese with と and a verb of saying, or who says so. In words that begin with と, as other
+sentences may, no Chinese letter and no katakana follows."""
+
+_ABBREVIATING = "".join(RANGES[script] for script in ["Khmer", "Lao", "Myanmar", "Thai"])
+_LETTER = rf"[^\W\d_{UNSPACED}]"
+_WITHIN = re.compile(
+    rf"\d(?:\.\d|\uff0e\w)\Z|(?<!{_LETTER}){_LETTER}\.{_LETTER}\Z"
+    rf"|[{_ABBREVIATING}]\.[{_ABBREVIATING}]\Z"
+)
+"""Full stops that end nothing, each with a character on both sides: in a number, before a title,
+behind a single letter, and in scripts in which they only abbreviate, as in พ.ศ."""
+
+_ABBREVIATION = re.compile(
+    rf"(?:\A|[\s.(])(?:{_LETTER}|[\u0e01-\u0e2e\u0e81-\u0eae]{{1,4}})\.\s*\Z"
+)
+"""A single letter, or in Thai and Lao a few consonants, as in น. for *o'clock*."""
+
+_ORDINAL = re.compile(r"(?<!\S)\d{1,3}\.\s*\Z")
+"""As in *19. yüzyıl* and *5. mai*, in languages from Norwegian to Turkish."""
 
 _OPENING = "\"'`\u2018\u201c\u201e\u00ab\u00bb\u2039\u203a(\u00a1\u00bf\u200b"
 """What may stand before the first letter of a sentence."""
@@ -123,13 +141,25 @@ def _segment(text: str, language: str) -> Iterator[str]:
         for sentence in sentences:
             end += len(sentence)
             following = text[end : end + _WORD]
-            if sentence[-1] in CLOSING and _PARTICLE.match(following):
+            if _goes_on(sentence, following):
                 continue
             if sentence[-1].isspace() or following[:1].isspace() or _is_end(sentence, following):
                 yield text[start:end]
                 start = end
     if start < len(text):
         yield text[start:]
+
+
+def _goes_on(before: str, after: str) -> bool:
+    """Tell whether a sentence goes on behind quoted speech, an abbreviation or an ordinal."""
+    if _WITHIN.search(before[-3:] + after[:1]):
+        return True
+    if before[-1] in CLOSING and _PARTICLE.match(after):
+        return True
+    first = after.lstrip()[:1]
+    if first.islower() and _ORDINAL.search(before):
+        return True
+    return bool(first) and not first.isupper() and _ABBREVIATION.search(before) is not None
 
 
 def _is_end(before: str, after: str) -> bool:
@@ -263,7 +293,7 @@ def join_translations(pieces: list[str], translations: list[str], language: str)
         content = piece.strip()
         before, after = piece.split(content, 1) if content else (piece, "")
         gap += before
-        if place > 0 and (gap == " " or (not gap and _is_end(last, content))):
+        if place > 0 and (gap in (" ", "\u3000") or (not gap and _is_end(last, content))):
             gap = joint(language)
         joined += gap + translation
         gap, last = after, content
