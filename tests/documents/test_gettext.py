@@ -59,6 +59,16 @@ def test_what_has_no_translation_gets_one(entry: str, expected: str | None) -> N
         assert po(entry) == expected
 
 
+def test_the_form_for_one_thing_is_that_which_the_header_says() -> None:
+    header = HEADER.replace(
+        '"Content', '"Plural-Forms: nplurals=3; plural=n==0 ? 0 : n==1 ? 1 : 2;\\n"\n"Content'
+    )
+    entry = 'msgid "a cat"\nmsgid_plural "cats"\nmsgstr[0] ""\nmsgstr[1] ""\nmsgstr[2] ""\n'
+    assert translated(header + entry, take_po_apart).endswith(
+        'msgstr[0] "CATS"\nmsgstr[1] "A CAT"\nmsgstr[2] "CATS"\n'
+    )
+
+
 def test_line_breaks_around_and_between_words_stay() -> None:
     entry = 'msgid "\\n  <b>\\n  A cat\\n  </b>\\n\\tA dog\\n"\nmsgstr ""\n'
     found = list(read_entries(translated(HEADER + entry, take_po_apart)))[1]

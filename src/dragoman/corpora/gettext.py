@@ -2,6 +2,7 @@ r"""The entries of gettext's PO files, each with the places where an editor woul
 
 import re
 from collections.abc import Iterator, Sequence
+from gettext import c2py
 from typing import NamedTuple
 
 from dragoman.errors import DragomanError
@@ -105,6 +106,26 @@ def other_charset(header: Entry) -> str | None:
         r"charset=([^\s;]+)", header_fields(header).get("content-type", ""), re.IGNORECASE
     )
     return None if found is None or found[1].lower() in _UTF_8 else found[1]
+
+
+def plural_form(plural_forms: str, number: int, num_forms: int, default: int) -> int:
+    """Return which form goes with a number of things, from 0.
+
+    Args:
+        plural_forms: What a header says, with a formula in C.
+        number: How many things.
+        num_forms: How many forms the entry has.
+        default: The answer if the formula gives none of them.
+
+    >>> plural_form("nplurals=3; plural=n==0 ? 0 : n==1 ? 1 : 2;", 1, 3, 0)
+    1
+    """
+    found = re.search(r"\bplural\s*=([^;]*)", plural_forms)
+    try:
+        form = c2py(found[1])(number) if found else default
+    except (ValueError, ArithmeticError):  # it cannot be read, or computed
+        return default
+    return form if 0 <= form < num_forms else default
 
 
 def escape(text: str) -> str:

@@ -1,11 +1,16 @@
 """Sentence pairs from PO, which gettext keeps the texts of programs in."""
 
-import re
 from collections.abc import Iterator, Sequence
-from gettext import c2py
 from pathlib import Path
 
-from dragoman.corpora.gettext import Entry, PoError, header_fields, other_charset, read_entries
+from dragoman.corpora.gettext import (
+    Entry,
+    PoError,
+    header_fields,
+    other_charset,
+    plural_form,
+    read_entries,
+)
 from dragoman.corpora.text_file import CorpusError, decode_file, on_one_line, open_uncompressed
 from dragoman.languages.codes import closest_language
 
@@ -98,19 +103,8 @@ def _pairs(entry: Entry, plural_forms: str) -> Iterator[tuple[str, str]]:
         return
     last = len(translations) - 1
     for text, number, default in ((entry.id, 1, 0), (entry.plural, SEVERAL, last)):
-        form = _form(plural_forms, number, default)
-        if not 0 <= form <= last:
-            form = default
+        form = plural_form(plural_forms, number, len(translations), default)
         yield _one_line(text), _one_line(translations[form])
-
-
-def _form(plural_forms: str, number: int, default: int) -> int:
-    """Return which form goes with a number of things, by the formula in a header."""
-    found = re.search(r"\bplural\s*=([^;]*)", plural_forms)
-    try:
-        return c2py(found[1])(number) if found else default
-    except (ValueError, ArithmeticError):  # it cannot be read, or computed
-        return default
 
 
 def _one_line(text: str) -> str:

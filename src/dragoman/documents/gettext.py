@@ -13,6 +13,7 @@ from dragoman.corpora.gettext import (
     escape,
     header_fields,
     other_charset,
+    plural_form,
     read_entries,
 )
 from dragoman.documents.choices import read_choices
@@ -32,8 +33,8 @@ from dragoman.markup.text_reader import TextReader
 def take_po_apart(text: str, reader: TextReader) -> Document:
     """Take a PO file apart, or a template (POT).
 
-    Entries that have a translation stay as they are, fuzzy ones included. Of a plural, the first
-    form is translated from the singular, and all others from the plural.
+    Entries that have a translation stay as they are, fuzzy ones included. Of a plural, the form for
+    one thing is translated from the singular, and all others from the plural.
 
     Raises:
         DocumentError: it is not PO, not UTF-8, or into another language than the model's.
@@ -42,7 +43,9 @@ def take_po_apart(text: str, reader: TextReader) -> Document:
         entries = list(read_entries(text))
     except PoError as error:
         raise DocumentError(error.line, error.reason) from None
-    writer = _Writer(text, reader, line_break_of(text))
+    header = next((header_fields(entry) for entry in entries if entry.is_header), {})
+    plural_forms = header.get("plural-forms", "")
+    writer = _Writer(text, reader, line_break_of(text), plural_forms)
     edits: list[Edit] = []
     if entries and not any(entry.is_header for entry in entries):
         edits.append(Edit(0, 0, writer.header()))
@@ -88,6 +91,8 @@ class _Writer:
     text: str
     reader: TextReader
     line_break: str
+    plural_forms: str
+    """What the header says of the forms of a plural."""
 
     def header(self) -> str:
         """Write a header, without which gettext reads no letters beyond ASCII."""
@@ -113,11 +118,19 @@ class _Writer:
             yield Edit(entry.keyword, entry.keyword, f"#, {FUZZY}{self.line_break}")
         elif not entry.is_fuzzy:
             yield Edit(entry.flags[0], entry.flags[0], f" {FUZZY},")
-        singular, *plurals = entry.strings
-        if entry.plural is None or plurals:
-            yield self._translate(entry.id, [singular])
-        if entry.plural is not None:  # whose only form, if there is one, is that of any number
-            yield self._translate(entry.plural, plurals or [singular])
+        if entry.plural is None:
+            yield self._translate(entry.id, entry.strings)
+            return
+        count = len(entry.strings)
+        # Arabic has a form for none before that for one; an only form is that of any number.
+        one = plural_form(self.plural_forms, 1, count, 0) if count > 1 else count
+        for first, last, message in (
+            (0, one, entry.plural),
+            (one, one + 1, entry.id),
+            (one + 1, count, entry.plural),
+        ):
+            if places := entry.strings[first:last]:
+                yield self._translate(message, places)
 
     def _translate(self, message: str, places: Sequence[tuple[int, int]]) -> Edit:
         """Write the translation of a message at places that follow each other."""
