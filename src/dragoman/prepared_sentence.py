@@ -40,7 +40,10 @@ class PreparedSentence:
 
         A text may go through this twice.
         """
-        return with_capitals(text, self.terms.find_protected(text)) if self.in_capitals else text
+        if not self.in_capitals:
+            return text
+        *_, language = self.terms.languages or ("",)
+        return with_capitals(text, self.terms.find_protected(text), language)
 
     def surround(self, text: str) -> str:
         """Turn a translation of the content into one of the whole sentence."""

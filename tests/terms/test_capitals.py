@@ -2,7 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dragoman.prepared_sentence import prepare
 from dragoman.terms.capitals import is_in_capitals, with_capitals, with_small_letters
+from dragoman.terms.finder import TermFinder
 from dragoman.terms.protected import find_protected
 
 
@@ -25,7 +27,14 @@ from dragoman.terms.protected import find_protected
 def test_a_sentence_in_capitals_is_written_with_small_letters(text: str, small: str) -> None:
     assert is_in_capitals(text, find_protected(text))
     assert with_small_letters(text, find_protected(text)) == small
-    assert with_capitals(small, find_protected(small)) == text
+    assert with_capitals(small, find_protected(small), "en") == text
+
+
+def test_greek_capitals_have_no_stress_marks() -> None:
+    written = with_capitals("Άνοιξε το ρολόι: εύκολα, Μαΐου", [], "el_GR")
+    assert written == "ΑΝΟΙΞΕ ΤΟ ΡΟΛΟΪ: ΕΥΚΟΛΑ, ΜΑΪΟΥ"
+    sentence = prepare("OPEN THE DOOR", TermFinder(languages=("en", "el")))
+    assert sentence.surround("Άνοιξε την πόρτα") == "ΑΝΟΙΞΕ ΤΗΝ ΠΟΡΤΑ"
 
 
 @pytest.mark.parametrize(
@@ -43,7 +52,7 @@ def test_other_sentences_are_not_in_capitals(text: str) -> None:
 @given(st.text(st.sampled_from("aAßİé 1%s{}.:/@-_\U0001f431")))
 def test_what_is_kept_is_kept_in_capitals_and_in_small_letters(text: str) -> None:
     kept = find_protected(text)
-    for changed in (with_capitals(text, kept), with_small_letters(text, kept)):
+    for changed in (with_capitals(text, kept, "en"), with_small_letters(text, kept)):
         place = 0
         for term in kept:
             place = changed.index(text[term.start : term.end], place) + term.end - term.start

@@ -1,5 +1,8 @@
 """Small letters and capitals, which not all languages pair alike."""
 
+import re
+import unicodedata
+
 from dragoman.languages.codes import base_language
 
 WITH_ANOTHER_I = frozenset({"tr", "az"})
@@ -7,6 +10,7 @@ WITH_ANOTHER_I = frozenset({"tr", "az"})
 
 _SMALL = str.maketrans("I\u0130", "\u0131i")
 _CAPITAL = str.maketrans("i", "\u0130")
+_STRESSED_BEFORE_I_OR_U = re.compile("(?<=[\u0391\u0395\u039f])\u0301([\u0399\u03a5])(?!\u0308)")
 
 
 def in_small_letters(text: str, language: str) -> str:
@@ -23,9 +27,17 @@ def in_small_letters(text: str, language: str) -> str:
 def in_capitals(text: str, language: str) -> str:
     """Write a text in the capitals of its language.
 
+    Greek capitals have no stress marks; a diaeresis then says which vowels stay apart.
+
     >>> in_capitals("iyi ışık", "tr_TR"), in_capitals("it", "en")
     ('İYİ IŞIK', 'IT')
+    >>> in_capitals("άνθρωπος, Μάιος", "el")
+    'ΑΝΘΡΩΠΟΣ, ΜΑΪΟΣ'
     """
+    if base_language(language) == "el":
+        stressed = unicodedata.normalize("NFD", text.upper())
+        apart = _STRESSED_BEFORE_I_OR_U.sub("\\1\u0308", stressed)
+        return unicodedata.normalize("NFC", re.sub("(?<=[\u0391-\u03a9\u0308])\u0301", "", apart))
     return (text.translate(_CAPITAL) if _has_another_i(language) else text).upper()
 
 

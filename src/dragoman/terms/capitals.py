@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from dragoman.languages.casing import in_capitals
 from dragoman.terms.term import Term, cut_at_terms
 
 _BEGINNING = re.compile(r"[\W_]*[^\W\d_]?")
@@ -42,8 +43,8 @@ def with_small_letters(text: str, kept: Sequence[Term]) -> str:
     return kept_capital + rest + "".join(others)
 
 
-def with_capitals(text: str, kept: Sequence[Term]) -> str:
+def with_capitals(text: str, kept: Sequence[Term], language: str) -> str:
     """Write all letters of a sentence as capitals, except in what is kept as it is."""
     pieces = cut_at_terms(text, kept)
-    pieces[::2] = map(str.upper, pieces[::2])
+    pieces[::2] = [in_capitals(piece, language) for piece in pieces[::2]]
     return "".join(pieces)
