@@ -128,6 +128,7 @@ def test_texts_in_the_target_language_are_read_the_other_way_round(tmp_path: Pat
         ("pt_BR", ("en", "pt"), "text"),
         ("pt", ("en", "pt_BR"), "text"),
         ("sr@latin", ("sr", "en"), "translation"),
+        ("zh_CN", ("en", "zh-Hans"), "text"),
         ("en_GB", ("en_GB", "en"), "translation"),
         ("en_GB", ("en", "en_GB"), "text"),
         ("en", ("en_GB", "en_US"), "text"),

@@ -149,11 +149,15 @@ def same_language(one: str, other: str) -> bool:
 def closest_language(codes: Sequence[str], language: str) -> str | None:
     """Find the first code that is the same, or else the first where only one has a region.
 
+    If there is none either, it is the first that names the same script.
+
     >>> closest_language(["de", "en-GB", "en"], "EN"), closest_language(["en-GB", "de"], "en")
     ('en', 'en-GB')
     >>> closest_language(["pt-PT", "es"], "pt-BR")
+    >>> closest_language(["zh-TW", "zh-CN"], "zh_Hans")
+    'zh-CN'
     """
-    for fits in (same_language, _differ_in_having_a_region):
+    for fits in (same_language, _differ_in_having_a_region, _name_one_script):
         for code in codes:
             if fits(code, language):
                 return code
@@ -168,6 +172,17 @@ def _differ_in_having_a_region(one: str, other: str) -> bool:
     """
     base = base_language(one)
     return base == base_language(other) and (same_language(base, one) or same_language(base, other))
+
+
+def _name_one_script(one: str, other: str) -> bool:
+    """Tell whether two codes are of one language, and name the same script of it.
+
+    >>> _name_one_script("zh-TW", "zh_Hant"), _name_one_script("pt-PT", "pt-BR")
+    (True, False)
+    """
+    script = _named_script(one)
+    same = base_language(one) == base_language(other)
+    return same and script is not None and script == _named_script(other)
 
 
 def base_language(code: str) -> str:
