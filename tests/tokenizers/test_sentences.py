@@ -181,6 +181,9 @@ class Letters(WordTokenizer):
         ["重さは３．５キロで、", "車は高い"],
         ["القط الآن، ", "الكلب يشتري السيارة"],
         ["The cat, ", "the dog. The end"],
+        ["ខ្ញុំជាសិស្ស", "នៅភ្នំពេញ"],
+        ["น้ำดื่มที่", "เย็นมาก"],
+        ["विश्वविद्या", "प्रशासन"],
     ],
 )
 def test_what_is_too_long_is_cut_behind_sentences_then_clauses(pieces: list[str]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from dragoman.languages.codes import base_language
-from dragoman.languages.scripts import CLOSING, RANGES, UNSPACED, UNSPACED_CHARACTER
+from dragoman.languages.scripts import CLOSING, RANGES, UNSPACED, UNSPACED_CHARACTER, is_mark
 from dragoman.tokenizers.tokenizer import Tokenizer
 
 _SPACE = re.compile(r"[^\S\n]")
@@ -25,6 +25,14 @@ _BOUNDARIES = tuple(
 """Where a sentence that is too long is cut: after the end of another, else after a clause, else
 after a word. Each has a pattern that finds the last one, and one for the first. What closes an end
 is limited, as a text of nothing else would take quadratic time."""
+
+_VOWELS_BEFORE = "\u0e40\u0e41\u0e42\u0e43\u0e44\u0ec0\u0ec1\u0ec2\u0ec3\u0ec4"
+_VOWELS_BEHIND = "\u0e2f\u0e30\u0e32\u0e33\u0e45\u0e46\u0eaf\u0eb0\u0eb2\u0eb3\u0ec6"
+"""Letters of Thai and Lao that stand before or behind another of their syllable, and are no marks;
+with the signs that repeat or shorten a word."""
+
+_VIRAMA = 9
+"""The combining class of marks that put the next letter below, or join it."""
 
 _PICTURES = (
     "\u231a\u231b\u23e9-\u23fa\u2600-\u263f\u2641\u2643-\u266c\u2670-\u275a\u2761-\u2767"
@@ -222,9 +230,9 @@ def cut_to_fit(
     """Cut a text into as many pieces as it takes for none to have more tokens than the limit.
 
     A text that is too long is cut after the clause that ends nearest to its middle, and then its
-    halves in turn; without clauses, it is cut after a word, and a single word in its middle. An
-    end that was not seen, of a sentence in Chinese, Hindi and the like, goes before clauses. Joined
-    together, the pieces are the text.
+    halves in turn; without clauses, it is cut after a word, and a single word after a syllable near
+    its middle. An end that was not seen, of a sentence in Chinese, Hindi and the like, goes before
+    clauses. Joined together, the pieces are the text.
 
     Args:
         text: A text with more than white space in it.
@@ -267,7 +275,22 @@ def _nearest_to_the_middle(text: str) -> int:
         )
         if ends := [match.end() for match in found if match]:
             return min(ends, key=lambda end: abs(end - middle))
-    return middle
+    places = range(middle, last + 1)
+    return next((place for place in places if not _is_within_syllable(text, place)), middle)
+
+
+def _is_within_syllable(text: str, place: int) -> bool:
+    """Tell whether what is written at a place belongs to the letter before it.
+
+    It is a mark or a vowel, or below that letter, as in Khmer and Hindi.
+    """
+    before, after = text[place - 1], text[place]
+    return (
+        is_mark(after)
+        or after in _VOWELS_BEHIND
+        or before in _VOWELS_BEFORE
+        or unicodedata.combining(before) == _VIRAMA
+    )
 
 
 def joint(language: str) -> str:
