@@ -17,8 +17,9 @@ class TokenizerConfig:
     """How text is cut into tokens."""
 
     kind: TokenizerKind = "unigram"
-    """Subwords by unigram (Kudo 2018) or BPE (Sennrich et al. 2016), or whole words; `marian` is
-    the tokenizer of an imported model, which can only be taken from there."""
+    """Subwords by unigram (Kudo 2018) or BPE (Sennrich et al. 2016), or whole words, for text with
+    spaces between them (Chinese, Japanese and Thai have none); `marian` is the tokenizer of an
+    imported model, which can only be taken from there."""
 
     joint: bool = True
     """One vocabulary for both languages, so that the model can share one embedding table."""
