@@ -78,35 +78,16 @@ _MILLIONS = "(?i:(?:m|b|tr)il(?:li(?:on|ard)|l[oó]n|[ijy][aou]|h[õã])|mrd|mld
 """How words for great numbers begin in Europe. In languages that count in ten or a hundred
 thousands, another number stands before theirs: 2 million are 200万 and 20 लाख."""
 
-_WITH_OTHER_MILLIONS = frozenset(
-    {
-        "bn",
-        "gu",
-        "hi",
-        "ja",
-        "kn",
-        "ko",
-        "ml",
-        "mr",
-        "my",
-        "ne",
-        "pa",
-        "ta",
-        "te",
-        "ur",
-        "yue",
-        "zh",
-    }
-)
+_WITH_OTHER_MILLIONS = "bn gu hi ja kn ko ml mr my ne pa ta te ur yue zh"
+
+_WITH_PERCENT_FIRST = ("tr", "eu")
+"""Turkish and Basque write the percent sign before the number."""
 
 _NO_NUMBER = r"(?<!{WORD})\d++(?:[.,:/-]\d++){50,}+"
 """A long one that ends in a word: to try each of its parts would take quadratic time."""
 
 _PART = r"[A-Z0-9]++(?:(?=_)|(?!{WORD}))"
 _JOINT = r"(?:[/_-]|(?<=\d)\.(?=\d))"
-_WITH_PERCENT_FIRST = frozenset({"tr", "eu"})
-"""Turkish and Basque, which write the percent sign before the number."""
-
 _CURRENCY = "AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HUF|INR|JPY|NOK|PLN|RUB|SEK|TRY|USD"
 
 _CODE = rf"""
@@ -134,13 +115,10 @@ _SIGN = (
 
 
 @cache
-def _pattern(languages: tuple[str, ...]) -> re.Pattern[str]:
-    """Write the pattern of what stays in translations between these languages."""
-    codes = set(map(base_language, languages))
-    numbered = r"\d" if codes & _WITH_PERCENT_FIRST else r"\d+"
-    counted = _COUNTED_OTHERWISE
-    if codes & _WITH_OTHER_MILLIONS:
-        counted += f"|{_MILLIONS}"
+def _pattern(*, percent_first: bool, other_millions: bool) -> re.Pattern[str]:
+    """Write the pattern of what stays in translations, for languages of a kind."""
+    numbered = r"\d" if percent_first else r"\d+"
+    counted = f"{_COUNTED_OTHERWISE}|{_MILLIONS}" if other_millions else _COUNTED_OTHERWISE
     pattern = (
         f"(?P<address>{_ADDRESS})|(?P<placeholder>{_PLACEHOLDER})|(?P<picture>{PICTURE})"
         f"|(?P<code>{_CODE})|(?P<number>{_NUMBER})|{_NO_NUMBER}|(?P<sign>{_SIGN})"
@@ -186,8 +164,12 @@ def find_protected(
     >>> [term.writings for term in find_protected("%s of 1,200 files at http://a.it/b, {user}")]
     [('%s',), ('1,200', '1.200'), ('http://a.it/b',), ('{user}',)]
     """
-    found = _pattern(languages).finditer(text)
-    terms = [_read(match, text) for match in found if match.lastgroup]
+    codes = set(map(base_language, languages))
+    pattern = _pattern(
+        percent_first=not codes.isdisjoint(_WITH_PERCENT_FIRST),
+        other_millions=not codes.isdisjoint(_WITH_OTHER_MILLIONS.split()),
+    )
+    terms = [_read(found, text) for found in pattern.finditer(text) if found.lastgroup]
     if foreign_letter is None or text.isascii():
         return terms
     places = [0, *(place for term in terms for place in (term.start, term.end)), len(text)]
