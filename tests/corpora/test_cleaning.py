@@ -181,6 +181,24 @@ def test_a_chinese_or_japanese_letter_counts_as_several_beside_names(
     assert reason_for(source, source.upper(), languages) == "wrong script"
 
 
+@pytest.mark.parametrize(
+    ("source", "target", "languages", "reason"),
+    [
+        ("Google Chrome settings", "Google Chrome の設定", ("en", "ja"), None),
+        ("Open Microsoft Word", "Открыть Microsoft Word", ("en", "ru"), None),
+        ("Открыть Microsoft Word", "Open Microsoft Word", ("ru", "en"), None),
+        ("Open Mozilla Firefox", "Открыть Microsoft Word", ("en", "ru"), "wrong script"),
+        ("Store in My Files", "Store в My Files", ("en", "ru"), None),
+        ("Save to store the file", "Нажмите Save to store the file", ("en", "ru"), "wrong script"),
+        ("Microsoft Word.", "Microsoft Word", ("en", "ru"), "wrong script"),
+    ],
+)
+def test_names_on_both_sides_are_in_no_wrong_script(
+    source: str, target: str, languages: tuple[str, str], reason: str | None
+) -> None:
+    assert reason_for(source, target, languages, max_length_ratio=9.0) == reason
+
+
 def test_a_code_may_name_the_script() -> None:
     assert reason_for("the cat", "mačka spava", ("en", "sr")) is None
     assert reason_for("the cat", "mačka spava", ("en", "sr_Cyrl")) == "wrong script"

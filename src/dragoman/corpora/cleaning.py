@@ -95,8 +95,8 @@ def _faults(config: CleaningConfig, languages: tuple[str, str]) -> dict[str, Fau
         faults["encoded twice"] = is_encoded_twice
     outside = [letters_outside(language) for language in languages]
     faults["wrong script"] = lambda pair: any(
-        foreign is not None and share_in_script(text, foreign) < config.min_script_share
-        for text, foreign in zip(pair[:2], outside, strict=True)
+        foreign is not None and is_in_other_script(text, other, foreign, config.min_script_share)
+        for text, other, foreign in zip(pair[:2], pair[1::-1], outside, strict=True)
     )
     return faults
 
@@ -128,6 +128,27 @@ def _without_duplicates(
 def is_empty(pair: Pair) -> bool:
     """Say whether nothing of a side can be seen."""
     return not visible(pair.source).strip() or not visible(pair.target).strip()
+
+
+def is_in_other_script(text: str, other: str, foreign: re.Pattern[str], least_share: float) -> bool:
+    """Say whether too few letters of a side belong to the scripts of its language.
+
+    Names that stand on both sides do not count, as in *Google Chrome の設定*, unless there is
+    nothing else; what begins with a small letter is no name.
+
+    Args:
+        text: The side.
+        other: The other one.
+        foreign: What `letters_outside` returns for its language.
+        least_share: From 0 to 1, of the letters.
+    """
+    share = share_in_script(text, foreign)
+    if share >= least_share or share == 0:
+        return share < least_share
+    words = re.compile(f"{foreign.pattern}+")
+    names = {word for word in words.findall(other) if not word[0].islower()}
+    besides = words.sub(lambda found: "" if found[0] in names else found[0], text)
+    return share_in_script(besides, foreign) < least_share
 
 
 def is_too_long(pair: Pair, max_characters: int, max_words: int) -> bool:

@@ -141,8 +141,8 @@ class CleaningConfig:
 
     min_script_share: float = 0.5
     """Minimum share of a side's letters that belong to the scripts of its language; 0 switches the
-    rule off. A Chinese, Japanese or Korean letter counts as three. Languages whose scripts are not
-    known are not checked."""
+    rule off. A Chinese, Japanese or Korean letter counts as three, and names that stand on both
+    sides do not count. Languages whose scripts are not known are not checked."""
 
     drop_duplicates: bool = True
     """Leave out a pair that exactly repeats an earlier one."""
