@@ -118,3 +118,13 @@ def test_blocks_have_each_sentence_once(page_job: Job, lines_per_block: int) -> 
     texts = [line.text for block in blocks for line in page_job.files.read(block)]
     assert texts == [text.replace("\n", " ") for text in PARAGRAPHS]
     assert [block.first_line for block in blocks] == list(range(0, 20, lines_per_block))
+
+
+def test_a_wrapped_line_has_a_space_only_where_words_have(tmp_path: Path) -> None:
+    path = tmp_path / "a.html"
+    path.write_text("<p>猫は\r\n  川を見る</p><p>a\ncat</p>", encoding="utf-8")
+    file = DocumentFile(path, READER)
+    assert [line.text for block in file.cut(8) for line in file.read(block)] == [
+        "猫は川を見る",
+        "a cat",
+    ]

@@ -108,6 +108,11 @@ def test_a_box_of_a_task_and_the_sign_of_a_note_are_no_part_of_a_sentence() -> N
     assert [piece.strip() for piece in passage.pieces] == ["A cat", "A dog{x0} sleeps"]
 
 
+def test_lines_of_a_script_without_spaces_are_joined_without_one() -> None:
+    passage = take_markdown_apart("猫は*川\nを*見\nて、\nCat\nです\n", READER)
+    assert passage.pieces[0] == "猫は川を見て、 Cat です"
+
+
 def test_lines_of_a_paragraph_are_one_text_and_are_wrapped_again() -> None:
     text = (
         "> - The cat is on the table and the dog is under it,\n"

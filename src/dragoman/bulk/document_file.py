@@ -14,6 +14,7 @@ from dragoman.documents.archive import read_archive, write_archive
 from dragoman.documents.document import DocumentError
 from dragoman.documents.formats import DOCUMENT_FORMATS, DocumentFormat
 from dragoman.markup.passage import Passage
+from dragoman.markup.spacing import unwrap
 from dragoman.markup.text_reader import TextReader
 from dragoman.translation import unasked
 
@@ -62,9 +63,9 @@ class DocumentFile:
         return list(cut_rows(len(self._passage.pieces), lines_per_block))
 
     def read(self, block: Block) -> list[Line]:
-        """Read the sentences of a block. A break that was left in one is a space."""
+        """Read the sentences of a block. A break that was left in one only wraps it."""
         return [
-            Line(self._place(piece), piece.replace("\n", " "), "")
+            Line(self._place(piece), unwrap(piece), "")
             for piece in self._passage.pieces[block.start : block.start + block.size]
         ]
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dragoman.documents.paragraph import Inline
 from dragoman.markup.rules import Rules
+from dragoman.markup.spacing import unwrap
 from dragoman.markup.tags import Token as Tag
 from dragoman.markup.tags import read_tokens
 
@@ -93,7 +94,7 @@ def read_spans(tokens: Sequence["Token"], content: str, say: Say = as_written) -
     written = _Written(content, "\\\n" if "\\\n" in content else "  \n", labels, say)
     parts: list[Inline] = []
     around: list[Mark] = []
-    tokens = list(_join_kept(tokens))
+    tokens = list(_join_kept(_without_wraps(tokens)))
     tags = _pairs_of_tags(tokens)
     ends_of_tags = set(tags.values())
     for i, token in enumerate(tokens):
@@ -116,6 +117,16 @@ def read_spans(tokens: Sequence["Token"], content: str, say: Say = as_written) -
 
 def _is_remark(parts: Sequence[Inline]) -> bool:
     return len(parts) == 1 and parts[0].separates and bool(_REMARK.fullmatch(parts[0].thing))
+
+
+def _without_wraps(tokens: Sequence["Token"]) -> list["Token"]:
+    """Leave out what wraps a line in a script without spaces; elsewhere a break is a space."""
+    contents = ["", *(token.content for token in tokens), ""]
+    return [
+        token
+        for token, before, after in zip(tokens, contents, contents[2:], strict=False)
+        if token.type != "softbreak" or " " in unwrap(f"{before[-1:]}\n{after[:1]}")
+    ]
 
 
 def _join_kept(tokens: Sequence["Token"]) -> Iterator["Token"]:

@@ -34,6 +34,7 @@ from dragoman.languages.scripts import (
 )
 from dragoman.markup.passage import Passage
 from dragoman.markup.rules import STRING
+from dragoman.markup.spacing import unwrap
 from dragoman.markup.text_reader import TextReader
 
 LINE_WIDTH = 42
@@ -268,11 +269,11 @@ def _read_group(
 
     Without a line break, the translation of a cue is one line.
     """
-    turns = [" ".join(cue.words for cue in group)] if len(group) > 1 else group[0].turns
+    turns = ["\n".join(cue.words for cue in group)] if len(group) > 1 else group[0].turns
     parts: list[str | Passage] = []
     for turn in turns:
         mark, end = _mark(turn), len(turn.rstrip(_NOTES))
-        words = " ".join(turn[len(mark) : end].split())
+        words = " ".join(unwrap(turn[len(mark) : end]).split())
         passage = reader.read_markup(words, STRING) if "&" in words else reader.read_string(words)
         write = partial(
             _write,

@@ -1,10 +1,24 @@
-"""White space between texts that are translated one by one."""
+"""White space between texts that are translated one by one, and where a line is wrapped."""
 
+import re
 import unicodedata
 
-from dragoman.languages.scripts import UNSPACED_CHARACTER
+from dragoman.languages.scripts import UNSPACED_CHARACTER, WITHOUT_SPACES
 from dragoman.terms.term import is_of_word
 from dragoman.tokenizers.sentences import joint
+
+_FULL_WIDTH = re.compile("[\u3001-\u303f\uff00-\uffef]")
+_BESIDE_NO_SPACE = f"(?:{WITHOUT_SPACES.pattern}|{_FULL_WIDTH.pattern})"
+_GAP = re.compile(rf"(?<={_BESIDE_NO_SPACE})\s++(?={_BESIDE_NO_SPACE})")
+
+
+def unwrap(text: str) -> str:
+    r"""Write each line break as a space, or as nothing where a script without spaces goes on.
+
+    >>> unwrap("猫は\n川を見る。"), unwrap("the\ncat"), unwrap("猫 犬")
+    ('猫は川を見る。', 'the cat', '猫 犬')
+    """
+    return _GAP.sub(lambda gap: "" if "\n" in gap[0] else gap[0], text).replace("\n", " ")
 
 
 def respace(

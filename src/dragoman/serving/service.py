@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeVar
 from dragoman.decoding.config import SearchConfig
 from dragoman.languages.detection import Detection, Detector
 from dragoman.markup.passage import Passage
+from dragoman.markup.spacing import unwrap
 from dragoman.serving.batching import Batcher, Heard
 from dragoman.serving.insight import Insight
 from dragoman.serving.metrics import Metrics
@@ -284,10 +285,8 @@ class TranslationService:
         if group.model is None:
             return list(map(_unchanged, group.texts))
         model = group.model
-        # A break that a reader has left in a piece is a space; a translator might cut there.
-        pieces = [
-            piece.replace("\n", " ") for passage in group.passages for piece in passage.pieces
-        ]
+        # A break that a reader has left in a piece only wraps it; a translator might cut there.
+        pieces = [unwrap(piece) for passage in group.passages for piece in passage.pieces]
         search = _search(model, order.num_alternatives)
         batcher, heard = self._batchers[model.pair], _listen(group.passages[0], model.target, order)
         translated = iter(await batcher.translate(pieces, search, heard))
