@@ -115,3 +115,25 @@ def test_the_numbers_of_printed_pages_stay() -> None:
     )
     found = translated(packed({"a.xhtml": page % (b"A cat", b"sleeps.")}))
     assert unpacked(found)["a.xhtml"] == page % (b"A CAT", b"SLEEPS.")
+
+
+@pytest.mark.parametrize(
+    ("languages", "version", "before", "after"),
+    [
+        (("en", "ar"), "3.0", "", "rtl"),
+        (("en", "ar"), "3.0", "ltr", "rtl"),
+        (("he", "en"), "3.0", "rtl", "ltr"),
+        (("ja", "en"), "3.0", "rtl", "rtl"),
+        (("en", "ar"), "2.0", "", ""),
+    ],
+)
+def test_pages_are_turned_to_the_side_to_which_text_runs(
+    languages: tuple[str, str], version: str, before: str, after: str
+) -> None:
+    def write(direction: str) -> str:
+        said = f' page-progression-direction="{direction}"' if direction else ""
+        return f'<package version="{version}"><spine{said} toc="n"></spine></package>'
+
+    assert take_epub_apart(write(before), TextReader(*languages)).put_together([]).text == (
+        write(after)
+    )

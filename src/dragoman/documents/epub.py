@@ -7,7 +7,7 @@ from html import escape, unescape
 
 from dragoman.documents.archive import END
 from dragoman.documents.document import Document, Edit, Rewritten, edit
-from dragoman.documents.page import Page
+from dragoman.documents.page import Page, direction_of, turns
 from dragoman.languages.codes import base_language, language_tag
 from dragoman.markup.passage import Passage
 from dragoman.markup.rules import Rules
@@ -22,6 +22,11 @@ _DESCRIPTION = re.compile(r"<(?:\w+:)?package[\s>]")
 _SAID_OF_BOOK = re.compile(r"<dc:(title|description|subject|language)\b[^<>]*>([^<]*)</dc:\1>")
 
 _LANGUAGE = re.compile(r"""(?<=\sxml:lang=["'])[\w-]+(?=["'])""")
+
+_OF_VERSION_3 = re.compile(r"""<(?:\w+:)?package\b[^<>]*\sversion=["']3""")
+_SPINE = re.compile(r"<(?:\w+:)?spine\b")
+_PROGRESSION = re.compile(r"""\spage-progression-direction=["'][\w-]*["']""")
+"""To which side pages are turned; earlier versions cannot say it."""
 
 _UNTRANSLATED = ("docauthor", "head", "pagelist")
 _RULES_OF_CONTENTS = Rules(
@@ -42,7 +47,7 @@ def _take_part_apart(part: str, reader: TextReader) -> str | Passage:
     if _CONTENTS.search(part):  # of EPUB 2; later ones are pages
         return reader.read_markup(_with_new_language(part, reader), _RULES_OF_CONTENTS)
     if _DESCRIPTION.search(part):
-        part = _with_new_language(part, reader)
+        part = _with_new_language(_turned(part, reader), reader)
         return edit(part, list(_find_edits(part, reader)))
     return part
 
@@ -54,6 +59,14 @@ def _with_new_language(part: str, reader: TextReader) -> str:
         lambda found: language_tag(reader.target) if base_language(found[0]) == old else found[0],
         part,
     )
+
+
+def _turned(description: str, reader: TextReader) -> str:
+    """Let the pages of a book be turned to the other side if its text runs to it now."""
+    if not (turns(reader) and _OF_VERSION_3.search(description)):
+        return description
+    said = rf'\g<0> page-progression-direction="{direction_of(reader.target)}"'
+    return _SPINE.sub(said, _PROGRESSION.sub("", description))
 
 
 def _find_edits(description: str, reader: TextReader) -> Iterator[Edit]:

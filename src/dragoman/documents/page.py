@@ -136,9 +136,9 @@ def _edit_tag(token: Token, reader: TextReader) -> Iterator[Edit]:
     """Find what is translated or changed in a tag."""
     attributes = list(_read_attributes(token.raw))
     values = {each.name: each.value for each in attributes}
-    if token.name == "html" and "dir" not in values and _turns(reader):
+    if token.name == "html" and "dir" not in values and turns(reader):
         place = len("<html")
-        yield Edit(place, place, f' dir="{_direction(reader.target)}"')
+        yield Edit(place, place, f' dir="{direction_of(reader.target)}"')
     for each in attributes:
         replacement: str | Passage | None = None
         if _is_said(each, token.name, values):
@@ -146,7 +146,7 @@ def _edit_tag(token: Token, reader: TextReader) -> Iterator[Edit]:
         elif each.name in ("lang", "xml:lang"):
             replacement = each.write(_translated_language(each.value, token.name, reader))
         elif each.name == "dir" and _is_turned(each.value, token.name, values, reader):
-            replacement = each.write(_direction(reader.target))
+            replacement = each.write(direction_of(reader.target))
         elif token.name == "meta" and each.name in ("charset", "content"):
             replacement = each.write(_in_utf_8(each, values))
         if replacement is not None:
@@ -187,7 +187,7 @@ def _translated_language(code: str, element: str, reader: TextReader) -> str:
     return language_tag(reader.target) if is_of_source else code
 
 
-def _turns(reader: TextReader) -> bool:
+def turns(reader: TextReader) -> bool:
     """Tell whether a translation runs in the other direction, so that a page has to say so."""
     return is_right_to_left(reader.source) != is_right_to_left(reader.target)
 
@@ -199,11 +199,12 @@ def _is_turned(direction: str, element: str, values: Mapping[str, str], reader: 
     """
     language = values.get("lang", values.get("xml:lang", ""))
     is_of_source = base_language(language) == base_language(reader.source)
-    runs_alike = direction.lower() == _direction(reader.source)
-    return _turns(reader) and (element in ("html", "body") or (is_of_source and runs_alike))
+    runs_alike = direction.lower() == direction_of(reader.source)
+    return turns(reader) and (element in ("html", "body") or (is_of_source and runs_alike))
 
 
-def _direction(language: str) -> str:
+def direction_of(language: str) -> str:
+    """Say in which direction a language runs, as HTML and EPUB have it."""
     return "rtl" if is_right_to_left(language) else "ltr"
 
 
