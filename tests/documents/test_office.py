@@ -65,6 +65,23 @@ def test_a_tabulator_of_open_document_parts_texts_and_a_note_does_not() -> None:
     assert body(translated(document)) == text.format("A CAT", "A D", "OG")
 
 
+def test_characters_are_translated_without_how_they_are_read() -> None:
+    read = (
+        f"<w:r><w:ruby><w:rubyPr/><w:rt>{run('ねこ')}</w:rt><w:rubyBase>{run('猫')}</w:rubyBase>"
+        "</w:ruby></w:r>"
+    )
+    document = docx(paragraph(run("この"), read, run("です")))
+    assert pieces(document) == ["この猫です"]
+    assert body(translated(document)) == paragraph(run("この猫です"))
+    read = (
+        "<text:ruby><text:ruby-base>猫</text:ruby-base><text:ruby-text>ねこ</text:ruby-text>"
+        "</text:ruby>"
+    )
+    document = odt(f"<text:p>この{read}です</text:p>")
+    assert pieces(document) == ["この猫です"]
+    assert body(translated(document)) == "<text:p>この猫です</text:p>"
+
+
 @pytest.mark.parametrize("sign", [".", "!", "?", "…"])
 def test_a_sentence_ends_before_the_mark_of_a_note(sign: str) -> None:
     document = docx(paragraph(run(f"A cat{sign}"), thing("footnoteReference"), run(" A dog.")))

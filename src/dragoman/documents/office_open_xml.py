@@ -137,6 +137,9 @@ def _read_run(run: Element, wrappers: tuple[Element, ...]) -> list[Inline]:
             ]
         elif name == "noBreakHyphen":
             parts.append(Inline(around, "\u2011", form, child))
+        elif name == "ruby":  # characters, and how they are read, which a translation is not
+            said = (text for base in child.iter("{*}rubyBase") for text in base.iter("{*}t"))
+            parts += [Inline(around, each.text or "", form, each) for each in said]
         elif name not in ("rPr", *_UNSEEN):
             parts.append(Inline(around, thing=child, separates=name in _SEPARATORS))
     return parts

@@ -18,7 +18,10 @@ _WHITE_SPACE, _SPACES = re.compile(r"[ \t\r\n]+"), re.compile("( {2,})")
 _NUMBER = re.compile(r"\d{1,4}")
 _CELL, _FORMULA = f"{_TABLE}table-cell", f"{_TABLE}formula"
 _TYPE, _VALUE = f"{_OFFICE}value-type", f"{_OFFICE}string-value"
-_UNSEEN = (f"{_TEXT}soft-page-break",)
+_RUBY = (f"{_TEXT}ruby", f"{_TEXT}ruby-base")
+"""Around characters beside which stands how they are read."""
+
+_UNSEEN = (f"{_TEXT}soft-page-break", f"{_TEXT}ruby-text")
 _DELETED = f"{_TEXT}tracked-changes"
 
 _CHANGES = (f"{_TEXT}change-start", f"{_TEXT}change-end")
@@ -72,9 +75,9 @@ class OpenDocument:
         if element.text:
             yield Inline(around, _WHITE_SPACE.sub(" ", element.text), form)
         for child in element:
-            if child.tag in _SPANS:
-                is_seen = child.get(f"{_TEXT}style-name") not in self._unseen
-                yield from self._read(child, (*around, child) if is_seen else around)
+            if child.tag in (*_SPANS, *_RUBY):
+                is_unseen = child.tag in _RUBY or child.get(f"{_TEXT}style-name") in self._unseen
+                yield from self._read(child, around if is_unseen else (*around, child))
             elif child.tag == _SPACE and _NUMBER.fullmatch(child.get(_COUNT, "1")):
                 yield Inline(around, " " * int(child.get(_COUNT, "1")), form)
             elif child.tag not in _UNSEEN:
