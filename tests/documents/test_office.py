@@ -82,7 +82,7 @@ def test_characters_are_translated_without_how_they_are_read() -> None:
     assert body(translated(document)) == "<text:p>この猫です</text:p>"
 
 
-@pytest.mark.parametrize("sign", [".", "!", "?", "…"])
+@pytest.mark.parametrize("sign", [".", "!", "?", "…", "؟", "।"])
 def test_a_sentence_ends_before_the_mark_of_a_note(sign: str) -> None:
     document = docx(paragraph(run(f"A cat{sign}"), thing("footnoteReference"), run(" A dog.")))
     assert pieces(document) == [f"A cat{sign}", "A dog."]

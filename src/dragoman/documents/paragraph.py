@@ -12,6 +12,7 @@ from html import escape, unescape
 from itertools import groupby, islice, takewhile
 from typing import Any, NamedTuple
 
+from dragoman.languages.scripts import SENTENCE_ENDS
 from dragoman.markup.document import Markup
 from dragoman.markup.placeholders import PLACEHOLDER, unused_names
 from dragoman.markup.rules import Rules
@@ -26,7 +27,6 @@ XML_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 
 _RULES = Rules(untranslated=frozenset(), inline=frozenset({"g"}), is_xml=True)
 _MARK = re.compile(rf'<g id="(?P<tag>\d+)">|</g>|(?P<placeholder>{PLACEHOLDER.pattern})')
-_SENTENCE_ENDS = (".", "!", "?", "…")
 
 
 def name_of(element: Element) -> str:
@@ -183,7 +183,7 @@ def _end_at_notes(parts: Sequence[Inline]) -> list[Inline]:
     found = list(parts)
     for i in range(1, len(parts) - 1):
         before, after = parts[i - 1].text or "", parts[i + 1].text or ""
-        if parts[i].text is None and before.endswith(_SENTENCE_ENDS) and after[:1].isspace():
+        if parts[i].text is None and before.endswith(tuple(SENTENCE_ENDS)) and after[:1].isspace():
             found[i] = parts[i]._replace(separates=True)
     return found
 
