@@ -534,6 +534,7 @@ def test_an_update_holds_an_epoch_at_most(
     ("arguments", "code", "message"),
     [
         (["--languages", "en-it"], 2, "name the text to plan for"),
+        (["my own.toml"], 2, "trained: dragoman train 'my own.toml' --minutes 60"),
         (["x.tsv", "--languages", "english"], 2, "write two language codes"),
         (["x.tsv", "--languages", "en-italian"], 2, "italian is the name"),
         (["x.tsv", "--languages", "en-it", "--minutes", "inf"], 2, "<= 525600"),

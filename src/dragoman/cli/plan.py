@@ -5,6 +5,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 
 from dragoman.cli.options import Flag, Languages, Minutes, OutputFileIfAny
 from dragoman.durable import check_written, open_whole
@@ -52,12 +53,10 @@ def plan(
     """
     from dragoman.corpora.fingerprint import refuse_pipes
     from dragoman.corpora.languages import parse_languages, warn_of_unknown
-    from dragoman.errors import UsageError
     from dragoman.planning.plan import make_plan
     from dragoman.recipe import recipe_from_table
 
-    if not pairs:
-        raise UsageError("name the text to plan for: PAIRS")
+    _check_pairs(pairs, minutes)
     train = [{"path": path} for path in pairs]
     if output is not None:
         _check_output(output, pairs)
@@ -87,6 +86,24 @@ def plan(
 
 def _say(message: str) -> None:
     print(message, file=sys.stderr)
+
+
+def _check_pairs(pairs: Sequence[str], minutes: float) -> None:
+    """Refuse to plan for nothing, or for a recipe.
+
+    Raises:
+        UsageError: that was asked for.
+    """
+    from dragoman.errors import UsageError
+
+    if not pairs:
+        raise UsageError("name the text to plan for: PAIRS")
+    for path in pairs:
+        if path.endswith(".toml"):
+            raise UsageError(
+                f"{path}: name the text here; a recipe without sizes is planned when it is "
+                f"trained: dragoman train {quote(path)} --minutes {minutes:g}"
+            )
 
 
 def _check_output(output: Path, pairs: Sequence[str]) -> None:
