@@ -24,6 +24,7 @@ def serve(copier: tuple[Copier, ServedModel], *pairs: str) -> Models:
         ("en-pt_BR es-pt", ("en", "pt"), ("en", "pt_BR")),
         ("en-pt pt_BR-en", ("en", "pt-BR"), ("en", "pt")),
         ("en-pt en-pt_BR", ("en", "pt-BR"), ("en", "pt_BR")),
+        ("en-no nn-en", ("en", "NB"), ("en", "no")),
         ("pt-en en-pt_BR", ("pt", "pt-BR"), ("pt_BR", "pt_BR")),
         ("en-zh_Hant en-zh_Hans zh-en", ("en", "ZH"), ("en", "zh_Hant")),
         ("en-zh_Hant en-zh_Hans zh-en", ("en", "zh-hans"), ("en", "zh_Hans")),

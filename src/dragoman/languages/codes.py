@@ -198,12 +198,17 @@ def base_language(code: str) -> str:
 def stands_in_for(code: str, other: str) -> bool:
     """Tell whether two codes are of one language, regions aside, and name no two scripts of it.
 
+    Norwegian that names no form of it is Bokmål.
+
     >>> stands_in_for("pt-BR", "pt_PT"), stands_in_for("sr-Latn", "sr")
     (True, True)
+    >>> stands_in_for("NB", "no"), stands_in_for("nn", "no")
+    (True, False)
     >>> stands_in_for("sr-Latn", "sr-Cyrl-RS"), stands_in_for("zh-Hans", "zh-TW")
     (False, False)
     """
-    if base_language(code) != base_language(other):
+    languages = {"no" if (base := base_language(each)) == "nb" else base for each in (code, other)}
+    if len(languages) > 1:
         return False
     one, another = _named_script(code), _named_script(other)
     return one is None or another is None or one == another
