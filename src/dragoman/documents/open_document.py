@@ -76,8 +76,8 @@ class OpenDocument:
             yield Inline(around, _WHITE_SPACE.sub(" ", element.text), form)
         for child in element:
             if child.tag in (*_SPANS, *_RUBY):
-                is_unseen = child.tag in _RUBY or child.get(f"{_TEXT}style-name") in self._unseen
-                yield from self._read(child, around if is_unseen else (*around, child))
+                is_left_out = child.tag in _RUBY or child.get(f"{_TEXT}style-name") in self._unseen
+                yield from self._read(child, around if is_left_out else (*around, child))
             elif child.tag == _SPACE and _NUMBER.fullmatch(child.get(_COUNT, "1")):
                 yield Inline(around, " " * int(child.get(_COUNT, "1")), form)
             elif child.tag not in _UNSEEN:
