@@ -1,5 +1,6 @@
 """What a process frees stays with it."""
 
+import os
 import platform
 import resource
 import subprocess
@@ -8,7 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.memory import HUGE_BYTES, keep_freed_memory, peak_mib
+from dragoman.memory import (
+    HUGE_BYTES,
+    keep_freed_memory,
+    limits_of_group,
+    peak_mib,
+    room_mib,
+)
 
 PROGRAM = """
 import resource, sys, torch
@@ -91,3 +98,29 @@ def test_huge_pages_are_asked_for_and_not_taken() -> None:
 
     assert size_kib * 2**10 >= 0.99 * HUGE_BYTES
     assert resident_kib < 2**16
+
+
+def test_there_is_room_for_what_is_taken_and_no_more_than_the_machine_has() -> None:
+    of_machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**20
+
+    assert peak_mib() < room_mib() <= of_machine
+
+
+def test_the_limits_of_a_group_are_its_own_and_those_around_it(tmp_path: Path) -> None:
+    inner = tmp_path / "groups" / "user" / "job"
+    inner.mkdir(parents=True)
+    (inner / "memory.max").write_text("max\n")
+    (inner.parent / "memory.max").write_text("2147483648\n")
+    (tmp_path / "groups" / "memory.max").write_text("4294967296\n")
+    (tmp_path / "memory.max").write_text("1\n")  # not a group's
+
+    limits = list(limits_of_group("/user/job", tmp_path / "groups"))
+
+    assert limits == [2147483648, 4294967296]
+    assert list(limits_of_group("/elsewhere", tmp_path / "groups")) == [4294967296]
+
+
+def test_a_group_with_a_limit_has_less_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dragoman.memory.limits_of_group", lambda group: iter([2**29, 2**28]))
+    if Path("/proc/self/cgroup").exists() and "0::" in Path("/proc/self/cgroup").read_text():
+        assert room_mib() == 256

@@ -1,10 +1,12 @@
-"""Memory that a process keeps, on a CPU, for its next computations."""
+"""Memory of a process: what it keeps for its next computations, takes, and may take."""
 
 import ctypes
 import mmap
+import os
 import platform
 import resource
 import threading
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -53,6 +55,38 @@ def peak_mib() -> float:
         if line.startswith("VmHWM"):
             return int(line.split()[1]) / 2**10
     return usage / 2**10  # kibibytes, on a Linux without that line
+
+
+def room_mib() -> float:
+    """Return how much memory this process may have at most, in MiB.
+
+    That is what the machine has, or less in a container or a group with a limit (on a Linux whose
+    groups are those of version 2).
+    """
+    of_machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    membership = Path("/proc/self/cgroup")
+    lines = membership.read_text(encoding="utf-8").splitlines() if membership.exists() else []
+    groups = [line.removeprefix("0::") for line in lines if line.startswith("0::")]
+    limits = [limit for group in groups for limit in limits_of_group(group)]
+    return min([of_machine, *limits]) / 2**20
+
+
+def limits_of_group(group: str, root: Path = Path("/sys/fs/cgroup")) -> Iterator[int]:
+    """List the limits, in bytes, of a control group and of those that it is in.
+
+    Args:
+        group: Its path as the kernel tells it, from `/` on. What is above a container's own group
+            is not seen from within.
+        root: Where the groups are mounted.
+    """
+    innermost = root / group.lstrip("/")
+    for place in (innermost, *innermost.parents):
+        if not place.is_relative_to(root):
+            return
+        file = place / "memory.max"
+        limit = file.read_text(encoding="ascii").strip() if file.exists() else "max"
+        if limit != "max":
+            yield int(limit)
 
 
 def _is_of_glibc() -> bool:

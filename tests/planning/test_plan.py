@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import subprocess
 import tomllib
 from collections.abc import Callable
@@ -363,6 +364,28 @@ def test_a_model_that_memory_is_too_small_for_gives_way_to_a_smaller_one(
     monkeypatch.setattr(plan, "candidates", lambda size: possible[:1])
     with pytest.raises(RehearsalMemoryError, match="lack of memory"):
         make_plan(given(pairs), 60.0, said.append)
+
+
+def test_a_model_whose_training_would_outgrow_the_memory_gives_way_to_a_smaller_one(
+    pairs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def rehearse(table: dict[str, Any], *_: object, **__: object) -> Rehearsal:
+        return replace(REHEARSAL, peak_mib=7000.0 if table["model"]["preset"] == "small" else 700.0)
+
+    possible = [Candidate("small", 10**4), Candidate("tiny", 10**3)]
+    monkeypatch.setattr(plan, "candidates", lambda size: possible)
+    monkeypatch.setattr(plan, "rehearse", rehearse)
+    monkeypatch.setattr(plan, "room_mib", lambda: 2048.0)
+    said: list[str] = []
+
+    made = make_plan(given(pairs), 60.0, said.append)
+
+    assert made.why["model.preset"] == "memory is too small for small"
+    assert any(re.fullmatch("small needs 7,... MiB.* 2,048; a smaller.*", line) for line in said)
+    assert not any("warning" in line and "memory" in line for line in said)
+    monkeypatch.setattr(plan, "room_mib", lambda: 512.0)
+    assert make_plan(given(pairs), 60.0, said.append).recipe["model"]["preset"] == "tiny"
+    assert re.match("warning: the training will need about 7.. MiB.* there are 512;", said[-1])
 
 
 def test_memory_is_not_the_reason_where_it_was_too_small_for_a_larger_one_alone(

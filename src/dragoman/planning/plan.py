@@ -19,6 +19,7 @@ from dragoman.corpora.held_out import MOST_PAIRS, SHARE
 from dragoman.corpora.parallel_text import read_pairs
 from dragoman.counting import counted
 from dragoman.device import Precision, choose_precision
+from dragoman.memory import room_mib
 from dragoman.planning.choice import (
     CHECKPOINTS,
     MOST_REPETITIONS,
@@ -145,7 +146,8 @@ def make_plan(given: dict[str, Any], minutes: float, say: Say) -> Plan:
         for warning in text.warnings:
             say(f"warning: {warning}")
         work = _measure_work(corpora, languages, text)
-        chosen = _choose(given, device, work, minutes, Path(scratch), say)
+        task = _Task(given=given, device=device, work=work, minutes=minutes, scratch=Path(scratch))
+        chosen = _choose(task, say)
     besides, updates = _seconds_besides(chosen.rehearsal, work), chosen.updates
     if updates < FEWEST_UPDATES:
         of_updates = FEWEST_UPDATES * chosen.rehearsal.seconds_per_update
@@ -157,6 +159,12 @@ def make_plan(given: dict[str, Any], minutes: float, say: Say) -> Plan:
     settings = chosen.decide(updates=updates)
     seconds = besides + updates * chosen.rehearsal.seconds_per_update
     seconds_left = minutes * 60 * (1 - SPARE) - seconds
+    peak_mib = max(_training_mib(chosen, text), text.vocabulary_mib)
+    if peak_mib > (room := room_mib()):
+        say(
+            f"warning: the training will need about {peak_mib:,.0f} MiB of memory, and there are "
+            f"{room:,.0f}; with a lower batching.max_tokens_per_micro_batch it needs less"
+        )
     return Plan(
         given=given,
         chosen=values(settings),
@@ -167,7 +175,7 @@ def make_plan(given: dict[str, Any], minutes: float, say: Say) -> Plan:
             if key not in given.get(section, {})
         },
         minutes=seconds / 60,
-        peak_mib=max(_training_mib(chosen, text), text.vocabulary_mib),
+        peak_mib=peak_mib,
         reasons=_reasons(chosen, text, device, seconds_left=seconds_left),
     )
 
@@ -235,63 +243,100 @@ class _Choice:
     """The preset that memory was too small for, if there is one."""
 
 
-def _choose(
-    given: dict[str, Any],
-    device: torch.device,
-    work: _Work,
-    minutes: float,
-    scratch: Path,
-    say: Say,
-) -> _Choice:
+@dataclass(frozen=True, kw_only=True)
+class _Task:
+    """What is planned, and where."""
+
+    given: dict[str, Any]
+    device: torch.device
+    work: _Work
+    minutes: float
+    scratch: Path
+
+    @property
+    def precision(self) -> Precision:
+        """That of the training."""
+        precision: Precision = self.given.get("training", {}).get("precision", "auto")
+        return precision
+
+
+def _choose(task: _Task, say: Say) -> _Choice:
     """Rehearse the largest model that should fit, and a smaller one if it is too slow or large."""
-    text = work.text
+    text = task.work.text
     possible = candidates(text.vocab_size)
-    training = given.get("training", {})
-    precision = training.get("precision", "auto")
     too_large = None
     for candidate in possible:
-        guess = training_rate(candidate.parameters, device, precision)
+        guess = training_rate(candidate.parameters, task.device, task.precision)
         is_smallest = candidate is possible[-1]
-        if not (is_smallest or fits(candidate, text, guess * minutes * 60)):
+        if not (is_smallest or fits(candidate, text, guess * task.minutes * 60)):
             continue
-        useful = min(guess * minutes * 60, MOST_REPETITIONS * text.effective_tokens)
-        update_tokens = tokens_per_update(useful, most=4096 if device.type == "cpu" else 16_384)
-        decide = partial(
-            sections,
-            candidate,
-            text,
-            update_tokens=update_tokens,
-            keep_checkpoints=training.get("keep_checkpoints", CHECKPOINTS),
-            on_gpu=device.type == "cuda",
-            too_large=too_large,
-        )
-        recipe = overlay(values(decide(updates=1)), given)
-        rehearsed = round(min(REHEARSED_SECONDS, minutes * 60) * guess / update_tokens)
-        rehearsed = min(max(rehearsed, FEWEST_REHEARSED), MOST_REHEARSED)
-        say(f"rehearsing {candidate.preset} for {rehearsed} updates")
         try:
-            rehearsal = rehearse(recipe, text.sample, scratch, updates=rehearsed, minutes=minutes)
+            chosen = _rehearse(candidate, guess, task, too_large, say)
+            if not is_smallest:
+                _check_memory(chosen, text)
         except RehearsalMemoryError as error:
             if is_smallest:
                 raise
             say(f"{error}; a smaller model may fit")
             too_large = candidate.preset
             continue
-        updates = _updates_in(minutes * 60, rehearsal, work, update_tokens)
-        chosen = _Choice(
-            candidate=candidate,
-            update_tokens=update_tokens,
-            rehearsal=rehearsal,
-            rehearsed_updates=rehearsed,
-            updates=updates,
-            decide=decide,
-            precision=precision,
-            too_large=too_large,
-        )
-        if fits(candidate, text, updates * update_tokens):
+        if fits(candidate, text, chosen.updates * chosen.update_tokens):
             break
         too_large = None  # this one lacks something other than memory, and the next may, too
     return chosen
+
+
+def _rehearse(
+    candidate: Candidate, guess: float, task: _Task, too_large: str | None, say: Say
+) -> _Choice:
+    """Rehearse a model, and count the updates that the time has room for.
+
+    Args:
+        candidate: The model.
+        guess: How many target tokens a second it may learn from.
+        task: What is planned.
+        too_large: The preset that memory was too small for, if there is one.
+        say: Reports what is being done.
+    """
+    text, seconds = task.work.text, task.minutes * 60
+    on_gpu = task.device.type == "cuda"
+    useful = min(guess * seconds, MOST_REPETITIONS * text.effective_tokens)
+    update_tokens = tokens_per_update(useful, most=16_384 if on_gpu else 4096)
+    training = task.given.get("training", {})
+    decide = partial(
+        sections,
+        candidate,
+        text,
+        update_tokens=update_tokens,
+        keep_checkpoints=training.get("keep_checkpoints", CHECKPOINTS),
+        on_gpu=on_gpu,
+        too_large=too_large,
+    )
+    recipe = overlay(values(decide(updates=1)), task.given)
+    rehearsed = round(min(REHEARSED_SECONDS, seconds) * guess / update_tokens)
+    rehearsed = min(max(rehearsed, FEWEST_REHEARSED), MOST_REHEARSED)
+    say(f"rehearsing {candidate.preset} for {rehearsed} updates")
+    rehearsal = rehearse(recipe, text.sample, task.scratch, updates=rehearsed, minutes=task.minutes)
+    return _Choice(
+        candidate=candidate,
+        update_tokens=update_tokens,
+        rehearsal=rehearsal,
+        rehearsed_updates=rehearsed,
+        updates=_updates_in(seconds, rehearsal, task.work, update_tokens),
+        decide=decide,
+        precision=task.precision,
+        too_large=too_large,
+    )
+
+
+def _check_memory(chosen: _Choice, text: TextMeasure) -> None:
+    """Refuse a model whose training would outgrow the memory of the machine."""
+    needed, room = _training_mib(chosen, text), room_mib()
+    if needed > room:
+        raise RehearsalMemoryError(
+            f"{chosen.candidate.preset} needs {needed:,.0f} MiB of memory, and there are "
+            f"{room:,.0f}"
+        )
 
 
 def _updates_in(seconds: float, rehearsal: Rehearsal, work: _Work, update_tokens: int) -> int:

@@ -49,7 +49,7 @@ class Rehearsal:
 
 
 class RehearsalMemoryError(PlanError):
-    """The rehearsal ran out of memory; one of a smaller model may not."""
+    """The rehearsal ran out of memory, or the training would; that of a smaller model may not."""
 
 
 def rehearse(
