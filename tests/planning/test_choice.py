@@ -118,3 +118,27 @@ def test_a_gpu_computes_an_update_at_once() -> None:
     ]
 
     assert parts == [4096, 16_384]
+
+
+@pytest.mark.parametrize(
+    ("updates", "update_tokens", "too_large", "of_model", "of_update"),
+    [
+        (2500, 2048, None, "the largest that text and time are enough for", "guessed to leave"),
+        (2400, 2048, None, "the smallest", "guessed to leave"),
+        (5000, 1024, None, "the largest that text and time are enough for", "the least"),
+        (5000, 1024, "small", "memory is too small for small", "the least"),
+    ],
+)
+def test_the_reasons_fit_the_case(
+    updates: int, update_tokens: int, too_large: str | None, of_model: str, of_update: str
+) -> None:
+    chosen = sections(
+        Candidate("tiny", 2_500_000),  # as large as the text allows
+        TEXT,
+        update_tokens=update_tokens,
+        updates=updates,
+        too_large=too_large,
+    )
+
+    assert chosen["model"]["preset"].why == of_model
+    assert chosen["batching"]["tokens_per_update"].why.startswith(of_update)
