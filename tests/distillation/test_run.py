@@ -16,7 +16,7 @@ from dragoman.corpora.overlap import OverlapError
 from dragoman.decoding.config import SearchConfig
 from dragoman.distillation.run import Distillation, DistillationError, distil
 from dragoman.errors import UsageError
-from dragoman.model_directory import ModelDirectory
+from dragoman.model_directory import ModelDirectory, save_model
 from dragoman.pipeline.beginning import BeginningError
 from dragoman.pipeline.claim import RunError
 from dragoman.pipeline.run import train_model
@@ -35,6 +35,12 @@ Distil = Callable[..., tuple[int | None, Counting, list[str]]]
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     return tmp_path / "run"
+
+
+@pytest.fixture
+def teacher(teacher: Path, tmp_path: Path) -> Path:
+    """Give each test a copy, which it may change."""
+    return shutil.copytree(teacher, tmp_path / "copy of the teacher")
 
 
 @pytest.fixture
@@ -298,6 +304,25 @@ def test_translations_of_another_text_are_not_taught(start: Distil, run: Path) -
 
     after = sorted((path.name, path.read_bytes()) for path in (run / "distillation").iterdir())
     assert after == before
+
+
+def test_translations_by_another_teacher_are_not_taught(
+    start: Distil, teacher: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dragoman.distillation.run.write_pairs", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        start(sentences(100, 140))
+    directory = ModelDirectory(teacher)
+    longer_trained = {
+        name: 1.01 * weight for name, weight in directory.load_transformer().state_dict().items()
+    }
+    save_model(teacher, directory.description, directory.load_tokenizers(), longer_trained)
+
+    with pytest.raises(DistillationError, match=r"\(teacher changed since\)"):
+        start(sentences(100, 140))
 
 
 @pytest.mark.parametrize("damage", ["", "[]", "{}", '{"sources": "0"}', "[" * 100_000])

@@ -92,6 +92,19 @@ def test_the_metric_of_the_recipe_chooses_the_candidate(
     assert ModelDirectory(tmp_path / "model").description.training["weights"] == "better"
 
 
+def test_a_published_model_searches_as_its_recipe_says(
+    make_recipe: MakeRecipe, tmp_path: Path, display: Listener
+) -> None:
+    recipe = make_recipe(search__length_penalty=0.9, search__beam_size=3)
+    _, objective = build(recipe, tmp_path)
+    publisher = Publisher(recipe, _prepare_text(recipe, tmp_path, display), tmp_path / "model")
+
+    publisher.publish(dict(objective.transformer.named_parameters()), Progress())
+
+    search = ModelDirectory(tmp_path / "model").search
+    assert (search.length_penalty, search.beam_size) == (0.9, 3)
+
+
 @pytest.fixture
 def published(make_recipe: MakeRecipe, tmp_path: Path, display: Listener) -> Path:
     """Publish a model that was never trained, with scores."""
