@@ -131,6 +131,28 @@ def test_word_runs_from_the_left_again() -> None:
     assert part("word/document.xml", word(before), "ar", "en") == word(after)
 
 
+@pytest.mark.parametrize(("source", "target"), [("en", "th"), ("ja", "hi"), ("hi", "de")])
+def test_bold_and_sizes_of_word_hold_for_the_new_kind_of_script(source: str, target: str) -> None:
+    forms = ('<w:b/><w:sz w:val="40"/>', '<w:bCs/><w:szCs w:val="40"/>')
+    before = styles(f"<w:rPr>{forms[source == 'hi']}</w:rPr>")
+    after = styles('<w:rPr><w:b/><w:bCs/><w:sz w:val="40"/><w:szCs w:val="40"/></w:rPr>')
+    assert part("word/styles.xml", before, source, target) == after
+
+
+@pytest.mark.parametrize(
+    ("target", "after"),
+    [
+        ("ar", ' style:font-weight-complex="bold" style:font-size-complex="20pt"'),
+        ("ko", ' style:font-weight-asian="bold" style:font-size-asian="20pt"'),
+        ("ru", ""),
+    ],
+)
+def test_bold_and_sizes_of_open_document_hold_for_the_new_kind(target: str, after: str) -> None:
+    xml = f"<style:style {ODF}><style:text-properties {{}}/></style:style>"
+    said = 'fo:font-weight="bold" fo:font-size="20pt"'
+    assert part("styles.xml", xml.format(said), "en", target) == xml.format(said + after)
+
+
 def test_a_language_that_runs_like_the_old_one_turns_nothing() -> None:
     before = f"<w:p><w:pPr><w:bidi/></w:pPr>{run('قط', '<w:rtl/>')}</w:p>{paragraph(run('Cat'))}"
     changed = unpacked(translated(docx(before), str, TextReader("en", "it")))

@@ -14,7 +14,7 @@ from typing import Protocol
 from dragoman.documents.archive import END
 from dragoman.documents.document import DocumentError
 from dragoman.documents.office_direction import turn
-from dragoman.documents.office_language import name_language
+from dragoman.documents.office_language import name_language, say_for_script
 from dragoman.documents.office_open_xml import OfficeOpenXml
 from dragoman.documents.office_strings import StringPlace, find_strings
 from dragoman.documents.open_document import OpenDocument
@@ -150,6 +150,7 @@ class OfficeDocument:
     def _finish(self, root: Element) -> None:
         """Change what depends on the language of a part, and not on its words."""
         name_language(root, self._reader)
+        say_for_script(root, self._reader)
         if self._computes and name_of(root) == "workbook":
             compute_on_opening(root)
         if self._turns:

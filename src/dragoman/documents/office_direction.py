@@ -18,9 +18,6 @@ _AFTER = {
 
 _MARKS = ("bidi", "rtl", "bidiVisual", "cs")
 
-_OF_COMPLEX_SCRIPTS = {"b": "bCs", "i": "iCs", "sz": "szCs"}
-"""Bold, italics and size, which Word has twice: once for text that runs from the right."""
-
 _ROOT_STYLES = ("defaultTextStyle", "titleStyle", "bodyStyle", "otherStyle", "notesStyle")
 """Of a presentation: what says nothing of a paragraph in them has it from no other style."""
 
@@ -66,8 +63,6 @@ def _of(root: Element, kind: str, *names: str) -> list[Element]:
 
 
 def _turn_word(root: Element, *, from_right: bool) -> None:
-    for properties in _of(root, "wordprocessingml", "rPr"):
-        _say_in_both_ways(properties, from_right=from_right)
     if from_right:
         _mark_word(root)
     else:
@@ -120,19 +115,6 @@ def _mark(properties: Element, name: str) -> None:
     )
     made = properties.makeelement(namespace + name, nsmap=properties.nsmap)
     properties.insert(next(places, len(properties)), made)
-
-
-def _say_in_both_ways(properties: Element, *, from_right: bool) -> None:
-    """Say bold, italics and size for the new direction, too, where only the old one has them."""
-    said = {name_of(child): child for child in properties}
-    for pair in _OF_COMPLEX_SCRIPTS.items():
-        old, new = pair if from_right else reversed(pair)
-        if old in said and new not in said:
-            namespace = properties.tag[: properties.tag.index("}") + 1]
-            made = properties.makeelement(
-                namespace + new, dict(said[old].attrib), nsmap=properties.nsmap
-            )
-            (said[old].addnext if from_right else said[old].addprevious)(made)
 
 
 def _turn_drawing(root: Element, *, from_right: bool) -> None:

@@ -1,6 +1,9 @@
-"""What an office document says of the language of its text: for spelling checkers and readers."""
+"""What an office document says of the language of its text, and says anew for each kind of script.
 
-from dragoman.documents.paragraph import Element
+Spelling checkers and readers are told the language. Bold, italics and size hold for one kind only.
+"""
+
+from dragoman.documents.paragraph import Element, name_of
 from dragoman.languages.codes import base_language, language_tag
 from dragoman.languages.scripts import scripts_of
 from dragoman.markup.text_reader import TextReader
@@ -10,6 +13,13 @@ _WESTERN = frozenset({"Armenian", "Cyrillic", "Ethiopic", "Georgian", "Greek", "
 _IN_WORD = ("val", "eastAsia", "bidi")
 _IN_OPEN_DOCUMENT = ("", "-asian", "-complex")
 """Names for the language of text in western, East Asian and complex scripts; each may be said."""
+
+_FORMS_IN_WORD = {"b": "bCs", "i": "iCs", "sz": "szCs"}
+"""Bold, italics and size, for western and East Asian text, and for text in complex scripts: those
+that run from the right, and those of India and Southeast Asia."""
+
+_FORMS_IN_OPEN_DOCUMENT = ("font-weight", "font-style", "font-size")
+_COMPLEX = 2
 
 _STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
 _FO = "{urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0}"
@@ -31,6 +41,33 @@ def name_language(root: Element, reader: TextReader) -> None:
             element.text = language_tag(reader.target)
 
 
+def say_for_script(root: Element, reader: TextReader) -> None:
+    """Say bold, italics and size for the new kind of script where only the old one has them."""
+    old, new = map(_kind_of_script, (reader.source, reader.target))
+    if (old == _COMPLEX) != (new == _COMPLEX):
+        for properties in root.iter("{*}rPr"):
+            if "wordprocessingml" in properties.tag:
+                _say_in_word(properties, is_complex=new == _COMPLEX)
+    if old != new:
+        for properties in root.iter(f"{_STYLE}text-properties"):
+            for name in _FORMS_IN_OPEN_DOCUMENT:
+                before, after = (_attribute(name, _IN_OPEN_DOCUMENT[kind]) for kind in (old, new))
+                if before in properties.attrib and after not in properties.attrib:
+                    properties.set(after, properties.get(before))
+
+
+def _say_in_word(properties: Element, *, is_complex: bool) -> None:
+    said = {name_of(child): child for child in properties}
+    for pair in _FORMS_IN_WORD.items():
+        old, new = pair if is_complex else reversed(pair)
+        if old in said and new not in said:
+            namespace = properties.tag[: properties.tag.index("}") + 1]
+            made = properties.makeelement(
+                namespace + new, dict(said[old].attrib), nsmap=properties.nsmap
+            )
+            (said[old].addnext if is_complex else said[old].addprevious)(made)
+
+
 def _is_source(code: str | None, reader: TextReader) -> bool:
     return bool(code) and base_language(str(code)) == base_language(reader.source)
 
@@ -40,7 +77,7 @@ def _kind_of_script(language: str) -> int:
     scripts = scripts_of(language)
     if not scripts or scripts & _WESTERN:
         return 0
-    return 1 if scripts & _EAST_ASIAN else 2
+    return 1 if scripts & _EAST_ASIAN else _COMPLEX
 
 
 def _name_in_word(element: Element, reader: TextReader) -> None:
