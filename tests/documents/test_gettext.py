@@ -113,6 +113,25 @@ def test_an_accelerator_is_before_a_letter_of_the_translation() -> None:
     assert 'msgstr "12"' in translated(text, take_po_apart, lambda _: "12")
 
 
+@pytest.mark.parametrize(
+    ("message", "translations", "expected"),
+    [
+        ("_Open...", {"Open...": "開く..."}, "開く(_O)..."),
+        ("Save &as:", {"Save as:": "另存为："}, "另存为(&A)："),
+        ("_File", {"File": "파일"}, "파일(_F)"),
+        ("GNOME _Help", {"GNOME Help": "GNOME ヘルプ"}, "GNOME ヘルプ(_H)"),
+        ("&Open\tCtrl+O", {"Open": "開く"}, "開く(&O)\tCtrl+O"),
+        ("&Open\tCtrl+O", {"Open": "Apri"}, "&Apri\tCtrl+O"),
+    ],
+)
+def test_an_accelerator_is_a_letter_that_a_key_has(
+    message: str, translations: dict[str, str], expected: str
+) -> None:
+    text = f'{HEADER}msgid "{escape(message)}"\nmsgstr ""\n'
+    found = translated(text, take_po_apart, lambda piece: translations.get(piece, piece))
+    assert list(read_entries(found))[1].translations == (expected,)
+
+
 @pytest.mark.parametrize("start", ["", 'msgid ""\nmsgstr ""\n\n'])
 def test_a_file_without_a_header_gets_one(start: str) -> None:
     text = start + 'msgid "A cat"\nmsgstr ""\n'
