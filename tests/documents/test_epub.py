@@ -123,7 +123,9 @@ def test_the_numbers_of_printed_pages_stay() -> None:
         (("en", "ar"), "3.0", "", "rtl"),
         (("en", "ar"), "3.0", "ltr", "rtl"),
         (("he", "en"), "3.0", "rtl", "ltr"),
-        (("ja", "en"), "3.0", "rtl", "rtl"),
+        (("ja", "en"), "3.0", "rtl", "ltr"),
+        (("ja", "ar"), "3.0", "rtl", "rtl"),
+        (("ja", "zh"), "3.0", "rtl", "rtl"),
         (("en", "ar"), "2.0", "", ""),
     ],
 )
@@ -137,3 +139,20 @@ def test_pages_are_turned_to_the_side_to_which_text_runs(
     assert take_epub_apart(write(before), TextReader(*languages)).put_together([]).text == (
         write(after)
     )
+
+
+@pytest.mark.parametrize(
+    ("target", "layout", "lies_down"),
+    [("en", "reflowable", True), ("zh", "reflowable", False), ("en", "pre-paginated", False)],
+)
+def test_columns_of_text_become_lines_in_a_language_that_has_none(
+    target: str, layout: str, lies_down: bool
+) -> None:
+    book = (
+        f'<package version="3.0"><meta property="rendition:layout">{layout}</meta>'
+        '<spine page-progression-direction="rtl"/></package>'
+    )
+    page = "<html><head><link href='vertical.css'/></head><body/></html>"
+    found = take_epub_apart(f"{book}\0{page}", TextReader("ja", target)).put_together([]).text
+    assert ("; writing-mode: horizontal-tb !important; }</style></head>" in found) is lies_down
+    assert ('page-progression-direction="ltr"' in found) is lies_down

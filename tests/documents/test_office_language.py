@@ -153,6 +153,21 @@ def test_bold_and_sizes_of_open_document_hold_for_the_new_kind(target: str, afte
     assert part("styles.xml", xml.format(said), "en", target) == xml.format(said + after)
 
 
+@pytest.mark.parametrize(("target", "lies_down"), [("en", True), ("zh", False)])
+def test_columns_of_text_become_lines_in_a_language_that_has_none(
+    target: str, lies_down: bool
+) -> None:
+    before = word('<w:sectPr><w:cols/><w:textDirection w:val="tbRl"/></w:sectPr>')
+    after = word("<w:sectPr><w:cols/></w:sectPr>") if lies_down else before
+    assert part("word/document.xml", before, "ja", target) == after
+    layout = (
+        f"<style:page-layout {ODF}>"
+        '<style:page-layout-properties style:writing-mode="{}"/></style:page-layout>'
+    )
+    found = part("styles.xml", layout.format("tb-rl"), "ja", target)
+    assert found == layout.format("lr-tb" if lies_down else "tb-rl")
+
+
 def test_a_language_that_runs_like_the_old_one_turns_nothing() -> None:
     before = f"<w:p><w:pPr><w:bidi/></w:pPr>{run('قط', '<w:rtl/>')}</w:p>{paragraph(run('Cat'))}"
     changed = unpacked(translated(docx(before), str, TextReader("en", "it")))

@@ -9,6 +9,7 @@ from dragoman.documents.archive import END
 from dragoman.documents.document import Document, Edit, Rewritten, edit
 from dragoman.documents.page import Page, direction_of, turns
 from dragoman.languages.codes import base_language, language_tag
+from dragoman.languages.scripts import loses_columns
 from dragoman.markup.passage import Passage
 from dragoman.markup.rules import Rules
 from dragoman.markup.text_reader import TextReader
@@ -28,6 +29,16 @@ _SPINE = re.compile(r"<(?:\w+:)?spine\b")
 _PROGRESSION = re.compile(r"""\spage-progression-direction=["'][\w-]*["']""")
 """To which side pages are turned; earlier versions cannot say it."""
 
+_IN_COLUMNS = re.compile(rf"""{_SPINE.pattern}[^<>]*\spage-progression-direction=["']rtl""")
+_IS_FIXED = re.compile(r">\s*pre-paginated\s*<")
+"""Of pages that are drawn, as in comics: their order is that of their pictures."""
+
+_HEAD_END = re.compile(r"</head\s*>", re.IGNORECASE)
+_IN_LINES = "".join(
+    f"{prefix}writing-mode: horizontal-tb !important; " for prefix in ("-epub-", "-webkit-", "")
+)
+_STYLE = f"<style>html, body, body * {{ {_IN_LINES}}}</style>"
+
 _UNTRANSLATED = ("docauthor", "head", "pagelist")
 _RULES_OF_CONTENTS = Rules(
     is_xml=True,
@@ -37,17 +48,24 @@ _RULES_OF_CONTENTS = Rules(
 
 def take_epub_apart(text: str, reader: TextReader) -> Passage:
     """Take the files of a book apart, as `read_archive` returns them."""
-    first, *others = (_take_part_apart(part, reader) for part in text.split(END))
+    lies_down = (
+        loses_columns(reader.source, reader.target)
+        and _IN_COLUMNS.search(text) is not None
+        and _IS_FIXED.search(text) is None
+    )
+    first, *others = (_take_part_apart(part, reader, lies_down) for part in text.split(END))
     return Document([first, *(each for part in others for each in (END, part))])
 
 
-def _take_part_apart(part: str, reader: TextReader) -> str | Passage:
+def _take_part_apart(part: str, reader: TextReader, lies_down: bool) -> str | Passage:
     if _PAGE.search(part):
+        if lies_down:
+            part = _HEAD_END.sub(rf"{_STYLE}\g<0>", part, count=1)
         return Page(part, reader)
     if _CONTENTS.search(part):  # of EPUB 2; later ones are pages
         return reader.read_markup(_with_new_language(part, reader), _RULES_OF_CONTENTS)
     if _DESCRIPTION.search(part):
-        part = _with_new_language(_turned(part, reader), reader)
+        part = _with_new_language(_turned(part, reader, lies_down), reader)
         return edit(part, list(_find_edits(part, reader)))
     return part
 
@@ -61,9 +79,9 @@ def _with_new_language(part: str, reader: TextReader) -> str:
     )
 
 
-def _turned(description: str, reader: TextReader) -> str:
+def _turned(description: str, reader: TextReader, lies_down: bool) -> str:
     """Let the pages of a book be turned to the other side if its text runs to it now."""
-    if not (turns(reader) and _OF_VERSION_3.search(description)):
+    if not ((lies_down or turns(reader)) and _OF_VERSION_3.search(description)):
         return description
     said = rf'\g<0> page-progression-direction="{direction_of(reader.target)}"'
     return _SPINE.sub(said, _PROGRESSION.sub("", description))

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from dragoman.documents.archive import END
 from dragoman.documents.document import DocumentError
-from dragoman.documents.office_direction import turn
+from dragoman.documents.office_direction import lay_down, turn
 from dragoman.documents.office_language import name_language, say_for_script
 from dragoman.documents.office_open_xml import OfficeOpenXml
 from dragoman.documents.office_strings import StringPlace, find_strings
@@ -26,7 +26,7 @@ from dragoman.documents.spreadsheet import (
     has_computed_text,
     is_named,
 )
-from dragoman.languages.scripts import is_right_to_left
+from dragoman.languages.scripts import is_right_to_left, loses_columns
 from dragoman.markup.text_reader import TextReader
 from dragoman.translation import Alternative, join
 
@@ -153,6 +153,8 @@ class OfficeDocument:
         say_for_script(root, self._reader)
         if self._computes and name_of(root) == "workbook":
             compute_on_opening(root)
+        if loses_columns(self._reader.source, self._reader.target):
+            lay_down(root)
         if self._turns:
             self._turn(root)
 

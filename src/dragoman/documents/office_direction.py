@@ -56,6 +56,16 @@ def turn(root: Element, *, from_right: bool) -> None:
         _turn_drawing(root, from_right=from_right)
 
 
+def lay_down(root: Element) -> None:
+    """Let the text of pages that runs downwards, in columns, run in lines."""
+    for section in _of(root, "wordprocessingml", "sectPr"):
+        for direction in section.findall("{*}textDirection"):
+            section.remove(direction)
+    for page in root.iter(f"{_STYLE}page-layout-properties"):
+        if page.get(_WRITING_MODE, "").startswith("tb"):
+            page.set(_WRITING_MODE, _MODES[0][0])
+
+
 def _of(root: Element, kind: str, *names: str) -> list[Element]:
     """Find elements of a kind of Office Open XML, whose namespaces have two versions each."""
     found = root.iter(*(f"{{*}}{name}" for name in names))

@@ -73,6 +73,8 @@ _SUBTAGS = {"arab": "Arabic", "cyrl": "Cyrillic", "deva": "Devanagari", "latn": 
 
 _RIGHT_TO_LEFT = frozenset({"Arabic", "Hebrew"})
 
+_ALSO_DOWNWARDS = frozenset({"Han", "Hangul", "Kana"})
+
 _WITHOUT_SPACES = "".join(
     RANGES[script] for script in ["Han", "Kana", "Khmer", "Lao", "Myanmar", "Thai"]
 )
@@ -144,6 +146,20 @@ def is_right_to_left(language: str) -> bool:
     """
     scripts = scripts_of(language)
     return bool(scripts) and scripts <= _RIGHT_TO_LEFT
+
+
+def loses_columns(source: str, target: str) -> bool:
+    """Tell whether columns of text, which run downwards, are lines in a translation.
+
+    Chinese, Japanese and Korean may be written in columns; letters of other scripts lie on their
+    side in them.
+
+    >>> loses_columns("ja", "en"), loses_columns("ja", "zh_Hant"), loses_columns("en", "de")
+    (True, False, False)
+    """
+    return not scripts_of(source).isdisjoint(_ALSO_DOWNWARDS) and (
+        scripts_of(target).isdisjoint(_ALSO_DOWNWARDS)
+    )
 
 
 def are_varieties(one: str, other: str) -> bool:
