@@ -120,6 +120,7 @@ def test_what_a_template_computes_stays_to_the_letter(page: str, expected: str) 
         ("he", "en", '<html dir="rtl" lang="he">', '<html dir="ltr" lang="en">'),
         ("he", "fa", '<html lang="he">', '<html lang="fa">'),
         ("ar", "ja", '<p lang="ar" dir="rtl">', '<p lang="ja" dir="ltr">'),
+        ("ar", "fr", '<p dir="rtl"><b dir="ltr">', '<p dir="ltr"><b dir="ltr">'),
         ("ar", "ja", '<p lang="en" dir="rtl">', '<p lang="en" dir="rtl">'),
         ("ar", "ja", '<p lang="ar" dir="auto">', '<p lang="ja" dir="auto">'),
         ("en", "pt_BR", '<html lang="en">', '<html lang="pt-BR">'),

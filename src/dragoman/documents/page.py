@@ -195,12 +195,14 @@ def turns(reader: TextReader) -> bool:
 def _is_turned(direction: str, element: str, values: Mapping[str, str], reader: TextReader) -> bool:
     """Tell whether an element turns with its text: the page, or what names the language, too.
 
-    Elsewhere the direction may be that of something that stays, such as code.
+    Elsewhere "ltr" may be the direction of something that stays, such as code; nobody writes "rtl"
+    of other than text.
     """
     language = values.get("lang", values.get("xml:lang", ""))
     is_of_source = base_language(language) == base_language(reader.source)
+    is_text = is_of_source or (not language and is_right_to_left(reader.source))
     runs_alike = direction.lower() == direction_of(reader.source)
-    return turns(reader) and (element in ("html", "body") or (is_of_source and runs_alike))
+    return turns(reader) and (element in ("html", "body") or (is_text and runs_alike))
 
 
 def direction_of(language: str) -> str:
