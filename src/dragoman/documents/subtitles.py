@@ -36,6 +36,7 @@ from dragoman.markup.passage import Passage
 from dragoman.markup.rules import STRING
 from dragoman.markup.spacing import unwrap
 from dragoman.markup.text_reader import TextReader
+from dragoman.tokenizers.normalisation import undirected
 
 LINE_WIDTH = 42
 """Letters that fit into a line of subtitles, by the common rule; a third as many characters of
@@ -226,7 +227,7 @@ def _read_cues(text: str, *, blank_ends: bool) -> Iterator[Cue]:
             _milliseconds(timing.groups()[4:]),
             (starts[i + 1] + before, starts[i + 1] + after),
             content[:before].strip(),
-            _EACH_LINE.sub(r"\2", words),
+            _EACH_LINE.sub(r"\2", undirected(words)),
             content[after:].strip(),
         )
 

@@ -5,7 +5,7 @@ import unicodedata
 
 _UNENCODABLE = re.compile("[\0\ud800-\udfff\uffff]")
 _CONTROL = re.compile("[\x01-\x1f\x7f-\x9f\ufffd]")
-_DIRECTION = re.compile("[\u061c\u200e\u200f]")
+_DIRECTION = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _UNSEEN = re.compile("[\xad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 
 
@@ -33,7 +33,7 @@ def encodable(text: str) -> str:
 def undirected(text: str) -> str:
     """Leave out the marks that say in which direction a text runs: a translation has its own.
 
-    >>> undirected("\u200f1. cat")
+    >>> undirected("\u202b1. cat\u202c")
     '1. cat'
     """
     return _DIRECTION.sub("", text)
