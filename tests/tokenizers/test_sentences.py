@@ -110,6 +110,7 @@ def test_abbreviations_and_numbers_end_no_sentence(
         ("tr", ["Bu 19. yüzyıl. ", "Evi 3. katta. "]),
         ("nb", ["Den 5. mai kom han. ", "Bra."]),
         ("he", ["הוא בן 42. ", "הוא גר."]),
+        ("he", ['ארה"ב כאן. ', 'הוא אמר: "כן." ', "ואז יצא."]),
         (
             "hi",
             ["\u092f\u0939 \u0939\u0948\u0964", "\u0935\u0939 \u0939\u0948\u0964 ", "\u0914\u0930"],

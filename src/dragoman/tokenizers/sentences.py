@@ -10,6 +10,9 @@ from dragoman.languages.scripts import CLOSING, RANGES, UNSPACED, UNSPACED_CHARA
 from dragoman.tokenizers.tokenizer import Tokenizer
 
 _SPACE = re.compile(r"[^\S\n]")
+_GERSHAYIM = re.compile(rf'(?<=[{RANGES["Hebrew"]}])"(?=[{RANGES["Hebrew"]}])')
+"""In Hebrew abbreviations, as in צה"ל, where it is mostly typed as a quotation mark."""
+
 _ENDING = "。！？｡।؟۔"
 """Marks that only end sentences."""
 
@@ -138,7 +141,7 @@ def _segment(text: str, language: str) -> Iterator[str]:
     """
     import sentencex
 
-    plain, start, end = _SPACE.sub(" ", text), 0, 0
+    plain, start, end = _GERSHAYIM.sub("\u05f4", _SPACE.sub(" ", text)), 0, 0
     while end < len(text):
         shown = plain[end : end + _SEGMENTED_AT_ONCE]
         sentences = sentencex.segment(base_language(language), shown)
