@@ -110,6 +110,8 @@ def test_abbreviations_and_numbers_end_no_sentence(
         ("tr", ["Bu 19. yüzyıl. ", "Evi 3. katta. "]),
         ("nb", ["Den 5. mai kom han. ", "Bra."]),
         ("he", ["הוא בן 42. ", "הוא גר."]),
+        ("ar", ["\u202bهذه قطة.\u202c ", "\u202bنعم.\u202c"]),
+        ("fa", ["این گربه است.\u200f ", "بله."]),
         ("he", ['ארה"ב כאן. ', 'הוא אמר: "כן." ', "ואז יצא."]),
         (
             "hi",

@@ -9,7 +9,9 @@ from dragoman.languages.codes import base_language
 from dragoman.languages.scripts import CLOSING, RANGES, UNSPACED, UNSPACED_CHARACTER, is_mark
 from dragoman.tokenizers.tokenizer import Tokenizer
 
-_SPACE = re.compile(r"[^\S\n]")
+_SPACE = re.compile(r"[^\S\n]|[\u061c\u200e\u200f\u202a-\u202e](?=\s)")
+"""White space, and a mark of direction before it, as Arabic texts have one behind full stops."""
+
 _GERSHAYIM = re.compile(rf'(?<=[{RANGES["Hebrew"]}])"(?=[{RANGES["Hebrew"]}])')
 """In Hebrew abbreviations, as in צה"ל, where it is mostly typed as a quotation mark."""
 
