@@ -240,9 +240,10 @@ def test_a_working_directory_that_is_gone_is_named(
     gone.rmdir()
 
     assert main(["corpus", "primer", "--pairs", "1", "-o", "train.tsv"]) == 1
+    assert main(["inspect", str(MODEL.resolve())]) == 1  # a command that never asks where it is
 
-    said = capsys.readouterr().err
-    assert said == "dragoman: the working directory is gone; change to one that is there\n"
+    gone_is_named = "dragoman: the working directory is gone; change to one that is there\n"
+    assert capsys.readouterr().err == gone_is_named * 2
 
 
 def test_a_reader_who_goes_ends_a_command_with_the_code_of_a_shell(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 
 from cyclopts import App, CycloptsError, MissingArgumentError, ValidationError
 from cyclopts.exceptions import UnknownOptionError, UnusedCliTokensError
@@ -127,6 +128,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     debug = "--debug" in tokens
     tokens = [token for token in tokens if token != "--debug"]
     try:
+        Path.cwd()  # where it is gone, MKL would end the process as it is loaded
         code = build_app()(
             tokens, exit_on_error=False, print_error=False, result_action="return_value"
         )
