@@ -110,6 +110,19 @@ def test_bf16_products_stay_near_fp32() -> None:
     assert projection.weight.grad.dtype == torch.float32
 
 
+@pytest.mark.parametrize("bias", [False, True])
+def test_in_double_precision_the_gradients_are_those_that_differences_show(bias: bool) -> None:
+    _, projection, labels = example(bias=bias)
+    states = torch.randn(*SHAPE, D_MODEL, dtype=torch.float64, requires_grad=True)
+
+    def loss(states: Tensor, *weights: Tensor) -> Tensor:
+        return projected_cross_entropy(states, projection, labels, smoothing=0.1, padding_id=PAD)
+
+    assert torch.autograd.gradcheck(loss, (states, *projection.double().parameters()))
+    with torch.no_grad():
+        assert loss(states).dtype == torch.float64
+
+
 KERNEL = """
 import torch
 from dragoman.kernels.cross_entropy import AT_ONCE, loss_and_gradient

@@ -97,3 +97,16 @@ def test_a_validation_predicts_once(monkeypatch: pytest.MonkeyPatch) -> None:
     loss(twice.eval())
 
     assert predicted == [2 * BATCH, BATCH]
+
+
+def test_in_double_precision_the_gradients_are_those_that_differences_show() -> None:
+    projection = nn.Linear(D_MODEL, VOCAB, dtype=torch.float64)
+    states = torch.randn(2 * BATCH, LENGTH, D_MODEL, dtype=torch.float64, requires_grad=True)
+    labels = torch.randint(1, VOCAB, (BATCH, LENGTH))
+
+    def loss(states: Tensor, *weights: Tensor) -> Tensor:
+        return projected_r_drop_loss(
+            states, projection, labels, smoothing=0.1, padding_id=PAD, weight=5.0
+        )
+
+    assert torch.autograd.gradcheck(loss, (states, *projection.parameters()))

@@ -59,7 +59,7 @@ def loss_and_gradient(
     of_label = (torch.arange(len(labels), device=labels.device), labels)
     label_logits = logits[of_label]
     gradient = logits.softmax(dim=1)
-    probability = gradient[of_label].float().clamp(min=SMALLEST)
+    probability = gradient[of_label].to(format_of_sums(logits.dtype)).clamp(min=SMALLEST)
     gradient[of_label] -= 1.0 - smoothing
     return smoothing * label_logits - probability.log(), gradient
 
@@ -112,8 +112,9 @@ def projected_loss(
         of_chunk: The loss without the mean logit. It may overwrite the logits. If there is an even
             number of positions, it is given an even number of them each time.
     """
-    task = _Task(labels, counts, smoothing, of_chunk, _format_of_products(states))
-    with torch.autocast(states.device.type, enabled=False):  # sums stay in fp32
+    dtype = _format_of_products(states)
+    task = _Task(labels, counts.to(format_of_sums(dtype)), smoothing, of_chunk, dtype)
+    with torch.autocast(states.device.type, enabled=False):  # sums stay in their format
         loss: Tensor = _ProjectedLoss.apply(  # type: ignore[no-untyped-call]
             states, projection.weight, projection.bias, task
         )
@@ -135,6 +136,11 @@ def _format_of_products(states: Tensor) -> torch.dtype:
     return states.dtype
 
 
+def format_of_sums(products: torch.dtype) -> torch.dtype:
+    """Return the number format in which a loss is summed: that of the products, fp32 at least."""
+    return torch.promote_types(products, torch.float32)
+
+
 def _without_gradients(
     states: Tensor, projection: nn.Linear, labels: Tensor, smoothing: float, padding_id: int
 ) -> Tensor:
@@ -147,7 +153,7 @@ def _without_gradients(
     chunks = zip(states.flatten(0, 1).split(rows), labels.flatten().split(rows), strict=True)
     losses = [
         label_smoothed_cross_entropy(
-            F.linear(chunk.to(dtype), weight, bias).float(),
+            F.linear(chunk.to(dtype), weight, bias).to(format_of_sums(dtype)),
             chunk_labels,
             smoothing=smoothing,
             padding_id=padding_id,
@@ -163,6 +169,8 @@ class _Task:
 
     labels: Int[Tensor, " positions"]
     counts: Float[Tensor, " positions"]
+    """In the number format of sums."""
+
     smoothing: float
     of_chunk: LossAndGradient
     dtype: torch.dtype
@@ -184,7 +192,8 @@ class _ProjectedLoss(torch.autograd.Function):
         bias: Tensor | None,
         task: _Task,
     ) -> Tensor:
-        mean_row, matrix = weight.float().mean(dim=0), weight.to(task.dtype)
+        mean_row = weight.to(task.counts.dtype).mean(dim=0)
+        matrix = weight.to(task.dtype)
         loss, weight_gradient, bias_gradient = _of_mean_logits(states, mean_row, weight, bias, task)
         of_mean_row = (task.smoothing * mean_row).to(task.dtype)
         states_gradient = torch.empty_like(states)
@@ -217,12 +226,12 @@ def _of_mean_logits(
 ) -> tuple[Tensor, Tensor, Tensor | None]:
     """Start the sums with the term of the mean logit: its loss and gradients in weight and bias."""
     share = -task.smoothing / len(weight)
-    counted = task.counts @ states.float()
+    counted = task.counts @ states.to(task.counts.dtype)
     loss = -task.smoothing * (counted @ mean_row)
     weight_gradient = (counted * share).repeat(len(weight), 1)
     if bias is None:
         return loss, weight_gradient, None
-    loss -= task.smoothing * task.counts.sum() * bias.float().mean()
+    loss -= task.smoothing * task.counts.sum() * bias.to(task.counts.dtype).mean()
     return loss, weight_gradient, (task.counts.sum() * share).repeat(len(weight))
 
 

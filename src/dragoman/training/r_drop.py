@@ -6,7 +6,11 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from dragoman.training.loss import label_smoothed_cross_entropy, projected_loss
+from dragoman.training.loss import (
+    format_of_sums,
+    label_smoothed_cross_entropy,
+    projected_loss,
+)
 
 
 def r_drop_loss(
@@ -76,7 +80,7 @@ def _loss_and_gradient(
     The gradient of KL(P||Q) with respect to the logits of P is P (log P - log Q - KL(P||Q)), and
     with respect to those of Q it is Q - P.
     """
-    log_probabilities = logits.float().log_softmax(dim=1)
+    log_probabilities = logits.to(format_of_sums(logits.dtype)).log_softmax(dim=1)
     probabilities = log_probabilities.exp()
     away = log_probabilities - _swapped(log_probabilities)
     divergences = (probabilities * away).sum(dim=1, keepdim=True)
