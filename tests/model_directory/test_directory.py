@@ -182,6 +182,28 @@ def test_a_model_replaces_an_earlier_one_and_leaves_other_files(saved: Path) -> 
     assert not ModelDirectory(saved).load_tokenizers().joint
 
 
+def test_weights_that_could_not_be_read_again_leave_the_earlier_model_as_it_is(saved: Path) -> None:
+    pair = tokenizers()
+    description, transformer = build(pair)
+    before = {path.name: path.read_bytes() for path in saved.iterdir()}
+
+    # In a `state_dict` a shared table occurs once for each module that has it.
+    with pytest.raises(ModelError, match=r"projection\.linear\.weight is unexpected"):
+        save_model(saved, description, pair, transformer.state_dict())
+
+    assert {path.name: path.read_bytes() for path in saved.iterdir()} == before
+
+
+def test_weights_in_double_precision_are_written_in_single_precision(saved: Path) -> None:
+    pair = tokenizers()
+    description, transformer = build(pair)
+    logits = transformer(SOURCE, TARGET)
+
+    save_model(str(saved), description, pair, dict(transformer.double().named_parameters()))
+
+    assert torch.equal(ModelDirectory(saved).load_transformer()(SOURCE, TARGET), logits)
+
+
 def test_a_description_keeps_what_is_not_changed_and_the_software_that_it_names(
     tmp_path: Path,
 ) -> None:

@@ -24,7 +24,12 @@ from dragoman.model_directory.description import (
     ModelError,
     read_description,
 )
-from dragoman.model_directory.weights import WEIGHTS_NAME, assemble, explaining_damage
+from dragoman.model_directory.weights import (
+    WEIGHTS_NAME,
+    assemble,
+    check_weights,
+    explaining_damage,
+)
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.tokenizer import TokenizerError
 
@@ -119,7 +124,7 @@ class ModelDirectory:
 
 
 def save_model(
-    directory: Path,
+    directory: str | Path,
     description: ModelDescription,
     tokenizers: TokenizerPair,
     weights: Mapping[str, "Tensor"],
@@ -135,22 +140,32 @@ def save_model(
         directory: Made if it is missing. Other files in it are left alone.
         description: `weights_sha256` and `software` are filled in.
         tokenizers: Those that the model was trained with.
-        weights: `dict(transformer.named_parameters())`, in which a shared table occurs once.
+        weights: `dict(transformer.named_parameters())`, in which a shared table occurs once. Double
+            precision is written as single, which is what is read.
 
     Returns:
         The description as it was written.
 
     Raises:
-        ModelError: the weights cannot be written.
+        ModelError: the weights do not fit the description, or cannot be written.
     """
+    import torch
     from safetensors import SafetensorError
     from safetensors.torch import save_file
 
+    directory = Path(directory)
+    check_weights(description, weights, directory / WEIGHTS_NAME)
     staging = directory / _STAGING
     shutil.rmtree(staging, ignore_errors=True)  # left by an interruption
     tokenizers.save(staging)
     tokenizer_names = sorted(path.name for path in staging.iterdir())
-    tensors = {name: tensor.detach().contiguous().cpu() for name, tensor in weights.items()}
+    tensors = {
+        name: (tensor.float() if tensor.dtype == torch.float64 else tensor)
+        .detach()
+        .contiguous()
+        .cpu()
+        for name, tensor in weights.items()
+    }
     try:
         save_file(tensors, staging / WEIGHTS_NAME)
     except SafetensorError as error:  # a full disk

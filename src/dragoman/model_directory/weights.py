@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -77,19 +77,10 @@ def assemble(description: ModelDescription, weights: Any, path: Path) -> "Transf
     """
     import torch
 
-    from dragoman.model.transformer import Transformer
-
-    config, tokenizer = description.model, description.tokenizer
     header = _read_header(weights)
     _check_size(description, header, path)
     try:
-        with without_initialization():
-            transformer = Transformer(
-                config,
-                source_vocab_size=tokenizer.source_vocab_size,
-                target_vocab_size=tokenizer.target_vocab_size,
-                padding_id=description.special_ids.pad,
-            )
+        transformer = _build(description)
     except (ValueError, RuntimeError) as error:
         raise ModelError(f"{path.parent / DESCRIPTION_NAME}: {error}") from error
     expected = dict(transformer.named_parameters())
@@ -102,6 +93,33 @@ def assemble(description: ModelDescription, weights: Any, path: Path) -> "Transf
         for name, parameter in list(module.named_parameters(recurse=False)):
             setattr(module, name, loaded[parameter])  # a shared table stays shared
     return transformer.eval()
+
+
+def check_weights(
+    description: ModelDescription, weights: Mapping[str, "Tensor"], path: Path
+) -> None:
+    """Refuse to write weights that `assemble` would refuse to read.
+
+    Raises:
+        ModelError: they do not fit the description.
+    """
+    expected = {name: tuple(p.shape) for name, p in _build(description).named_parameters()}
+    _check_tensors(
+        expected, {name: (_FLOATS[0], tuple(t.shape)) for name, t in weights.items()}, path
+    )
+
+
+def _build(description: ModelDescription) -> "Transformer":
+    """Build the described model, its weights still without values."""
+    from dragoman.model.transformer import Transformer
+
+    with without_initialization():
+        return Transformer(
+            description.model,
+            source_vocab_size=description.tokenizer.source_vocab_size,
+            target_vocab_size=description.tokenizer.target_vocab_size,
+            padding_id=description.special_ids.pad,
+        )
 
 
 def without_initialization() -> "TorchFunctionMode":
