@@ -1,5 +1,7 @@
 """The translator: text to text, one out for each in."""
 
+import copy
+import pickle
 import re
 import shutil
 import subprocess
@@ -394,6 +396,17 @@ process = multiprocessing.get_context("fork").Process(target=use)
 process.start()
 process.join()
 """
+
+
+@pytest.mark.parametrize("send", [pickle.dumps, copy.deepcopy])
+@pytest.mark.parametrize("engine", ["pytorch", "ctranslate2"])
+def test_a_translator_that_is_sent_to_a_process_says_what_to_send_instead(
+    with_copy: Path, engine: Literal["pytorch", "ctranslate2"], send: Callable[[Translator], object]
+) -> None:
+    translator = Translator(with_copy, engine=engine)
+
+    with pytest.raises(TypeError, match="give the path of its model, and load it there"):
+        send(translator)
 
 
 @pytest.mark.parametrize("engine", ["pytorch", "ctranslate2"])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import Lock
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY, Hypothesis
@@ -82,6 +82,17 @@ class SentenceTranslator:
         self._loading = Lock()
         self._languages = languages
         self._speller = Speller(tokenizers.target, terms)
+
+    def __reduce__(self) -> NoReturn:
+        """Say what to do instead of sending a model to another process.
+
+        Raises:
+            TypeError: it is pickled, or copied with all that it holds.
+        """
+        raise TypeError(
+            "a translator cannot be pickled or copied; give the path of its model, and load it "
+            "there"
+        )
 
     def translate(
         self, sentences: Sequence[Sentence], search: SearchConfig
