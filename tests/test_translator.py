@@ -17,6 +17,7 @@ import torch
 from tests.fake_engine import FakeEngine
 from tests.untrained import save_transformer, untrained
 
+import dragoman
 from dragoman.alignment.aligner import Aligner
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY, Hypothesis
@@ -528,6 +529,10 @@ def test_nothing_loads_pytorch_before_a_model_is_loaded() -> None:
     )
 
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_notebook_can_complete_the_names_of_the_package() -> None:
+    assert {*dragoman.__all__} <= {*dir(dragoman)}
 
 
 def test_importing_the_package_loads_none_of_its_parts() -> None:

@@ -18,6 +18,11 @@ __all__ = ["DragomanError", "SearchConfig", "Translator", "__version__"]
 __version__ = "0.1.0"
 
 
+def __dir__() -> list[str]:
+    """List what can be asked for, as for completion in a notebook."""
+    return sorted({*globals(), *__all__})
+
+
 def __getattr__(name: str) -> Any:
     """Load a name only when it is asked for, so that importing the package costs nothing."""
     match name:
