@@ -35,7 +35,7 @@ def test_events_carry_the_time(tmp_path: Path) -> None:
     with Journal(tmp_path / "journal.jsonl") as journal:
         journal.write("update", update=1)
 
-    (event,) = read_journal(tmp_path / "journal.jsonl")
+    (event,) = read_journal(str(tmp_path / "journal.jsonl"))
     assert before - 0.001 <= event["time"] <= time.time() + 0.001  # rounded to milliseconds
 
 

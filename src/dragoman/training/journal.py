@@ -65,14 +65,14 @@ class NoJournal:
         pass
 
 
-def read_journal(path: Path) -> list[dict[str, Any]]:
+def read_journal(path: str | Path) -> list[dict[str, Any]]:
     """Read all events of a run, which may be in progress: an unfinished last line is left out.
 
     Raises:
         JournalError: there is no journal, or it is damaged.
     """
     try:
-        lines = path.read_bytes().split(b"\n")[:-1]
+        lines = Path(path).read_bytes().split(b"\n")[:-1]
     except FileNotFoundError:
         raise JournalError(
             f"{path}: there is no such journal; name a directory that dragoman train has written"
