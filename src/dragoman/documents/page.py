@@ -50,6 +50,11 @@ _ATTRIBUTE = re.compile(
 _CODE = re.compile(r"[\w.:-]*")
 """The code of a language, or the name of an encoding; a template may compute it."""
 
+_DIRECTION = re.compile(r"(?<![\w-])(direction\s*:\s*)(rtl|ltr)\b", re.IGNORECASE)
+_ALIGNMENT = r"(?<![\w-])(text-align\s*:\s*){}\b"
+_BEGINNINGS = {"ltr": "left", "rtl": "right"}
+"""The side where lines begin."""
+
 _CHARSET = re.compile(r"charset\s*=\s*(?!utf-8\b)[\w.:-]+", re.IGNORECASE)
 _ENCODING = re.compile(r"""<\?xml\b[^>]*?\bencoding\s*=\s*["']((?!(?i:utf-8)\b)[\w.:-]+)""")
 
@@ -145,8 +150,8 @@ def _edit_tag(token: Token, reader: TextReader) -> Iterator[Edit]:
             replacement = Rewritten(reader.read_string(each.value), each.write)
         elif each.name in ("lang", "xml:lang"):
             replacement = each.write(_translated_language(each.value, token.name, reader))
-        elif each.name == "dir" and _is_turned(each.value, token.name, values, reader):
-            replacement = each.write(direction_of(reader.target))
+        elif turned := _turn(each, token.name, values, reader):
+            replacement = each.write(turned)
         elif token.name == "meta" and each.name in ("charset", "content"):
             replacement = each.write(_in_utf_8(each, values))
         if replacement is not None:
@@ -203,6 +208,23 @@ def _is_turned(direction: str, element: str, values: Mapping[str, str], reader: 
     is_text = is_of_source or (not language and is_right_to_left(reader.source))
     runs_alike = direction.lower() == direction_of(reader.source)
     return turns(reader) and (element in ("html", "body") or (is_text and runs_alike))
+
+
+def _turn(
+    attribute: _Attribute, element: str, values: Mapping[str, str], reader: TextReader
+) -> str | None:
+    """Turn a direction, which word processors write as a style, too; nothing if it stays."""
+    said = _DIRECTION.search(attribute.value) if attribute.name == "style" else None
+    if said is None and attribute.name != "dir":
+        return None
+    if not _is_turned(said[2] if said else attribute.value, element, values, reader):
+        return None
+    before, after = map(direction_of, (reader.source, reader.target))
+    if said is None:
+        return after
+    style = _DIRECTION.sub(rf"\g<1>{after}", attribute.value)
+    side = re.compile(_ALIGNMENT.format(_BEGINNINGS[before]), re.IGNORECASE)
+    return side.sub(rf"\g<1>{_BEGINNINGS[after]}", style)
 
 
 def direction_of(language: str) -> str:
