@@ -70,6 +70,18 @@ def start(teacher: Path, tmp_path: Path, run: Path) -> Distil:
     return call
 
 
+def translate_only(start: Distil, lines: list[str]) -> None:
+    """Start, and interrupt when all is translated and nothing is taught yet."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("dragoman.distillation.run.write_pairs", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            start(lines)
+
+
 def taught(run: Path) -> list[str]:
     return (run / "distillation" / "distilled.tsv").read_text(encoding="utf-8").splitlines()
 
@@ -121,16 +133,10 @@ def test_with_more_translations_of_each_sentence_it_is_another_distillation(
 
 
 def test_with_another_search_of_the_teacher_it_is_another_distillation(
-    start: Distil, teacher: Path, run: Path, monkeypatch: pytest.MonkeyPatch
+    start: Distil, teacher: Path
 ) -> None:
     """Once the student has weights, its recipe, which has that search, would tell as well."""
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("dragoman.distillation.run.write_pairs", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        start(sentences(100, 140))
+    translate_only(start, sentences(100, 140))
     description = teacher / "model.toml"
     text = description.read_text(encoding="utf-8")
     assert "length_penalty = 0.6" in text
@@ -278,16 +284,8 @@ def test_what_was_translated_before_an_interruption_is_not_translated_again(
     assert sources == [line.partition("\t")[0] for line in lines]
 
 
-def test_a_finished_translation_is_not_made_again(
-    start: Distil, run: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr("dragoman.distillation.run.write_pairs", interrupt)
-        with pytest.raises(KeyboardInterrupt):
-            start(sentences(100, 140))
+def test_a_finished_translation_is_not_made_again(start: Distil, run: Path) -> None:
+    translate_only(start, sentences(100, 140))
 
     _, counting, _ = start(sentences(100, 140))
 
@@ -306,15 +304,8 @@ def test_translations_of_another_text_are_not_taught(start: Distil, run: Path) -
     assert after == before
 
 
-def test_translations_by_another_teacher_are_not_taught(
-    start: Distil, teacher: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("dragoman.distillation.run.write_pairs", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        start(sentences(100, 140))
+def test_translations_by_another_teacher_are_not_taught(start: Distil, teacher: Path) -> None:
+    translate_only(start, sentences(100, 140))
     directory = ModelDirectory(teacher)
     longer_trained = {
         name: 1.01 * weight for name, weight in directory.load_transformer().named_parameters()
