@@ -26,12 +26,11 @@ $(TO_DEVELOP): $(TO_USE)
 demo: $(TO_USE)        ## train, evaluate and use a translator
 	$(BIN)/dragoman demo
 
-# Checking the shapes of all tensors takes as long as a tiny model takes to learn, so tests that learn
-# leave it to the others.
-test: quick            ## all tests
-	JAXTYPING_DISABLE=1 $(BIN)/python -m pytest -q -n 2 -m slow tests
-
 # The blocks of a page go on from each other, so one process runs all of docs.
+test: install          ## all tests
+	$(BIN)/python -m pytest -q -n 2 tests src/dragoman
+	$(BIN)/python -m pytest -q docs
+
 quick: install         ## the tests that learn nothing
 	$(BIN)/python -m pytest -q -n 2 -m "not slow" tests src/dragoman
 	$(BIN)/python -m pytest -q docs
