@@ -65,8 +65,8 @@ def room_mib() -> float:
     """
     of_machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     membership = Path("/proc/self/cgroup")
-    lines = membership.read_text(encoding="utf-8").splitlines() if membership.exists() else []
-    groups = [line.removeprefix("0::") for line in lines if line.startswith("0::")]
+    told = os.fsdecode(membership.read_bytes()) if membership.exists() else ""
+    groups = [line.removeprefix("0::") for line in told.splitlines() if line.startswith("0::")]
     limits = [limit for group in groups for limit in limits_of_group(group)]
     return min([of_machine, *limits]) / 2**20
 

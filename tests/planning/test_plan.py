@@ -333,10 +333,12 @@ def test_a_model_that_is_too_slow_gives_way_to_a_smaller_one(
     monkeypatch.setattr(
         plan, "candidates", lambda size: [Candidate("small", 10**11), Candidate("tiny", 10**3)]
     )
+    monkeypatch.setattr(plan, "room_mib", lambda: 512.0)  # too little as well, but not the reason
     said: list[str] = []
 
     made = make_plan(given(pairs), 600.0, said.append)
 
+    assert made.why["model.preset"].startswith("the largest")
     rehearsed = [message.split()[1] for message in said if message.startswith("rehearsing")]
     assert rehearsed == ["small", "tiny"]
     assert made.recipe["model"]["preset"] == "tiny"

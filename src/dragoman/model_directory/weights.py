@@ -103,7 +103,11 @@ def check_weights(
     Raises:
         ModelError: they do not fit the description.
     """
-    expected = {name: tuple(p.shape) for name, p in _build(description).named_parameters()}
+    import torch
+
+    with torch.device("meta"):
+        transformer = _build(description)
+    expected = {name: tuple(p.shape) for name, p in transformer.named_parameters()}
     _check_tensors(
         expected, {name: (_FLOATS[0], tuple(t.shape)) for name, t in weights.items()}, path
     )

@@ -163,7 +163,8 @@ def make_plan(given: dict[str, Any], minutes: float, say: Say) -> Plan:
     if peak_mib > (room := room_mib()):
         say(
             f"warning: the training will need about {peak_mib:,.0f} MiB of memory, and there are "
-            f"{room:,.0f}; with a lower batching.max_tokens_per_micro_batch it needs less"
+            f"{room:,.0f}; train with less text, or lower batching.max_tokens_per_micro_batch in "
+            "what dragoman plan writes"
         )
     return Plan(
         given=given,
@@ -272,7 +273,8 @@ def _choose(task: _Task, say: Say) -> _Choice:
             continue
         try:
             chosen = _rehearse(candidate, guess, task, too_large, say)
-            if not is_smallest:
+            is_enough = fits(candidate, text, chosen.updates * chosen.update_tokens)
+            if is_enough and not is_smallest:
                 _check_memory(chosen, text)
         except RehearsalMemoryError as error:
             if is_smallest:
@@ -280,7 +282,7 @@ def _choose(task: _Task, say: Say) -> _Choice:
             say(f"{error}; a smaller model may fit")
             too_large = candidate.preset
             continue
-        if fits(candidate, text, chosen.updates * chosen.update_tokens):
+        if is_enough:
             break
         too_large = None  # this one lacks something other than memory, and the next may, too
     return chosen
@@ -299,9 +301,8 @@ def _rehearse(
         say: Reports what is being done.
     """
     text, seconds = task.work.text, task.minutes * 60
-    on_gpu = task.device.type == "cuda"
     useful = min(guess * seconds, MOST_REPETITIONS * text.effective_tokens)
-    update_tokens = tokens_per_update(useful, most=16_384 if on_gpu else 4096)
+    update_tokens = tokens_per_update(useful, most=4096 if task.device.type == "cpu" else 16_384)
     training = task.given.get("training", {})
     decide = partial(
         sections,
@@ -309,7 +310,7 @@ def _rehearse(
         text,
         update_tokens=update_tokens,
         keep_checkpoints=training.get("keep_checkpoints", CHECKPOINTS),
-        on_gpu=on_gpu,
+        on_gpu=task.device.type == "cuda",
         too_large=too_large,
     )
     recipe = overlay(values(decide(updates=1)), task.given)
