@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dragoman.tokenizers.tokenizer import Tokenizer
+from dragoman.words import word_spans
 
 
 def confidence(log_probability: float, num_tokens: int) -> float:
@@ -14,7 +15,7 @@ def confidence(log_probability: float, num_tokens: int) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Word:
-    """A word of a translation, delimited by white space."""
+    """A word of a translation, as `dragoman.words` cuts them."""
 
     text: str
     confidence: float
@@ -51,17 +52,25 @@ def judge_words(
         tokenizer: The one of the target language.
     """
     text = tokenizer.decode(ids)
-    words = text.split()
-    if not words:
-        return []
-    sums = [0.0] * len(words)
-    shown, unseen = "", 0.0
-    for place, log_probability in enumerate(log_probabilities[: len(ids)]):
-        before, shown = shown, tokenizer.decode(ids[: place + 1])
+    ends, sums, unseen = [0], [], 0.0
+    for num_tokens, log_probability in enumerate(log_probabilities[: len(ids)], start=1):
+        shown = tokenizer.decode(ids[:num_tokens])
         unseen += log_probability
-        if shown != before or place == len(ids) - 1:  # else its word has not appeared yet
-            sums[min(max(len(shown.split()), 1), len(words)) - 1] += unseen
+        # A space, or a byte of a letter, belongs to what can be read only with the tokens after it.
+        can_be_read = len(shown) > ends[-1] and text.startswith(shown)
+        if can_be_read or num_tokens == len(ids):
+            ends.append(len(shown))
+            sums.append(unseen)
             unseen = 0.0
+    words = word_spans(text, ends)
     return [
-        Word(text=word, confidence=math.exp(total)) for word, total in zip(words, sums, strict=True)
+        Word(text=text[start:end], confidence=math.exp(_sum_within(start, end, ends, sums)))
+        for start, end in words
     ]
+
+
+def _sum_within(start: int, end: int, ends: Sequence[int], sums: Sequence[float]) -> float:
+    """Add up the log-probabilities of what ends within a word."""
+    return math.fsum(
+        value for place, value in zip(ends[1:], sums, strict=True) if start < place <= end
+    )

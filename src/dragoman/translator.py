@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import compress
@@ -27,6 +27,7 @@ from dragoman.text_cutter import TextCutter
 from dragoman.tokenizers.normalisation import encodable
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.translation import Alternative, Translation, join
+from dragoman.words import cut_words
 
 
 class SentenceError(DragomanError):
@@ -50,6 +51,9 @@ class Way(NamedTuple):
 
     faults: tuple[Fault, ...]
     """The obvious faults of the translation; see `dragoman.faults`."""
+
+    words: tuple[Word, ...]
+    """All words of the translation."""
 
 
 class Translator:
@@ -241,6 +245,14 @@ class Translator:
             for text in cut:
                 yield text.put_together(found, drawn=search.samples)
 
+    def source_words(self, text: str) -> list[str]:
+        """Cut a text in the source language into words, as alignments do; see `dragoman.words`."""
+        return cut_words(text, self._tokenizers.source)
+
+    def target_words(self, text: str) -> list[str]:
+        """Cut a text in the target language into words, as alignments and `judge` do."""
+        return cut_words(text, self._tokenizers.target)
+
     def complete(self, text: str, prefix: str) -> Alternative:
         """Translate a sentence so that the translation begins with a prefix.
 
@@ -271,10 +283,10 @@ class Translator:
     def ways_to_continue(self, text: str, prefix: str, *, count: int = 8) -> list[Way]:
         """Return other words that could follow a prefix, and the translations that they lead to.
 
-        Words are what spaces separate, so a language that has none between words, such as Chinese,
-        has no ways here. Before a list marker, or anything else that stays as it is in front of a
-        sentence, there is one: that marker. A sentence that stays as it is has none, and neither
-        has what follows a sentence, such as emoji.
+        Words are what spaces separate; in a language that has none between words, such as Chinese,
+        they are what the model writes at once. Before a list marker, or anything else that stays as
+        it is in front of a sentence, there is one: that marker. A sentence that stays as it is has
+        none, and neither has what follows a sentence, such as emoji.
 
         Args:
             text: One sentence; it is not split.
@@ -307,13 +319,14 @@ class Translator:
             [source.ids] * len(found), translated
         )
         ways: dict[str, Way] = {}
-        before = begun.surround(tokenizer.decode(prefix_ids)).split()
+        before = begun.surround_words(judge_words(prefix_ids, [0.0] * len(prefix_ids), tokenizer))
         whole = sentence.continue_from(begun)
         for each, tokens, values in zip(found, translated, judged, strict=True):
             words = whole.surround_words(judge_words(tokens, values, tokenizer))
-            if [word.text for word in words[: len(before)]] == before and words[len(before) :]:
-                way = Way(words[len(before)], whole.surround(each.text), each.faults)
-                ways.setdefault(way.word.text, way)
+            if _begins_with(words, before) and len(words) > len(before):
+                word = words[len(before)]
+                way = Way(word, whole.surround(each.text), each.faults, tuple(words))
+                ways.setdefault(word.text, way)
         return sorted(ways.values(), key=lambda way: -way.word.confidence)
 
     def judge(self, text: str, translation: str) -> list[Word]:
@@ -431,3 +444,7 @@ class Translator:
                 f"at most {self._max_length}; give a shorter one"
             )
         return ids, target
+
+
+def _begins_with(words: Sequence[Word], beginning: Sequence[Word]) -> bool:
+    return [word.text for word in words[: len(beginning)]] == [word.text for word in beginning]

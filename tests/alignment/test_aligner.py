@@ -48,9 +48,13 @@ def test_pairs_are_aligned_by_the_head_that_was_chosen(model: ModelDirectory) ->
     aligner = Aligner(model.path)
     weights = aligner.attention(PAIRS)
 
-    assert aligner.align(PAIRS) == [link_words(each[2, 1]) for each in weights]
+    aligned = aligner.align(PAIRS)
+
+    assert [each.links for each in aligned] == [link_words(each[2, 1]) for each in weights]
+    for pair, each in zip(PAIRS, aligned, strict=True):
+        assert [" ".join(each.source_words), " ".join(each.target_words)] == list(pair)
     update_description(model.path, alignment=replace(CHOSEN, layer=1, head=None))
-    assert Aligner(model.path).align(PAIRS) == [
+    assert [each.links for each in Aligner(model.path).align(PAIRS)] == [
         link_words(each[0].mean(axis=0)) for each in weights
     ]
 
@@ -62,20 +66,22 @@ def test_the_words_of_several_sentences_are_counted_through(model: ModelDirector
 
     aligned = aligner.align_translations(translations)
 
-    for translation, links in zip(translations, aligned, strict=True):
+    for translation, found in zip(translations, aligned, strict=True):
         source_end = target_end = 0
         expected = set()
         parts = zip(translation.parts, translation.alternatives[0].parts, strict=True)
         for source, target in parts:
             (of_part,) = aligner.align([(source, target)])
-            expected |= {(source_end + i, target_end + j) for i, j in of_part}
+            expected |= {(source_end + i, target_end + j) for i, j in of_part.links}
             source_end += len(source.split())
             target_end += len(target.split())
-        assert links == expected
-        assert len(translation.source.split()) == source_end
-        assert len(translation.text.split()) == target_end
+        assert found.links == expected
+        assert list(found.source_words) == translation.source.split()
+        assert list(found.target_words) == translation.text.split()
+        assert len(found.source_words) == source_end
+        assert len(found.target_words) == target_end
     assert len(translations[0].parts) == 3
-    assert [bool(links) for links in aligned] == [True, False, True, False]
+    assert [bool(each.links) for each in aligned] == [True, False, True, False]
 
 
 def test_alignments_of_sentences_without_a_space_between_them_share_a_word(
@@ -85,9 +91,10 @@ def test_alignments_of_sentences_without_a_space_between_them_share_a_word(
     best = replace(plain.alternatives[0], text="x y z", parts=("x", "y z"))
     glued = Translation(source="a.b", alternatives=(best,), parts=("a.", "b"), cut=False)
 
-    (links,) = Aligner(model.path).align_translations([glued])
+    (found,) = Aligner(model.path).align_translations([glued])
 
-    assert links == {(0, 0), (0, 1), (0, 2)}
+    assert found.links == {(0, 0), (0, 1), (0, 2)}
+    assert (found.source_words, found.target_words) == (("a.b",), ("x", "y", "z"))
 
 
 def test_a_model_must_know_by_which_attention(tmp_path: Path) -> None:

@@ -7,13 +7,14 @@ from hypothesis import strategies as st
 
 from dragoman.alignment.words import (
     both_directions,
-    first_words,
+    join_words,
     link_words,
     word_weights,
     words_of_tokens,
 )
 from dragoman.tokenizers.tokenizer import Tokenizer
 from dragoman.tokenizers.words import WordTokenizer
+from dragoman.words import cut_words
 
 TEXTS = [
     "The cat is on the table.",
@@ -33,22 +34,14 @@ def test_the_tokens_of_a_word_spell_it(text: str, subwords: Tokenizer) -> None:
         for word in range(max(places) + 1)
     ]
 
-    assert spelt == text.split()
-    assert len(ids) > len(text.split())
+    assert spelt == cut_words(text, subwords)
+    assert len(ids) > len(spelt)
 
 
 def test_unknown_words_and_marks_that_stand_alone_keep_their_places() -> None:
     tokenizer = WordTokenizer(["the", "cat", ".", "'"])
 
     assert words_of_tokens("the catalogue 's cat . <unk>", tokenizer) == [0, 1, 2, 2, 3, 4, 5, 5, 5]
-
-
-def test_a_prefix_of_the_tokenizer_belongs_to_the_first_word() -> None:
-    class Prefixed(WordTokenizer):
-        def encode(self, text: str) -> list[int]:
-            return [9, *super().encode(text)]
-
-    assert words_of_tokens("the cat", Prefixed(["the", "cat"])) == [0, 0, 1]
 
 
 # Three source words of 2, 1 and 1 pieces; two target words of 1 and 2 pieces.
@@ -88,9 +81,24 @@ def test_each_word_is_linked_to_what_it_shares_most_with() -> None:
 
 
 def test_parts_begin_at_words_or_within_them() -> None:
-    assert first_words("\t One two.  Three!", ["One two.", "Three!"]) == [0, 2]
-    assert first_words("一。二。 三", ["一。", "二。", "三"]) == [0, 0, 1]
-    assert first_words(" ", [""]) == [0]
+    def join(text: str, parts: list[str]) -> tuple[list[str], list[int]]:
+        return join_words(text, parts, [part.split() for part in parts])
+
+    assert join("\t One two.  Three!", ["One two.", "Three!"]) == (
+        ["One", "two.", "Three!"],
+        [0, 2],
+    )
+    assert join("a.b. c d", ["a.", "b.", "c d"]) == (["a.b.", "c", "d"], [0, 0, 1])
+    assert join(" ", [""]) == ([], [0])
+    assert join("a b", ["a", "", "b"]) == (["a", "b"], [0, 1, 1])
+
+
+def test_a_part_without_spaces_before_it_begins_a_word_where_its_script_has_none() -> None:
+    found = join_words(
+        "一。二。 A.三", ["一。", "二。", "A.", "三"], [["一。"], ["二", "。"], ["A."], ["三"]]
+    )
+
+    assert found == (["一。", "二", "。", "A.", "三"], [0, 1, 3, 4])
 
 
 spaces = st.text(" \t\u00a0", max_size=3)
@@ -103,10 +111,12 @@ def test_a_part_begins_with_the_word_that_its_first_letter_stands_in(
 ) -> None:
     marked = "".join(space + f"<{i}>" + part for i, (space, part) in enumerate(pieces)) + end
     text = "".join(space + part for space, part in pieces) + end
+    parts = [part for _, part in pieces]
 
-    found = first_words(text, [part for _, part in pieces])
+    joined, found = join_words(text, parts, [part.split() for part in parts])
 
     words = marked.split()
+    assert joined == text.split()
     assert found == [
         next(place for place, word in enumerate(words) if f"<{i}>" in word)
         for i in range(len(pieces))

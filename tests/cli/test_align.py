@@ -148,7 +148,7 @@ def test_a_line_of_alignments_is_written_for_each_line(
         assert {i for i, _ in found} == set(range(len(line.split())))
         assert {j for _, j in found} == set(range(len(translation.split())))
     (expected,) = aligner.align([(lines[2], translations.split("\n")[2])])
-    assert links.split("\n")[2] == " ".join(f"{i}-{j}" for i, j in sorted(expected))
+    assert links.split("\n")[2] == " ".join(f"{i}-{j}" for i, j in sorted(expected.links))
 
 
 def test_json_has_the_alignment_too(model: Path, pairs: Path, tmp_path: Path) -> None:
@@ -158,6 +158,8 @@ def test_json_has_the_alignment_too(model: Path, pairs: Path, tmp_path: Path) ->
 
     written = json.loads(translations)
     assert " ".join(f"{i}-{j}" for i, j in written["alignment"]) == links.strip()
+    assert written["source_words"] == ["the", "black", "table"]
+    assert written["target_words"] == written["text"].split()
     assert written["alternatives"][0]["parts"] == [written["text"]]
 
 

@@ -11,7 +11,7 @@ import requests
 from tests.serving.live import Copier, loaded, serving
 
 from dragoman.alignment.aligner import Aligner
-from dragoman.alignment.links import Links
+from dragoman.alignment.links import Alignment
 from dragoman.serving.alignments import MOST_ALIGNED_CHARACTERS
 from dragoman.serving.insight import Insight
 from dragoman.serving.models import ServedModel
@@ -38,7 +38,7 @@ def test_a_pair_is_aligned_as_the_aligner_does(address: str, english_italian: Pa
 
     assert found["source_words"] == SENTENCE.split()
     assert found["target_words"] == TRANSLATION.split()
-    assert links(found) == expected
+    assert links(found) == expected.links
 
 
 def test_words_are_counted_through_all_sentences_of_a_text(
@@ -52,7 +52,7 @@ def test_words_are_counted_through_all_sentences_of_a_text(
     pairs = list(zip(first["parts"], first["translated_parts"], strict=True))
     expected, i, j = set(), 0, 0
     for (source, target), found in zip(pairs, Aligner(english_italian).align(pairs), strict=True):
-        expected |= {(i + from_word, j + to_word) for from_word, to_word in found}
+        expected |= {(i + from_word, j + to_word) for from_word, to_word in found.links}
         i, j = i + len(source.split()), j + len(target.split())
     assert first["parts"] == ["7", "The cat is on the table.", "Where  is the dog?"]
     assert links(first["alignment"]) == expected
@@ -127,7 +127,7 @@ def test_many_short_texts_take_no_longer_than_a_long_one_may(
 ) -> None:
     align = Insight.align_translations
 
-    def align_slowly(self: Insight, translations: Sequence[Translation]) -> list[Links]:
+    def align_slowly(self: Insight, translations: Sequence[Translation]) -> list[Alignment]:
         time.sleep(0.3)
         return align(self, translations)
 

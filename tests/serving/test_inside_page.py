@@ -87,8 +87,11 @@ def test_pointing_at_a_word_lights_up_what_it_is_aligned_to(
         timeout=30,
     ).json()["translations"][0]
     first, second = translated["translated_parts"]
-    links, others = Aligner(english_italian).align(
-        [(SENTENCE, first), ("Where is the dog?", second)]
+    links, others = (
+        aligned.links
+        for aligned in Aligner(english_italian).align(
+            [(SENTENCE, first), ("Where is the dog?", second)]
+        )
     )
 
     targets.first.hover()

@@ -47,7 +47,7 @@ def test_a_sentence_that_was_cut_is_marked(copying: tuple[Copier, ServedModel]) 
     ("path", "field", "hint"),
     [
         ("translate", "n_bst", "did you mean n_best?"),
-        ("translate", "colour", "there are text, target, source, n_best, alignments"),
+        ("translate", "colour", "there are text, target, source, n_best, words, alignments"),
         ("translate/stream", "n_bests", "did you mean n_best?"),
         ("words", "txt", "did you mean text?"),
     ],

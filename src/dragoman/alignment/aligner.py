@@ -8,10 +8,10 @@ import torch
 from torch.nn.utils.rnn import pad_sequence
 
 from dragoman.alignment.cross_attention import read_cross_attention
-from dragoman.alignment.links import AlignmentError, Links
+from dragoman.alignment.links import Alignment, AlignmentError
 from dragoman.alignment.words import (
     Weights,
-    first_words,
+    join_words,
     link_words,
     word_weights,
     words_of_tokens,
@@ -20,6 +20,7 @@ from dragoman.device import without_settings_of_caller
 from dragoman.engines.grouping import group_by_length
 from dragoman.model_directory import DESCRIPTION_NAME, ModelDirectory
 from dragoman.translation import Translation
+from dragoman.words import cut_words
 
 TOKENS_PER_BATCH = 2048
 
@@ -69,7 +70,17 @@ class Aligner:
                     found[i] = word_weights(of_pair, of_source, of_target)
         return found
 
-    def align(self, pairs: Sequence[tuple[str, str]]) -> list[Links]:
+    def words(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[list[str], list[str]]]:
+        """Cut sentences and their translations into the words that are aligned."""
+        return [
+            (
+                cut_words(source, self._tokenizers.source),
+                cut_words(target, self._tokenizers.target),
+            )
+            for source, target in pairs
+        ]
+
+    def align(self, pairs: Sequence[tuple[str, str]]) -> list[Alignment]:
         """Align sentence pairs by the attention that `dragoman align` has chosen.
 
         Raises:
@@ -77,11 +88,19 @@ class Aligner:
         """
         layer, head = self.check()
         return [
-            link_words(weights[layer].mean(axis=0) if head is None else weights[layer, head])
-            for weights in self.attention(pairs)
+            Alignment(
+                source_words=tuple(source),
+                target_words=tuple(target),
+                links=link_words(
+                    weights[layer].mean(axis=0) if head is None else weights[layer, head]
+                ),
+            )
+            for (source, target), weights in zip(
+                self.words(pairs), self.attention(pairs), strict=True
+            )
         ]
 
-    def align_translations(self, translations: Sequence[Translation]) -> list[Links]:
+    def align_translations(self, translations: Sequence[Translation]) -> list[Alignment]:
         """Align each text with its best translation, one sentence at a time.
 
         Raises:
@@ -92,7 +111,7 @@ class Aligner:
         ]
         aligned = iter(self.align([pair for of_text in pairs for pair in of_text]))
         return [
-            _shift(each, [next(aligned) for _ in of_text])
+            _join(each, [next(aligned) for _ in of_text])
             for each, of_text in zip(translations, pairs, strict=True)
         ]
 
@@ -135,12 +154,21 @@ class Aligner:
             yield of_pair[..., : len(target), : len(source)].numpy()
 
 
-def _shift(translation: Translation, links_of_parts: Sequence[Links]) -> Links:
+def _join(translation: Translation, of_parts: Sequence[Alignment]) -> Alignment:
     """Count words from the beginning of the text instead of the sentence."""
-    sources = first_words(translation.source, translation.parts)
-    targets = first_words(translation.text, translation.alternatives[0].parts)
-    return frozenset(
+    source_words, sources = join_words(
+        translation.source, translation.parts, [part.source_words for part in of_parts]
+    )
+    target_words, targets = join_words(
+        translation.text,
+        translation.alternatives[0].parts,
+        [part.target_words for part in of_parts],
+    )
+    links = frozenset(
         (source + i, target + j)
-        for source, target, links in zip(sources, targets, links_of_parts, strict=True)
-        for i, j in links
+        for source, target, part in zip(sources, targets, of_parts, strict=True)
+        for i, j in part.links
+    )
+    return Alignment(
+        source_words=tuple(source_words), target_words=tuple(target_words), links=links
     )

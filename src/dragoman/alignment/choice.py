@@ -71,16 +71,20 @@ def _standing_in(text: str) -> list[int]:
     return [place for place, token in enumerate(text.split()) for _ in words(token)]
 
 
-def check_pairs(text: AlignedText) -> None:
+def check_pairs(text: AlignedText, num_words: Sequence[tuple[int, int]]) -> None:
     """Refuse text that every head aligns alike.
+
+    Args:
+        text: The pairs.
+        num_words: How many words the source and the target of each pair have.
 
     Raises:
         AlignmentError: no pair has several words on both sides.
     """
-    if not any(min(len(side.split()) for side in pair) > 1 for pair in text.pairs):
+    if not any(min(both) > 1 for both in num_words):
         raise AlignmentError(
             f"no pair of {text.name} has several words on both sides, so it cannot show which "
-            "head aligns them; words are separated by spaces"
+            "head aligns them"
         )
 
 

@@ -9,13 +9,22 @@ from dragoman.corpora.text_file import read_lines
 from dragoman.errors import DragomanError
 
 Links = frozenset[tuple[int, int]]
-"""Pairs of a source word and a target word, counted from 0; words are separated by white space."""
+"""Pairs of a source word and a target word, counted from 0; `dragoman.words` cuts the words."""
 
 _LINK = re.compile(r"(\d+)([-?])(\d+)")
 
 
 class AlignmentError(DragomanError):
     """An alignment cannot be read or made."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alignment:
+    """Which words of a text and of its translation belong together."""
+
+    source_words: tuple[str, ...]
+    target_words: tuple[str, ...]
+    links: Links
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,14 +56,20 @@ def read_gold(path: Path) -> list[GoldAlignment]:
     return [_parse(line, f"{path}:{number}") for number, line in lines]
 
 
-def check_gold(path: Path, gold: Sequence[GoldAlignment], pairs: Sequence[tuple[str, str]]) -> None:
+def check_gold(
+    path: Path, gold: Sequence[GoldAlignment], num_words: Sequence[tuple[int, int]]
+) -> None:
     """Make sure that alignments can belong to the pairs, of which there are as many.
+
+    Args:
+        path: The file of the alignments.
+        gold: What it says.
+        num_words: How many words the source and the target of each pair have.
 
     Raises:
         AlignmentError: a link is to a word that does not exist, or there are no links.
     """
-    for number, (aligned, (source, target)) in enumerate(zip(gold, pairs, strict=True), start=1):
-        words = len(source.split()), len(target.split())
+    for number, (aligned, words) in enumerate(zip(gold, num_words, strict=True), start=1):
         for link in sorted(aligned.possible):
             if link[0] >= words[0] or link[1] >= words[1]:
                 raise AlignmentError(

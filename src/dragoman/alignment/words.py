@@ -1,5 +1,6 @@
 """From the attention between tokens to links between words."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 
 import numpy as np
@@ -7,7 +8,9 @@ from numpy.typing import NDArray
 
 from dragoman.alignment.links import Links
 from dragoman.tokenizers.marian import MarianTokenizer
+from dragoman.tokenizers.normalisation import normalise
 from dragoman.tokenizers.tokenizer import Tokenizer
+from dragoman.words import may_begin_word, word_spans
 
 Weights = NDArray[np.float32]
 
@@ -15,19 +18,16 @@ Weights = NDArray[np.float32]
 def words_of_tokens(text: str, tokenizer: Tokenizer) -> list[int]:
     """Tell for each token of a text which of its words it belongs to.
 
-    No tokenizer lets a token extend across white space, so the first k words have as many tokens
-    as their text alone. A token in front that names the target language belongs to none, -1.
+    A space belongs to the word behind it. A token in front that names the target language belongs
+    to none, -1.
     """
-    words = text.split()
-    starts = [" ".join(words[:count]) for count in range(1, len(words) + 1)]
-    has_prefix = isinstance(tokenizer, MarianTokenizer) and tokenizer.prefix is not None
-    before = [-1] if words and has_prefix else []
-    ends = [max(len(before), len(ids)) for ids in tokenizer.encode_batch(starts)]
-    return before + [
-        word
-        for word, (start, end) in enumerate(zip([len(before), *ends], ends, strict=False))
-        for _ in range(start, end)
-    ]
+    normal = normalise(text)
+    offsets = tokenizer.offsets(normal)
+    ends = [end for _, end in word_spans(normal, [start for start, _ in offsets])]
+    words = [min(bisect_right(ends, start), len(ends) - 1) for start, _ in offsets]
+    if words and isinstance(tokenizer, MarianTokenizer) and tokenizer.prefix is not None:
+        words[0] = -1
+    return words
 
 
 def word_weights(
@@ -80,18 +80,36 @@ def link_words(weights: Weights) -> Links:
     return of_target | of_source
 
 
-def first_words(text: str, parts: Sequence[str]) -> list[int]:
-    """Tell which word of a text each part of it begins with, or within.
+def join_words(
+    text: str, parts: Sequence[str], words_of_parts: Sequence[Sequence[str]]
+) -> tuple[list[str], list[int]]:
+    """Join the words of the parts of a text.
+
+    Where a part begins within a word, as after a full stop without a space, its first word
+    continues the last one before it.
 
     Args:
         text: Some text.
         parts: All of it except white space, in order; none begins with white space.
+        words_of_parts: The words of each part.
+
+    Returns:
+        The words of the text, and which of them each part begins with, or within.
     """
+    words: list[str] = []
     found, end = [], 0
-    for part in parts:
+    for part, of_part in zip(parts, words_of_parts, strict=True):
         start = end
         while start < len(text) and text[start].isspace():
             start += 1
-        found.append(len((text[:start] + "x").split()) - 1)
+        is_glued = start > 0 and not text[start - 1].isspace()
+        if words and of_part and is_glued and not may_begin_word(text, start):
+            first, *others = of_part
+            words[-1] += first
+            found.append(len(words) - 1)
+            words += others
+        else:
+            found.append(len(words))
+            words += of_part
         end = start + len(part)
-    return found
+    return words, found

@@ -93,8 +93,8 @@ class BlockTranslator:
         if self._aligner is None:
             found = [Translated(each) for each in translations]
         else:
-            links = self._aligner.align_translations(translations)
-            found = list(map(Translated, translations, links))
+            aligned = self._aligner.align_translations(translations)
+            found = list(map(Translated, translations, aligned))
         self._has_translated = True
         return found
 
@@ -145,8 +145,9 @@ class BlockTranslator:
                     )
                 )
             if self._job.alignments is not None:
-                links = outcome.links if isinstance(outcome, Translated) else None
-                finished.alignments.append(write_pharaoh(links or frozenset()))
+                alignment = outcome.alignment if isinstance(outcome, Translated) else None
+                links = frozenset() if alignment is None else alignment.links
+                finished.alignments.append(write_pharaoh(links))
         return finished
 
     @cached_property

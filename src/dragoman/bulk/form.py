@@ -8,7 +8,7 @@ from dragoman.bulk.file_format import Line
 from dragoman.corpora.text_file import on_one_line
 
 if TYPE_CHECKING:
-    from dragoman.alignment.links import Links
+    from dragoman.alignment.links import Alignment
     from dragoman.translation import Translation
 
 Form = Literal["text", "scores", "list", "json"]
@@ -19,8 +19,8 @@ class Translated(NamedTuple):
     """A line that was translated."""
 
     translation: "Translation"
-    links: "Links | None" = None
-    """Between its words, if they were asked for."""
+    alignment: "Alignment | None" = None
+    """Of its words, if that was asked for."""
 
 
 class Rejected(NamedTuple):
@@ -67,7 +67,7 @@ def _table(outcome: Outcome) -> dict[str, Any]:
     """Return everything that is known about a translation."""
     if isinstance(outcome, Rejected):
         return {"text": "", "rejected": outcome.reason}
-    translation, links = outcome
+    translation, alignment = outcome
     table = {
         "text": translation.text,
         "score": translation.score,
@@ -80,7 +80,13 @@ def _table(outcome: Outcome) -> dict[str, Any]:
             for alternative in translation.alternatives
         ],
     }
-    return table if links is None else table | {"alignment": sorted(links)}
+    if alignment is not None:
+        table |= {
+            "source_words": alignment.source_words,
+            "target_words": alignment.target_words,
+            "alignment": sorted(alignment.links),
+        }
+    return table
 
 
 WRITERS: dict[Form, Write] = {

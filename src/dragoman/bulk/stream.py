@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dragoman.translator import Translator
 
 Align = Callable[[Iterator["Translation"]], Iterator[Translated]]
-"""Yields translations with their links, or without if nobody asked for them."""
+"""Yields translations with their alignments, or without if nobody asked for them."""
 
 
 def read_chunks(paths: tuple[Path, ...]) -> Iterator[list[Line]]:

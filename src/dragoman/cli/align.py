@@ -51,12 +51,16 @@ def align(
     """
     from dragoman.alignment.aligner import Aligner
     from dragoman.alignment.choice import check_pairs, choose, measure
+    from dragoman.alignment.links import check_gold
     from dragoman.model_directory import update_description
 
     aligner = Aligner(model)
     description = aligner.directory.description
     text = _text(description.languages, pairs, gold)
-    check_pairs(text)
+    num_words = [(len(source), len(target)) for source, target in aligner.words(text.pairs)]
+    if gold is not None and text.gold is not None:
+        check_gold(gold, text.gold, num_words)
+    check_pairs(text, num_words)
     candidates = measure(aligner.attention(text.pairs), text)
     chosen = choose(candidates, text)
     update_description(model, alignment=chosen)
@@ -69,7 +73,7 @@ def align(
 def _text(languages: tuple[str, str], pairs: str | None, gold: Path | None) -> "AlignedText":
     """Read what to judge by."""
     from dragoman.alignment.choice import AlignedText, primer_text
-    from dragoman.alignment.links import AlignmentError, check_gold, read_gold
+    from dragoman.alignment.links import AlignmentError, read_gold
     from dragoman.corpora.config import CorpusConfig
     from dragoman.corpora.parallel_text import read_pairs
     from dragoman.errors import UsageError
@@ -86,8 +90,6 @@ def _text(languages: tuple[str, str], pairs: str | None, gold: Path | None) -> "
             f"{gold}: {counted(len(aligned), 'line')}, but {pairs} has "
             f"{counted(len(read), 'sentence pair')}"
         )
-    if gold is not None and aligned is not None:
-        check_gold(gold, aligned, read)
     return AlignedText(name=corpus.name, pairs=read, gold=aligned)
 
 

@@ -18,10 +18,10 @@ ALIGNED_AT_ONCE = 256
 
 def open_alignments(model: Path, path: Path | None) -> AbstractContextManager["Align"]:
     """Prepare to align translations and to write a line for each, if a file is named."""
-    return nullcontext(_without_links) if path is None else _writing(model, path)
+    return nullcontext(_without_alignments) if path is None else _writing(model, path)
 
 
-def _without_links(translations: Iterator["Translation"]) -> Iterator["Translated"]:
+def _without_alignments(translations: Iterator["Translation"]) -> Iterator["Translated"]:
     from dragoman.bulk.form import Translated
 
     return map(Translated, translations)
@@ -40,10 +40,10 @@ def _writing(model: Path, path: Path) -> Iterator["Align"]:
 
         def align(translations: Iterator["Translation"]) -> Iterator[Translated]:
             for block in batched(translations, ALIGNED_AT_ONCE):
-                for translation, links in zip(
+                for translation, alignment in zip(
                     block, aligner.align_translations(block), strict=True
                 ):
-                    file.write(f"{write_pharaoh(links)}\n".encode())
-                    yield Translated(translation, links)
+                    file.write(f"{write_pharaoh(alignment.links)}\n".encode())
+                    yield Translated(translation, alignment)
 
         yield align

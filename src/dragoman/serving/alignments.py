@@ -14,7 +14,7 @@ from dragoman.serving.service import Answer, TranslationService
 from dragoman.serving.words import SentencePair
 
 if TYPE_CHECKING:
-    from dragoman.alignment.links import Links
+    from dragoman.alignment import links
 
 router = APIRouter(tags=["Dragoman"], dependencies=[RequiresKey])
 
@@ -25,7 +25,10 @@ MOST_ALIGNED_CHARACTERS = 20_000
 class Alignment(BaseModel):
     """Which words of a text and of its translation belong together."""
 
-    source_words: list[str] = Field(description="As white space sets them apart.")
+    source_words: list[str] = Field(
+        description="As white space sets them apart; in scripts without spaces, what the model "
+        "reads or writes at once."
+    )
     target_words: list[str]
     links: list[tuple[int, int]] = Field(
         description="Places of a source word and of a target word, from 0."
@@ -38,12 +41,12 @@ class Alignment(BaseModel):
 async def alignment(request: Request, service: Service) -> Alignment:
     """Align the words of a sentence with those of a translation."""
     wanted = await read_fields(request, SentencePair)
-    links = await service.look(
+    found = await service.look(
         (wanted.source, wanted.target),
         (wanted.text, wanted.translation),
         lambda insight: insight.align(wanted.text, wanted.translation),
     )
-    return _write(wanted.text, wanted.translation, links)
+    return _write(found)
 
 
 def check_can_be_aligned(texts: Sequence[str]) -> None:
@@ -74,16 +77,19 @@ async def align_answers(
 
 
 async def _align(service: TranslationService, answer: Answer) -> Alignment | None:
-    found = answer.translation
     if answer.source == answer.target:
         return None
-    (links,) = await service.look(
-        (answer.source, answer.target), (), lambda insight: insight.align_translations([found])
+    (found,) = await service.look(
+        (answer.source, answer.target),
+        (),
+        lambda insight: insight.align_translations([answer.translation]),
     )
-    return _write(found.source, found.text, links)
+    return _write(found)
 
 
-def _write(text: str, translation: str, links: "Links") -> Alignment:
+def _write(found: "links.Alignment") -> Alignment:
     return Alignment(
-        source_words=text.split(), target_words=translation.split(), links=sorted(links)
+        source_words=list(found.source_words),
+        target_words=list(found.target_words),
+        links=sorted(found.links),
     )

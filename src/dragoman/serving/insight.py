@@ -15,7 +15,7 @@ from dragoman.translation import Translation
 
 if TYPE_CHECKING:
     from dragoman.alignment.aligner import Aligner
-    from dragoman.alignment.links import Links
+    from dragoman.alignment.links import Alignment
     from dragoman.model.transformer import Transformer
     from dragoman.visualisation.shown_sentence import ShownSentence
     from dragoman.visualisation.trace import Trace
@@ -71,7 +71,7 @@ class Insight:
         except ExplainError as error:
             raise RefusalError(400, str(error)) from None
 
-    def align(self, text: str, translation: str) -> "Links":
+    def align(self, text: str, translation: str) -> "Alignment":
         """Align the words of a sentence with those of its translation, whoever made it.
 
         Raises:
@@ -80,10 +80,10 @@ class Insight:
         aligner, most = self._get_aligner(), self._directory.description.max_length
         self._check_length(text, self._tokenizers.source, most)
         self._check_length(translation, self._tokenizers.target, most)
-        (links,) = aligner.align([(text, translation)])
-        return links
+        (alignment,) = aligner.align([(text, translation)])
+        return alignment
 
-    def align_translations(self, translations: Sequence[Translation]) -> "list[Links]":
+    def align_translations(self, translations: Sequence[Translation]) -> "list[Alignment]":
         """Align texts with their best translations, counting words through all sentences.
 
         Raises:

@@ -1,5 +1,6 @@
 """Dragoman's own interface: everything that is known about a translation."""
 
+import asyncio
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -17,8 +18,9 @@ from dragoman.serving.dependencies import RequiresKey, Service
 from dragoman.serving.fields import OwnFields, read_fields
 from dragoman.serving.metrics import CONTENT_TYPE
 from dragoman.serving.openapi import accepts, refuses
-from dragoman.serving.service import Answer, Order
+from dragoman.serving.service import Answer, Order, TranslationService
 from dragoman.serving.settings import MOST_ALTERNATIVES
+from dragoman.translator import Translator
 
 router = APIRouter(tags=["Dragoman"])
 
@@ -32,6 +34,9 @@ class Wanted(OwnFields):
         default=None, description="A language code; left out, it is found out."
     )
     n_best: int = Field(default=1, ge=1, le=MOST_ALTERNATIVES)
+    words: bool = Field(
+        default=False, description="Whether to cut the text and its translations into words, too."
+    )
 
     def order(self) -> Order:
         """Write what is wanted as all protocols do."""
@@ -62,6 +67,9 @@ class Candidate(BaseModel):
     finished: bool
     faults: list[str]
     translated_parts: list[str] = Field(description="One for each of `parts`.")
+    translated_words: list[list[str]] | None = Field(
+        description="Those of each of `translated_parts`, if they were asked for."
+    )
 
 
 class Translated(Candidate):
@@ -73,6 +81,10 @@ class Translated(Candidate):
         description="How sure the source language is, if it was found out."
     )
     parts: list[str]
+    words: list[list[str]] | None = Field(
+        description="Those of each of `parts`, if they were asked for; none of a text that was in "
+        "the target language."
+    )
     cut: bool
     alternatives: list[Candidate]
     alignment: Alignment | None = Field(
@@ -116,11 +128,31 @@ async def translate(request: Request, service: Service) -> Translations:
         check_can_be_aligned(order.texts)
     answers = await service.translate(order)
     aligned = await align_answers(service, answers) if wanted.alignments else [None] * len(answers)
-    return Translations(translations=list(map(write_answer, answers, aligned)))
+    return Translations(
+        translations=[
+            await write_answer(service, answer, words=wanted.words, alignment=alignment)
+            for answer, alignment in zip(answers, aligned, strict=True)
+        ]
+    )
 
 
-def write_answer(answer: Answer, alignment: Alignment | None = None) -> Translated:
-    """Write what is known about a translation."""
+async def write_answer(
+    service: TranslationService,
+    answer: Answer,
+    *,
+    words: bool,
+    alignment: Alignment | None = None,
+) -> Translated:
+    """Write what is known about a translation; long texts are cut into words beside."""
+    if not words or answer.source == answer.target:
+        return _write(answer, None, alignment)
+    translator = service.models.find(answer.source, answer.target).translator
+    return await asyncio.to_thread(_write, answer, translator, alignment)
+
+
+def _write(
+    answer: Answer, translator: Translator | None, alignment: Alignment | None
+) -> Translated:
     found = answer.translation
     candidates = [
         Candidate(
@@ -130,6 +162,9 @@ def write_answer(answer: Answer, alignment: Alignment | None = None) -> Translat
             finished=alternative.finished,
             faults=list(alternative.faults),
             translated_parts=list(alternative.parts),
+            translated_words=None
+            if translator is None
+            else list(map(translator.target_words, alternative.parts)),
         )
         for alternative in found.alternatives
     ]
@@ -139,6 +174,7 @@ def write_answer(answer: Answer, alignment: Alignment | None = None) -> Translat
         target_language=answer.target,
         language_confidence=answer.detection.confidence if answer.detection else None,
         parts=list(found.parts),
+        words=None if translator is None else list(map(translator.source_words, found.parts)),
         cut=found.cut,
         alternatives=candidates,
         alignment=alignment,

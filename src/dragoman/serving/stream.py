@@ -15,7 +15,7 @@ from dragoman.serving.openapi import accepts, refuses
 from dragoman.serving.own import Translated, Wanted, write_answer
 from dragoman.serving.progress import Piece
 from dragoman.serving.refusal import as_refusal
-from dragoman.serving.service import Answer, Order, TranslationService
+from dragoman.serving.service import TranslationService
 
 router = APIRouter(tags=["Dragoman"], dependencies=[RequiresKey])
 
@@ -58,7 +58,7 @@ async def translate_as_it_is_made(request: Request, service: Service) -> Streami
     When the client goes away, the work ends.
     """
     wanted = await read_fields(request, Text)
-    events = _translate(service, wanted.order())
+    events = _translate(service, wanted)
     first = await anext(events)  # what is refused at once is answered with its status
     return StreamingResponse(
         _write(first, events),
@@ -67,22 +67,25 @@ async def translate_as_it_is_made(request: Request, service: Service) -> Streami
     )
 
 
-async def _translate(service: TranslationService, order: Order) -> AsyncIterator[Piece | Answer]:
+async def _translate(
+    service: TranslationService, wanted: Text
+) -> AsyncIterator[Piece | Translated]:
     """Yield the pieces of a translation as they are made, and the whole at the end."""
     heard: asyncio.Queue[Piece | None] = asyncio.Queue()
-    working = asyncio.create_task(service.translate(replace(order, heard=heard.put_nowait)))
+    order = replace(wanted.order(), heard=heard.put_nowait)
+    working = asyncio.create_task(service.translate(order))
     working.add_done_callback(lambda _: heard.put_nowait(None))
     try:
         while (piece := await heard.get()) is not None:
             yield piece
         (answer,) = working.result()
-        yield answer
+        yield await write_answer(service, answer, words=wanted.words)
     finally:
         working.cancel()
 
 
 async def _write(
-    first: Piece | Answer, others: AsyncIterator[Piece | Answer]
+    first: Piece | Translated, others: AsyncIterator[Piece | Translated]
 ) -> AsyncIterator[str]:
     """Write each event as a line; it is too late for another status if something goes wrong."""
     yield _line(first)
@@ -93,10 +96,10 @@ async def _write(
         yield _dump(Line(error=str(as_refusal(error))))
 
 
-def _line(event: Piece | Answer) -> str:
+def _line(event: Piece | Translated) -> str:
     if isinstance(event, Piece):
         return _dump(Line(source=event.source, text=event.text))
-    return _dump(Line(translation=write_answer(event)))
+    return _dump(Line(translation=event))
 
 
 def _dump(line: Line) -> str:

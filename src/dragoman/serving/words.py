@@ -27,6 +27,7 @@ class WayOn(BaseModel):
     confidence: float = Field(description="The probability of the word after the prefix.")
     translation: str = Field(description="The best translation that continues with it.")
     faults: list[str] = Field(description="Obvious faults of that translation.")
+    words: list[str] = Field(description="All words of that translation.")
 
 
 class WaysOn(BaseModel):
@@ -42,7 +43,7 @@ class SentencePair(OneSentence):
 
 
 class JudgedWord(BaseModel):
-    """A word, delimited by white space."""
+    """A word; in scripts without spaces, what the model writes at once."""
 
     text: str
     confidence: float = Field(description="Its probability after the words before it.")
@@ -72,6 +73,7 @@ async def ways(request: Request, service: Service) -> WaysOn:
                 confidence=way.word.confidence,
                 translation=way.translation,
                 faults=list(way.faults),
+                words=[word.text for word in way.words],
             )
             for way in found
         ]

@@ -132,6 +132,13 @@ class MarianTokenizer:
             raise TokenizerError("a Marian tokenizer does not sample; set tokenizer.sampling to 0")
         return self.encode_batch(texts)
 
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        """Tell where each token begins and ends in the text's normal form."""
+        found: list[tuple[int, int]] = self._processor.encode(
+            normalise(text), return_type="offset_mapping"
+        )["offsets"]
+        return [(0, 0), *found] if found and self._prefix is not None else found
+
     def decode(self, ids: Sequence[int]) -> str:
         """Join ids into one line of normalised text."""
         special = self.special_ids

@@ -95,6 +95,13 @@ class SentencePieceTokenizer:
         )
         return [self._restore(text, ids) for text, ids in zip(texts, batch, strict=True)]
 
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        """Tell where each token begins and ends in the text's normal form."""
+        found: list[tuple[int, int]] = self._processor.encode(
+            _escape(text), return_type="offset_mapping"
+        )["offsets"]
+        return found
+
     def decode(self, ids: Sequence[int]) -> str:
         """Join ids into one line of normalised text, whatever the ids."""
         return normalise(self._processor.decode(list(ids)))

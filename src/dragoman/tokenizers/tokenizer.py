@@ -85,6 +85,13 @@ class Tokenizer(Protocol):
     def sample(self, texts: Sequence[str], *, seed: int, strength: float) -> list[list[int]]:
         """Cut each text in one of its possible ways; equal arguments give equal ids."""
 
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        """Tell where each token of `encode(text)` begins and ends in the text's normal form.
+
+        Characters are counted from 0. Of the tokens that spell one character together, all but the
+        last one are empty, and so is one that names the target language.
+        """
+
     def decode(self, ids: Sequence[int]) -> str:
         """Join ids into one line of text; padding, beginning and end are left out."""
 

@@ -91,6 +91,10 @@ class WordTokenizer:
         """Encode: a word can be cut in one way only."""
         return self.encode_batch(texts)
 
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        """Tell where each word begins and ends in the text's normal form."""
+        return [found.span() for found in _token().finditer(normalise(text))]
+
     def decode(self, ids: Sequence[int]) -> str:
         """Join words with the spacing that most European languages use."""
         special = self.special_ids

@@ -2,7 +2,7 @@
 // aligned to. The text itself is a box to type in; its marks stand on a layer behind it.
 
 import { getAlignment } from "./api.js";
-import { onForget, sentenceOf } from "./shown.js";
+import { onForget, sentenceOf, textOf } from "./shown.js";
 
 const translation = document.getElementById("translation");
 const source = document.getElementById("source");
@@ -86,8 +86,7 @@ async function ask({ source: text, translation: translated, model, sourceWords, 
 function light(sources, targets) {
   if (!sources.length || !targets.length) return;
   for (const word of [...sources, ...targets]) word.classList.add("lit");
-  const text = (words) => words.map((word) => word.textContent).join(" ");
-  note.textContent = `${text(sources)} ↔ ${text(targets)}`;
+  note.textContent = `${textOf(sources)} ↔ ${textOf(targets)}`;
 }
 
 function darken() {

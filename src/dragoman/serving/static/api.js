@@ -13,7 +13,7 @@ export const getSettings = () => ask("/frontend/settings");
 
 // Translate, and hear of each sentence as soon as it is there; the whole comes at the end.
 export async function translate(text, { source, target, numAlternatives, signal, onPiece }) {
-  const fields = { text, source, target, n_best: numAlternatives };
+  const fields = { text, source, target, n_best: numAlternatives, words: true };
   const response = await send("/api/v1/translate/stream", written(fields, signal));
   for await (const line of readLines(response)) {
     if (line.error) throw new Error(line.error);

@@ -30,8 +30,9 @@ export function showTranslation(answer, { text, notes, model }) {
   const [best, ...others] = candidates.map((found) => ({
     text: found.text,
     parts: found.translated_parts,
+    words: found.translated_words,
   }));
-  const passage = { source: text, parts: answer.parts, model };
+  const passage = { source: text, parts: answer.parts, words: answer.words, model };
   showCandidate(best, passage, answer.target_language);
   showAlternatives(best, others, passage);
   translated = text;

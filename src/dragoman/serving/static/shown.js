@@ -31,27 +31,27 @@ export function forgetSource() {
 
 // Take the translation apart; each of its words becomes a button, each of the text a span behind it.
 // From within a <button>, or what else can have the focus, browsers let nobody select text.
-export function show(candidate, { source: text, parts, model }) {
-  const places = locate(text, parts);
-  const targets = locate(candidate.text, candidate.parts);
-  sentences = parts.map((part, place) => ({
-    model,
+export function show(candidate, passage) {
+  sentences = passage.parts.map((part, place) => ({
+    model: passage.model,
     source: part,
     translation: candidate.parts[place],
-    sourceWords: [],
+    sourceCut: passage.words[place], // what its words say
+    cut: candidate.words[place],
+    sourceWords: [], // their elements
     words: [],
   }));
-  if (countWords(text) + countWords(candidate.text) > MOST_WORDS) {
+  if (passage.words.flat().length + candidate.words.flat().length > MOST_WORDS) {
     sentences = [];
     return;
   }
-  if (source.value === text) {
-    marks.replaceChildren(...split(text, parts, places, "sourceWords", () => element("span")));
+  if (source.value === passage.source) {
+    marks.replaceChildren(...split(passage.source, passage, "sourceWords", () => element("span")));
     marks.append("\u200b"); // a last empty line takes its place
     marks.scrollTop = source.scrollTop;
   }
   translation.replaceChildren(
-    ...split(candidate.text, candidate.parts, targets, "words", () => {
+    ...split(candidate.text, candidate, "words", () => {
       const word = element("span");
       word.setAttribute("role", "button");
       word.className = "word";
@@ -63,20 +63,39 @@ export function show(candidate, { source: text, parts, model }) {
 }
 
 // Another translation of one sentence takes the place of that which is shown.
-export function exchange(place, text) {
+export function exchange(place, { translation: text, words }) {
   const { model } = sentences[place];
-  const passage = { source: source.value, parts: sentences.map((each) => each.source), model };
-  const parts = sentences.map((each, i) => (i === place ? text : each.translation));
+  const passage = {
+    source: source.value,
+    parts: sentences.map((each) => each.source),
+    words: sentences.map((each) => each.sourceCut),
+    model,
+  };
   const old = sentences.map((each) => each.translation);
-  const [start] = locate(translation.textContent, old).slice(place);
+  const parts = old.with(place, text);
+  const ofParts = sentences.map((each) => each.cut).with(place, words);
   const whole = translation.textContent;
+  const start = locate(whole, old)[place];
   const exchanged = whole.slice(0, start) + text + whole.slice(start + old[place].length);
   forget();
   translation.textContent = exchanged;
-  show({ text: exchanged, parts }, passage);
+  show({ text: exchanged, parts, words: ofParts }, passage);
 }
 
-const countWords = (text) => text.split(/\s+/).length;
+// What stands before a word of a sentence, and what several words say.
+export function textBefore(word) {
+  const { translation: text, words } = sentenceOf(Number(word.dataset.sentence));
+  const before = words.slice(0, Number(word.dataset.word)).map((each) => each.textContent);
+  const starts = locate(text, [...before, word.textContent]);
+  return text.slice(0, starts.at(-1)).trimEnd();
+}
+
+export function textOf(words) {
+  return words
+    .map((word, i) => (i && word.previousSibling !== words[i - 1] ? " " : "") + word.textContent)
+    .join("");
+}
+
 const element = (name) => document.createElement(name);
 
 function locate(text, parts) {
@@ -89,26 +108,22 @@ function locate(text, parts) {
 }
 
 // Make an element of each word of the parts, and plain text of what is between.
-function split(text, parts, places, name, make) {
+function split(text, { parts, words }, name, make) {
   const nodes = [];
   let end = 0;
-  parts.forEach((part, place) => {
-    const start = places[place];
+  locate(text, parts).forEach((start, place) => {
     if (start < 0) return;
-    nodes.push(text.slice(end, start));
-    for (const word of part.split(/(\s+)/)) {
-      if (!word.trim()) {
-        nodes.push(word);
-        continue;
-      }
+    locate(parts[place], words[place]).forEach((within, i) => {
+      if (within < 0) return;
+      if (start + within > end) nodes.push(text.slice(end, start + within));
       const node = make();
-      node.textContent = word;
+      node.textContent = words[place][i];
       node.dataset.sentence = place;
       node.dataset.word = sentences[place][name].length;
       sentences[place][name].push(node);
       nodes.push(node);
-    }
-    end = start + part.length;
+      end = start + within + words[place][i].length;
+    });
   });
   return [...nodes, text.slice(end)];
 }

@@ -2,7 +2,7 @@
 // on from the one that is chosen.
 
 import { getWays } from "./api.js";
-import { exchange, onForget, sentenceOf } from "./shown.js";
+import { exchange, onForget, sentenceOf, textBefore } from "./shown.js";
 
 const translation = document.getElementById("translation");
 const section = document.getElementById("ways-section");
@@ -25,11 +25,9 @@ function hideWays() {
 async function ask(word) {
   const mine = (asked += 1);
   const place = Number(word.dataset.sentence);
-  const { source, words, model } = sentenceOf(place);
-  const before = words.slice(0, Number(word.dataset.word));
-  const prefix = before.map((each) => each.textContent).join(" ");
+  const { source, model } = sentenceOf(place);
   try {
-    const ways = await getWays(source, { ...model, prefix });
+    const ways = await getWays(source, { ...model, prefix: textBefore(word) });
     if (mine !== asked) return;
     title.textContent = `Instead of “${word.textContent}”`;
     list.lang = translation.lang;
@@ -53,7 +51,7 @@ function choice(way, place) {
   share.textContent = percent(way.confidence);
   button.append(" ", share);
   button.addEventListener("click", () => {
-    exchange(place, way.translation);
+    exchange(place, way);
     translation.focus();
     if (way.faults.length > 0) {
       report(way.faults.map((fault) => `the translation ${fault}`).join("; "));
