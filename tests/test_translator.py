@@ -503,6 +503,52 @@ def test_an_emoji_in_a_beginning_is_not_thrown_away(saved: Path) -> None:
     assert translator.complete("\u2728The cat", "\u2728 Il").text.startswith("\u2728 Il")
 
 
+JAPANESE = ["猫は机の上にいます。", "犬は机の下にいます。", "猫はどこですか。", "犬と猫を見ます。"]
+
+
+@pytest.fixture(scope="module")
+def to_japanese(tmp_path_factory: pytest.TempPathFactory) -> Translator:
+    """Translate to a language without spaces, with a model that has learnt nothing."""
+    pairs = [(english, text) for (english, _), text in zip(SENTENCES, JAPANESE, strict=True)] * 10
+    config = TokenizerConfig(kind="bpe", vocab_size=40, joint=False, byte_fallback=False)
+    pair = train_tokenizers(config, lambda: pairs, tmp_path_factory.mktemp("tokenizers"))
+    path = tmp_path_factory.mktemp("model")
+    torch.manual_seed(5)
+    save_transformer(path, untrained(pair), pair, config, target_language="ja", search=dict(SEARCH))
+    return Translator(path, device="cpu")
+
+
+def test_a_language_without_spaces_has_words_to_judge_and_to_choose(
+    to_japanese: Translator,
+) -> None:
+    words = to_japanese.target_words(JAPANESE[0])
+
+    judged = to_japanese.judge(SENTENCES[0][0], JAPANESE[0])
+    assert [word.text for word in judged] == words
+    assert 1 < len(words) < len(JAPANESE[0])
+    for count in range(len(words)):
+        prefix = "".join(words[:count])
+        ways = to_japanese.ways_to_continue(SENTENCES[0][0], prefix, count=60)
+        assert len(ways) > 5
+        for way in ways:
+            assert way.translation.replace(" ", "").startswith(prefix + way.word.text)
+            assert [word.text for word in way.words] == to_japanese.target_words(way.translation)
+            assert way.words[count] == way.word
+
+
+def test_what_continues_the_word_before_is_no_way_in_a_language_without_spaces(
+    to_japanese: Translator,
+) -> None:
+    words = to_japanese.target_words(JAPANESE[0])
+    place = next(i for i, word in enumerate(words) if len(word) > 1)
+    begun = "".join(words[:place])
+
+    ways = to_japanese.ways_to_continue(SENTENCES[0][0], begun + words[place][0], count=300)
+
+    assert ways
+    assert not any(way.translation.startswith(begun + words[place]) for way in ways)
+
+
 def test_a_sentence_with_tags_has_no_ways_but_says_why(saved: Path) -> None:
     translator = Translator(saved, device="cpu")
 

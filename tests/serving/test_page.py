@@ -13,6 +13,7 @@ from tests.serving.live import Copier, loaded, serving
 
 from dragoman.serving.models import ServedModel
 from dragoman.serving.settings import Settings
+from dragoman.translator import Translator
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
 
@@ -84,6 +85,32 @@ def test_a_word_offers_others_and_the_translation_goes_on_from_the_chosen_one(
     assert expected != before
     expect(page.locator("#translation")).to_have_text(str(expected))
     expect(page.locator("#translation .word")).not_to_have_count(0)
+
+
+def test_a_language_without_spaces_has_words_to_choose_and_to_light_up(
+    page: Page, english_japanese: Path
+) -> None:
+    translator = Translator(english_japanese, device="cpu")
+    with serving([loaded(english_japanese)]) as url:
+        page.goto(url)
+        page.locator("#source").fill("The cat is on the table.")
+        words = page.locator("#translation .word")
+        expect(words).not_to_have_count(0)
+        before = page.locator("#translation").inner_text()
+        assert words.all_inner_texts() == translator.target_words(before)
+
+        second = words.nth(1)
+        second.hover()
+        expect(second).to_have_class(re.compile("lit"))
+        expect(page.locator("#aligned")).to_contain_text(f"↔ {second.inner_text()}")
+        second.click()
+        expect(page.locator("#ways-title")).to_have_text(f"Instead of “{second.inner_text()}”")
+        other = page.locator("#ways button").filter(has_not_text=second.inner_text()).first
+        chosen = other.get_attribute("title")
+        other.click()
+        expect(page.locator("#translation")).to_have_text(str(chosen))
+        assert words.all_inner_texts() == translator.target_words(str(chosen))
+        assert words.first.inner_text() == translator.target_words(before)[0]
 
 
 @pytest.mark.parametrize(

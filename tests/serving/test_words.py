@@ -1,12 +1,13 @@
 """Words and the ways to go on, as the translator gives them."""
 
+import json
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
 import pytest
 import requests
-from tests.serving.live import Copier, serving
+from tests.serving.live import Copier, loaded, serving
 
 from dragoman.serving.models import ServedModel
 from dragoman.serving.questions import MOST_WAITING
@@ -46,6 +47,40 @@ def test_each_word_of_a_translation_is_judged(address: str, english_italian: Pat
     assert [word["confidence"] for word in found] == pytest.approx(
         [word.confidence for word in expected], rel=1e-3
     )
+
+
+def test_a_language_without_spaces_has_the_same_words_everywhere(english_japanese: Path) -> None:
+    translator = Translator(english_japanese, device="cpu")
+    fields = {"text": SENTENCE, "source": "en", "target": "ja"}
+    text = "猫は机の上にいます。"
+
+    with serving([loaded(english_japanese)]) as url:
+
+        def ask(path: str, **more: Any) -> Any:
+            return requests.post(f"{url}/api/v1/{path}", json=fields | more, timeout=30).json()
+
+        judged = ask("words", translation=text)["words"]
+        aligned = ask("alignment", translation=text)
+        ways = ask("ways", prefix="猫", count=16)["ways"]
+        (whole,) = ask("translate", words=True, n_best=2)["translations"]
+        (plain,) = ask("translate")["translations"]
+        streamed = requests.post(
+            f"{url}/api/v1/translate/stream", json=fields | {"words": True}, timeout=30
+        )
+
+    expected = translator.target_words(text)
+    assert len(expected) > 3
+    assert [word["text"] for word in judged] == aligned["target_words"] == expected
+    assert {j for _, j in aligned["links"]} == set(range(len(expected)))
+    assert ways
+    for way in ways:
+        assert way["words"][:2] == ["猫", way["word"]]
+    assert whole["words"] == [SENTENCE.split()]
+    for each in whole["alternatives"]:
+        assert each["translated_words"] == [translator.target_words(each["text"])]
+    assert (plain["words"], plain["translated_words"]) == (None, None)
+    last = json.loads(streamed.text.splitlines()[-1])["translation"]
+    assert last["translated_words"] == whole["translated_words"]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 import sentencepiece
 
+from dragoman.alignment.words import words_of_tokens
 from dragoman.tokenizers.marian import MarianTokenizer
+from dragoman.tokenizers.normalisation import normalise
 from dragoman.tokenizers.tokenizer import SpecialIds, TokenizerError
 
 ENGLISH = [
@@ -131,6 +133,23 @@ def test_pieces_of_the_other_language_can_be_decoded(
     assert target.decode(source.encode("Where is the station, please?")) == (
         "Where is the station, please?"
     )
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_tokens_stand_where_the_text_has_them_however_sentencepiece_writes_it(
+    files: Path, text: str
+) -> None:
+    plain, prefixed = side(files, "source"), side(files, "source", ">>ita<<")
+    normal = normalise(text)
+
+    offsets = plain.offsets(text)
+
+    assert len(offsets) == len(plain.encode(text))
+    assert "".join(normal[start:end] for start, end in offsets) == normal
+    assert prefixed.offsets(text) == ([(0, 0), *offsets] if text else [])
+    words = words_of_tokens(text, plain)
+    assert words_of_tokens(text, prefixed) == ([-1, *words] if text else [])
+    assert sorted(set(words)) == list(range(len(text.split())))
 
 
 def test_a_piece_that_the_vocabulary_lacks_is_unknown(source: MarianTokenizer, files: Path) -> None:

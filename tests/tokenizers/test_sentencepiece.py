@@ -42,6 +42,31 @@ def test_bpe_and_unigram_both_give_the_text_back(
     assert subwords.decode(subwords.encode(text)) == normalise(text)
 
 
+@given(text=st.text(st.characters()))
+@example(text="猫 🐈 e\u0301 ▁ \uffff x")
+def test_tokens_stand_one_behind_the_other_and_cover_the_text(
+    unigram_pair: TokenizerPair, text: str
+) -> None:
+    tokenizer, normal = unigram_pair.source, normalise(text)
+
+    offsets = tokenizer.offsets(text)
+
+    assert len(offsets) == len(tokenizer.encode(text))
+    assert "".join(normal[start:end] for start, end in offsets) == normal
+    assert offsets == sorted(offsets)
+
+
+@pytest.mark.parametrize("text", [LONG, "  the\tcitta\u0300  "])
+def test_a_token_stands_where_its_piece_does(subwords: SentencePieceTokenizer, text: str) -> None:
+    pieces = subwords.pieces(subwords.encode(text))
+
+    found = [normalise(text)[start:end] for start, end in subwords.offsets(text)]
+
+    for piece, covered in zip(pieces, found, strict=True):
+        if not piece.startswith("<0x"):
+            assert covered.strip() == piece.strip("▁")
+
+
 def test_composed_and_decomposed_letters_have_the_same_ids(
     subwords: SentencePieceTokenizer,
 ) -> None:

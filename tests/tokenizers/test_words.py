@@ -26,6 +26,16 @@ def test_lower_casing_is_part_of_the_tokenizer() -> None:
     assert WordTokenizer(WORDS, lowercase=True).encode("THE Cat") == [4, 5]
 
 
+@pytest.mark.parametrize("lowercase", [False, True])
+def test_each_word_is_found_where_it_stands(lowercase: bool) -> None:
+    tokenizer = WordTokenizer(WORDS, lowercase=lowercase)
+
+    offsets = tokenizer.offsets("  The\tcat's   cafe\u0301!")
+
+    found = ["The cat's café!"[start:end] for start, end in offsets]
+    assert found == ["The", "cat", "'", "s", "café", "!"]
+
+
 @pytest.mark.parametrize("text", ["</s>", "<pad>", "<s>"])
 def test_special_pieces_in_a_text_are_only_text(text: str) -> None:
     ids = WordTokenizer(["<", ">", "/", "s", "pad"]).encode(text)

@@ -1,0 +1,76 @@
+"""Words are cut at white space and, where a script has none, where tokens begin."""
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from dragoman.tokenizers.config import TokenizerConfig
+from dragoman.tokenizers.normalisation import normalise
+from dragoman.tokenizers.pair import TokenizerPair
+from dragoman.tokenizers.training import train_tokenizers
+from dragoman.words import cut_words, may_begin_word, word_spans
+
+JAPANESE = ["猫は机の上にいます。", "犬は机の下にいます。", "猫はどこですか。", "犬と猫を見ます。"]
+THAI = ["แมวอยู่บนโต๊ะ", "สุนัขอยู่ใต้โต๊ะ", "แมวอยู่ที่ไหน", "ฉันเห็นสุนัขและแมว"]
+
+
+@pytest.fixture(scope="module")
+def tokenizers(tmp_path_factory: pytest.TempPathFactory) -> TokenizerPair:
+    pairs = list(zip(JAPANESE, THAI, strict=True)) * 10
+    config = TokenizerConfig(kind="bpe", vocab_size=310, joint=False)
+    return train_tokenizers(config, lambda: pairs, tmp_path_factory.mktemp("tokenizers"))
+
+
+@pytest.mark.parametrize("text", JAPANESE)
+def test_a_japanese_word_is_a_piece_of_the_vocabulary(text: str, tokenizers: TokenizerPair) -> None:
+    tokenizer = tokenizers.source
+    pieces = [piece.strip("▁") for piece in tokenizer.pieces(tokenizer.encode(text))]
+
+    assert cut_words(text, tokenizer) == [piece for piece in pieces if piece]
+    assert max(map(len, pieces)) > 1  # or each character would do
+
+
+@pytest.mark.parametrize("text", THAI)
+def test_no_thai_word_begins_with_a_mark_on_the_letter_before(
+    text: str, tokenizers: TokenizerPair
+) -> None:
+    words = cut_words(text, tokenizers.target)
+
+    assert "".join(words) == text
+    assert len(words) > 1
+    assert not any(word[0] in "ัิีึืุู่้๊๋์ํ" for word in words)
+
+
+def test_words_of_other_scripts_are_not_cut_there(tokenizers: TokenizerPair) -> None:
+    tokenizer = tokenizers.source
+
+    assert cut_words(" Where's  Python?\n", tokenizer) == ["Where's", "Python?"]
+    words = cut_words("猫はPython 3.11を 見ます", tokenizer)
+    assert "Python" in words
+    assert "3.11" in words
+    assert "".join(words) == "猫はPython3.11を見ます"
+
+
+def test_what_is_cut_is_in_normal_form_and_what_is_not_stays(tokenizers: TokenizerPair) -> None:
+    words = cut_words("caffe\u0300 か\u3099", tokenizers.source)
+
+    assert words == ["caffe\u0300", "が"]
+
+
+@given(text=st.text(st.sampled_from("aé.猫はが犬ー。「」กี่ \u3000\u3099🐈")))
+@example(text="がか\u3099")
+def test_nothing_is_lost_between_words(tokenizers: TokenizerPair, text: str) -> None:
+    words = cut_words(text, tokenizers.source)
+
+    assert normalise("".join(words)) == normalise("".join(text.split()))
+    assert not any(word.isspace() or not word for word in words)
+
+
+def test_a_word_begins_where_a_token_begins_beside_a_script_without_spaces() -> None:
+    text = "猫。」Neko 3号"
+
+    cut = [text[start:end] for start, end in word_spans(text, range(len(text)))]
+
+    assert cut == ["猫", "。」Neko", "3", "号"]
+    assert [place for place in range(-1, len(text) + 2) if may_begin_word(text, place)] == [1, 9]
+    assert word_spans("", [0]) == word_spans(" ", [0]) == []
