@@ -99,18 +99,18 @@ def test_a_language_without_spaces_has_words_to_choose_and_to_light_up(
         before = page.locator("#translation").inner_text()
         assert words.all_inner_texts() == translator.target_words(before)
 
-        second = words.nth(1)
-        second.hover()
-        expect(second).to_have_class(re.compile("lit"))
-        expect(page.locator("#aligned")).to_contain_text(f"↔ {second.inner_text()}")
-        second.click()
-        expect(page.locator("#ways-title")).to_have_text(f"Instead of “{second.inner_text()}”")
-        other = page.locator("#ways button").filter(has_not_text=second.inner_text()).first
+        third = words.nth(2)
+        third.hover()
+        expect(third).to_have_class(re.compile("lit"))
+        expect(page.locator("#aligned")).to_contain_text(f"↔ {third.inner_text()}")
+        third.click()
+        expect(page.locator("#ways-title")).to_have_text(f"Instead of “{third.inner_text()}”")
+        other = page.locator("#ways button").filter(has_not_text=third.inner_text()).first
         chosen = other.get_attribute("title")
         other.click()
         expect(page.locator("#translation")).to_have_text(str(chosen))
         assert words.all_inner_texts() == translator.target_words(str(chosen))
-        assert words.first.inner_text() == translator.target_words(before)[0]
+        assert str(chosen).startswith("".join(translator.target_words(before)[:2]))
 
 
 @pytest.mark.parametrize(
