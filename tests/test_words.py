@@ -41,6 +41,20 @@ def test_no_thai_word_begins_with_a_mark_on_the_letter_before(
     assert not any(word[0] in "ัิีึืุู่้๊๋์ํ" for word in words)
 
 
+@pytest.mark.parametrize(
+    ("text", "cut"),
+    [
+        ("แมวไทย", ["แม", "ว", "ไท", "ย"]),
+        ("ໃຈໄທ", ["ໃຈ", "ໄທ"]),
+        ("ខ្មែរ", ["ខ្មែ", "រ"]),
+        ("ဗုဒ္ဓ", ["ဗု", "ဒ္ဓ"]),
+        ("日本語が", ["日", "本", "語", "が"]),
+    ],
+)
+def test_no_word_begins_within_what_is_written_as_one(text: str, cut: list[str]) -> None:
+    assert [text[start:end] for start, end in word_spans(text, range(len(text)))] == cut
+
+
 def test_words_of_other_scripts_are_not_cut_there(tokenizers: TokenizerPair) -> None:
     tokenizer = tokenizers.source
 

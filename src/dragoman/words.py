@@ -8,6 +8,10 @@ from dragoman.languages.scripts import WITHOUT_SPACES
 from dragoman.tokenizers.normalisation import normalise
 from dragoman.tokenizers.tokenizer import Tokenizer
 
+_JOINED_TO_NEXT = "\u0e40\u0e41\u0e42\u0e43\u0e44\u0ec0\u0ec1\u0ec2\u0ec3\u0ec4\u17d2\u1039"
+"""Vowels of Thai and Lao that are written before their consonant, and what puts the next consonant
+of Khmer and Burmese below the one before it."""
+
 
 def cut_words(text: str, tokenizer: Tokenizer) -> list[str]:
     """Cut a text into words: at white space and, where a script has none, where tokens begin.
@@ -53,9 +57,7 @@ def may_begin_word(text: str, place: int) -> bool:
     >>> may_begin_word("猫は", 1), may_begin_word("cats", 3), may_begin_word("น้ำ", 1)
     (True, False, False)
     """
-    around = text[place - 1 : place + 1]
-    return (
-        0 < place < len(text)
-        and WITHOUT_SPACES.search(around) is not None
-        and not unicodedata.category(text[place]).startswith("M")
-    )
+    if not 0 < place < len(text) or not WITHOUT_SPACES.search(text[place - 1 : place + 1]):
+        return False
+    is_mark = unicodedata.category(text[place]).startswith("M")
+    return not (is_mark or text[place - 1] in _JOINED_TO_NEXT)
