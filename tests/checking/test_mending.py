@@ -60,6 +60,14 @@ def test_a_slip_is_told_with_its_line_and_the_part_is_examined(
     assert report.num_mistakes == len(stops(report))
 
 
+def test_a_slip_in_the_decorator_of_a_function_is_told_with_the_line_of_the_decorator() -> None:
+    slip = "import torch\n\n\n@torch.no_grda()\ndef translate(model):\n    return model\n"
+
+    told = stops(examined(slip))
+
+    assert told == ["line 4: there is no `torch.no_grda`; read as `no_grad`"]
+
+
 def test_a_mistake_behind_several_slips_is_found() -> None:
     source = ASSEMBLED.replace("return self.w_o(", "return self.wo(")
     source = source.replace("import math\n", "").replace("self.w_k(k)", "self.w_q(k)")

@@ -38,7 +38,7 @@ class Statement:
 
     def holds(self, file: str, line: int) -> bool:
         """Tell whether a line of a file belongs to the statement."""
-        decorators = self.tree.decorator_list if isinstance(self.tree, ast.ClassDef) else []
+        decorators = getattr(self.tree, "decorator_list", ())  # of a class or a function
         first = min([self.tree.lineno, *(decorator.lineno for decorator in decorators)])
         return file == self.file and first <= line <= (self.tree.end_lineno or line)
 
