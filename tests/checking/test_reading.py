@@ -34,6 +34,17 @@ def test_a_mask_that_is_computed_and_dropped_is_told_as_it_is_written() -> None:
     ]
 
 
+def test_a_dropped_result_is_told_as_it_is_written_where_tabs_and_spaces_are_mixed() -> None:
+    mixed = "def f(x):\n    if True:\n        y = 1\n\tx.transpose(0, 1)\n    return x\n"
+
+    assert told(mixed) == [
+        (
+            "result-dropped",
+            "line 4: `x.transpose(0, 1)` stands alone, and no name gets its result",
+        )
+    ]
+
+
 def test_a_buffer_whose_gradient_is_turned_off_is_told() -> None:
     source = assembled(TABLE, f"({TABLE}).requires_grad_(False)")
 

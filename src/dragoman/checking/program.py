@@ -10,7 +10,7 @@ import re
 import sys
 import traceback
 from collections.abc import Sequence
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, is_dataclass, replace
 from functools import cached_property
 from types import FrameType, ModuleType
 from typing import Any
@@ -70,9 +70,10 @@ class Program:
         self._flags = 0  # of the compiler, as set by `from __future__ import annotations`
         for index, cell in enumerate(cells):
             file = _FILE.format(index)
-            lines = cell.source.splitlines(keepends=True)
-            linecache.cache[file] = (len(cell.source), None, lines, file)  # torch.jit reads them
-            self.statements.extend(Statement(cell, tree, file) for tree in self._parse(cell))
+            read, trees = self._parse(cell)
+            lines = read.source.splitlines(keepends=True)
+            linecache.cache[file] = (len(read.source), None, lines, file)  # torch.jit reads them
+            self.statements.extend(Statement(read, tree, file) for tree in trees)
 
     @property
     def names(self) -> dict[str, Any]:
@@ -163,12 +164,16 @@ class Program:
         found = self.line_of(error)
         return f"{found[0].place(found[1])}: " if found else ""
 
-    def _parse(self, cell: Cell) -> list[ast.stmt]:
-        """Parse a cell; a line that is not Python is reported, and fixed or left out."""
+    def _parse(self, cell: Cell) -> tuple[Cell, list[ast.stmt]]:
+        """Parse a cell, and return it as it was read.
+
+        A line that is not Python is reported, and fixed or left out.
+        """
         lines = cell.source.split("\n")
         for _ in range(MOST_SYNTAX_ERRORS):
+            source = "\n".join(lines)
             try:
-                return ast.parse("\n".join(lines)).body
+                return replace(cell, source=source), ast.parse(source).body
             except (SyntaxError, ValueError) as error:
                 at = min(getattr(error, "lineno", 1) or 1, len(lines))
                 failure = Failure(cell.place(at), f"is not Python ({_message(error)})", True)
@@ -177,7 +182,7 @@ class Program:
                     lines = _put_right(lines, at, error) or _left_out(lines, at, error)
                 else:
                     lines = _left_out(lines, at, error)
-        return []
+        return cell, []
 
 
 def _put_right(lines: list[str], at: int, error: SyntaxError | ValueError) -> list[str] | None:
