@@ -1,7 +1,6 @@
 """Whether a text is in the language that it should be in, and its pairs the right way round."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -110,12 +109,10 @@ class SwappedPairs:
         self._are_known = all(base_language(code) in LISTED_LANGUAGES for code in languages)
         self._pairs = Reservoir[tuple[str, str]](MOST_PAIRS)
 
-    def watch(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
-        """Sample from the pairs that pass."""
-        for pair in pairs:
-            if _is_long(pair):
-                self._pairs.add((pair.source, pair.target))
-            yield pair
+    def add(self, pair: Pair) -> None:
+        """Add a pair; what is judged is a sample of those that are long enough."""
+        if _is_long(pair):
+            self._pairs.add((pair.source, pair.target))
 
     def share(self) -> float:
         """Estimate what share of the pairs is the wrong way round, from 0 to 1.

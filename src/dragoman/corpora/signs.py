@@ -30,7 +30,9 @@ class Signs:
 
     def watch(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
         """Look at the pairs that pass."""
-        for pair in self._swapped.watch(self._spreadsheet.watch(pairs)):
+        for pair in pairs:
+            self._spreadsheet.add(pair)
+            self._swapped.add(pair)
             self._source.add(pair.source)
             self._target.add(pair.target)
             yield pair

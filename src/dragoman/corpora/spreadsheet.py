@@ -1,7 +1,6 @@
 """Signs that a file comes from a spreadsheet: quoted cells and column headings."""
 
 import re
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from dragoman.corpora.config import CorpusConfig
@@ -79,14 +78,12 @@ class SpreadsheetSigns:
         self._quotes = _Quotes(), _Quotes()
         self._heading: Pair | None = None
 
-    def watch(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
-        """Count the signs in the pairs that pass."""
-        for pair in pairs:
-            if is_heading(pair, self._languages):
-                self._heading = pair
-            for quotes, text in zip(self._quotes, pair[:2], strict=True):
-                quotes.add(text)
-            yield pair
+    def add(self, pair: Pair) -> None:
+        """Count the signs in one more pair."""
+        if is_heading(pair, self._languages):
+            self._heading = pair
+        for quotes, text in zip(self._quotes, pair[:2], strict=True):
+            quotes.add(text)
 
     def warnings(self) -> list[str]:
         """Say what signs there were, in one sentence each."""
