@@ -6,15 +6,15 @@ import pytest
 
 from dragoman.corpora.config import OverlapPolicy
 from dragoman.corpora.overlap import (
-    EvaluationSentences,
     OverlapError,
     OverlapReport,
     canonical,
+    canonical_sources,
     check,
 )
 from dragoman.corpora.parallel_text import Pair
 
-EVALUATION = EvaluationSentences([Pair("The cat sleeps.", "Il gatto dorme.", 1), Pair("…", "!", 2)])
+EVALUATION = canonical_sources([Pair("The cat sleeps.", "Il gatto dorme.", 1), Pair("…", "!", 2)])
 
 CLEAN = Pair("The dog sleeps.", "Il cane dorme.", 1)
 SAME_PAIR = Pair("the cat  sleeps", "Il gatto dorme", 2)
@@ -77,7 +77,9 @@ def test_training_pairs_are_checked_as_they_are_read() -> None:
 
 
 def test_punctuation_alone_is_no_sentence() -> None:
-    assert not EVALUATION.contains(Pair("?!", "...", 1))
+    pairs = [Pair("?!", "...", 1)]
+
+    assert list(check(pairs, EVALUATION, "refuse", OverlapReport("train"))) == pairs
 
 
 @pytest.mark.parametrize(

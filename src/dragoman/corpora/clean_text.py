@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dragoman.corpora.cleaning import CleaningReport, clean
 from dragoman.corpora.config import CleaningConfig, CorporaConfig, CorpusConfig
-from dragoman.corpora.overlap import EvaluationSentences, OverlapReport, check
+from dragoman.corpora.overlap import OverlapReport, canonical_sources, check
 from dragoman.corpora.parallel_text import Pair, read_pairs
 from dragoman.corpora.prepared_text import CorpusSummary
 from dragoman.corpora.seen import SeenPairs
@@ -94,7 +94,10 @@ def clean_corpora(
     Raises:
         CorpusError: a corpus cannot be read, or overlaps with the evaluation text.
     """
-    evaluation = _evaluation_sentences(corpora, languages)
+    judged = (*corpora.validation, *corpora.test)
+    evaluation = canonical_sources(
+        pair for corpus in judged for pair in read_pairs(corpus, languages=languages)
+    )
     seen = SeenPairs()
     casing = _Casing(languages, needed=any(corpus.truecase for corpus in corpora.train))
     for corpus in corpora.train:
@@ -109,17 +112,6 @@ def clean_corpora(
             overlap=overlap,
             signs=signs,
         )
-
-
-def _evaluation_sentences(
-    corpora: CorporaConfig, languages: tuple[str, str]
-) -> EvaluationSentences:
-    """Read the sentences that must not leak into the training text."""
-    return EvaluationSentences(
-        pair
-        for corpus in (*corpora.validation, *corpora.test)
-        for pair in read_pairs(corpus, languages=languages)
-    )
 
 
 class _Casing:

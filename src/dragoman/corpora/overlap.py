@@ -1,7 +1,7 @@
 """Keep the sentences that a model is judged by out of the text that it learns from."""
 
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
 
 from dragoman.corpora.config import OverlapPolicy
@@ -30,30 +30,21 @@ class OverlapReport:
     """The first few lines counted in `sources`."""
 
 
-class EvaluationSentences:
-    """The sentences of the validation and test sets, kept in memory.
+def canonical_sources(pairs: Iterable[Pair]) -> set[str]:
+    """Collect the sources of validation and test sets, as `canonical` writes them.
 
-    Two sentences are the same if they differ only in case, white space, compatibility forms
-    (NFKC) or the punctuation around them.
-
-    A training pair is a leak when its source is an evaluation source. That is what inflates a
-    score: the model is asked a question whose answer it was shown, whether the translation in
-    the training text is word for word the reference or another one. A shared target alone is no
-    leak: the question was never shown, and short targets such as "Thank you." answer many sources.
+    A training pair that has one of them is a leak. That is what inflates a score: the model is
+    asked a question whose answer it was shown, whether the translation in the training text is word
+    for word the reference or another one. A shared target alone is no leak: the question was never
+    shown, and short targets such as "Thank you." answer many sources.
     """
-
-    def __init__(self, pairs: Iterable[Pair]) -> None:
-        self._sources = {canonical(pair.source) for pair in pairs}
-        self._sources.discard("")  # punctuation alone is not a sentence, and not a leak
-
-    def contains(self, pair: Pair) -> bool:
-        """Say whether a training pair is a leak."""
-        return bool(self._sources) and canonical(pair.source) in self._sources
+    sources = {canonical(pair.source) for pair in pairs}
+    return sources - {""}  # punctuation alone is not a sentence, and not a leak
 
 
 def check(
     pairs: Iterable[Pair],
-    evaluation: EvaluationSentences,
+    evaluation: Set[str],
     policy: OverlapPolicy,
     report: OverlapReport,
 ) -> Iterator[Pair]:
@@ -61,7 +52,7 @@ def check(
 
     Args:
         pairs: Training pairs.
-        evaluation: What the model is judged by.
+        evaluation: The sources that the model is judged by, from `canonical_sources`.
         policy: "allow" yields the leaks too, "drop" leaves them out, and "refuse" reads to the
             end and then raises, so that the message can say how many there are.
         report: Filled in as pairs are read.
@@ -70,7 +61,7 @@ def check(
         OverlapError: there are leaks and the policy refuses them.
     """
     for pair in pairs:
-        if evaluation.contains(pair):
+        if evaluation and canonical(pair.source) in evaluation:
             report.sources += 1
             if len(report.lines) < MAX_EXAMPLES:
                 report.lines.append(pair.line)
@@ -94,7 +85,10 @@ def _refusal(report: OverlapReport) -> str:
 
 
 def canonical(text: str) -> str:
-    """Reduce a sentence to what makes it the same sentence."""
+    """Reduce a sentence to what makes it the same sentence.
+
+    Case, white space, compatibility forms (NFKC) and the punctuation around it make no difference.
+    """
     words = unicodedata.normalize("NFKC", text).casefold().split()
     text = " ".join(words)
     start, end = 0, len(text)
