@@ -35,10 +35,9 @@ Fault = Callable[[Pair], bool]
 
 @dataclass
 class CleaningReport:
-    """What cleaning did: `read` is always `kept` plus the sum of `dropped`."""
+    """What cleaning did: the pairs that it read and did not drop are those that it has kept."""
 
     read: int = 0
-    kept: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
     """How many pairs were left out for each reason; a pair counts for its first reason only."""
 
@@ -77,7 +76,6 @@ def clean(
         if config.drop_duplicates:
             good = list(_without_duplicates(good, seen, report))
         report.read += len(block)
-        report.kept += len(good)
         yield from good
 
 
