@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cache
 
-from dragoman.corpora.primer.tables import EMPTY, read_table
+from dragoman.corpora.primer.tables import read_table
 
 Persons = tuple[str, ...]
 """Six forms: io, tu, lui or lei, noi, voi, loro."""
@@ -48,11 +48,10 @@ def conjugate(infinitive: str) -> Conjugation:
         imperfect=_forms(irregular, "imperfect")
         or tuple(stem + theme + form for form in _IMPERFECT),
         future=tuple(
-            (_cell(irregular, "future_stem") or _future_stem(stem, ending)) + form
-            for form in _FUTURE
+            (irregular.get("future_stem") or _future_stem(stem, ending)) + form for form in _FUTURE
         ),
-        participle=_cell(irregular, "participle") or stem + _PARTICIPLE[ending],
-        gerund=_cell(irregular, "gerund") or stem + ("ando" if ending == "are" else "endo"),
+        participle=irregular.get("participle") or stem + _PARTICIPLE[ending],
+        gerund=irregular.get("gerund") or stem + ("ando" if ending == "are" else "endo"),
         imperative=present[2] if ending == "are" else present[1],
     )
 
@@ -94,10 +93,5 @@ def _irregular_verbs() -> dict[str, dict[str, str]]:
     return {row["italian"]: row for row in read_table("irregular_verbs.tsv")}
 
 
-def _cell(row: dict[str, str], column: str) -> str:
-    value = row.get(column, EMPTY)
-    return "" if value == EMPTY else value
-
-
 def _forms(row: dict[str, str], column: str) -> Persons:
-    return tuple(_cell(row, column).split())
+    return tuple(row.get(column, "").split())

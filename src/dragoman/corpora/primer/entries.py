@@ -86,8 +86,9 @@ class Verb:
     objects: tuple[Noun, ...]
     human_object: bool
     places: tuple[Place, ...]
-    frame: Literal["-", "to", "manner", "recipient", "known", "at"]
-    """What else the verb asks for: *at* is a place; *known* objects are pointed at: *hate this*."""
+    frame: Literal["", "to", "manner", "recipient", "known", "at"]
+    """What else the verb asks for, or nothing: *at* is a place; *known* objects are pointed at:
+    *hate this*."""
     singular_object: bool
     """Whether the object is one thing: *play the violin*."""
     pastime: bool

@@ -158,6 +158,6 @@ def _relative_verbs() -> tuple[tuple[Verb, tuple[Noun, ...]], ...]:
             and attributive(noun.key)
             and "human" not in noun.groups
         )
-        if plain and things and verb.frame == "-":
+        if plain and things and not verb.frame:
             found.append((verb, things))
     return tuple(found)

@@ -9,7 +9,7 @@ from dragoman.corpora.primer.conjugation import conjugate, reflexive_base
 from dragoman.corpora.primer.english import EnglishVerb
 from dragoman.corpora.primer.entries import Adjective, Noun, Place, Verb
 from dragoman.corpora.primer.italian import Gender
-from dragoman.corpora.primer.tables import EMPTY, LexiconError, names_in, read_table
+from dragoman.corpora.primer.tables import LexiconError, names_in, read_table
 
 Row = dict[str, str]
 
@@ -69,19 +69,19 @@ def _noun(row: Row, classes: dict[str, Row]) -> Noun:
     if row["class"] not in classes:
         raise LexiconError(f"nouns.tsv: {row['english']!r} has an unknown class {row['class']!r}")
     about = classes[row["class"]]
-    english = (_text(row["english"]), _text(row["english_plural"]))
+    english = (row["english"], row["english_plural"])
     gender = row["gender"]
     return Noun(
         key=english[0] or english[1],
         english=english,
-        italian=(_text(row["italian"]), _text(row["italian_plural"])),
+        italian=(row["italian"], row["italian_plural"]),
         gender=cast(Gender, gender[0]),
         plural_gender=cast(Gender, gender[-1]),
         number=cast(Literal["count"], row["number"]),
         noun_class=row["class"],
         groups=frozenset((row["class"], *names_in(about["groups"]))),
         ownable=about["ownable"] == "yes",
-        feminine=_text(row["feminine"]),
+        feminine=row["feminine"],
     )
 
 
@@ -90,8 +90,8 @@ def _adjective(row: Row, nouns: tuple[Noun, ...]) -> Adjective:
     return Adjective(
         key=f"{row['english']}={row['italian']}",
         english=row["english"],
-        comparative=_text(row["comparative"]),
-        superlative=_text(row["superlative"]),
+        comparative=row["comparative"],
+        superlative=row["superlative"],
         italian=row["italian"],
         forms=(
             row["italian"],
@@ -110,8 +110,9 @@ def _verb(row: Row, nouns: tuple[Noun, ...], places: dict[str, tuple[Place, ...]
     infinitive, _, complement = row["italian"].partition(" ")
     reflexive = infinitive.endswith("si")
     subjects, objects = names_in(row["subjects"]), names_in(row["objects"])
+    preposition = row["italian_preposition"] or "-"  # splits depend on the key
     return Verb(
-        key=f"{row['english']}={row['italian']}+{row['italian_preposition']}",
+        key=f"{row['english']}={row['italian']}+{preposition}",
         english=EnglishVerb(
             infinitive=row["english"],
             third_singular=row["third_singular"],
@@ -119,12 +120,12 @@ def _verb(row: Row, nouns: tuple[Noun, ...], places: dict[str, tuple[Place, ...]
             participle=row["participle"],
             gerund=row["gerund"],
         ),
-        english_preposition=_text(row["english_preposition"]),
+        english_preposition=row["english_preposition"],
         infinitive=row["italian"],
         conjugation=conjugate(reflexive_base(infinitive) if reflexive else infinitive),
         complement=complement,
         reflexive=reflexive,
-        italian_preposition=_text(row["italian_preposition"]),
+        italian_preposition=row["italian_preposition"],
         auxiliary=cast(Literal["avere"], row["auxiliary"]),
         aspect=cast(Literal["action"], row["aspect"]),
         subjects=_select(nouns, subjects, row["english"]),
@@ -132,7 +133,7 @@ def _verb(row: Row, nouns: tuple[Noun, ...], places: dict[str, tuple[Place, ...]
         objects=_select(nouns, objects, row["english"]),
         human_object="human" in objects,
         places=tuple(place for name in names_in(row["places"]) for place in places[name]),
-        frame=cast(Literal["-"], row["frame"]),
+        frame=cast(Literal["to"], row["frame"]),
         singular_object=row["object_number"] == "singular",
         pastime=row["pastime"] == "yes",
     )
@@ -143,8 +144,8 @@ def _place(row: Row, nouns: tuple[Noun, ...]) -> Place:
         key=row["place"],
         english_at=row["english_at"],
         italian_at=row["italian_at"],
-        english_to=_text(row["english_to"]),
-        italian_to=_text(row["italian_to"]),
+        english_to=row["english_to"],
+        italian_to=row["italian_to"],
         residents=_select(nouns, names_in(row["residents"]), row["place"]),
     )
 
@@ -171,7 +172,3 @@ def _select(nouns: tuple[Noun, ...], selectors: Iterable[str], user: str) -> tup
 @cache
 def _selectors(nouns: tuple[Noun, ...]) -> frozenset[str]:
     return frozenset(name for noun in nouns for name in (noun.key, *noun.groups))
-
-
-def _text(cell: str) -> str:
-    return "" if cell == EMPTY else cell

@@ -138,9 +138,6 @@ def _action_verbs() -> tuple[Verb, ...]:
 def _orders() -> tuple[Verb, ...]:
     return lexicon().verbs_with(
         lambda verb: (
-            verb.aspect == "action"
-            and verb.human_subject
-            and bool(verb.objects)
-            and verb.frame == "-"
+            verb.aspect == "action" and verb.human_subject and bool(verb.objects) and not verb.frame
         )
     )

@@ -8,7 +8,7 @@ from dragoman.corpora.primer.derivation import Derivation, Token, Tokens
 from dragoman.corpora.primer.entries import Adjective, Noun
 from dragoman.corpora.primer.italian import Gender
 from dragoman.corpora.primer.lexicon import lexicon
-from dragoman.corpora.primer.tables import EMPTY, read_table
+from dragoman.corpora.primer.tables import read_table
 
 
 class NounPhrase(NamedTuple):
@@ -85,7 +85,7 @@ def determiners() -> dict[str, Determiner]:
     }
     for row in read_table("numbers.tsv"):
         word = row["italian"]
-        forms = (EMPTY, EMPTY, word, word)
+        forms = ("", "", word, word)
         rows[row["english"]] = Determiner(row["english"], "plural", forms, "number")
     return rows
 

@@ -134,10 +134,7 @@ def _intransitive_verbs() -> tuple[Verb, ...]:
 def _transitive_actions() -> tuple[Verb, ...]:
     return lexicon().verbs_with(
         lambda verb: (
-            bool(verb.objects)
-            and verb.aspect != "state"
-            and verb.human_subject
-            and verb.frame == "-"
+            bool(verb.objects) and verb.aspect != "state" and verb.human_subject and not verb.frame
         )
     )
 
@@ -150,7 +147,7 @@ def verbs_with_things() -> tuple[Verb, ...]:
             any(not noun.groups & _NO_ANSWER_TO_WHAT for noun in verb.objects)
             and not verb.human_object
             and not verb.italian_preposition
-            and verb.frame == "-"
+            and not verb.frame
         )
     )
 

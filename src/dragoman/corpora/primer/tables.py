@@ -6,7 +6,7 @@ from importlib.resources import files
 
 from dragoman.errors import DragomanError
 
-EMPTY = "-"
+_EMPTY = "-"
 
 
 class LexiconError(DragomanError):
@@ -25,7 +25,7 @@ def read_table(name: str) -> tuple[dict[str, str], ...]:
 
 
 def parse_table(name: str, text: str) -> Iterator[dict[str, str]]:
-    """Parse a table. Line one is ``# column<TAB>column``, a cell without a value is ``-``.
+    """Parse a table. Line one is ``# column<TAB>column``; ``-`` is read as an empty text.
 
     Raises:
         LexiconError: a row has too few or too many columns, or an empty one.
@@ -39,9 +39,10 @@ def parse_table(name: str, text: str) -> Iterator[dict[str, str]]:
                 f"{name}, line {number}: expected {len(columns)} filled columns "
                 f"({', '.join(columns)}), got {line!r}"
             )
-        yield dict(zip(columns, cells, strict=True))
+        values = ("" if cell == _EMPTY else cell for cell in cells)
+        yield dict(zip(columns, values, strict=True))
 
 
 def names_in(cell: str) -> tuple[str, ...]:
     """Split a cell that lists names, separated by commas."""
-    return () if cell == EMPTY else tuple(cell.split(","))
+    return tuple(cell.split(",")) if cell else ()
