@@ -93,7 +93,7 @@ def infinitive_of(verb: Verb, person: int) -> str:
 
 
 def _complement(derivation: Derivation, verb: Verb, mood: Mood) -> Complement:
-    complement = object_complement(derivation, verb, mood) if verb.objects else Complement()
+    complement = object_complement(derivation, verb, mood)
     if verb.places and (not verb.objects or derivation.chance(0.15)):
         complement = with_phrases(complement, place_of(derivation, verb))
     return complement

@@ -226,7 +226,9 @@ def indefinite_phrase(
 
 
 def object_complement(derivation: Derivation, verb: Verb, mood: Mood) -> Complement:
-    """Draw the object of a verb: a noun phrase, or a name where people can be objects."""
+    """Draw the object of a verb, if it takes one: a noun phrase, or a name for a person."""
+    if not verb.objects:
+        return Complement()
     if verb.human_object and derivation.chance(0.25):
         phrase = person_name(derivation)
     else:

@@ -17,6 +17,7 @@ from dragoman.corpora.primer.participants import (
     asked_subject,
     object_complement,
     pronoun_subject,
+    with_phrases,
 )
 from dragoman.corpora.primer.statements import draw_tense
 
@@ -53,12 +54,9 @@ def why(derivation: Derivation) -> Sentence:
     """Derive pairs like *Why is Anna crying?*, *Perché Anna sta piangendo?*."""
     verb = derivation.choose(_transitive_actions() + _intransitive_verbs())
     subject = asked_subject(derivation, verb)
-    complement = Complement()
-    if verb.objects:
-        complement = object_complement(derivation, verb, Mood.STATEMENT)
-    elif verb.places:
-        place = place_of(derivation, verb)
-        complement = Complement(place.english, place.italian)
+    complement = object_complement(derivation, verb, Mood.STATEMENT)
+    if verb.places and not verb.objects:
+        complement = with_phrases(complement, place_of(derivation, verb))
     return asked_about(derivation, derivation.pair("why", "perché"), verb, subject, complement)
 
 

@@ -152,9 +152,7 @@ def already(derivation: Derivation) -> Sentence:
     """Derive pairs like *I have already eaten the apple*, *Ho già mangiato la mela*."""
     verb = derivation.choose(_action_verbs())
     subject = subject_for(derivation, verb)
-    complement = Complement()
-    if verb.objects:
-        complement = object_complement(derivation, verb, Mood.STATEMENT)
+    complement = object_complement(derivation, verb, Mood.STATEMENT)
     adverb = derivation.choose(("already", "already", "just"))
     phrase = clause(derivation, subject, verb, Tense.PERFECT, Mood.STATEMENT, complement, adverb)
     return finished(phrase, Mood.STATEMENT)
