@@ -6,6 +6,7 @@ from pathlib import Path
 from dragoman.corpora import huggingface
 from dragoman.corpora.config import CorporaConfig, CorpusConfig
 from dragoman.corpora.file_names import PROVENANCE
+from dragoman.corpora.opus.provenance import Provenance
 from dragoman.corpora.text_file import CorpusError, expand
 from dragoman.durable import checksum
 
@@ -64,8 +65,6 @@ def _names_of_files(directory: Path) -> list[str]:
     """Name the files of a directory that its reader opens: it may also hold runs and notes."""
     if not (directory / PROVENANCE).is_file():
         return huggingface.names_of_files(directory)
-    from dragoman.corpora.opus.provenance import Provenance
-
     return [PROVENANCE, *(file.name for file in Provenance.load(directory).files)]
 
 

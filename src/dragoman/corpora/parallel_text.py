@@ -20,6 +20,7 @@ from dragoman.corpora.file_names import (
     ending,
     pairs_instead,
 )
+from dragoman.corpora.opus.provenance import Provenance
 from dragoman.corpora.po_file import read_po
 from dragoman.corpora.record import sides
 from dragoman.corpora.text_file import CorpusError, Refuse, expand, read_lines, without_blanks
@@ -100,8 +101,6 @@ def _read_file(path: Path, languages: tuple[str, str], refuse: Refuse) -> Iterat
 
 def _files_of(directory: Path, languages: tuple[str, str]) -> tuple[Path, Path]:
     """Find the two sides of a downloaded corpus, whatever their order."""
-    from dragoman.corpora.opus.provenance import Provenance
-
     provenance = Provenance.load(directory)
     return (
         provenance.path_of(languages[0], directory),

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+import tomli_w
+
 from dragoman.config import from_table, read_table, to_table
 from dragoman.corpora.file_names import PROVENANCE
 from dragoman.corpora.text_file import CorpusError
@@ -76,8 +78,6 @@ class Provenance:
 
     def save(self, directory: Path) -> None:
         """Write the record into the directory of the corpus."""
-        import tomli_w
-
         (directory / PROVENANCE).write_text(tomli_w.dumps(to_table(self)), encoding="utf-8")
 
     @classmethod
