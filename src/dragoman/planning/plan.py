@@ -177,7 +177,7 @@ def make_plan(given: dict[str, Any], minutes: float, say: Say) -> Plan:
         },
         minutes=seconds / 60,
         peak_mib=peak_mib,
-        reasons=_reasons(chosen, text, device, seconds_left=seconds_left),
+        reasons=_reasons(chosen, task, seconds_left=seconds_left),
     )
 
 
@@ -239,7 +239,6 @@ class _Choice:
     decide: Callable[..., Sections]
     """Writes what the plan decides, for a number of updates."""
 
-    precision: Precision
     too_large: str | None
     """The preset that memory was too small for, if there is one."""
 
@@ -325,7 +324,6 @@ def _rehearse(
         rehearsed_updates=rehearsed,
         updates=_updates_in(seconds, rehearsal, task.work, update_tokens),
         decide=decide,
-        precision=task.precision,
         too_large=too_large,
     )
 
@@ -382,13 +380,12 @@ def _training_mib(chosen: _Choice, text: TextMeasure) -> float:
     return of_updates + rest * bytes_per_pair / 2**20
 
 
-def _reasons(
-    chosen: _Choice, text: TextMeasure, device: torch.device, *, seconds_left: float
-) -> tuple[str, ...]:
+def _reasons(chosen: _Choice, task: _Task, *, seconds_left: float) -> tuple[str, ...]:
     """Say why the plan is as it is, one line per reason."""
+    text, device = task.work.text, task.device
     candidate, rehearsal, updates = chosen.candidate, chosen.rehearsal, chosen.updates
     update_tokens = min(chosen.update_tokens, text.epoch_tokens)
-    dtype = str(choose_precision(chosen.precision, device)).removeprefix("torch.")
+    dtype = str(choose_precision(task.precision, device)).removeprefix("torch.")
     seen = updates * update_tokens
     weighs = text.epoch_tokens != text.target_tokens
     of_epoch = f", {text.epoch_tokens:,} an epoch with its weights" if weighs else ""
