@@ -69,7 +69,7 @@ LEAST_OUTSIDE_ROOT = 1.7
 """sqrt(e^2 + e^2) is 1.41 e where epsilon e^2 stands inside the root, and e + e outside of it."""
 
 
-def _spread(x: Tensor, *, unbiased: bool, dim: int = -1) -> Tensor:
+def _variance(x: Tensor, *, unbiased: bool, dim: int = -1) -> Tensor:
     return x.var(dim, unbiased=unbiased, keepdim=True)
 
 
@@ -78,7 +78,7 @@ def _centred(x: Tensor, dim: int = -1) -> Tensor:
 
 
 def _over(dim: int, *, unbiased: bool) -> Callable[[Tensor], Tensor]:
-    return lambda x: _centred(x, dim) / _spread(x, unbiased=unbiased, dim=dim).sqrt()
+    return lambda x: _centred(x, dim) / _variance(x, unbiased=unbiased, dim=dim).sqrt()
 
 
 _WRONG: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
@@ -94,20 +94,20 @@ _WRONG: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
     ("mean and deviation go over all numbers at once", lambda x: (x - x.mean()) / x.std()),
     (
         "it divides by the variance, not by its root",
-        lambda x: _centred(x) / _spread(x, unbiased=False),
+        lambda x: _centred(x) / _variance(x, unbiased=False),
     ),
     (
         "it divides by the unbiased variance, not by its root",
-        lambda x: _centred(x) / _spread(x, unbiased=True),
+        lambda x: _centred(x) / _variance(x, unbiased=True),
     ),
     ("it only subtracts the mean", _centred),
     (
         "it divides by the deviation without subtracting the mean",
-        lambda x: x / _spread(x, unbiased=False).sqrt(),
+        lambda x: x / _variance(x, unbiased=False).sqrt(),
     ),
     (
         "it divides by the deviation without subtracting the mean",
-        lambda x: x / _spread(x, unbiased=True).sqrt(),
+        lambda x: x / _variance(x, unbiased=True).sqrt(),
     ),
 )
 
@@ -135,7 +135,7 @@ def _compare(x: Tensor, output: Tensor, right: Tensor) -> Iterator[Verdict]:
         yield DEVIATION, None
         return
     apart = distance(output, right)
-    if same(output, _centred(x) / _spread(x, unbiased=True).sqrt(), 1e-3):
+    if same(output, _centred(x) / _variance(x, unbiased=True).sqrt(), 1e-3):
         yield FORMULA, None
         said = "it divides by the unbiased deviation (d_model - 1)"
         yield DEVIATION, f"{said}; the output differs by up to {apart:.2g}"
