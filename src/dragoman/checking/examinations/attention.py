@@ -114,14 +114,14 @@ def equation(workshop: Workshop, part: str) -> Iterator[Verdict]:
     module = workshop.build(part)
     inputs = inputs_for(module)
     with torch.no_grad():
-        matrices = next(read_matrices(module, SIZES.heads), None)
+        matrices = next(read_matrices(module), None)
         if matrices is None:
             raise NotCheckableError(
                 "equation 1 (its projections are not four nn.Linear of width d_model, "
                 "nor two of which one is three times as wide, nor three for each head)"
             )
         form, inputs = _explain(module, inputs)
-        right = compute(RIGHT, matrices, inputs, SIZES.heads)
+        right = compute(RIGHT, matrices, inputs)
     apart = distance(call_attention(module, inputs), right)
     if form is None:
         _refuse_more_than_attention(module)
@@ -131,9 +131,9 @@ def equation(workshop: Workshop, part: str) -> Iterator[Verdict]:
     if "causal" in type(module).__name__.lower() and "mask" not in takes(module, ATTENTION):
         sees_all = "it is called causal, and hides nothing"
         yield FUTURE, sees_all if inputs.visible is None else None
-    shared = shares_heads(module.modules(), SIZES.heads)
+    shared = shares_heads(module.modules())
     if shared:
-        d_k = SIZES.d_model // SIZES.heads
+        d_k = SIZES.head_width
         yield PROJECTIONS, f"three matrices, {d_k} by {d_k}, are those of all {SIZES.heads} heads"
     for check in dict.fromkeys(_CHECK_OF.values()):
         said = [
@@ -149,10 +149,10 @@ def equation(workshop: Workshop, part: str) -> Iterator[Verdict]:
 
 def _explain(module: nn.Module, inputs: Inputs) -> tuple[Form | None, Inputs]:
     """Find the form of an attention, also where a mistake undoes a mask of its own."""
-    form = explain(module, inputs, SIZES.heads)
+    form = explain(module, inputs)
     if form is None and not attends_elsewhere(module):
         causal = replace(inputs, visible=all_visible(inputs).tril())
-        if form := explain(module, causal, SIZES.heads):
+        if form := explain(module, causal):
             return form, causal
     return form, inputs
 
@@ -196,7 +196,7 @@ def _scores_tell_positions_apart(module: nn.Module) -> bool:
         )
         averages = any(
             same(of_alike, matrices["W^O"](matrices["W^V"](alike)))
-            for matrices in read_matrices(module, SIZES.heads)
+            for matrices in read_matrices(module)
         )
     return averages and not same(straight[:, -1], shuffled[:, -1])
 

@@ -76,9 +76,9 @@ def forms() -> Iterator[dict[str, str]]:
                 yield {**RIGHT, **dict(zip(exchanged, options, strict=True))}
 
 
-def compute(form: Form, matrices: Matrices, inputs: Inputs, num_heads: int) -> Tensor:
+def compute(form: Form, matrices: Matrices, inputs: Inputs) -> Tensor:
     """Compute multi-head attention in a form."""
-    heads = num_heads if form["heads"] == "num_heads" else 1
+    heads = SIZES.heads if form["heads"] == "num_heads" else 1
     queries, keys, values = (
         _split(matrices[form[piece]](x), heads, by=form["split"])
         for piece, x in (
@@ -129,13 +129,13 @@ def _weights(form: Form, queries: Tensor, keys: Tensor, inputs: Inputs) -> Tenso
     return scores.masked_fill(~visible, hidden).softmax(dim)
 
 
-def explain(module: nn.Module, inputs: Inputs, num_heads: int) -> dict[str, str] | None:
+def explain(module: nn.Module, inputs: Inputs) -> dict[str, str] | None:
     """Find the form of a learner's attention; None if it is none of them, or cannot be compared."""
     output = call_attention(module, inputs)
-    candidates = list(read_matrices(module, num_heads))
+    candidates = list(read_matrices(module))
     for form in forms():
         for matrices in candidates:
-            if same(compute(form, matrices, inputs, num_heads), output):
+            if same(compute(form, matrices, inputs), output):
                 return form
     return None
 
@@ -181,7 +181,7 @@ def _hides_the_future(module: nn.Module, inputs: Inputs) -> bool:
     return True
 
 
-def read_matrices(module: nn.Module, num_heads: int) -> Iterator[Matrices]:
+def read_matrices(module: nn.Module) -> Iterator[Matrices]:
     """Find the four projections among the layers of a learner's attention.
 
     They are told apart by their names or, if the names do not tell, by their order. One layer of
@@ -192,42 +192,38 @@ def read_matrices(module: nn.Module, num_heads: int) -> Iterator[Matrices]:
     widths = [x.out_features // x.in_features for x in linears.values()]
     if sorted(widths) == [1, 3]:
         joint, output = sorted(linears.values(), key=lambda x: -x.out_features)
-        yield from _fused(joint, output, num_heads)
+        yield from _fused(joint, output)
     elif len(linears) in (3, 4) and set(widths) == {1}:
         by_letter = {_letter(name): x for name, x in linears.items()}
         if {"q", "k", "v"} <= set(by_letter):
             ordered = [by_letter.pop(letter) for letter in "qkv"] + list(by_letter.values())
         else:
             ordered = list(linears.values())
-        if shares_heads(ordered, num_heads):
-            yield _matrices(*(_of_each_head(x, num_heads) for x in ordered[:3]), *ordered[3:])
+        if shares_heads(ordered):
+            yield _matrices(*(_of_each_head(x) for x in ordered[:3]), *ordered[3:])
         elif len(ordered) in (3, 4):
             yield _matrices(*ordered)
-            yield _strided(_matrices(*ordered), num_heads)
+            yield _strided(_matrices(*ordered))
     else:
-        yield from _of_own_layers(linears, SIZES.d_model // num_heads, num_heads)
+        yield from _of_own_layers(linears)
 
 
-def shares_heads(layers: Iterable[nn.Module], num_heads: int) -> bool:
+def shares_heads(layers: Iterable[nn.Module]) -> bool:
     """Tell whether three of the layers have the width of a head, and so serve all heads."""
     widths = [x.in_features for x in layers if isinstance(x, nn.Linear)]
-    return num_heads > 1 and widths.count(SIZES.d_model // num_heads) == 3  # noqa: PLR2004
+    return widths.count(SIZES.head_width) == 3  # noqa: PLR2004
 
 
-def _of_each_head(layer: nn.Module, num_heads: int) -> Callable[[Tensor], Tensor]:
-    return lambda x: layer(x.unflatten(-1, (num_heads, -1))).flatten(start_dim=-2)
+def _of_each_head(layer: nn.Module) -> Callable[[Tensor], Tensor]:
+    return lambda x: layer(x.unflatten(-1, (SIZES.heads, -1))).flatten(start_dim=-2)
 
 
-def _of_own_layers(
-    linears: Mapping[str, nn.Linear], d_k: int, num_heads: int
-) -> Iterator[Matrices]:
+def _of_own_layers(linears: Mapping[str, nn.Linear]) -> Iterator[Matrices]:
     """Put the layers of the heads side by side; what is left mixes the heads."""
-    of_heads = [
-        [x for name, x in linears.items() if _letter(name) == letter and x.out_features == d_k]
-        for letter in "qkv"
-    ]
+    narrow = {name: x for name, x in linears.items() if x.out_features == SIZES.head_width}
+    of_heads = [[x for name, x in narrow.items() if _letter(name) == letter] for letter in "qkv"]
     others = [x for x in linears.values() if not any(x in layers for layers in of_heads)]
-    if len(others) <= 1 and all(len(layers) == num_heads for layers in of_heads):
+    if len(others) <= 1 and all(len(layers) == SIZES.heads for layers in of_heads):
         yield _matrices(*map(_side_by_side, of_heads), *others)
 
 
@@ -252,14 +248,14 @@ def _matrices(
     return {"W^Q": query, "W^K": key, "W^V": value, "W^O": output, "no matrix": nn.Identity()}
 
 
-def _strided(matrices: Matrices, num_heads: int) -> Matrices:
+def _strided(matrices: Matrices) -> Matrices:
     """Let a head have every h-th feature, not adjacent ones: as good a split."""
 
     def gather(x: Tensor) -> Tensor:
-        return x.unflatten(-1, (-1, num_heads)).transpose(-1, -2).flatten(start_dim=-2)
+        return x.unflatten(-1, (-1, SIZES.heads)).transpose(-1, -2).flatten(start_dim=-2)
 
     def scatter(x: Tensor) -> Tensor:
-        return x.unflatten(-1, (num_heads, -1)).transpose(-1, -2).flatten(start_dim=-2)
+        return x.unflatten(-1, (SIZES.heads, -1)).transpose(-1, -2).flatten(start_dim=-2)
 
     def gathered(matrix: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
         return lambda x: gather(matrix(x))
@@ -268,13 +264,13 @@ def _strided(matrices: Matrices, num_heads: int) -> Matrices:
     return {**matrices, **strided, "W^O": lambda x: matrices["W^O"](scatter(x))}
 
 
-def _fused(joint: nn.Module, output: nn.Module, num_heads: int) -> Iterator[Matrices]:
+def _fused(joint: nn.Module, output: nn.Module) -> Iterator[Matrices]:
     def third(index: int) -> Callable[[Tensor], Tensor]:
         return lambda x: joint(x).chunk(3, dim=-1)[index]
 
     def third_of_each_head(index: int) -> Callable[[Tensor], Tensor]:
         return lambda x: (
-            joint(x).unflatten(-1, (num_heads, -1)).chunk(3, dim=-1)[index].flatten(start_dim=-2)
+            joint(x).unflatten(-1, (SIZES.heads, -1)).chunk(3, dim=-1)[index].flatten(start_dim=-2)
         )
 
     for slice_of in (third, third_of_each_head):

@@ -67,7 +67,7 @@ def mask(workshop: Workshop, part: str) -> Iterator[Verdict]:
     if attention_convention(module, x) is not None:
         yield MASK, None
         return
-    form = explain(module, inputs, SIZES.heads) or RIGHT
+    form = explain(module, inputs) or RIGHT
     if form["softmax"] != RIGHT["softmax"]:
         over = form["softmax"]
         raise NotCheckableError(f"its mask: a softmax over the {over} hides none of the keys")
@@ -100,10 +100,10 @@ def _how_masked(module: nn.Module, form: Form, inputs: Inputs) -> str | None:
         accepted = True
         if same(output, unmasked):
             return "with a mask and without one the output is the same: the mask has no effect"
-        for matrices in read_matrices(module, SIZES.heads):
+        for matrices in read_matrices(module):
             for place in (RIGHT["mask"], *WRONG["mask"]):
                 changed = {**form, "mask": place}
-                if same(compute(changed, matrices, inputs, SIZES.heads), output):
+                if same(compute(changed, matrices, inputs), output):
                     return _PLACES[place]
     if not accepted:
         return f"no kind of mask is accepted; the last error: {refusal}"
