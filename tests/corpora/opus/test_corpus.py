@@ -63,10 +63,6 @@ class Server:
     requests: list[str] = field(default_factory=list)
     ranges: list[str | None] = field(default_factory=list)
 
-    @property
-    def opus(self) -> Opus:
-        return Opus(api=f"{self.address}/api/", storage=self.address)
-
     def release(self, name: str, version: str, latest: bool = True) -> dict[str, Any]:
         url = f"{self.address}/OPUS-{name}/{version}/moses/en-it.txt.zip"
         entry = {"corpus": name, "version": version, "url": url, "size": 3219}
@@ -129,12 +125,19 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
+def use(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    monkeypatch.setenv(servers.API_VARIABLE, f"{address}/api/")
+    monkeypatch.setenv(servers.STORAGE_VARIABLE, address)
+    monkeypatch.setattr(download, "FIRST_PAUSE", 0.0)
+
+
 @pytest.fixture
-def server() -> Iterator[Server]:
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     state = Server()
     handler = type("BoundHandler", (Handler,), {"state": state})
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as running:
         state.address = f"http://127.0.0.1:{running.server_port}"
+        use(monkeypatch, state.address)
         state.corpora = [
             state.release("Books", "v0", latest=False),
             state.release("Books", "v1"),
@@ -147,11 +150,8 @@ def server() -> Iterator[Server]:
         thread.join()
 
 
-def get(
-    server: Server, directory: Path, address: str = "opus:Books", languages: str = "en-it"
-) -> DownloadedCorpus:
-    pair = parse_languages(languages)
-    return get_corpus(address, pair, directory, servers=server.opus, first_pause=0.0)
+def get(directory: Path, address: str = "opus:Books", languages: str = "en-it") -> DownloadedCorpus:
+    return get_corpus(address, parse_languages(languages), directory)
 
 
 def assert_complete(directory: Path) -> None:
@@ -163,7 +163,7 @@ def assert_complete(directory: Path) -> None:
 
 
 def test_the_latest_version_is_fetched_and_recorded(server: Server, tmp_path: Path) -> None:
-    corpus = get(server, tmp_path / "books")
+    corpus = get(tmp_path / "books")
 
     assert_complete(tmp_path / "books")
     assert corpus.is_new
@@ -178,7 +178,7 @@ def test_the_latest_version_is_fetched_and_recorded(server: Server, tmp_path: Pa
 
 
 def test_what_is_fetched_reads_as_parallel_text(server: Server, tmp_path: Path) -> None:
-    corpus = get(server, tmp_path / "books", languages="it-en")
+    corpus = get(tmp_path / "books", languages="it-en")
     source, target = (corpus.provenance.path_of(code, corpus.directory) for code in ("it", "en"))
     files = CorpusConfig(source=str(source), target=str(target))
     directory = CorpusConfig(path=str(tmp_path / "books"))
@@ -194,16 +194,16 @@ def test_what_is_fetched_reads_as_parallel_text(server: Server, tmp_path: Path) 
 
 
 def test_a_version_that_is_given_is_not_looked_up(server: Server, tmp_path: Path) -> None:
-    get(server, tmp_path / "books", "opus:Books/v1")
+    get(tmp_path / "books", "opus:Books/v1")
 
     assert server.requests == [PATH]
 
 
 def test_a_complete_corpus_is_not_fetched_again(server: Server, tmp_path: Path) -> None:
-    get(server, tmp_path / "books")
+    get(tmp_path / "books")
     server.requests.clear()
 
-    again = get(server, tmp_path / "books", languages="it-en")
+    again = get(tmp_path / "books", languages="it-en")
 
     assert not again.is_new
     assert server.requests == []
@@ -214,7 +214,7 @@ def test_the_directory_is_named_after_the_corpus(
 ) -> None:
     monkeypatch.chdir(tmp_path)
 
-    get_corpus("opus:Books", ("it", "en"), servers=server.opus)
+    get_corpus("opus:Books", ("it", "en"))
 
     assert_complete(tmp_path / "Books.en-it")
 
@@ -225,7 +225,7 @@ def test_an_empty_directory_that_one_is_in_is_filled(
     (tmp_path / "books").mkdir()
     monkeypatch.chdir(tmp_path / "books")
 
-    get(server, Path())
+    get(Path())
 
     assert_complete(tmp_path / "books")
     assert Path("corpus.toml").exists()
@@ -245,10 +245,10 @@ def test_a_directory_that_was_filled_in_part_is_filled_by_another_call(
     with monkeypatch.context() as patch:
         patch.setattr(Path, "replace", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            get(server, books)
+            get(books)
     assert (books / "Books.en-it.it").exists()
 
-    get(server, books)
+    get(books)
 
     assert_complete(books)
 
@@ -256,7 +256,7 @@ def test_a_directory_that_was_filled_in_part_is_filled_by_another_call(
 def test_a_transfer_that_is_cut_goes_on_where_it_stopped(server: Server, tmp_path: Path) -> None:
     server.cuts = [5000, 3000]
 
-    get(server, tmp_path / "books")
+    get(tmp_path / "books")
 
     assert_complete(tmp_path / "books")
     assert server.ranges == [None, "bytes=5000-", "bytes=8000-"]
@@ -268,10 +268,10 @@ def test_another_call_goes_on_where_the_first_gave_up(
     monkeypatch.setattr(download, "ATTEMPTS", 1)
     server.cuts = [5000]
     with pytest.raises(CorpusError, match=r"the transfer keeps failing .* run the command again"):
-        get(server, tmp_path / "books")
+        get(tmp_path / "books")
     assert not (tmp_path / "books").exists()
 
-    get(server, tmp_path / "books")
+    get(tmp_path / "books")
 
     assert_complete(tmp_path / "books")
     assert server.ranges == [None, "bytes=5000-"]
@@ -283,7 +283,7 @@ def test_a_part_of_an_older_file_is_not_continued(server: Server, tmp_path: Path
     (working / "Books-v1.zip.part").write_bytes(b"x" * 5000)
     (working / "Books-v1.zip.part.version").write_text('"older"')
 
-    corpus = get(server, tmp_path / "books")
+    corpus = get(tmp_path / "books")
 
     assert_complete(tmp_path / "books")
     assert corpus.provenance.bytes == len(server.files[PATH])  # bytes before a zip do not spoil it
@@ -294,7 +294,7 @@ def test_a_part_of_unknown_origin_is_not_continued(server: Server, tmp_path: Pat
     working.mkdir()
     (working / "Books-v1.zip.part").write_bytes(b"x" * 5000)
 
-    get(server, tmp_path / "books")
+    get(tmp_path / "books")
 
     assert_complete(tmp_path / "books")
     assert server.ranges == [None]
@@ -306,7 +306,7 @@ def test_a_part_that_is_complete_already_is_fetched_again(server: Server, tmp_pa
     (working / "Books-v1.zip.part").write_bytes(server.files[PATH])
     (working / "Books-v1.zip.part.version").write_text('"one"')
 
-    get(server, tmp_path / "books")
+    get(tmp_path / "books")
 
     assert_complete(tmp_path / "books")
 
@@ -315,7 +315,7 @@ def test_a_server_without_ranges_starts_again(server: Server, tmp_path: Path) ->
     server.understands_ranges = False
     server.cuts = [5000]
 
-    get(server, tmp_path / "books")
+    get(tmp_path / "books")
 
     assert_complete(tmp_path / "books")
     assert server.ranges == [None, None]
@@ -324,7 +324,7 @@ def test_a_server_without_ranges_starts_again(server: Server, tmp_path: Path) ->
 def test_a_server_in_trouble_is_asked_again(server: Server, tmp_path: Path) -> None:
     server.failures = [503, 429]
 
-    get(server, tmp_path / "books", "opus:Books/v1")
+    get(tmp_path / "books", "opus:Books/v1")
 
     assert_complete(tmp_path / "books")
     assert len(server.requests) == 3
@@ -334,7 +334,7 @@ def test_a_server_in_lasting_trouble_is_given_up(server: Server, tmp_path: Path)
     server.failures = [500] * 9
 
     with pytest.raises(CorpusError, match="the server answers 500 "):
-        get(server, tmp_path / "books", "opus:Books/v1")
+        get(tmp_path / "books", "opus:Books/v1")
 
     assert len(server.requests) == download.ATTEMPTS
 
@@ -353,7 +353,7 @@ def test_an_unknown_corpus_is_answered_with_what_there_is(
     server: Server, tmp_path: Path, address: str, languages: str, message: str
 ) -> None:
     with pytest.raises(CorpusError, match=message.replace("?", r"\?")):
-        get(server, tmp_path / "books", address, languages)
+        get(tmp_path / "books", address, languages)
 
     assert list(tmp_path.iterdir()) == []
     assert len(server.requests) <= 3
@@ -363,7 +363,7 @@ def test_a_missing_file_is_named_when_the_api_is_silent(server: Server, tmp_path
     server.failures = [404, 500]
 
     with pytest.raises(CorpusError, match=f"{PATH}: the server has no such file"):
-        get(server, tmp_path / "books", "opus:Books/v1")
+        get(tmp_path / "books", "opus:Books/v1")
 
 
 @pytest.mark.parametrize("answer", [b"<html>", b"[]", b'{"corpora": [1]}', b"\xff"])
@@ -373,15 +373,17 @@ def test_an_api_that_answers_something_else_is_named(
     monkeypatch.setattr(Handler, "query", lambda *_: answer)
 
     with pytest.raises(CorpusError, match=r"/api/.*: the answer is not "):
-        get(server, tmp_path / "books")
+        get(tmp_path / "books")
 
 
-def test_no_network_is_said_in_one_sentence(server: Server, tmp_path: Path) -> None:
-    nowhere = Opus(api="http://127.0.0.1:9/api/", storage="http://127.0.0.1:9")
+def test_no_network_is_said_in_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(monkeypatch, "http://127.0.0.1:9")
 
     for address in ("opus:Books", "opus:Books/v1"):
         with pytest.raises(CorpusError, match=r"127\.0\.0\.1:9 cannot be reached .*https_proxy"):
-            get_corpus(address, ("en", "it"), tmp_path / "x", servers=nowhere, first_pause=0.0)
+            get_corpus(address, ("en", "it"), tmp_path / "x")
 
 
 def test_only_http_addresses_are_fetched(server: Server, tmp_path: Path) -> None:
@@ -390,24 +392,24 @@ def test_only_http_addresses_are_fetched(server: Server, tmp_path: Path) -> None
     server.corpora[1]["url"] = secret.as_uri()
 
     with pytest.raises(CorpusError, match="only http and https addresses are fetched"):
-        get(server, tmp_path / "books")
+        get(tmp_path / "books")
 
 
 def test_a_changed_file_is_noticed(server: Server, tmp_path: Path) -> None:
-    get(server, tmp_path / "books")
+    get(tmp_path / "books")
     (tmp_path / "books" / "Books.en-it.it").write_bytes(TEXTS["Books.en-it.it"] + b"x")
 
     with pytest.raises(CorpusError, match=r"Books\.en-it\.it: not the file whose SHA-256"):
-        get(server, tmp_path / "books")
+        get(tmp_path / "books")
 
 
 @pytest.mark.parametrize("record", ["name = 3", "= broken", 'name = "Books"'])
 def test_a_damaged_record_is_named(server: Server, tmp_path: Path, record: str) -> None:
-    get(server, tmp_path / "books")
+    get(tmp_path / "books")
     (tmp_path / "books" / "corpus.toml").write_text(record)
 
     with pytest.raises(CorpusError, match=r"books/corpus\.toml: "):
-        get(server, tmp_path / "books")
+        get(tmp_path / "books")
 
 
 @pytest.mark.parametrize(
@@ -416,17 +418,17 @@ def test_a_damaged_record_is_named(server: Server, tmp_path: Path, record: str) 
 def test_another_corpus_is_not_taken_for_the_one_asked_for(
     server: Server, tmp_path: Path, address: str, languages: str
 ) -> None:
-    get(server, tmp_path / "books")
+    get(tmp_path / "books")
 
     with pytest.raises(CorpusError, match="books: holds Books v1 en-it; choose another"):
-        get(server, tmp_path / "books", address, languages)
+        get(tmp_path / "books", address, languages)
 
 
 def test_a_directory_with_something_else_is_left_alone(server: Server, tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").touch()
 
     with pytest.raises(CorpusError, match="exists and is not a downloaded corpus"):
-        get(server, tmp_path)
+        get(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -446,7 +448,7 @@ def test_an_archive_of_something_else_is_refused(
     server.files[PATH] = zipped(texts)
 
     with pytest.raises(CorpusError, match=message):
-        get(server, tmp_path / "books")
+        get(tmp_path / "books")
 
     assert not (tmp_path / "books").exists()
 
@@ -458,11 +460,11 @@ def test_a_damaged_archive_is_fetched_again_by_the_next_call(
     for damaged in (whole[: len(whole) // 2], whole.replace(whole[4000:4010], b"0123456789")):
         server.files[PATH] = damaged
         with pytest.raises(CorpusError, match="a damaged archive"):
-            get(server, tmp_path / "books")
+            get(tmp_path / "books")
         assert not (tmp_path / "books").exists()
 
     server.files[PATH] = whole
-    get(server, tmp_path / "books")
+    get(tmp_path / "books")
 
     assert_complete(tmp_path / "books")
 
@@ -472,7 +474,7 @@ def test_an_archive_writes_nothing_but_the_files_that_it_should_have(
 ) -> None:
     server.files[PATH] = zipped({"../escaped": b"x", "/escaped": b"x", **TEXTS})
 
-    get(server, tmp_path / "books")
+    get(tmp_path / "books")
 
     assert_complete(tmp_path / "books")
 
@@ -484,7 +486,7 @@ def test_a_full_disk_is_said_before_anything_is_unpacked(
     monkeypatch.setattr("shutil.disk_usage", lambda _: usage)
 
     with pytest.raises(CorpusError, match="bytes and the disk has 99; make room"):
-        get(server, tmp_path / "books")
+        get(tmp_path / "books")
 
     assert not (tmp_path / "books").exists()
 
@@ -497,12 +499,12 @@ def test_a_disk_that_fills_up_is_said_and_leaves_no_half_corpus(
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
         try:
             with pytest.raises(CorpusError, match=r"cannot be written.*File too large"):
-                get(server, tmp_path / "books")
+                get(tmp_path / "books")
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         assert not (tmp_path / "books").exists()
 
-    get(server, tmp_path / "books")
+    get(tmp_path / "books")
 
     assert_complete(tmp_path / "books")
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from dragoman.corpora.file_names import PROVENANCE
-from dragoman.corpora.opus.download import FIRST_PAUSE, NotFoundError, download
+from dragoman.corpora.opus.download import NotFoundError, download
 from dragoman.corpora.opus.provenance import Provenance, TextFile
 from dragoman.corpora.opus.servers import Opus, Release, parse
 from dragoman.corpora.text_file import CorpusError
@@ -40,12 +40,7 @@ class DownloadedCorpus:
 
 
 def get(
-    address: str,
-    languages: tuple[str, str],
-    directory: Path | None = None,
-    *,
-    servers: Opus | None = None,
-    first_pause: float = FIRST_PAUSE,
+    address: str, languages: tuple[str, str], directory: Path | None = None
 ) -> DownloadedCorpus:
     """Download a public corpus into a directory, or verify the one that is there.
 
@@ -58,8 +53,6 @@ def get(
         address: `opus:NAME` or `opus:NAME/VERSION`.
         languages: The codes of the source and of the target.
         directory: Where the corpus goes; by default, `NAME.LANGUAGES` in the working directory.
-        servers: Where OPUS is.
-        first_pause: Seconds before the second attempt of a transfer.
 
     Raises:
         CorpusError: there is no such corpus, it cannot be fetched, the archive is damaged, or
@@ -69,13 +62,13 @@ def get(
     directory = directory or Path(f"{name}.{'-'.join(sorted(languages))}")
     if is_new := not (directory / PROVENANCE).exists():
         _refuse_occupied(directory)
-        servers = servers or Opus.from_environment()
+        servers = Opus.from_environment()
         release = servers.find(name, version, languages)
         working = _working_directory(directory)
         try:
             working.mkdir(parents=True, exist_ok=True)
             archive = working / f"{name}-{release.version}.zip"
-            _fetch(release, archive, servers, first_pause)
+            _fetch(release, archive, servers)
             _unpack(release, archive, working)
             archive.unlink()
             _put_in_place(working, directory)
@@ -135,12 +128,12 @@ def _refuse_other(
         )
 
 
-def _fetch(release: Release, archive: Path, servers: Opus, first_pause: float) -> None:
+def _fetch(release: Release, archive: Path, servers: Opus) -> None:
     """Download the archive of a release, unless an interrupted call left it complete."""
     if archive.exists():
         return
     try:
-        download(release.url, archive, first_pause=first_pause)
+        download(release.url, archive)
     except NotFoundError as error:
         with contextlib.suppress(OSError):
             archive.parent.rmdir()  # not empty if an earlier transfer was interrupted

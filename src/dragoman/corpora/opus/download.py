@@ -31,7 +31,7 @@ class NotFoundError(CorpusError):
     """The server has no such file."""
 
 
-def download(url: str, path: Path, *, first_pause: float = FIRST_PAUSE) -> None:
+def download(url: str, path: Path) -> None:
     """Fetch a file.
 
     Data is kept in `path` + ".part" until the file is complete, even after an error, and the next
@@ -40,7 +40,6 @@ def download(url: str, path: Path, *, first_pause: float = FIRST_PAUSE) -> None:
     Args:
         url: An HTTP address.
         path: Where the file goes. It appears there only when it is complete.
-        first_pause: Seconds before the second attempt.
 
     Raises:
         NotFoundError: the server says that it has no such file.
@@ -55,7 +54,7 @@ def download(url: str, path: Path, *, first_pause: float = FIRST_PAUSE) -> None:
         except (OSError, http.client.HTTPException) as error:
             if attempt == ATTEMPTS - 1 or _is_final(error):
                 raise _explained(error, url) from error
-            time.sleep(first_pause * 2**attempt)
+            time.sleep(FIRST_PAUSE * 2**attempt)
     part.replace(path)
     _validator_file(part).unlink(missing_ok=True)
 

@@ -42,10 +42,10 @@ class Release:
 class Opus:
     """The servers of OPUS; two environment variables can name a mirror instead."""
 
-    api: str = API
+    api: str
     """Answers which corpora and versions there are."""
 
-    storage: str = STORAGE
+    storage: str
     """Holds the archives."""
 
     @classmethod
