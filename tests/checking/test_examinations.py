@@ -105,6 +105,18 @@ def test_a_mistake_is_found_under_its_name(mutation: Mutation) -> None:
     assert mutation.check not in names_without_mistake(mutation.learner, mutation.part)
 
 
+def test_a_mask_that_is_refused_without_a_word_is_told_so() -> None:
+    source = (LEARNERS / "assembled.py").read_text(encoding="utf-8")
+    fill = "scores = scores.masked_fill(mask == 0, -torch.inf)"
+    assert fill in source
+    refusing = source.replace(fill, f"assert mask.dim() == 5; {fill}")
+
+    attention = examined(refusing, "MultiHeadAttention").parts[1]
+
+    told = [finding.measured for finding in attention.mistakes if finding.name == "attention-mask"]
+    assert told == ["no kind of mask is accepted; the last error: without a message"]
+
+
 def test_a_class_without_a_constructor_does_not_swallow_arguments() -> None:
     """What PyTorch's own constructor takes is no mistake of the learner."""
     plain = "from torch import nn\nclass LayerNormalization(nn.Module):\n"

@@ -176,7 +176,7 @@ class Program:
                 return replace(cell, source=source), ast.parse(source).body
             except (SyntaxError, ValueError) as error:
                 at = min(getattr(error, "lineno", 1) or 1, len(lines))
-                failure = Failure(cell.place(at), f"is not Python ({_message(error)})", True)
+                failure = Failure(cell.place(at), f"is not Python ({message_of(error)})", True)
                 if failure not in self.failures:  # else the fix did not help
                     self.failures.append(failure)
                     lines = _put_right(lines, at, error) or _left_out(lines, at, error)
@@ -187,7 +187,7 @@ class Program:
 
 def _put_right(lines: list[str], at: int, error: SyntaxError | ValueError) -> list[str] | None:
     """Fix what can be meant in only one way; None if there is nothing of that kind."""
-    message = _message(error)
+    message = message_of(error)
     if isinstance(error, TabError):
         return [line.expandtabs() for line in lines]
     if message == "expected ':'":
@@ -204,7 +204,7 @@ def _left_out(lines: list[str], at: int, error: SyntaxError | ValueError) -> lis
     A line that is indented too far goes with the whole block that it is in.
     """
     depth = _depth(lines[at - 1])
-    if "unexpected indent" in _message(error):
+    if "unexpected indent" in message_of(error):
         depth = next((_depth(line) for line in reversed(lines[: at - 1]) if line.strip()), 0)
     end = at
     while end < len(lines) and (not lines[end].strip() or _depth(lines[end]) > depth):
@@ -235,13 +235,13 @@ def sentence_of(error: BaseException) -> str:
         return str(error)
     if isinstance(error, ModuleNotFoundError):
         return f"imports {error.name}, which is not installed here"
-    said = f"{type(error).__name__}: {_message(error)}"
+    said = f"{type(error).__name__}: {message_of(error)}"
     if isinstance(error, IndexError) and str(error) == "index out of range in self":
         return f"{said}: an nn.Embedding has no row for an id, as one of the other language's words"
     return said
 
 
-def _message(error: BaseException) -> str:
-    """Return the first line of a message, which may be long."""
+def message_of(error: BaseException) -> str:
+    """Return the first line of an error's message, which may be long, or say that there is none."""
     text = str(error.msg if isinstance(error, SyntaxError) else error).strip()
     return text.split("\n")[0][:200] or "without a message"

@@ -21,6 +21,7 @@ from dragoman.checking.examinations.attention_forms import (
     read_matrices,
 )
 from dragoman.checking.examinations.check import Check, Verdict, random, same
+from dragoman.checking.program import message_of
 from dragoman.checking.workshop import SIZES, Workshop
 
 MASK = Check(
@@ -95,7 +96,7 @@ def _how_masked(module: nn.Module, form: Form, inputs: Inputs) -> str | None:
         try:
             output = call_attention(module, inputs, convention.mask(visible))
         except REFUSED as error:
-            refusal = str(error).split("\n")[0]
+            refusal = message_of(error)
             continue
         accepted = True
         if same(output, unmasked):
@@ -121,7 +122,7 @@ def half_precision(workshop: Workshop, part: str) -> Iterator[Verdict]:
     try:
         call_attention(module.half(), half, told)
     except RuntimeError as error:
-        first = str(error).split("\n")[0]
+        first = message_of(error)
         if "overflow" not in first:
             raise NotCheckableError(f"half precision: {first}") from None
         yield HALF_PRECISION, f"it raises: {first}"

@@ -20,6 +20,7 @@ from dragoman.checking.examinations.check import (
     tokens,
 )
 from dragoman.checking.examinations.layout import reads_length_first
+from dragoman.checking.program import message_of
 from dragoman.checking.workshop import SIZES, Workshop
 from dragoman.model.positional_encoding import sinusoids
 
@@ -268,8 +269,7 @@ def limits(workshop: Workshop, part: str) -> Iterator[Verdict]:
         try:
             call(module, {}, {"states": random(1, 5, SIZES.d_model)})
         except Exception as error:
-            first = str(error).split("\n")[0]
-            yield LONGEST, f"at position 5 of a table of 4 it raises: {first}"
+            yield LONGEST, f"at position 5 of a table of 4 it raises: {message_of(error)}"
         else:
             yield LONGEST, None
     if "d_model" in roles:
@@ -278,7 +278,7 @@ def limits(workshop: Workshop, part: str) -> Iterator[Verdict]:
         except (ValueError, AssertionError):
             yield ODD, None
         except Exception as error:  # which one it is depends on how the table is filled
-            yield ODD, f"at d_model=7 it raises: {str(error).split(chr(10))[0]}"
+            yield ODD, f"at d_model=7 it raises: {message_of(error)}"
         else:
             yield ODD, None
 

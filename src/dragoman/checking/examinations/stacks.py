@@ -21,6 +21,7 @@ from dragoman.checking.examinations.check import (
 )
 from dragoman.checking.examinations.residual import FIRST, in_block, pattern
 from dragoman.checking.examinations.whole import run_transformer
+from dragoman.checking.program import message_of
 from dragoman.checking.workshop import SIZES, Workshop
 
 PADDING = Check(
@@ -217,7 +218,7 @@ def _exchanged(workshop: Workshop, module: Any, x: Tensor, error: RuntimeError) 
         if reaches == [False, True]
         else "queries, keys and values are not from where they should be"
     )
-    said = str(error).split("\n")[0]
+    said = message_of(error)
     return (
         f"a source of {S} and a target of {T} words stop it ({said}); equal lengths run, but {what}"
     )
