@@ -61,9 +61,9 @@ def _compute_again(program: Program, read: set[str], fitted: set[str]) -> set[st
         All that is changed then.
     """
     assignments = [
-        (statement, _targets(statement), {*_names_in(statement, program)})
+        (statement, statement.assigned, {*_names_in(statement, program)})
         for statement in program.statements
-        if isinstance(statement.tree, ast.Assign | ast.AnnAssign)
+        if statement.assigned
     ]
     needed = set(read)
     for _, targets, names in reversed(assignments):
@@ -76,14 +76,6 @@ def _compute_again(program: Program, read: set[str], fitted: set[str]) -> set[st
                 program.execute(statement)
             changed |= targets
     return changed
-
-
-def _targets(statement: Statement) -> set[str]:
-    return {
-        node.id
-        for node in ast.walk(statement.tree)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
 
 
 def _names_in(statement: Statement, program: Program) -> Iterator[str]:

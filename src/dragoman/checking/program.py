@@ -36,6 +36,17 @@ class Statement:
         """Say where the statement begins, or where one of its lines is."""
         return self.cell.place(self.tree.lineno if line is None else line)
 
+    @property
+    def assigned(self) -> set[str]:
+        """The global variables that it gives a value, if it is an assignment."""
+        if not isinstance(self.tree, ast.Assign | ast.AnnAssign):
+            return set()
+        return {
+            node.id
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        }
+
     def holds(self, file: str, line: int) -> bool:
         """Tell whether a line of a file belongs to the statement."""
         decorators = getattr(self.tree, "decorator_list", ())  # of a class or a function
@@ -93,13 +104,7 @@ class Program:
     @cached_property
     def assigned(self) -> set[str]:
         """The global variables that its statements give a value, had none of them failed."""
-        return {
-            node.id
-            for statement in self.statements
-            if isinstance(statement.tree, ast.Assign | ast.AnnAssign)
-            for node in ast.walk(statement.tree)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-        }
+        return {name for statement in self.statements for name in statement.assigned}
 
     @cached_property
     def read_of_others(self) -> set[str]:
