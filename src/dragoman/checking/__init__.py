@@ -9,6 +9,7 @@ depends on what, what learns. The text itself is only searched for lines that do
     mending.py          fixes what stops a program, to look further
     slips.py            misspelt names and the like, on one line
     spelling.py         which name was meant
+    words.py            which names and numbers occur in a method
     reading.py          lines that do nothing
     demonstrations.py   what the program shows of its parts
     parts.py            which class is which part of figure 1
@@ -16,8 +17,11 @@ depends on what, what learns. The text itself is only searched for lines that do
     workshop.py         builds a part, and whatever it needs
     calls.py            calls a part
     convention.py       how the learner's attention wants its masks
+    global_sizes.py     sizes that a program keeps outside of its classes
     examinations/       the checks, one file per part
     examiner.py         lets every examination look at its part
-    process.py          does all that in another process, within limits
+    process.py          does all that in another process
+    child.py            the other process
+    limits.py           its time and memory
     report.py           what was found
 """
