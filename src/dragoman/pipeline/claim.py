@@ -37,8 +37,8 @@ MOST_NAMED = 5
 WRITTEN = (
     "data",
     BEGINNING,
-    "model.toml",
-    "model.safetensors",
+    DESCRIPTION_NAME,
+    WEIGHTS_NAME,
     CARD,
     "checkpoints",
     JOURNAL,
