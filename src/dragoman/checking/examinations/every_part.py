@@ -1,6 +1,5 @@
 """What holds for each part: it runs, evaluates without chance, learns with all of its weights."""
 
-import inspect
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
@@ -72,7 +71,6 @@ BATCH = Check(
     section="3",
 )
 
-VAR_KEYWORD = inspect.Parameter.VAR_KEYWORD
 MOST_SHOWN = 4
 """Maximum number of names of weights in one sentence."""
 
@@ -206,7 +204,7 @@ def arguments_are_known(workshop: Workshop, part: str) -> Iterator[Verdict]:
     parameters = parameters_of(workshop.factory(part))
     if parameters == parameters_of(nn.Module):
         return
-    swallowing = [name for name, each in parameters.items() if each.kind is VAR_KEYWORD]
+    swallowing = [name for name, each in parameters.items() if each.kind is each.VAR_KEYWORD]
     yield ANY_ARGUMENT, f"it has `**{swallowing[0]}`" if swallowing else None
 
 
