@@ -45,7 +45,8 @@ def align(
         Sentence pairs to judge by: TSV, CSV, JSON lines, TMX, PO or XLIFF, plain or compressed.
     gold
         The word alignments of the pairs, one per line: `0-0 1?2` is a sure link and a possible one,
-        between words that are separated by white space and counted from 0.
+        between words that are separated by white space and counted from 0; in scripts without
+        spaces, between those that `dragoman translate --alignments` counts.
     json
         Print one JSON object, for programs.
     """

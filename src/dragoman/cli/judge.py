@@ -40,7 +40,8 @@ def judge(
     `pair` (its line, from 1), `source`, `translation`, `confidence`, `words` (each with its `text`
     and `confidence`), `log_probability` and `num_tokens`. Words are spelt as the model sees them:
     in lower case if it knows nothing else, and an unknown word as the model's mark for such words;
-    but in capitals where the model is shown them in lower case.
+    but in capitals where the model is shown them in lower case. In scripts without spaces, a word
+    is what the model writes at once.
 
     The model reads the source as `dragoman translate` shows it: without a list marker or emoji
     around it, and in lower case, names and nouns included, if it is in capitals. It reads the

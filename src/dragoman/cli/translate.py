@@ -86,7 +86,9 @@ def translate(
 
     With --alignments, the words of each line and of its best translation are aligned, one line for
     each: `0-0 1-2` says that the second word of the source is the third word of the translation.
-    Words are whatever white space separates. With --json, each object has them as `alignment` too.
+    Words are whatever white space separates or, in scripts without spaces, what the model writes at
+    once. With --json, each object has the links as `alignment`, and the words as `source_words` and
+    `target_words`.
 
     Each sentence of a line is translated on its own, and the white space between sentences is kept.
     A sentence that is too long for the model is cut, between clauses if possible, and a warning
