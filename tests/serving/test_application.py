@@ -191,10 +191,17 @@ def test_a_mistake_of_ours_is_logged_and_not_shown(
 def test_a_path_or_a_method_that_is_not_there_is_refused_in_the_form_of_the_protocol(
     address: str,
 ) -> None:
-    assert requests.get(f"{address}/nowhere", timeout=30).json() == {"error": "Not Found"}
-    assert requests.get(f"{address}/v2/nowhere", timeout=30).json() == {"message": "Not Found"}
+    nowhere = requests.get(f"{address}/nowhere", timeout=30)
+    assert nowhere.status_code == 404
+    assert nowhere.json() == {
+        "error": "there is nothing at /nowhere; /docs describes what there is"
+    }
+    assert requests.get(f"{address}/v2/nowhere", timeout=30).json() == {
+        "message": "there is nothing at /v2/nowhere; /docs describes what there is"
+    }
     wrong = requests.get(f"{address}/detect", timeout=30)
     assert (wrong.status_code, wrong.headers["Allow"]) == (405, "POST")
+    assert wrong.json() == {"error": "/detect does not take GET; /docs describes what there is"}
     for path in (
         "/static/../application.py",
         "/static/%2e%2e/application.py",
@@ -241,6 +248,15 @@ def test_a_script_that_has_not_changed_is_not_sent_again(address: str) -> None:
     again = requests.get(script, headers={"If-None-Match": tag}, timeout=30)
 
     assert (again.status_code, again.content) == (304, b"")
+
+
+def test_the_description_names_no_status_that_is_never_given(address: str) -> None:
+    described = requests.get(f"{address}/openapi.json", timeout=30).json()
+
+    for path in described["paths"].values():
+        for operation in path.values():
+            assert "422" not in operation["responses"]
+    assert "ValidationError" not in "".join(described["components"]["schemas"])
 
 
 def test_requests_made_from_the_description_of_the_interface_never_break_it(address: str) -> None:

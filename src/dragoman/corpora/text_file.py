@@ -21,7 +21,10 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 BZIP2_MARKS = tuple(b"BZh%d1AY&SY" % level for level in range(1, 10))
 
-UTF_16 = "UTF-16 text; convert it to UTF-8, as with iconv -f UTF-16 -t UTF-8"
+UTF_16, UTF_32 = (
+    f"{name} text; convert it to UTF-8, as with iconv -f {name} -t UTF-8"
+    for name in ("UTF-16", "UTF-32")
+)
 
 OTHER_BEGINNINGS = {
     (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ", *BZIP2_MARKS): (
@@ -31,6 +34,7 @@ OTHER_BEGINNINGS = {
         "a compressed file; unpack it first, as with unzip, or save it as text if it is from an "
         "office program"
     ),
+    (b"\xff\xfe\0\0", b"\0\0\xfe\xff"): UTF_32,
     (b"\xff\xfe", b"\xfe\xff"): UTF_16,
 }
 """First bytes of files that are not lines of UTF-8 text, and what to do with such files."""
@@ -240,8 +244,9 @@ def _refuse_other_files(content: bytes, name: str) -> None:
     for beginnings, refusal in OTHER_BEGINNINGS.items():
         if content.startswith(beginnings):
             raise CorpusError(f"{name}: {refusal}")
-    if 3 * content.count(0) > len(content):  # half of all bytes, in the languages of Europe
-        raise CorpusError(f"{name}: {UTF_16}")
+    zeros = content.count(0) / max(1, len(content))  # in the languages of Europe, 1/2 or 3/4
+    if zeros > 1 / 3:
+        raise CorpusError(f"{name}: {UTF_16 if zeros < 2 / 3 else UTF_32}")
 
 
 def _not_utf_8(place: str, line: bytes, start: int) -> CorpusError:

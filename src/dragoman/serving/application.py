@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -49,7 +50,7 @@ def build_application(models: Models, settings: Settings) -> FastAPI:
         app.state.documents.close()
         await app.state.service.close()
 
-    app = FastAPI(
+    app = _Application(
         title="Dragoman",
         version=__version__,
         lifespan=lifespan,
@@ -84,6 +85,19 @@ def build_application(models: Models, settings: Settings) -> FastAPI:
     return app
 
 
+class _Application(FastAPI):
+    """Describes itself without the status that FastAPI would refuse fields with: here it is 400."""
+
+    def openapi(self) -> dict[str, Any]:
+        described = super().openapi()
+        for path in described["paths"].values():
+            for operation in path.values():
+                operation["responses"].pop("422", None)
+        for name in ("HTTPValidationError", "ValidationError"):
+            described["components"]["schemas"].pop(name, None)
+        return described
+
+
 def _answer_errors(app: FastAPI) -> None:
     """Answer every error that is not ours with a sentence, in the form of the protocol."""
 
@@ -99,6 +113,11 @@ def _answer_errors(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def refuse_path(request: Request, error: HTTPException) -> JSONResponse:
-        response = as_response(RefusalError(error.status_code, error.detail), request.url.path)
+        path = request.url.path
+        said = {
+            404: f"there is nothing at {path}; /docs describes what there is",
+            405: f"{path} does not take {request.method}; /docs describes what there is",
+        }.get(error.status_code, error.detail)
+        response = as_response(RefusalError(error.status_code, said), path)
         response.headers.update(error.headers or {})
         return response
