@@ -1,6 +1,8 @@
 """A program in a process of its own: whatever it does, there is one clear sentence."""
 
 import json
+import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -140,6 +142,15 @@ def test_an_endless_loop_is_stopped_and_named(tmp_path: Path) -> None:
 def test_a_program_that_ends_its_process_is_named(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(CheckError, match=message):
         check(tmp_path, text)
+
+
+def test_a_process_that_ends_without_a_word_is_told_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", shutil.which("true"))
+
+    with pytest.raises(CheckError, match=r"learner\.py: could not be run at all: it said nothing"):
+        check(tmp_path, EMBEDDINGS)
 
 
 def test_a_program_may_exchange_what_writes_the_report(tmp_path: Path) -> None:

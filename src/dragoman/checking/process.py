@@ -174,7 +174,8 @@ def _explain(directory: Path, ending: int | None, limits: Limits) -> str:
     if ending >= 0 and stage.exists():
         return f"ended its own process with exit code {ending}, at {where}"
     if ending >= 0:
-        return f"could not be run at all: {_tail(directory / 'output').splitlines()[-1]}"
+        *_, last = _tail(directory / "output").splitlines() or ["it said nothing"]
+        return f"could not be run at all: {last}"
     name = signal.Signals(-ending).name
     return f"its process was ended by {name}, at {where}; too little memory may be the reason"
 
