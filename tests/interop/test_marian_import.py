@@ -17,7 +17,7 @@ from dragoman.interop import proof
 from dragoman.interop.marian import import_marian, load_marian
 from dragoman.interop.marian_config import MarianError
 from dragoman.interop.marian_proof import prove_import
-from dragoman.model_directory import ModelDirectory
+from dragoman.model_directory import ModelDescription, ModelDirectory
 
 EOS = 0
 SaveMarian = Callable[..., Any]
@@ -147,6 +147,18 @@ def test_the_longest_text_is_that_of_the_model(
     import_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
 
     assert ModelDirectory(tmp_path / "imported").description.max_length == expected
+
+
+def test_a_model_whose_files_name_no_longest_text_has_the_usual_one(
+    save_marian: SaveMarian, tmp_path: Path
+) -> None:
+    save_marian()
+    path = tmp_path / "config.json"
+    config = json.loads(path.read_text())
+    del config["max_position_embeddings"]
+    path.write_text(json.dumps(config))
+
+    assert load_marian(tmp_path).max_length == ModelDescription.max_length
 
 
 def test_a_model_whose_translations_begin_with_their_end_can_end(

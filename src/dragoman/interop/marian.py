@@ -279,7 +279,7 @@ def _max_length(directory: Path, table: Mapping[str, Any]) -> int:
     )
     # transformers writes a number of thirty digits where there is no limit.
     lengths = [number - 1 for number in said if type(number) is int and number > 1]
-    return min(ModelDescription.max_length, *lengths)
+    return min([ModelDescription.max_length, *lengths])
 
 
 def _read_languages(directory: Path, language_token: str | None) -> tuple[str, str]:
