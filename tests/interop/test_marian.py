@@ -170,6 +170,49 @@ def test_what_our_model_lacks_is_refused(
         load_marian(tmp_path)
 
 
+def leave_out(directory: Path, *settings: str) -> None:
+    path = directory / "config.json"
+    table = json.loads(path.read_text())
+    path.write_text(json.dumps({key: table[key] for key in table if key not in settings}))
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("scale_embedding", "scale_embedding is False, not True"),
+        ("model_type", "model_type is None, not 'marian'"),
+        ("d_model", "config.json: 'd_model' is missing"),
+        ("encoder_layers", "config.json: 'encoder_layers' is missing"),
+    ],
+)
+def test_a_missing_setting_that_has_no_counterpart_here_is_refused(
+    save_marian: SaveMarian, tmp_path: Path, setting: str, message: str
+) -> None:
+    save_marian()
+    leave_out(tmp_path, setting)
+
+    with pytest.raises(MarianError, match=message):
+        load_marian(tmp_path)
+
+
+def test_other_missing_settings_are_those_of_hugging_face(
+    save_marian: SaveMarian, tmp_path: Path
+) -> None:
+    save_marian(dropout=0.3, attention_dropout=0.3, activation_dropout=0.3)
+    rates = ("dropout", "attention_dropout", "activation_dropout")
+    leave_out(tmp_path, *rates, "tie_word_embeddings", "share_encoder_decoder_embeddings")
+    usual = transformers.MarianConfig()
+
+    config = load_marian(tmp_path).transformer.config
+
+    assert (config.dropout, config.attention_dropout, config.feed_forward_dropout) == tuple(
+        getattr(usual, rate) for rate in rates
+    )
+    assert usual.tie_word_embeddings
+    assert usual.share_encoder_decoder_embeddings
+    assert config.tied_embeddings == "all"
+
+
 def test_all_obstacles_are_named_at_once(save_marian: SaveMarian, tmp_path: Path) -> None:
     save_marian()
     edit_config(tmp_path, normalize_before=True, scale_embedding=False)
