@@ -36,6 +36,8 @@ SIZES = (
     "decoder_layers",
 )
 
+RATES = ("dropout", "attention_dropout", "activation_dropout")
+
 TWINS = (
     ("encoder_ffn_dim", "decoder_ffn_dim"),
     ("encoder_attention_heads", "decoder_attention_heads"),
@@ -57,9 +59,7 @@ def read_config(
     """
     if obstacles := _obstacles(table):
         raise MarianError(f"{directory}: cannot be imported: {'; '.join(obstacles)}")
-    for key in SIZES:
-        if type(table.get(key, 0)) is not int:
-            raise MarianError(f"{directory / 'config.json'}: {key} is not a whole number")
+    _check_types(table, directory / "config.json")
     tied: Literal["all", "target", "none"] = "none"
     if table.get("tie_word_embeddings", True):
         tied = "all" if table.get("share_encoder_decoder_embeddings", True) else "target"
@@ -82,8 +82,18 @@ def read_config(
         )
     except KeyError as missing:
         raise MarianError(f"{directory / 'config.json'}: {missing} is missing") from None
-    except (ValueError, TypeError) as error:
+    except ValueError as error:
         raise MarianError(f"{directory / 'config.json'}: {error}") from error
+
+
+def _check_types(table: Mapping[str, Any], path: Path) -> None:
+    """Refuse numbers that are none, and sizes that are not whole."""
+    for key in SIZES:
+        if type(table.get(key, 0)) is not int:
+            raise MarianError(f"{path}: {key} is not a whole number")
+    for key in RATES:
+        if not isinstance(value := table.get(key, 0.0), int | float):
+            raise MarianError(f"{path}: {key} is {value!r}, not a number")
 
 
 def _obstacles(table: Mapping[str, Any]) -> list[str]:
