@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from torch.nn.utils.rnn import pad_sequence
+from transformers import MarianMTModel, MarianTokenizer
 
 from dragoman.decoding.config import SearchConfig
 from dragoman.engines.pytorch import PyTorchEngine
@@ -121,6 +123,28 @@ def test_a_model_of_few_positions_is_proved_too(save_marian: SaveMarian, tmp_pat
 
     agreement = prove_import(tmp_path, tmp_path / "imported")
 
+    assert agreement is not None
+    assert agreement.holds
+
+
+def test_a_stored_table_of_too_few_positions_for_the_proof_is_told_in_a_sentence(
+    save_marian: SaveMarian, tmp_path: Path
+) -> None:
+    """Files by old releases of transformers hold the table."""
+    theirs = save_marian(max_position_embeddings=24)
+    weights = load_file(tmp_path / "model.safetensors")
+    for stack in ("encoder", "decoder"):
+        table = getattr(theirs.model, stack).embed_positions.weight
+        weights[f"model.{stack}.embed_positions.weight"] = table.detach().clone()
+    save_file(weights, tmp_path / "model.safetensors", metadata={"format": "pt"})
+    import_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
+
+    with pytest.raises(MarianError, match="24 positions, but the proof takes 41; let transformers"):
+        prove_import(tmp_path, tmp_path / "imported")
+
+    for kind in (MarianMTModel, MarianTokenizer):
+        kind.from_pretrained(tmp_path).save_pretrained(tmp_path / "new")
+    agreement = prove_import(tmp_path / "new", tmp_path / "imported")
     assert agreement is not None
     assert agreement.holds
 

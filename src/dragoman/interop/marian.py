@@ -302,12 +302,12 @@ def _read_weights(directory: Path) -> dict[str, Tensor]:
     if not path.exists() and (directory / "model.safetensors.index.json").exists():
         raise MarianError(
             f"{directory}: its weights are in several files; "
-            + _written_anew(directory, ', max_shard_size="100GB"')
+            + written_anew(directory, ', max_shard_size="100GB"')
         )
     if not path.exists() and (directory / "pytorch_model.bin").exists():
         raise MarianError(
             f"{directory}: pytorch_model.bin is a pickle, which can run code when it is read; "
-            f"{_written_anew(directory)}"
+            f"{written_anew(directory)}"
         )
     try:
         return {name: value.float() for name, value in load_file(path).items()}
@@ -317,7 +317,7 @@ def _read_weights(directory: Path) -> dict[str, Tensor]:
         raise MarianError(f"{path}: not a safetensors file, or a damaged one: {error}") from error
 
 
-def _written_anew(directory: Path, more: str = "") -> str:
+def written_anew(directory: Path, more: str = "") -> str:
     """Tell how to convert a directory, and not into itself: it may be links into a cache."""
     return (
         "let transformers write it anew, into a new directory NEW: "

@@ -11,6 +11,7 @@ import torch
 from safetensors import safe_open
 from torch.nn.utils.rnn import pad_sequence
 
+from dragoman.interop.marian import written_anew
 from dragoman.interop.marian_config import MarianError
 from dragoman.interop.proof import (
     LENGTH_LIMIT,
@@ -69,15 +70,21 @@ class HuggingFaceCopy:
 
         Raises:
             ModuleNotFoundError: transformers is not installed.
-            MarianError: transformers cannot load it.
+            MarianError: transformers cannot load it, or it has too few positions for a proof.
         """
         import transformers
 
         transformers.utils.logging.disable_progress_bar()
         with _reasons_named(directory):
             config = transformers.MarianConfig.from_pretrained(directory, local_files_only=True)
+            positions = config.max_position_embeddings
             if not _stores_positions(directory):
-                config.max_position_embeddings = max(config.max_position_embeddings, POSITIONS)
+                config.max_position_embeddings = max(positions, POSITIONS)
+            elif positions <= LENGTH_LIMIT:
+                raise MarianError(
+                    f"{directory}: its weights hold a table of {positions} positions, but the "
+                    f"proof takes {LENGTH_LIMIT + 1}; {written_anew(directory)}"
+                )
             self._model: Any = transformers.MarianMTModel.from_pretrained(
                 directory, config=config, dtype=torch.float32, local_files_only=True
             ).eval()
@@ -129,7 +136,7 @@ def _reasons_named(directory: Path) -> Iterator[None]:
     """Name the directory that transformers cannot load: its errors are of many kinds."""
     try:
         yield
-    except ModuleNotFoundError:
+    except (ModuleNotFoundError, MarianError):
         raise
     except Exception as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())
