@@ -3,10 +3,12 @@
 import errno
 import fcntl
 import json
+import os
 from pathlib import Path
 
 import pytest
 
+from dragoman.errors import UsageError
 from dragoman.interop.staging import OutputError, staging
 from dragoman.model_directory import WEIGHTS_OF_ORIGIN
 
@@ -56,6 +58,14 @@ def test_an_export_that_somebody_has_trained_further_is_not_lost(output: Path) -
     assert (output / WEIGHTS).read_text() == "trained"
 
 
+def test_an_export_of_another_format_is_not_lost(output: Path) -> None:
+    refused = pytest.raises(OutputError, match=f"{output}: it is not an export")
+    with refused, staging(output, weights_name="decoder.onnx"):
+        pytest.fail("it was computed")
+
+    assert (output / WEIGHTS).read_text() == "earlier"
+
+
 def test_a_damaged_export_that_nobody_edits_is_replaced(output: Path) -> None:
     (output / WEIGHTS).write_text("damaged")
 
@@ -64,6 +74,18 @@ def test_a_damaged_export_that_nobody_edits_is_replaced(output: Path) -> None:
         (directory / WEIGHTS).write_text("newer")
 
     assert (output / WEIGHTS).read_text() == "newer"
+
+
+def test_what_somebody_has_put_beside_an_export_that_nobody_edits_is_not_lost(
+    output: Path,
+) -> None:
+    (output / "index.html").write_text("of somebody")
+
+    refused = pytest.raises(OutputError, match=f"{output}: it is not an export")
+    with refused, staging(output, weights_name=WEIGHTS, is_edited=False):
+        pytest.fail("it was computed")
+
+    assert (output / "index.html").read_text() == "of somebody"
 
 
 def test_a_second_process_is_refused_and_disturbs_nothing(output: Path) -> None:
@@ -197,6 +219,28 @@ def test_an_interruption_between_two_renames_is_mended(output: Path) -> None:
         pass
 
     assert (output / WEIGHTS).read_text() == "earlier"
+
+
+def test_an_interruption_after_two_renames_is_mended(output: Path) -> None:
+    earlier = output.with_name(".out.earlier")
+    earlier.mkdir()
+    (earlier / WEIGHTS).write_text("earlier still")
+
+    export(output, "newer")
+
+    assert (output / WEIGHTS).read_text() == "newer"
+    assert names(output.parent) == ["out"]
+
+
+def test_a_name_under_which_weights_cannot_be_read_is_refused_before_anything_is_computed(
+    tmp_path: Path,
+) -> None:
+    output = tmp_path / os.fsdecode(b"caf\xe9")
+
+    with pytest.raises(UsageError, match="as this name is not UTF-8; rename"), staging(output):
+        pytest.fail("it was computed")
+
+    assert names(tmp_path) == []
 
 
 def test_a_mount_point_is_refused_before_anything_is_computed(
