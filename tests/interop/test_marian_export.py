@@ -18,11 +18,12 @@ from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.interop import marian_export, residual_stream
 from dragoman.interop import marian_proof as proving
 from dragoman.interop.export import ExportError
+from dragoman.interop.marian import import_marian
 from dragoman.interop.marian_config import FIXED
 from dragoman.interop.marian_export import export_marian
 from dragoman.interop.staging import OutputError
 from dragoman.interop.weight_names import marian_block_names
-from dragoman.model_directory import ModelDirectory
+from dragoman.model_directory import ModelDirectory, update_description
 from dragoman.tokenizers.normalisation import normalise
 from dragoman.tokenizers.tokenizer import SpecialIds
 
@@ -91,6 +92,48 @@ def test_the_files_alone_translate_as_the_model_does(save: Save) -> None:
     expected = [tokenizers.target.decode(hypotheses[0].ids) for hypotheses in found]
     assert tokenizer.batch_decode(generated, skip_special_tokens=True) == expected
     assert any(expected)
+
+
+@pytest.mark.parametrize("projection_bias", [True, False])
+def test_what_is_imported_again_is_described_as_before(
+    save: Save, tmp_path: Path, projection_bias: bool
+) -> None:
+    settings = {"projection_bias": projection_bias, "positional_encoding": "marian"}
+    rates = {"dropout": 0.2, "attention_dropout": 0.3, "feed_forward_dropout": 0.4}
+    directory = save(norm="after", max_length=70, **settings, **rates)
+    export_marian(directory.path)
+
+    import_marian(directory.path / "marian", tmp_path / "again")
+
+    before, after = directory.description, ModelDirectory(tmp_path / "again").description
+    assert after.model == before.model
+    assert after.languages == before.languages
+    assert after.special_ids == before.special_ids
+    assert after.max_length == before.max_length
+
+
+def test_the_search_settings_are_passed_on(save: Save) -> None:
+    directory = save(norm="after", max_length=70)
+    update_description(
+        directory.path, search={"beam_size": 3, "length_penalty": 0.7, "max_length_extra": 25}
+    )
+    export_marian(directory.path)
+
+    theirs = transformers.GenerationConfig.from_pretrained(directory.path / "marian")
+
+    longest = ModelDirectory(directory.path).search.max_length(70)
+    assert (theirs.num_beams, theirs.length_penalty) == (3, 0.7)
+    assert theirs.max_length == longest + 1  # they count the token that a translation begins with
+
+
+def test_the_files_have_the_positions_that_their_own_search_takes(save: Save) -> None:
+    directory = save(norm="after", end=-99.0, max_length=10)  # its translations do not end
+    export_marian(directory.path)
+    model = transformers.MarianMTModel.from_pretrained(directory.path / "marian")
+
+    (generated,) = model.generate(torch.tensor([[5, 6, SPECIAL.eos]]))
+
+    assert len(generated) == model.generation_config.max_length
 
 
 @pytest.fixture
@@ -208,6 +251,21 @@ def test_an_export_that_computes_something_else_is_not_written(
         export_marian(directory.path)
 
     assert sorted(directory.path.iterdir()) == before
+
+
+def test_log_probabilities_that_differ_by_more_than_the_page_on_formats_allows_are_noticed(
+    save: Save, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = save(norm="after")
+    right = proving.HuggingFaceCopy.score
+
+    def shifted(self: proving.HuggingFaceCopy, pairs: Any) -> list[list[float]]:
+        return [[value + 2e-4 for value in values] for values in right(self, pairs)]
+
+    monkeypatch.setattr(proving.HuggingFaceCopy, "score", shifted)
+
+    with pytest.raises(ExportError, match=r"20 of 20 .* differ by up to 2\.0e-04; nothing was"):
+        export_marian(directory.path)
 
 
 def test_a_tokenizer_that_cuts_otherwise_is_noticed(
