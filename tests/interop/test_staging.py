@@ -10,7 +10,7 @@ import pytest
 
 from dragoman.errors import UsageError
 from dragoman.interop.staging import OutputError, staging
-from dragoman.model_directory import WEIGHTS_OF_ORIGIN
+from dragoman.model_directory import CHECKSUMS, WEIGHTS_OF_ORIGIN
 
 WEIGHTS = "model.bin"
 
@@ -56,6 +56,27 @@ def test_an_export_that_somebody_has_trained_further_is_not_lost(output: Path) -
         export(output, "newer")
 
     assert (output / WEIGHTS).read_text() == "trained"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\xff",
+        b"[1]",
+        b"5",
+        b"[" * 100_000,
+        json.dumps({WEIGHTS_OF_ORIGIN: "0", CHECKSUMS: 5}).encode(),
+        json.dumps({WEIGHTS_OF_ORIGIN: "0", CHECKSUMS: [WEIGHTS]}).encode(),
+    ],
+)
+def test_what_has_a_config_of_any_other_form_is_not_lost(output: Path, content: bytes) -> None:
+    (output / "config.json").write_bytes(content)
+
+    with pytest.raises(OutputError, match=f"{output}: it is not an export"):
+        export(output, "newer")
+
+    assert (output / WEIGHTS).read_text() == "earlier"
 
 
 def test_an_export_of_another_format_is_not_lost(output: Path) -> None:
