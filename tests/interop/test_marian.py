@@ -304,6 +304,14 @@ def test_a_weight_of_another_shape_is_refused(save_marian: SaveMarian, tmp_path:
         load_marian(tmp_path)
 
 
+def test_a_giant_is_refused_before_it_takes_memory(save_marian: SaveMarian, tmp_path: Path) -> None:
+    save_marian()
+    edit_config(tmp_path, encoder_ffn_dim=200_000, decoder_ffn_dim=200_000)
+
+    with pytest.raises(MarianError, match=r"with at least \d{8} parameters, but .* has fewer"):
+        load_marian(tmp_path)
+
+
 def test_tables_that_should_be_one_and_differ_are_refused(
     save_marian: SaveMarian, tmp_path: Path
 ) -> None:
