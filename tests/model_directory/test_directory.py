@@ -340,6 +340,7 @@ def poison(weights: dict[str, torch.Tensor]) -> None:
         (write("model.toml", b"a = " + b"[" * 100_000), "model.toml: not a TOML file"),
         (write("model.toml", b"#" * 2**21), "far too large"),
         (edit(r"^format_version = 1", "format_version = true"), "is not the number of a format"),
+        (edit(r"^format_version = 1", "format_version = 0"), "= 0 is not the number of a format"),
         (edit(r"^source_language = .*", ""), "source_language is missing"),
         (edit(r"^d_model = 6", "d_modle = 6"), "unknown key model.d_modle; did you mean"),
         (edit(r"^d_model = 6", 'd_model = "6"'), "model.d_model = '6' should be a whole number"),
@@ -412,6 +413,16 @@ def test_a_newer_format_is_refused_with_the_release_that_reads_it(saved: Path) -
         ModelDirectory(saved)
 
 
+@pytest.mark.parametrize("software", ["", "software = 9\n", "[software]\ndragoman = 9\n"])
+def test_a_newer_format_that_names_no_release_is_refused_with_what_to_do(
+    tmp_path: Path, software: str
+) -> None:
+    (tmp_path / "model.toml").write_text(f"format_version = 2\n{software}")
+
+    with pytest.raises(ModelError, match=r"format 2; this release, .*: install a newer one$"):
+        ModelDirectory(tmp_path)
+
+
 def test_a_directory_whose_training_has_no_model_yet_says_how_to_go_on(tmp_path: Path) -> None:
     (tmp_path / "journal.jsonl").touch()
 
@@ -420,8 +431,64 @@ def test_a_directory_whose_training_has_no_model_yet_says_how_to_go_on(tmp_path:
 
 
 def test_a_directory_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="nowhere: there is no model here"):
+    with pytest.raises(ModelError, match=r"nowhere: there is no .* there is no such directory"):
         ModelDirectory(tmp_path / "nowhere")
+
+
+def test_what_is_there_instead_of_a_model_is_told(saved: Path, tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+
+    with pytest.raises(ModelError, match=r"no model\.toml; dragoman import marian makes one of"):
+        ModelDirectory(tmp_path)
+    with pytest.raises(ModelError, match="safetensors: a file, where the directory of a model"):
+        ModelDirectory(saved / "model.safetensors")
+
+
+def test_a_description_that_an_editor_has_given_a_byte_order_mark_is_read(saved: Path) -> None:
+    path = saved / "model.toml"
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+
+    assert ModelDirectory(saved).description.languages == ("en", "it")
+
+
+@pytest.mark.parametrize(
+    "training",
+    [
+        "updates = '7'",
+        "corpora = 5",
+        "corpora = [5]",
+        "corpora = [{ name = 'a', read = 1 }]",
+        "corpora = [{ name = 'a', read = 1, kept = '1' }]",
+        "corpora = [{ name = 1, read = 1, kept = 1 }]",
+        "sha256 = { 'a.tsv' = 5 }",
+        "sha256 = 'a'",
+        "scores.test.BLEU = { score = '40', signature = 'nrefs:1' }",
+        "scores.test.BLEU = { score = 40.1, signature = 1 }",
+        "scores.test.BLEU = 40.1",
+    ],
+)
+def test_a_record_of_training_that_no_run_writes_is_refused(tmp_path: Path, training: str) -> None:
+    (tmp_path / "model.toml").write_text(f"format_version = 1\n[training]\n{training}\n")
+
+    with pytest.raises(ModelError, match="training does not hold what a training run writes"):
+        ModelDirectory(tmp_path)
+
+
+@pytest.mark.parametrize("section", ["search", "training", "software"])
+def test_a_section_that_is_none_is_named(tmp_path: Path, section: str) -> None:
+    (tmp_path / "model.toml").write_text(f"format_version = 1\n{section} = 5\n")
+
+    with pytest.raises(ModelError, match=f"{section} should be a section"):
+        ModelDirectory(tmp_path)
+
+
+@pytest.mark.parametrize("lowercase", [True, False])
+def test_words_are_described_without_bytes_and_with_their_case(lowercase: bool) -> None:
+    config = TokenizerConfig(kind="words", lowercase=lowercase, byte_fallback=True)
+
+    described = TokenizerDescription.of(tokenizers(), config)
+
+    assert (described.lowercase, described.byte_fallback) == (lowercase, False)
 
 
 def test_weights_in_half_precision_are_read_in_single_precision(saved: Path) -> None:

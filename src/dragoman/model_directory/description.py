@@ -241,8 +241,10 @@ def _check_version(table: dict[str, Any], path: Path) -> None:
         raise ModelError(f"{path}: format_version = {version!r} is not the number of a format")
     if version > FORMAT_VERSION:
         software = table.get("software")
-        writer = software.get("dragoman", "?") if isinstance(software, dict) else "?"
+        writer = software.get("dragoman") if isinstance(software, dict) else None
+        is_named = isinstance(writer, str)
         raise ModelError(
-            f"{path}: written by dragoman {writer}, format {version}; this release, {__version__}, "
-            f"reads up to format {FORMAT_VERSION}: install dragoman {writer} or newer"
+            f"{path}: written by {f'dragoman {writer}' if is_named else 'a newer release'}, format "
+            f"{version}; this release, {__version__}, reads up to format {FORMAT_VERSION}: install "
+            f"{f'dragoman {writer} or newer' if is_named else 'a newer one'}"
         )
