@@ -1,6 +1,7 @@
 """`dragoman import marian`: what it prints and returns."""
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -188,12 +189,13 @@ def test_values_of_another_type_are_named(
         run(tmp_path, "-o", tmp_path / "imported", "--languages", "en-it")
 
 
+@pytest.mark.parametrize("value", [math.nan, math.inf])
 def test_weights_that_are_not_numbers_are_named(
-    save_marian: Callable[..., Any], tmp_path: Path
+    save_marian: Callable[..., Any], tmp_path: Path, value: float
 ) -> None:
     model = save_marian()
     with torch.no_grad():
-        model.model.encoder.layers[0].fc1.bias[0] = float("nan")
+        model.model.encoder.layers[0].fc1.bias[0] = value
     model.save_pretrained(tmp_path)
 
     with pytest.raises(MarianError, match=r"widen\.bias holds values that are not numbers"):

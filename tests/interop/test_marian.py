@@ -221,6 +221,31 @@ def test_all_obstacles_are_named_at_once(save_marian: SaveMarian, tmp_path: Path
         load_marian(tmp_path)
 
 
+def test_the_same_weights_in_other_files_beside_them_do_not_matter(
+    save_marian: SaveMarian, tmp_path: Path
+) -> None:
+    save_marian()
+    for name in ("pytorch_model.bin", "model.safetensors.index.json"):
+        (tmp_path / name).write_bytes(b"never read")
+
+    assert load_marian(tmp_path)
+
+
+@pytest.mark.parametrize("stack", ["encoder", "decoder"])
+def test_a_shared_table_is_read_under_each_of_its_names(
+    save_marian: SaveMarian, tmp_path: Path, stack: str
+) -> None:
+    save_marian()
+    weights = load_file(tmp_path / "model.safetensors")
+    table = weights.pop("model.shared.weight")
+    weights[f"model.{stack}.embed_tokens.weight"] = table
+    save_file(weights, tmp_path / "model.safetensors")
+
+    transformer = load_marian(tmp_path).transformer
+
+    assert torch.equal(transformer.projection.linear.weight, table)
+
+
 def test_a_pickle_is_refused_with_the_way_to_convert_it(
     save_marian: SaveMarian, tmp_path: Path
 ) -> None:
@@ -238,7 +263,7 @@ def test_a_pickle_is_refused_with_the_way_to_convert_it(
 
 
 @pytest.mark.parametrize("name", ["config.json", "vocab.json", "source.spm", "model.safetensors"])
-@pytest.mark.parametrize("content", [None, b"", b"\xff\x00nonsense"])
+@pytest.mark.parametrize("content", [None, b"", b"[]", b"\xff\x00nonsense"])
 def test_missing_and_damaged_files_are_named(
     save_marian: SaveMarian, tmp_path: Path, name: str, content: bytes | None
 ) -> None:

@@ -18,7 +18,7 @@ from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.interop import proof
 from dragoman.interop.marian import import_marian, load_marian
 from dragoman.interop.marian_config import MarianError
-from dragoman.interop.marian_proof import prove_import
+from dragoman.interop.marian_proof import find_other_tokens, prove_import
 from dragoman.model_directory import ModelDescription, ModelDirectory
 
 EOS = 0
@@ -44,6 +44,7 @@ def test_the_model_directory_describes_the_model(imported: tuple[Any, Path]) -> 
     description = directory.description
     assert (description.source_language, description.target_language) == ("en", "it")
     assert description.tokenizer.kind == "marian"
+    assert description.training["imported_from"] == imported[1].parent.name
     assert description.special_ids == directory.load_tokenizers().target.special_ids
     assert sorted(path.name for path in imported[1].iterdir()) == [
         "model.safetensors",
@@ -115,6 +116,33 @@ def test_the_language_token_names_the_target(
     assert (description.source_language, description.target_language) == ("en", "it")
     with pytest.raises(MarianError, match="unknown language token >>▁the<<; the model has >>ita"):
         load_marian(tmp_path, language_token="▁the")
+
+
+def test_the_language_token_may_name_a_region(save_marian: SaveMarian, tmp_path: Path) -> None:
+    save_marian()
+    vocabulary = (tmp_path / "vocab.json").read_text().replace(">>ita<<", ">>por_BR<<")
+    (tmp_path / "vocab.json").write_text(vocabulary)
+    (tmp_path / "tokenizer_config.json").write_text('{"source_lang": "en"}')
+
+    import_marian(tmp_path, tmp_path / "imported", language_token=">>por_BR<<")
+
+    assert ModelDirectory(tmp_path / "imported").description.languages == ("en", "pt-BR")
+
+
+@pytest.mark.parametrize("file", ["vocab.json", "target_vocab.json"])
+def test_special_tokens_that_differ_between_the_languages_are_refused(
+    save_marian: SaveMarian, tmp_path: Path, file: str
+) -> None:
+    save_marian(share_encoder_decoder_embeddings=False)
+    vocabulary = json.loads((tmp_path / "vocab.json").read_text())
+    (tmp_path / "target_vocab.json").write_text(json.dumps(vocabulary))
+    (tmp_path / "tokenizer_config.json").write_text('{"separate_vocabs": true}')
+    other = list(vocabulary)[5]
+    exchanged = {"</s>": vocabulary[other], other: vocabulary["</s>"]}
+    (tmp_path / file).write_text(json.dumps(vocabulary | exchanged))
+
+    with pytest.raises(MarianError, match=r"in a vocabulary, but .* in config.json or in the oth"):
+        import_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
 
 
 def test_a_model_of_few_positions_is_proved_too(save_marian: SaveMarian, tmp_path: Path) -> None:
@@ -204,13 +232,24 @@ def test_a_model_whose_translations_begin_with_their_end_can_end(
     assert found.finished
 
 
-@pytest.mark.parametrize(("said", "expected"), [({"decoder_start_token_id": EOS}, EOS), ({}, None)])
+@pytest.mark.parametrize(
+    ("in_config", "said", "expected"),
+    [
+        (None, {"decoder_start_token_id": EOS}, EOS),
+        (5, {"decoder_start_token_id": EOS}, EOS),
+        (None, {}, None),
+    ],
+)
 def test_what_translations_begin_with_may_stand_in_another_file(
-    save_marian: SaveMarian, tmp_path: Path, said: dict[str, int], expected: int | None
+    save_marian: SaveMarian,
+    tmp_path: Path,
+    in_config: int | None,
+    said: dict[str, int],
+    expected: int | None,
 ) -> None:
     theirs = save_marian()
     for name, change in (
-        ("config.json", {"decoder_start_token_id": None}),
+        ("config.json", {"decoder_start_token_id": in_config}),
         ("generation_config.json", {"decoder_start_token_id": None} | said),
     ):
         path = tmp_path / name
@@ -270,6 +309,18 @@ def test_the_proof_holds(imported: tuple[Any, Path], tmp_path: Path) -> None:
     assert agreement.holds
 
 
+def test_a_model_saved_in_half_precision_is_proved_in_single_precision(
+    save_marian: SaveMarian, tmp_path: Path
+) -> None:
+    save_marian().half().save_pretrained(tmp_path)
+    import_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
+
+    agreement = prove_import(tmp_path, tmp_path / "imported")
+
+    assert agreement is not None
+    assert agreement.largest_difference < 1e-5
+
+
 def test_the_proof_fails_if_the_original_is_another_model(
     imported: tuple[Any, Path], tmp_path: Path
 ) -> None:
@@ -280,6 +331,17 @@ def test_the_proof_fails_if_the_original_is_another_model(
 
     with pytest.raises(MarianError, match="what was read computes something else"):
         prove_import(tmp_path, directory)
+
+
+def test_a_target_that_is_cut_otherwise_is_found(save_marian: SaveMarian, tmp_path: Path) -> None:
+    save_marian()
+    import_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
+    tokenizers = ModelDirectory(tmp_path / "imported").load_tokenizers()
+    assert find_other_tokens(tmp_path, tokenizers) == []
+
+    (tmp_path / "target.spm").write_bytes((tmp_path / "source.spm").read_bytes())
+
+    assert find_other_tokens(tmp_path, tokenizers)
 
 
 def test_without_transformers_nothing_is_proved(
