@@ -24,7 +24,7 @@ from dragoman.errors import UsageError
 from dragoman.interop import ctranslate2 as exporting
 from dragoman.interop.ctranslate2 import FEWEST_POSITIONS, export_ctranslate2
 from dragoman.interop.export import ExportError, Proof, compare_rounded
-from dragoman.interop.proof import Agreement, LoadedModel, Pair
+from dragoman.interop.proof import Agreement, EngineCopy, LoadedModel, Pair, compare
 from dragoman.interop.staging import OutputError
 from dragoman.model.positional_encoding import sinusoids
 from dragoman.model_directory import ModelDirectory, ModelError, update_description
@@ -322,10 +322,13 @@ def test_the_copy_is_rounded_and_smaller(save: Save) -> None:
     export_ctranslate2(directory.path, quantization="float32")
     exact = (directory.path / "ctranslate2" / "model.bin").stat().st_size
 
-    export_ctranslate2(directory.path)
+    proof = export_ctranslate2(directory.path)
 
     assert (directory.path / "ctranslate2" / "model.bin").stat().st_size < 0.6 * exact
-    assert "int8" in CTranslate2Engine(directory, directory.load_tokenizers()).name
+    rounded = CTranslate2Engine(directory, directory.load_tokenizers())
+    assert "int8" in rounded.name
+    agreement = compare(LoadedModel.load(directory.path), EngineCopy(rounded))
+    assert proof.num_equal == agreement.num_equal < agreement.num_sentences
 
 
 def test_what_ctranslate2_cannot_do_is_refused(save: Save) -> None:
@@ -535,7 +538,8 @@ def test_a_gpu_that_pytorch_cannot_use_does_not_keep_the_copy_from_working(
     assert Translator(directory.path).engine.startswith("CTranslate2")
 
 
-def test_rounded_weights_that_give_no_numbers_are_refused(save: Save) -> None:
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_rounded_weights_that_give_no_numbers_are_refused(save: Save, value: float) -> None:
     model = LoadedModel.load(save().path)
 
     class Broken:
@@ -543,7 +547,7 @@ def test_rounded_weights_that_give_no_numbers_are_refused(save: Save) -> None:
             return model.in_pytorch.translate(sources)
 
         def score(self, pairs: Sequence[Pair]) -> list[list[float]]:
-            return [[math.nan, *values[1:]] for values in model.in_pytorch.score(pairs)]
+            return [[value, *values[1:]] for values in model.in_pytorch.score(pairs)]
 
     assert compare_rounded(model, model.in_pytorch).holds
     with pytest.raises(ExportError, match="not numbers; take --quantization float32"):

@@ -1,8 +1,11 @@
 """What transformers loads computes what our model does, or it is not written."""
 
 import json
+import os
+import resource
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +13,13 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from safetensors import safe_open
 from safetensors.torch import load_file
 
 from dragoman.cli import main
 from dragoman.decoding.config import SearchConfig
 from dragoman.engines.pytorch import PyTorchEngine
-from dragoman.interop import marian_export, residual_stream
+from dragoman.interop import marian, marian_export, residual_stream
 from dragoman.interop import marian_proof as proving
 from dragoman.interop.export import ExportError
 from dragoman.interop.marian import import_marian
@@ -284,6 +288,19 @@ def test_a_tokenizer_that_cuts_otherwise_is_noticed(
         export_marian(directory.path)
 
 
+def test_special_ids_that_are_read_back_otherwise_are_noticed(
+    save: Save, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = save(norm="after")
+    right = marian._special_ids
+    monkeypatch.setattr(
+        marian, "_special_ids", lambda *files: replace(right(*files), bos=SPECIAL.pad)
+    )
+
+    with pytest.raises(ExportError, match="imported again, bos is different"):
+        export_marian(directory.path)
+
+
 def test_weights_that_are_read_back_otherwise_are_noticed(
     save: Save, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -324,6 +341,49 @@ def test_an_earlier_export_is_replaced_and_nothing_else_is(save: Save, tmp_path:
     for place in (output, directory.path, directory.path / "model.toml"):
         with pytest.raises(OutputError, match="it is not an export"):
             export_marian(directory.path, place)
+
+
+def test_a_full_disk_is_told_in_a_sentence_and_nothing_is_written(save: Save) -> None:
+    directory = save(norm="after", d_ff=2000)
+    before = sorted(directory.path.iterdir())
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, hard))
+    try:
+        with pytest.raises(ExportError, match=r"model\.safetensors: cannot be written: "):
+            export_marian(directory.path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    assert sorted(directory.path.iterdir()) == before
+
+
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o007, 0o660)])
+def test_whoever_may_read_the_users_files_may_read_all_of_an_export(
+    save: Save, umask: int, mode: int
+) -> None:
+    directory = save(norm="after")
+    before = os.umask(umask)
+    try:
+        export_marian(directory.path)
+    finally:
+        os.umask(before)
+
+    assert {path.stat().st_mode & 0o777 for path in (directory.path / "marian").iterdir()} == {mode}
+
+
+def test_the_files_say_what_readers_ask_for(save: Save) -> None:
+    directory = save(norm="after")
+    export_marian(directory.path)
+    exported = directory.path / "marian"
+
+    tokenizer = transformers.AutoTokenizer.from_pretrained(exported, local_files_only=True)
+
+    ids = (tokenizer.pad_token_id, tokenizer.unk_token_id, tokenizer.eos_token_id)
+    assert ids == (SPECIAL.pad, SPECIAL.unk, SPECIAL.eos)
+    assert tokenizer.convert_tokens_to_ids(tokenizer.bos_token) == SPECIAL.bos
+    with safe_open(exported / "model.safetensors", "pt") as weights:
+        assert weights.metadata() == {"format": "pt"}  # without it, some refuse to read
 
 
 def test_the_command_says_what_was_proved(save: Save, capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,7 +21,12 @@ from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.interop import onnx as exporting
 from dragoman.interop.export import ExportError
 from dragoman.interop.onnx import export_onnx
+from dragoman.interop.onnx_description import explain
+from dragoman.interop.onnx_proof import OnnxCopy
+from dragoman.interop.proof import LoadedModel, compare
+from dragoman.interop.staging import OutputError
 from dragoman.model_directory import ModelDirectory
+from dragoman.tokenizers.normalisation import normalise
 from dragoman.tokenizers.tokenizer import SpecialIds
 
 Exported = Any
@@ -148,6 +153,52 @@ def test_the_example_of_the_readme_translates_without_pytorch_and_without_us(
         assert run.stdout == tokenizer.decode(found.ids) + "\n"
 
 
+@pytest.mark.parametrize("tokenizer", ["joint", "separate", "words"])
+def test_the_example_of_the_readme_reads_the_tokenizers_beside_it(
+    save: Save, tokenizer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = LoadedModel.load(save(tokenizer=tokenizer).path)
+    model.tokenizers.save(tmp_path / "export")
+    beginning = explain(model).split("```python\n")[1].split("with open")[0]
+    monkeypatch.chdir(tmp_path / "export")
+
+    names: dict[str, Any] = {}
+    exec(beginning, names)
+
+    for text in TEXTS:
+        for side in ("source", "target"):
+            expected = getattr(model.tokenizers, side).encode(text)
+            assert list(names[f"{side}_tokenizer"].encode(normalise(text))) == expected
+
+
+def test_forbidden_tokens_are_in_no_translation_of_the_proof(
+    exported: Exported, tmp_path: Path
+) -> None:
+    copy = shutil.copytree(exported.path, tmp_path / "copy")
+    sources = [[5, 6, 7], [8, 9]]
+    liked = {token for tokens in OnnxCopy(copy).translate(sources) for token in tokens}
+    path = copy / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"forbidden_ids": sorted(liked)}))
+
+    translations = OnnxCopy(copy).translate(sources)
+
+    assert any(translations)
+    assert liked
+    assert liked.isdisjoint(token for tokens in translations for token in tokens)
+
+
+def test_an_export_that_somebody_has_changed_is_not_replaced(
+    exported: Exported, tmp_path: Path
+) -> None:
+    changed = shutil.copytree(exported.path, tmp_path / "changed")
+    (changed / "README.md").write_text("of somebody")
+
+    with pytest.raises(OutputError, match="it is not an export, or one that was changed"):
+        export_onnx(exported.model.path, changed)
+
+    assert (changed / "README.md").read_text() == "of somebody"
+
+
 @pytest.fixture
 def traced_before(exported: Exported, monkeypatch: pytest.MonkeyPatch) -> None:
     """Take the graphs of the exported model, instead of tracing another one."""
@@ -171,6 +222,8 @@ def test_rounded_weights_are_smaller_and_change_little(
 
     assert not caplog.records
     assert proof.in_single_precision.holds
+    agreement = compare(LoadedModel.load(directory.path), OnnxCopy(output))
+    assert proof.num_equal == agreement.num_equal
     assert json.loads((output / "config.json").read_text())["quantization"] == "int8"
     for name in ("encoder.onnx", "decoder.onnx"):
         exact = (exported.path / name).stat().st_size
