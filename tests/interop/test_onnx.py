@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import onnxruntime
 import pytest
 import torch
@@ -20,6 +21,7 @@ from dragoman.decoding.config import SearchConfig
 from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.interop import onnx as exporting
 from dragoman.interop.export import ExportError
+from dragoman.interop.marian import import_marian
 from dragoman.interop.onnx import export_onnx
 from dragoman.interop.onnx_description import explain
 from dragoman.interop.onnx_proof import OnnxCopy
@@ -153,11 +155,20 @@ def test_the_example_of_the_readme_translates_without_pytorch_and_without_us(
         assert run.stdout == tokenizer.decode(found.ids) + "\n"
 
 
-@pytest.mark.parametrize("tokenizer", ["joint", "separate", "words"])
+@pytest.mark.parametrize("tokenizer", ["joint", "separate", "words", "marian"])
 def test_the_example_of_the_readme_reads_the_tokenizers_beside_it(
-    save: Save, tokenizer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    save: Save,
+    save_marian: Callable[..., Any],
+    tokenizer: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    model = LoadedModel.load(save(tokenizer=tokenizer).path)
+    if tokenizer == "marian":
+        save_marian()
+        import_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
+        model = LoadedModel.load(tmp_path / "imported")
+    else:
+        model = LoadedModel.load(save(tokenizer=tokenizer).path)
     model.tokenizers.save(tmp_path / "export")
     beginning = explain(model).split("```python\n")[1].split("with open")[0]
     monkeypatch.chdir(tmp_path / "export")
@@ -233,6 +244,26 @@ def test_rounded_weights_are_smaller_and_change_little(
     found, _ = rounded.step(tokens, rounded.start(source))
     expected, _ = exact_graphs.step(tokens, exact_graphs.start(source))
     assert 1e-6 < np.abs(np.exp(found) - np.exp(expected)).mean() < 1e-2
+
+
+@pytest.mark.usefixtures("traced_before")
+def test_rounded_graphs_that_give_no_numbers_are_not_written(
+    exported: Exported, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def spoil(path: Path) -> None:
+        graph = onnx.load(path)
+        for tensor in graph.graph.initializer:
+            if tensor.data_type == onnx.TensorProto.FLOAT:
+                nothing = np.full(tensor.dims, np.nan, np.float32)
+                tensor.CopyFrom(onnx.numpy_helper.from_array(nothing, tensor.name))
+        onnx.save(graph, path)
+
+    monkeypatch.setattr(exporting, "_round", spoil)
+
+    with pytest.raises(ExportError, match="not numbers; take --quantization float32; nothing was"):
+        export_onnx(exported.model.path, tmp_path / "rounded", quantization="int8")
+
+    assert not (tmp_path / "rounded").exists()
 
 
 @pytest.mark.usefixtures("traced_before")

@@ -77,3 +77,30 @@ def test_one_other_probability_among_many_is_seen(
     assert agreement.num_equal == agreement.num_sentences
     assert agreement.largest_difference == pytest.approx(abs(by), nan_ok=True)
     assert not agreement.holds
+
+
+class Sure:
+    """A copy that finds all as probable as the model does, but only what it would choose itself."""
+
+    def __init__(self, model: EngineCopy) -> None:
+        self.model = model
+        self.found: list[list[int]] = []
+
+    def translate(self, sources: Sequence[Sequence[int]]) -> list[list[int]]:
+        self.found = self.model.translate(sources)
+        return self.found
+
+    def score(self, pairs: Sequence[Pair]) -> list[list[float]]:
+        scores = self.model.score(pairs)
+        for values, (_, translation) in zip(scores, pairs, strict=True):
+            if list(translation) not in self.found:
+                values[0] -= 0.5
+        return scores
+
+
+def test_another_probability_of_what_no_model_would_choose_is_seen(
+    save: Callable[..., ModelDirectory],
+) -> None:
+    model = LoadedModel.load(save().path)
+
+    assert not compare(model, Sure(model.in_pytorch)).holds
