@@ -19,7 +19,6 @@ from dragoman.device import (
     has_fast_bf16,
     keep_to_share_of_time,
     num_cpus,
-    share_of_time,
 )
 from dragoman.errors import DragomanError
 
@@ -29,28 +28,6 @@ def test_the_cpu_is_named_with_its_processors() -> None:
 
     assert processor
     assert processors == f"{num_cpus()} processors"
-
-
-@pytest.mark.parametrize(
-    ("limits", "share"),
-    [
-        ({}, math.inf),
-        ({"": "max 100000", "pods/one": "max 100000"}, math.inf),
-        ({"": "max 100000", "pods/one": "150000 100000"}, 1.5),
-        ({"pods": "200000 100000", "pods/one": "800000 100000", "pods/other": "1000 100000"}, 2.0),
-        ({"": "50000 100000"}, 0.5),
-    ],
-)
-def test_the_time_of_a_container_is_that_of_the_smallest_group_around_it(
-    limits: dict[str, str], share: float, tmp_path: Path
-) -> None:
-    own, groups = tmp_path / "cgroup", tmp_path / "groups"
-    own.write_text("9:name=systemd:/elsewhere\n0::/pods/one\n")
-    for name, limit in limits.items():
-        (groups / name).mkdir(parents=True, exist_ok=True)
-        (groups / name / "cpu.max").write_text(f"{limit}\n")
-
-    assert share_of_time(own, groups) == share
 
 
 @pytest.mark.parametrize(

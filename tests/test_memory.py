@@ -1,5 +1,6 @@
 """What a process frees stays with it, and what it may take is told."""
 
+import math
 import os
 import platform
 import resource
@@ -12,7 +13,6 @@ import pytest
 from dragoman.memory import (
     HUGE_BYTES,
     keep_freed_memory,
-    limits_of_group,
     peak_mib,
     room_mib,
 )
@@ -106,26 +106,9 @@ def test_there_is_room_for_what_is_taken_and_no_more_than_the_machine_has() -> N
     assert peak_mib() < room_mib() <= of_machine
 
 
-def test_the_limits_of_a_group_are_its_own_and_those_around_it(tmp_path: Path) -> None:
-    inner = tmp_path / "groups" / "user" / "job"
-    inner.mkdir(parents=True)
-    (inner / "memory.max").write_text("max\n")
-    (inner.parent / "memory.max").write_text("2147483648\n")
-    (tmp_path / "groups" / "memory.max").write_text("4294967296\n")
-    (tmp_path / "memory.max").write_text("1\n")  # not a group's
-
-    limits = list(limits_of_group("/user/job", tmp_path / "groups"))
-
-    assert limits == [2147483648, 4294967296]
-    assert list(limits_of_group("/elsewhere", tmp_path / "groups")) == [4294967296]
-
-
-@pytest.mark.skipif(
-    not Path("/proc/self/cgroup").exists()
-    or "0::" not in Path("/proc/self/cgroup").read_text(encoding="utf-8"),
-    reason="there are no control groups of version 2",
-)
 def test_a_group_with_a_limit_has_less_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dragoman.memory.limits_of_group", lambda group: iter([2**29, 2**28]))
+    monkeypatch.setattr("dragoman.memory.memory_limit", lambda: math.inf)
+    assert room_mib() > 256
 
+    monkeypatch.setattr("dragoman.memory.memory_limit", lambda: 2**28)
     assert room_mib() == 256

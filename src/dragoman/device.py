@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from dragoman.control_groups import share_of_time
 from dragoman.errors import DragomanError, UsageError
 
 if TYPE_CHECKING:
@@ -36,28 +37,6 @@ def num_cpus() -> int:
 
 def _num_seen() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def share_of_time(
-    own: Path = Path("/proc/self/cgroup"), groups: Path = Path("/sys/fs/cgroup")
-) -> float:
-    """Return the time of how many processors the control groups of a process leave to it.
-
-    Args:
-        own: Names the group of the process; those around it have limits, too.
-        groups: Where the groups (version 2) are.
-    """
-    names = own.read_text(encoding="utf-8", errors="replace").split("\n") if own.exists() else []
-    name = next((line.removeprefix("0::/") for line in names if line.startswith("0::/")), "")
-    place = groups / name
-    return min(map(_limit_of, [place, *place.parents]))
-
-
-def _limit_of(group: Path) -> float:
-    with contextlib.suppress(OSError, ValueError, ZeroDivisionError):  # no limit, or "max"
-        quota, period = (group / "cpu.max").read_text(encoding="ascii").split()
-        return int(quota) / int(period)
-    return math.inf
 
 
 def choose_device(name: str) -> "torch.device":

@@ -6,9 +6,10 @@ import os
 import platform
 import resource
 import threading
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+
+from dragoman.control_groups import memory_limit
 
 # From glibc's malloc.h, for `mallopt`.
 M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_MAX = -1, -2, -4
@@ -60,33 +61,10 @@ def peak_mib() -> float:
 def room_mib() -> float:
     """Return how much memory this process may have at most, in MiB.
 
-    That is what the machine has, or less in a container or a group with a limit (on a Linux whose
-    groups are those of version 2).
+    That is what the machine has, or less in a container or a control group of Linux with a limit.
     """
     of_machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    membership = Path("/proc/self/cgroup")
-    told = os.fsdecode(membership.read_bytes()) if membership.exists() else ""
-    groups = [line.removeprefix("0::") for line in told.splitlines() if line.startswith("0::")]
-    limits = [limit for group in groups for limit in limits_of_group(group)]
-    return min([of_machine, *limits]) / 2**20
-
-
-def limits_of_group(group: str, root: Path = Path("/sys/fs/cgroup")) -> Iterator[int]:
-    """List the limits, in bytes, of a control group and of those that it is in.
-
-    Args:
-        group: Its path as the kernel tells it, from `/` on. What is above a container's own group
-            is not seen from within.
-        root: Where the groups are mounted.
-    """
-    innermost = root / group.lstrip("/")
-    for place in (innermost, *innermost.parents):
-        if not place.is_relative_to(root):
-            return
-        file = place / "memory.max"
-        limit = file.read_text(encoding="ascii").strip() if file.exists() else "max"
-        if limit != "max":
-            yield int(limit)
+    return min(of_machine, memory_limit()) / 2**20
 
 
 def _is_of_glibc() -> bool:
