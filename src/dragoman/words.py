@@ -1,7 +1,8 @@
 """The words of a text: what alignments count, what is judged, and what the page lets choose."""
 
 import unicodedata
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from dragoman.languages.scripts import WITHOUT_SPACES
@@ -17,7 +18,7 @@ def cut_words(text: str, tokenizer: Tokenizer) -> list[str]:
     """Cut a text into words: at white space and, where a script has none, where tokens begin.
 
     So in Chinese, Japanese, Thai, Lao, Khmer and Burmese a word is what the model reads or writes
-    at once. Of these scripts, words are in normal form.
+    at once.
 
     Args:
         text: In the language of the tokenizer.
@@ -30,9 +31,15 @@ def _cut_word(word: str, tokenizer: Tokenizer) -> list[str]:
     """Cut what white space delimits; no token extends across that."""
     if not WITHOUT_SPACES.search(word):
         return [word]
-    word = normalise(word)
-    starts = [start for start, _ in tokenizer.offsets(word)]
-    return [word[start:end] for start, end in word_spans(word, starts)]
+    normal = normalise(word)
+    starts = [start for start, _ in tokenizer.offsets(normal)]
+    lengths: Sequence[int] = range(len(word) + 1)  # in normal form, of each beginning
+    if len(normal) < len(word):  # a letter and its mark have become one character
+        lengths = [len(normalise(word[:place])) for place in lengths]
+    return [
+        word[bisect_right(lengths, start) - 1 : bisect_right(lengths, end) - 1]
+        for start, end in word_spans(normal, starts)
+    ]
 
 
 def word_spans(text: str, starts: Iterable[int]) -> list[tuple[int, int]]:
@@ -57,7 +64,15 @@ def may_begin_word(text: str, place: int) -> bool:
     >>> may_begin_word("猫は", 1), may_begin_word("cats", 3), may_begin_word("น้ำ", 1)
     (True, False, False)
     """
-    if not 0 < place < len(text) or not WITHOUT_SPACES.search(text[place - 1 : place + 1]):
+    if not (0 < place < len(text) and any(map(_has_no_space, text[place - 1 : place + 1]))):
         return False
     is_mark = unicodedata.category(text[place]).startswith("M")
     return not (is_mark or text[place - 1] in _JOINED_TO_NEXT)
+
+
+def _has_no_space(character: str) -> bool:
+    """Tell whether a character is of a script without spaces, or one of its wide signs."""
+    if WITHOUT_SPACES.match(character):
+        return True
+    is_sign = unicodedata.category(character).startswith("P")
+    return is_sign and unicodedata.east_asian_width(character) in ("W", "F")

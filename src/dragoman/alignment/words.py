@@ -10,7 +10,7 @@ from dragoman.alignment.links import Links
 from dragoman.tokenizers.marian import MarianTokenizer
 from dragoman.tokenizers.normalisation import normalise
 from dragoman.tokenizers.tokenizer import Tokenizer
-from dragoman.words import may_begin_word, word_spans
+from dragoman.words import cut_words, may_begin_word
 
 Weights = NDArray[np.float32]
 
@@ -22,9 +22,13 @@ def words_of_tokens(text: str, tokenizer: Tokenizer) -> list[int]:
     to none, -1.
     """
     normal = normalise(text)
-    offsets = tokenizer.offsets(normal)
-    ends = [end for _, end in word_spans(normal, [start for start, _ in offsets])]
-    words = [min(bisect_right(ends, start), len(ends) - 1) for start, _ in offsets]
+    ends, end = [], 0
+    for word in cut_words(normal, tokenizer):
+        end = normal.index(word, end) + len(word)
+        ends.append(end)
+    words = [
+        min(bisect_right(ends, start), len(ends) - 1) for start, _ in tokenizer.offsets(normal)
+    ]
     if words and isinstance(tokenizer, MarianTokenizer) and tokenizer.prefix is not None:
         words[0] = -1
     return words
