@@ -15,7 +15,12 @@ from typing import Any, Literal
 import pytest
 import torch
 from tests.fake_engine import FakeEngine
-from tests.untrained import save_transformer, untrained
+from tests.untrained import (
+    ENGLISH_JAPANESE,
+    save_to_japanese,
+    save_transformer,
+    untrained,
+)
 
 import dragoman
 from dragoman.alignment.aligner import Aligner
@@ -503,32 +508,24 @@ def test_an_emoji_in_a_beginning_is_not_thrown_away(saved: Path) -> None:
     assert translator.complete("\u2728The cat", "\u2728 Il").text.startswith("\u2728 Il")
 
 
-JAPANESE = ["猫は机の上にいます。", "犬は机の下にいます。", "猫はどこですか。", "犬と猫を見ます。"]
-
-
 @pytest.fixture(scope="module")
 def to_japanese(tmp_path_factory: pytest.TempPathFactory) -> Translator:
-    """Translate to a language without spaces, with a model that has learnt nothing."""
-    pairs = [(english, text) for (english, _), text in zip(SENTENCES, JAPANESE, strict=True)] * 10
-    config = TokenizerConfig(kind="bpe", vocab_size=40, joint=False, byte_fallback=False)
-    pair = train_tokenizers(config, lambda: pairs, tmp_path_factory.mktemp("tokenizers"))
-    path = tmp_path_factory.mktemp("model")
-    torch.manual_seed(5)
-    save_transformer(path, untrained(pair), pair, config, target_language="ja", search=dict(SEARCH))
+    path = save_to_japanese(tmp_path_factory.mktemp("en-ja"), search=dict(SEARCH))
     return Translator(path, device="cpu")
 
 
 def test_a_language_without_spaces_has_words_to_judge_and_to_choose(
     to_japanese: Translator,
 ) -> None:
-    words = to_japanese.target_words(JAPANESE[0])
+    text, given = ENGLISH_JAPANESE[0]
+    words = to_japanese.target_words(given)
 
-    judged = to_japanese.judge(SENTENCES[0][0], JAPANESE[0])
+    judged = to_japanese.judge(text, given)
     assert [word.text for word in judged] == words
-    assert 1 < len(words) < len(JAPANESE[0])
+    assert 1 < len(words) < len(given)
     for count in range(len(words)):
         prefix = "".join(words[:count])
-        ways = to_japanese.ways_to_continue(SENTENCES[0][0], prefix, count=60)
+        ways = to_japanese.ways_to_continue(text, prefix, count=60)
         assert len(ways) > 5
         for way in ways:
             assert way.translation.replace(" ", "").startswith(prefix + way.word.text)
@@ -539,11 +536,12 @@ def test_a_language_without_spaces_has_words_to_judge_and_to_choose(
 def test_what_continues_the_word_before_is_no_way_in_a_language_without_spaces(
     to_japanese: Translator,
 ) -> None:
-    words = to_japanese.target_words(JAPANESE[0])
+    text, given = ENGLISH_JAPANESE[0]
+    words = to_japanese.target_words(given)
     place = next(i for i, word in enumerate(words) if len(word) > 1)
     begun = "".join(words[:place])
 
-    ways = to_japanese.ways_to_continue(SENTENCES[0][0], begun + words[place][:-1], count=300)
+    ways = to_japanese.ways_to_continue(text, begun + words[place][:-1], count=300)
 
     assert ways
     assert not any(way.translation.startswith(begun + words[place]) for way in ways)

@@ -3,13 +3,14 @@
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.untrained import ENGLISH_JAPANESE
 
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.training import train_tokenizers
 from dragoman.words import cut_words, may_begin_word, word_spans
 
-JAPANESE = ["猫は机の上にいます。", "犬は机の下にいます。", "猫はどこですか。", "犬と猫を見ます。"]
+JAPANESE = [japanese for _, japanese in ENGLISH_JAPANESE]
 THAI = ["แมวอยู่บนโต๊ะ", "สุนัขอยู่ใต้โต๊ะ", "แมวอยู่ที่ไหน", "ฉันเห็นสุนัขและแมว"]
 
 

@@ -1,7 +1,9 @@
-"""Models that have learnt nothing, from English to Italian."""
+"""Models that have learnt nothing, from English to Italian or Japanese."""
 
 from pathlib import Path
 from typing import Any
+
+import torch
 
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
@@ -13,6 +15,7 @@ from dragoman.model_directory import (
 )
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.pair import TokenizerPair
+from dragoman.tokenizers.training import train_tokenizers
 
 TINY: dict[str, Any] = {
     "d_model": 8,
@@ -21,6 +24,13 @@ TINY: dict[str, Any] = {
     "num_encoder_layers": 1,
     "num_decoder_layers": 1,
 }
+
+ENGLISH_JAPANESE = [
+    ("The cat is on the table.", "猫は机の上にいます。"),
+    ("The dog is under the table.", "犬は机の下にいます。"),
+    ("Where is the cat?", "猫はどこですか。"),
+    ("I see a dog and a cat.", "犬と猫を見ます。"),
+]
 
 
 def untrained(pair: TokenizerPair, **changes: Any) -> Transformer:
@@ -51,3 +61,12 @@ def save_transformer(
     description = ModelDescription(**{**values, **changes})
     save_model(path, description, pair, dict(transformer.named_parameters()))
     return ModelDirectory(path)
+
+
+def save_to_japanese(path: Path, **changes: Any) -> Path:
+    """Save a model to a language without spaces; arguments change its description."""
+    config = TokenizerConfig(kind="bpe", vocab_size=40, joint=False, byte_fallback=False)
+    pair = train_tokenizers(config, lambda: ENGLISH_JAPANESE * 10, path / "tokenizers")
+    torch.manual_seed(14)  # it says several different words
+    save_transformer(path / "model", untrained(pair), pair, config, target_language="ja", **changes)
+    return path / "model"

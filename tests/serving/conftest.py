@@ -9,7 +9,7 @@ import torch
 from playwright.sync_api import Browser, Page, Request, sync_playwright
 from tests.serving.chromium import ARGUMENTS, CHROMIUM
 from tests.serving.live import Copier, Turnstile, loaded, serving
-from tests.untrained import save_transformer, untrained
+from tests.untrained import save_to_japanese, save_transformer, untrained
 
 from dragoman.decoding.config import SearchConfig
 from dragoman.interop.ctranslate2 import export_ctranslate2
@@ -28,7 +28,6 @@ SENTENCES = [
     ("Where is the cat?", "Dov'è il gatto?"),
     ("I see a dog and a cat.", "Vedo un cane e un gatto."),
 ]
-JAPANESE = ["猫は机の上にいます。", "犬は机の下にいます。", "猫はどこですか。", "犬と猫を見ます。"]
 ALIGNMENT = AlignmentDescription(layer=1, agreement=0.5, text="a test", pairs=1)
 
 
@@ -76,21 +75,11 @@ def italian_english(save: Callable[[str, str], Path]) -> Path:
 @pytest.fixture(scope="session")
 def english_japanese(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Save a random model to a language without spaces."""
-    pairs = [(english, text) for (english, _), text in zip(SENTENCES, JAPANESE, strict=True)] * 10
-    config = TokenizerConfig(kind="bpe", vocab_size=40, joint=False, byte_fallback=False)
-    pair = train_tokenizers(config, lambda: pairs, tmp_path_factory.mktemp("tokenizers"))
-    path = tmp_path_factory.mktemp("en-ja")
-    torch.manual_seed(14)  # it says several different words
-    save_transformer(
-        path,
-        untrained(pair),
-        pair,
-        config,
-        target_language="ja",
+    return save_to_japanese(
+        tmp_path_factory.mktemp("en-ja"),
         search={"beam_size": 2, "max_length_ratio": 0.5, "max_length_extra": 3},
         alignment=ALIGNMENT,
     )
-    return path
 
 
 @pytest.fixture
