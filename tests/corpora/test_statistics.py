@@ -27,6 +27,16 @@ def test_characters_and_words_of_each_side_are_counted(tmp_path: Path) -> None:
     assert (target.language, target.characters, target.words) == ("it", 5 + 13, 1 + 3)
 
 
+def test_words_are_not_counted_where_there_are_no_spaces_between_them(tmp_path: Path) -> None:
+    rows = ["the cat\t猫がいます。", "Python\tPython", "a dog\t犬 DVD がいます。"]
+    english, japanese = measured(tmp_path / "a.tsv", "\n".join(rows), ("en", "ja")).sides
+    mixed = measured(tmp_path / "b.tsv", "the cat\t猫\na dog\tun cane\n").sides[1]
+
+    assert (english.words, english.word_percentiles) == (5, {50: 2, 90: 2, 99: 2, 100: 2})
+    assert (japanese.words, japanese.word_percentiles) == (None, None)
+    assert mixed.words == 3
+
+
 def test_a_percentile_is_a_length_that_so_many_sentences_do_not_exceed(tmp_path: Path) -> None:
     rows = [f"{'a' * length}\t{'b' * length} c" for length in range(200, 0, -1)]
     source, target = measured(tmp_path / "a.tsv", "\n".join(rows)).sides

@@ -268,7 +268,8 @@ def _print_statistics(statistics: "CorpusStatistics") -> None:
     for side in statistics.sides:
         median, *others = side.character_percentiles.values()
         tail = "".join(f" {length:6,}" for length in others)
-        print(f"  {side.language:<8}{side.characters:13,} {side.words:11,}{median:32,}{tail}")
+        words = "-" if side.words is None else f"{side.words:,}"  # none without spaces
+        print(f"  {side.language:<8}{side.characters:13,} {words:>11}{median:32,}{tail}")
     total = sum(suspicion.count for suspicion in statistics.suspicious.values())
     share = total / statistics.pairs
     print(f"  {counted(total, 'pair')} ({share:.1%}) that the default cleaning leaves out")

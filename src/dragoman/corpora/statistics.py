@@ -15,6 +15,7 @@ from dragoman.corpora.parallel_text import Pair, read_pairs
 from dragoman.corpora.seen import distinct, hash_texts
 from dragoman.corpora.signs import Signs
 from dragoman.corpora.text_file import CorpusError
+from dragoman.languages.scripts import WITHOUT_SPACES, is_unspaced
 
 BLOCK = 4096  # sources hashed together
 PERCENTILES = (50, 90, 99, 100)
@@ -31,11 +32,14 @@ class SideStatistics:
 
     language: str
     characters: int
-    words: int
+    words: int | None
+    """What white space delimits; None if most sentences are written without spaces."""
+
     character_percentiles: dict[int, int]
     """For each percentage, the number of characters that so many of the sentences do not exceed."""
 
-    word_percentiles: dict[int, int]
+    word_percentiles: dict[int, int] | None
+    """The same for words, if there are any."""
 
     other_language: OtherLanguage | None
     """The language that it, or some of it, seems to be in."""
@@ -164,20 +168,27 @@ class _Lengths:
         self.language = language
         self.characters: Counter[int] = Counter()
         self.words: Counter[int] = Counter()
+        self.num_unspaced = 0
 
     def add(self, text: str) -> None:
         self.characters[len(text)] += 1
         self.words[len(text.split())] += 1
+        self.num_unspaced += WITHOUT_SPACES.search(text) is not None and is_unspaced(text)
 
     def summary(self, other_language: OtherLanguage | None) -> SideStatistics:
+        has_words = 2 * self.num_unspaced <= self.words.total()
         return SideStatistics(
             language=self.language,
-            characters=sum(length * count for length, count in self.characters.items()),
-            words=sum(length * count for length, count in self.words.items()),
+            characters=_total(self.characters),
+            words=_total(self.words) if has_words else None,
             character_percentiles=_percentiles(self.characters),
-            word_percentiles=_percentiles(self.words),
+            word_percentiles=_percentiles(self.words) if has_words else None,
             other_language=other_language,
         )
+
+
+def _total(lengths: Counter[int]) -> int:
+    return sum(length * count for length, count in lengths.items())
 
 
 def _percentiles(counts: Counter[int]) -> dict[int, int]:
