@@ -8,9 +8,7 @@ import pytest
 from dragoman.control_groups import memory_limit, share_of_time
 
 VERSION_2 = "0::/pods/one\n"
-VERSION_1 = (
-    "12:hugetlb,memory:/pods/one\n4:cpu,cpuacct:/pods/one\n2:cpuset:/\n1:name=systemd:/a:b\n0::/x\n"
-)
+VERSION_1 = "12:hugetlb,memory:/pods/one\n4:cpu,cpuacct:/pods/one\n2:cpuset:/others\n1:name=systemd:/a:b\n0::/x\n"
 
 
 def write(groups: Path, limits: dict[str, str]) -> None:
@@ -43,6 +41,7 @@ def quota(group: str, time: int, period: int = 100_000) -> dict[str, str]:
         (VERSION_1, quota("cpu/pods/one", -1) | quota("cpu/pods", 30_000, 20_000), 1.5),
         (VERSION_1, quota("cpu", 250_000) | quota("memory/pods/one", 1), 2.5),  # in a container
         (VERSION_1, quota("cpu/pods/one", 100_000, 0) | {"cpu/cpu.cfs_quota_us": "x"}, math.inf),
+        (VERSION_1, quota("cpu/others", 1_000), math.inf),
         ("", quota("cpu", 250_000), math.inf),
     ],
 )
