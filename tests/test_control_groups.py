@@ -8,7 +8,13 @@ import pytest
 from dragoman.control_groups import memory_limit, share_of_time
 
 VERSION_2 = "0::/pods/one\n"
-VERSION_1 = "12:hugetlb,memory:/pods/one\n4:cpu,cpuacct:/pods/one\n2:cpuset:/others\n1:name=systemd:/a:b\n0::/x\n"
+VERSION_1 = (
+    "12:hugetlb,memory:/pods/one\n"
+    "4:cpu,cpuacct:/pods/one\n"
+    "2:cpuset:/others\n"
+    "1:name=systemd:/a:b\n"
+    "0::/x\n"
+)
 
 
 def write(groups: Path, limits: dict[str, str]) -> None:
