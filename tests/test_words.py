@@ -5,6 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.untrained import ENGLISH_JAPANESE
 
+from dragoman.confidence import judge_words
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.training import train_tokenizers
@@ -63,6 +64,16 @@ def test_words_of_other_scripts_are_not_cut_there(tokenizers: TokenizerPair) -> 
     assert "Python" in words
     assert "3.11" in words
     assert "".join(words) == "猫はPython3.11を見ます"
+
+
+def test_a_wide_sign_ends_a_word_of_any_script(tokenizers: TokenizerPair) -> None:
+    tokenizer = tokenizers.source
+
+    for text in ("Java。", "Python、Java。 caffè！", "고양이。"):
+        ids = tokenizer.encode(text)
+        judged = judge_words(ids, [0.0] * len(ids), tokenizer)
+        assert cut_words(text, tokenizer) == [word.text for word in judged]
+    assert cut_words("Python、Java。", tokenizer) == ["Python", "、", "Java", "。"]
 
 
 def test_words_are_written_as_the_text_has_them(tokenizers: TokenizerPair) -> None:

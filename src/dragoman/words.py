@@ -18,7 +18,7 @@ def cut_words(text: str, tokenizer: Tokenizer) -> list[str]:
     """Cut a text into words: at white space and, where a script has none, where tokens begin.
 
     So in Chinese, Japanese, Thai, Lao, Khmer and Burmese a word is what the model reads or writes
-    at once.
+    at once, and their wide signs are no part of other words: `Java。` is two.
 
     Args:
         text: In the language of the tokenizer.
@@ -29,7 +29,7 @@ def cut_words(text: str, tokenizer: Tokenizer) -> list[str]:
 
 def _cut_word(word: str, tokenizer: Tokenizer) -> list[str]:
     """Cut what white space delimits; no token extends across that."""
-    if not WITHOUT_SPACES.search(word):
+    if word.isascii() or not any(map(_has_no_space, word)):
         return [word]
     normal = normalise(word)
     starts = [start for start, _ in tokenizer.offsets(normal)]
