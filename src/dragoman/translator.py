@@ -52,9 +52,6 @@ class Way(NamedTuple):
     faults: tuple[Fault, ...]
     """The obvious faults of the translation; see `dragoman.faults`."""
 
-    words: tuple[Word, ...]
-    """All words of the translation."""
-
 
 class Translator:
     """Translates text with a saved model.
@@ -325,7 +322,7 @@ class Translator:
             words = whole.surround_words(judge_words(tokens, values, tokenizer))
             if _begins_with(words, before) and len(words) > len(before):
                 word = words[len(before)]
-                way = Way(word, whole.surround(each.text), each.faults, tuple(words))
+                way = Way(word, whole.surround(each.text), each.faults)
                 ways.setdefault(word.text, way)
         return sorted(ways.values(), key=lambda way: -way.word.confidence)
 

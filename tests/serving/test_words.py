@@ -62,6 +62,7 @@ def test_a_language_without_spaces_has_the_same_words_everywhere(english_japanes
         judged = ask("words", translation=text)["words"]
         aligned = ask("alignment", translation=text)
         ways = ask("ways", prefix="猫", count=16)["ways"]
+        after_sign = ask("ways", text=f"✨{SENTENCE}", prefix="✨猫", count=16)["ways"]
         (whole,) = ask("translate", words=True, n_best=2)["translations"]
         (plain,) = ask("translate")["translations"]
         streamed = requests.post(
@@ -75,6 +76,9 @@ def test_a_language_without_spaces_has_the_same_words_everywhere(english_japanes
     assert ways
     for way in ways:
         assert way["words"][:2] == ["猫", way["word"]]
+    assert after_sign
+    for way in ways + after_sign:
+        assert way["words"] == translator.target_words(way["translation"])
     assert whole["words"] == [SENTENCE.split()]
     for each in whole["alternatives"]:
         assert each["translated_words"] == [translator.target_words(each["text"])]

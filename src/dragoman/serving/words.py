@@ -6,6 +6,7 @@ from pydantic import BaseModel, Field
 from dragoman.serving.dependencies import RequiresKey, Service
 from dragoman.serving.fields import OneSentence, read_fields
 from dragoman.serving.openapi import accepts, refuses
+from dragoman.translator import Translator
 
 router = APIRouter(tags=["Dragoman"], dependencies=[RequiresKey])
 
@@ -27,7 +28,7 @@ class WayOn(BaseModel):
     confidence: float = Field(description="The probability of the word after the prefix.")
     translation: str = Field(description="The best translation that continues with it.")
     faults: list[str] = Field(description="Obvious faults of that translation.")
-    words: list[str] = Field(description="All words of that translation.")
+    words: list[str] = Field(description="All words of that translation, as they are aligned.")
 
 
 class WaysOn(BaseModel):
@@ -59,24 +60,21 @@ class Judgement(BaseModel):
 async def ways(request: Request, service: Service) -> WaysOn:
     """Give the words that could follow the beginning of a translation."""
     wanted = await read_fields(request, Begun)
-    found = await service.ask(
-        (wanted.source, wanted.target),
-        (wanted.text, wanted.prefix),
-        lambda translator: translator.ways_to_continue(
-            wanted.text, wanted.prefix, count=wanted.count
-        ),
-    )
-    return WaysOn(
-        ways=[
+
+    def find(translator: Translator) -> list[WayOn]:
+        return [
             WayOn(
                 word=way.word.text,
                 confidence=way.word.confidence,
                 translation=way.translation,
                 faults=list(way.faults),
-                words=[word.text for word in way.words],
+                words=translator.target_words(way.translation),
             )
-            for way in found
+            for way in translator.ways_to_continue(wanted.text, wanted.prefix, count=wanted.count)
         ]
+
+    return WaysOn(
+        ways=await service.ask((wanted.source, wanted.target), (wanted.text, wanted.prefix), find)
     )
 
 
