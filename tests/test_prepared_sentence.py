@@ -143,3 +143,13 @@ def test_the_words_of_a_translation_are_set_where_they_are_written() -> None:
         ("🎉", 1.0),
     ]
     assert surrounded("✨The cat🎉") == [("✨Il", 0.5), ("gatto🎉", 0.25)]
+
+
+def test_what_surrounds_a_sentence_is_no_part_of_words_without_spaces() -> None:
+    cat, stop = Word(text="猫", confidence=0.5), Word(text="。", confidence=0.25)
+    sentence = prepared("✨ ☞The cat.🎉")
+
+    words = [(word.text, word.confidence) for word in sentence.surround_words([cat, stop])]
+    assert words == [("✨", 1.0), ("☞", 1.0), ("猫", 0.5), ("。", 0.25), ("🎉", 1.0)]
+    empty = [(word.text, word.confidence) for word in sentence.surround_words([])]
+    assert empty == [("✨", 1.0), ("☞🎉", 1.0)]

@@ -532,6 +532,20 @@ def test_a_language_without_spaces_has_words_to_judge_and_to_choose(
             assert to_japanese.target_words(way.translation)[count] == way.word.text
 
 
+def test_a_word_without_spaces_can_be_chosen_after_a_sign_in_front_of_the_sentence(
+    to_japanese: Translator,
+) -> None:
+    text, _ = ENGLISH_JAPANESE[0]
+    (sign,) = to_japanese.ways_to_continue(f"✨{text}", "")
+    plain = to_japanese.ways_to_continue(text, "")
+
+    ways = to_japanese.ways_to_continue(f"✨{text}", "✨")
+
+    assert (sign.word.text, sign.word.confidence) == ("✨", 1.0)
+    assert [way.word for way in ways] == [way.word for way in plain]
+    assert [way.translation for way in ways] == [f"✨{way.translation}" for way in plain]
+
+
 def test_what_continues_the_word_before_is_no_way_in_a_language_without_spaces(
     to_japanese: Translator,
 ) -> None:

@@ -16,6 +16,7 @@ from dragoman.terms.finder import TermFinder
 from dragoman.terms.term import Term, cut_at_terms
 from dragoman.tokenizers.normalisation import undirected, visible
 from dragoman.tokenizers.sentences import cut_margins
+from dragoman.words import may_begin_word
 
 
 @dataclass(frozen=True)
@@ -51,9 +52,14 @@ class PreparedSentence:
 
     def surround_words(self, words: Sequence[Word]) -> list[Word]:
         """Turn the words of the content into those of the sentence; others have confidence 1."""
-        written = self.surround(" ".join(word.text for word in words)).split()
-        start = len(self.before.split())
-        if words and self.before and not self.before[-1].isspace():
+        before, content = self.before, self.write(" ".join(word.text for word in words)).strip()
+        if may_begin_word(before + content, len(before)):
+            before += " "
+        if may_begin_word(content + self.after, len(content)):
+            content += " "
+        written = (before + content + self.after).split()
+        start = len(before.split())
+        if words and before and not before[-1].isspace():
             start -= 1  # the first word continues the last one there
         inside = range(start, start + len(words))
         return [
