@@ -46,10 +46,13 @@ def test_no_thai_word_begins_with_a_mark_on_the_letter_before(
     ("text", "cut"),
     [
         ("แมวไทย", ["แม", "ว", "ไท", "ย"]),
+        ("น้ำตาจะๆ", ["น้ำ", "ตา", "จะ", "ๆ"]),
         ("ໃຈໄທ", ["ໃຈ", "ໄທ"]),
+        ("ນ້ຳຕາພະ", ["ນ້ຳ", "ຕາ", "ພະ"]),
         ("ខ្មែរ", ["ខ្មែ", "រ"]),
         ("ဗုဒ္ဓ", ["ဗု", "ဒ္ဓ"]),
         ("日本語が", ["日", "本", "語", "が"]),
+        ("ｶﾞｽﾊﾟ", ["ｶﾞ", "ｽ", "ﾊﾟ"]),
     ],
 )
 def test_no_word_begins_within_what_is_written_as_one(text: str, cut: list[str]) -> None:

@@ -13,6 +13,12 @@ _JOINED_TO_NEXT = "\u0e40\u0e41\u0e42\u0e43\u0e44\u0ec0\u0ec1\u0ec2\u0ec3\u0ec4\
 """Vowels of Thai and Lao that are written before their consonant, and what puts the next consonant
 of Khmer and Burmese below the one before it."""
 
+_JOINED_TO_LAST = (
+    "\u0e30\u0e32\u0e33\u0e45\u0eb0\u0eb2\u0eb3\u0ebd"  # of Thai and Lao
+    "\uff9e\uff9f"  # of half-width kana
+)
+"""Vowels that are written after their consonant, and marks, though Unicode has them as letters."""
+
 
 def cut_words(text: str, tokenizer: Tokenizer) -> list[str]:
     """Cut a text into words: at white space and, where a script has none, where tokens begin.
@@ -66,7 +72,7 @@ def may_begin_word(text: str, place: int) -> bool:
     """
     if not (0 < place < len(text) and any(map(_has_no_space, text[place - 1 : place + 1]))):
         return False
-    is_mark = unicodedata.category(text[place]).startswith("M")
+    is_mark = unicodedata.category(text[place]).startswith("M") or text[place] in _JOINED_TO_LAST
     return not (is_mark or text[place - 1] in _JOINED_TO_NEXT)
 
 
