@@ -90,6 +90,9 @@ def test_the_end_of_a_beginning_may_stand_within_the_translation() -> None:
     assert not sentence.is_over(sentence.read_beginning("Amo 🎉"))
     assert sentence.is_over(sentence.read_beginning("Amo 🎉 i gatti 🎉 ✨"))
     assert not sentence.is_over(sentence.read_beginning(""))
+    touching = prepared("I love cats.🎉 ✨")
+    assert touching.is_over(touching.read_beginning("猫が好きです。🎉"))
+    assert not touching.is_over(touching.read_beginning("猫が好きです。"))
 
 
 @pytest.mark.timeout(60)  # seconds; in quadratic time it would be many minutes

@@ -106,9 +106,10 @@ class PreparedSentence:
         return replace(self, before=begun.before, in_capitals=begun.in_capitals)
 
     def is_over(self, begun: "PreparedSentence") -> bool:
-        """Tell whether a beginning ends with a word that stands only after the sentence."""
-        last = set(begun.content.split()[-1:])
-        return not last.isdisjoint(self.after.split()) and last.isdisjoint(self.content.split())
+        """Tell whether a beginning ends with a sign that stands only after the sentence."""
+        return any(
+            begun.content.endswith(sign) and sign not in self.content for sign in self.after.split()
+        )
 
 
 def prepare(text: str, terms: TermFinder) -> PreparedSentence:
