@@ -132,6 +132,18 @@ def test_where_there_are_no_other_words_the_page_says_so(
         expect(page.locator("#ways-section")).to_be_hidden()
 
 
+def test_other_words_are_not_shown_for_a_word_that_has_none(page: Page, address: str) -> None:
+    page.goto(address)
+    page.locator("#source").fill("The cat is here. Where is <b>the dog</b>?")
+    page.locator("#translation .word[data-sentence='0']").first.click()
+    expect(page.locator("#ways-section")).to_be_visible()
+
+    page.locator("#translation .word[data-sentence='1']").first.click()
+
+    expect(page.locator("#status")).to_contain_text("No other words are given")
+    expect(page.locator("#ways-section")).to_be_hidden()
+
+
 def test_languages_are_chosen_detected_and_swapped(page: Page, address: str) -> None:
     page.goto(address)
     page.locator("#source").fill("The cat is on the table.")

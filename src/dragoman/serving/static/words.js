@@ -36,7 +36,9 @@ async function ask(word) {
     if (section.hidden) report(`there are no other words for “${word.textContent}”`);
     if (document.activeElement === word) list.querySelector("button")?.focus();
   } catch (error) {
-    if (mine === asked) report(error.message);
+    if (mine !== asked) return;
+    hideWays();
+    report(error.message);
   }
 }
 
