@@ -1,5 +1,7 @@
 """Words are cut at white space and, where a script has none, where tokens begin."""
 
+import unicodedata
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -83,10 +85,28 @@ def test_words_are_written_as_the_text_has_them(tokenizers: TokenizerPair) -> No
     words = cut_words("caffe\u0300 か\u3099猫か\u3099", tokenizers.source)
 
     assert words == ["caffe\u0300", "か\u3099", "猫", "か\u3099"]
+    assert cut_words("\u0958犬猫", tokenizers.source) == [
+        "\u0958",
+        "犬",
+        "猫",
+    ]  # normally two characters
+    korean = unicodedata.normalize("NFD", "고양이猫")
+    assert cut_words(korean, tokenizers.source) == [korean[:-1], "猫"]
 
 
-@given(text=st.text(st.sampled_from("aé.猫はが犬ー。「」กี่ \u3000\u3099🐈")))
+@pytest.mark.timeout(60)  # seconds; in quadratic time it would be many minutes
+def test_a_long_text_without_spaces_is_soon_cut(tokenizers: TokenizerPair) -> None:
+    words = cut_words("か\u3099猫" * 50_000, tokenizers.source)
+
+    assert words == ["か\u3099", "猫"] * 50_000
+
+
+@given(
+    text=st.text(st.sampled_from("aé.猫はが犬ー。「」กี่ \u3000\u3099\u0958ㅏ\u1112\u1161\u11ab🐈"))
+)
 @example(text="がか\u3099")
+@example(text="\u0958犬猫")
+@example(text="\u1112猫\u1161\u11ab")
 def test_nothing_is_lost_between_words(tokenizers: TokenizerPair, text: str) -> None:
     words = cut_words(text, tokenizers.source)
 

@@ -1,9 +1,8 @@
 """The words of a text: what alignments count, what is judged, and what the page lets choose."""
 
 import unicodedata
-from bisect import bisect_right
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Iterable
+from itertools import accumulate, pairwise
 
 from dragoman.languages.scripts import WITHOUT_SPACES
 from dragoman.tokenizers.normalisation import normalise
@@ -38,14 +37,23 @@ def _cut_word(word: str, tokenizer: Tokenizer) -> list[str]:
     if word.isascii() or not any(map(_has_no_space, word)):
         return [word]
     normal = normalise(word)
-    starts = [start for start, _ in tokenizer.offsets(normal)]
-    lengths: Sequence[int] = range(len(word) + 1)  # in normal form, of each beginning
-    if len(normal) < len(word):  # a letter and its mark have become one character
-        lengths = [len(normalise(word[:place])) for place in lengths]
-    return [
-        word[bisect_right(lengths, start) - 1 : bisect_right(lengths, end) - 1]
-        for start, end in word_spans(normal, starts)
-    ]
+    letters = word if normal == word else _letters(word)
+    starts = accumulate((len(normalise(letter)) for letter in letters), initial=0)
+    places = dict(zip(starts, accumulate(map(len, letters), initial=0), strict=True))
+    spans = word_spans(normal, (start for start, _ in tokenizer.offsets(normal)))
+    return [word[places[start] : places[end]] for start, end in spans]
+
+
+def _letters(word: str) -> list[str]:
+    """Cut a word between characters that no normal form changes together."""
+    letters: list[str] = []
+    for character in word:
+        is_mark = unicodedata.category(character).startswith("M")
+        if letters and (is_mark or (_is_hangul(letters[-1][-1]) and _is_hangul(character))):
+            letters[-1] += character
+        else:
+            letters.append(character)
+    return letters
 
 
 def word_spans(text: str, starts: Iterable[int]) -> list[tuple[int, int]]:
@@ -74,6 +82,11 @@ def may_begin_word(text: str, place: int) -> bool:
         return False
     is_mark = unicodedata.category(text[place]).startswith("M") or text[place] in _JOINED_TO_LAST
     return not (is_mark or text[place - 1] in _JOINED_TO_NEXT)
+
+
+def _is_hangul(character: str) -> bool:
+    """Tell whether a character is a Korean syllable, or a part that syllables are composed of."""
+    return "\u1100" <= character <= "\u11ff" or "\uac00" <= character <= "\ud7a3"
 
 
 def _has_no_space(character: str) -> bool:
