@@ -243,11 +243,17 @@ class Translator:
                 yield text.put_together(found, drawn=search.samples)
 
     def source_words(self, text: str) -> list[str]:
-        """Cut a text in the source language into words, as alignments do; see `dragoman.words`."""
+        """Cut a sentence in the source language into words; see `dragoman.words`.
+
+        Alignments cut each part of a text so; all at once may give others without spaces.
+        """
         return cut_words(text, self._tokenizers.source)
 
     def target_words(self, text: str) -> list[str]:
-        """Cut a text in the target language into words, as alignments and `judge` do."""
+        """Cut a sentence in the target language into words, as alignments do.
+
+        `judge` leaves out what surrounds the sentence before it does the same.
+        """
         return cut_words(text, self._tokenizers.target)
 
     def complete(self, text: str, prefix: str) -> Alternative:
