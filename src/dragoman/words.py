@@ -1,22 +1,24 @@
 """The words of a text: what alignments count, what is judged, and what the page lets choose."""
 
+import re
 import unicodedata
 from collections.abc import Iterable
 from itertools import accumulate, pairwise
 
-from dragoman.languages.scripts import WITHOUT_SPACES
+from dragoman.languages.scripts import RANGES, STACKERS, WITHOUT_SPACES
 from dragoman.tokenizers.normalisation import normalise
 from dragoman.tokenizers.tokenizer import Tokenizer
 
-_JOINED_TO_NEXT = "\u0e40\u0e41\u0e42\u0e43\u0e44\u0ec0\u0ec1\u0ec2\u0ec3\u0ec4\u17d2\u1039"
-"""Vowels of Thai and Lao that are written before their consonant, and what puts the next consonant
-of Khmer and Burmese below the one before it."""
+_JOINED_TO_NEXT = (*"\u0e40\u0e41\u0e42\u0e43\u0e44\u0ec0\u0ec1\u0ec2\u0ec3\u0ec4", *STACKERS)
+"""Vowels of Thai and Lao that are written before their consonant, and what stacks consonants."""
 
 _JOINED_TO_LAST = (
     "\u0e30\u0e32\u0e33\u0e45\u0eb0\u0eb2\u0eb3\u0ebd"  # of Thai and Lao
     "\uff9e\uff9f"  # of half-width kana
 )
 """Vowels that are written after their consonant, and marks, though Unicode has them as letters."""
+
+_HANGUL = re.compile(f"[{RANGES['Hangul']}]")  # syllables may be composed of several
 
 
 def cut_words(text: str, tokenizer: Tokenizer) -> list[str]:
@@ -48,8 +50,8 @@ def _letters(word: str) -> list[str]:
     """Cut a word between characters that no normal form changes together."""
     letters: list[str] = []
     for character in word:
-        is_mark = unicodedata.category(character).startswith("M")
-        if letters and (is_mark or (_is_hangul(letters[-1][-1]) and _is_hangul(character))):
+        are_hangul = letters and all(map(_HANGUL.match, (letters[-1][-1], character)))
+        if are_hangul or (letters and _is_mark(character)):
             letters[-1] += character
         else:
             letters.append(character)
@@ -80,13 +82,13 @@ def may_begin_word(text: str, place: int) -> bool:
     """
     if not (0 < place < len(text) and any(map(_has_no_space, text[place - 1 : place + 1]))):
         return False
-    is_mark = unicodedata.category(text[place]).startswith("M") or text[place] in _JOINED_TO_LAST
-    return not (is_mark or text[place - 1] in _JOINED_TO_NEXT)
+    is_joined = _is_mark(text[place]) or text[place] in _JOINED_TO_LAST
+    return not (is_joined or text[place - 1] in _JOINED_TO_NEXT)
 
 
-def _is_hangul(character: str) -> bool:
-    """Tell whether a character is a Korean syllable, or a part that syllables are composed of."""
-    return "\u1100" <= character <= "\u11ff" or "\uac00" <= character <= "\ud7a3"
+def _is_mark(character: str) -> bool:
+    """Tell whether a character changes the one before it, were it only its look."""
+    return unicodedata.category(character).startswith("M")
 
 
 def _has_no_space(character: str) -> bool:

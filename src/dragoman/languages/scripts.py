@@ -102,6 +102,10 @@ _LETTERS_OF_WIDE = 3  # that say as much as one such character
 _JOINERS = "\u200c\u200d"
 
 
+STACKERS = ("\u1039", "\u17d2")
+"""The Burmese and Khmer marks that put the following letter below the preceding one."""
+
+
 def is_mark(character: str) -> bool:
     """Tell whether a character is a mark on letters, or joins two as in Persian and Hindi.
 

@@ -11,7 +11,7 @@ from dragoman.corpora.parallel_text import read_pairs
 from dragoman.corpora.spreadsheet import is_heading
 from dragoman.corpora.text_file import CorpusError
 from dragoman.languages.casing import in_capitals, in_small_letters, with_capital
-from dragoman.languages.scripts import is_mark
+from dragoman.languages.scripts import STACKERS, is_mark
 from dragoman.terms.term import PRESCRIBABLE, WORD_CHARACTER, Term, is_of_word
 from dragoman.tokenizers.normalisation import learnable
 
@@ -144,10 +144,6 @@ def _words(term: str) -> str:
     return r"\s+".join(map(_composed_or_not, term.split()))
 
 
-_STACKERS = ("\u1039", "\u17d2")
-"""The Burmese and Khmer marks that put the following letter below the preceding one."""
-
-
 def _touches_mark(text: str, start: int, end: int) -> bool:
     """Tell whether there is a mark beside a part of a text that continues a word there.
 
@@ -155,7 +151,7 @@ def _touches_mark(text: str, start: int, end: int) -> bool:
     term belongs to the letter before it; in scripts without spaces any word may begin after it.
     """
     before, behind = text[start - 1 : start], text[end : end + 1]
-    continues = before in _STACKERS or (is_of_word(before) and is_of_word(text[start]))
+    continues = before in STACKERS or (is_of_word(before) and is_of_word(text[start]))
     return continues or is_mark(behind)
 
 
