@@ -350,7 +350,7 @@ def test_a_full_disk_is_told_in_a_sentence_and_nothing_is_written(save: Save) ->
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, hard))
     try:
-        with pytest.raises(ExportError, match=r"model\.safetensors: cannot be written: "):
+        with pytest.raises(OSError, match=r"model\.safetensors cannot be written: .*/marian'$"):
             export_marian(directory.path)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

@@ -38,6 +38,24 @@ def test_an_earlier_export_is_replaced(output: Path) -> None:
     assert names(output.parent) == ["out"]
 
 
+def test_an_export_is_on_the_disk_before_it_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output, fsync = tmp_path / "out", os.fsync
+    flushed: list[tuple[str, bool]] = []
+
+    def remember(descriptor: int) -> None:
+        flushed.append((Path(f"/proc/self/fd/{descriptor}").readlink().name, output.exists()))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", remember)
+    export(output, "new")
+
+    before = [(name, False) for name in (".out.writing", "config.json", WEIGHTS)]
+    assert sorted(flushed[:3]) == before
+    assert flushed[3:] == [(tmp_path.name, True)]
+
+
 @pytest.mark.parametrize("name", ["index.html", "checkpoint-500/model.bin"])
 def test_what_somebody_has_put_beside_an_export_is_not_lost(output: Path, name: str) -> None:
     (output / name).parent.mkdir(exist_ok=True)

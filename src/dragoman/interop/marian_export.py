@@ -4,6 +4,7 @@ The weights are ours under other names. If our positional encoding is interleave
 the residual stream are put into Marian's order, which changes nothing but rounding.
 """
 
+import errno
 import stat
 from dataclasses import asdict
 from pathlib import Path
@@ -97,7 +98,7 @@ def _write(directory: Path, model: LoadedModel) -> None:
     try:
         save_file(_weights(model), directory / WEIGHTS_NAME, metadata={"format": "pt"})
     except SafetensorError as error:  # a full disk
-        raise ExportError(f"{directory / WEIGHTS_NAME}: cannot be written: {error}") from error
+        raise OSError(errno.EIO, f"{WEIGHTS_NAME} cannot be written: {error}") from error
     usual_mode = stat.S_IMODE((directory / CONFIG_NAME).stat().st_mode)
     (directory / WEIGHTS_NAME).chmod(usual_mode)  # safetensors lets only the owner read
     source, target = model.tokenizers.source, model.tokenizers.target

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from dragoman.durable import checksum, follow_links, naming, require_utf8
+from dragoman.durable import checksum, flush, follow_links, naming, require_utf8
 from dragoman.errors import DragomanError
 from dragoman.interop.export import write_json
 from dragoman.model_directory import CHECKSUMS, WEIGHTS_OF_ORIGIN
@@ -25,6 +25,8 @@ def staging(
     output: Path, *, weights_name: str | None = None, is_edited: bool = True
 ) -> Iterator[Path]:
     """Yield an empty directory to write into, which becomes `output` when the block succeeds.
+
+    Its files are flushed to the disk before that, and its new name after it.
 
     Args:
         output: If it exists, it must be empty or an earlier export of the same format, which is
@@ -59,6 +61,8 @@ def staging(
                     yield unfinished
                     if weights_name:
                         _write_checksums(unfinished)
+                    for path in (*unfinished.rglob("*"), unfinished):
+                        flush(path)
                 _replace(output, unfinished, earlier)
             except BaseException:
                 shutil.rmtree(unfinished, ignore_errors=True)
@@ -75,6 +79,7 @@ def _replace(output: Path, unfinished: Path, earlier: Path) -> None:
         if output.exists():
             output.rename(earlier)
         unfinished.rename(output)
+        flush(output.parent)
     finally:
         if earlier.exists() and not output.exists():
             earlier.rename(output)
