@@ -1,7 +1,7 @@
 """A search among listed tokens: an ordinary search, in a vocabulary that others do not see."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -11,7 +11,7 @@ from torch import Tensor
 
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import Hypothesis
-from dragoman.decoding.listed import search_listed
+from dragoman.decoding.listed import Project, search_listed
 from dragoman.decoding.phrase import Phrase, Spelling
 from dragoman.decoding.problem import SearchProblem
 from dragoman.decoding.search import search
@@ -25,8 +25,6 @@ SEARCHES = [
 ]
 EVERYTHING = list(range(VOCAB))
 
-Step = Callable[[Tensor, Prefixes], tuple[Tensor, Prefixes]]
-
 
 def pose(prefixes: Sequence[Sequence[int]] | None = None) -> SearchProblem[Prefixes]:
     models = [random_model(seed, vocab_size=VOCAB) for seed in range(4)]
@@ -39,14 +37,14 @@ def among(
     config: SearchConfig,
     required: Sequence[Sequence[Phrase]] | None = None,
 ) -> list[list[Hypothesis]]:
-    def narrow(tokens: Tensor) -> Step:
-        def step(chosen: Tensor, state: Prefixes) -> tuple[Tensor, Prefixes]:
-            logits, state = posed.step(chosen, state)
-            return logits[..., tokens], state
+    def step(chosen: Tensor, state: Prefixes, project: Project) -> tuple[Tensor, Prefixes]:
+        logits, state = posed.step(chosen, state)
+        return project(logits), state
 
-        return step
+    def narrow(tokens: Tensor) -> Project:
+        return lambda logits: logits[..., tokens]
 
-    return search_listed(posed, listed, narrow, config, required)
+    return search_listed(posed, listed, step, narrow, config, required)
 
 
 def phrases(*tokens: tuple[int, ...]) -> list[Phrase]:
@@ -84,9 +82,13 @@ def test_lists_of_the_whole_vocabulary_change_nothing(
         assert [h.score for h in ours] == pytest.approx([h.score for h in theirs], abs=1e-5)
 
 
+@pytest.mark.parametrize("rows_together", [1, 6, 12, 128])
 @pytest.mark.parametrize("config", SEARCHES, ids=["greedy", "beam", "samples"])
-def test_a_sentence_gets_what_it_gets_with_its_list_alone(config: SearchConfig) -> None:
+def test_a_sentence_gets_what_it_gets_with_its_list_alone(
+    monkeypatch: pytest.MonkeyPatch, config: SearchConfig, rows_together: int
+) -> None:
     """The lists differ in length, and the longest has tokens that no other has."""
+    monkeypatch.setattr("dragoman.decoding.listed.ROWS_TOGETHER", rows_together)
     lists = [[4, 5], [6, 7, 8, 9, 10, 11], [4, 10], [5, 6, 7]]
     together = among(pose(), lists, config)
     for sentence, listed in enumerate(lists):

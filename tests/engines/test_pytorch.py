@@ -190,12 +190,17 @@ def of_many_lengths() -> list[list[int]]:
 @pytest.mark.skipif(
     not torch.backends.mkl.is_available(), reason="other libraries add up in ways of their own"
 )
-@pytest.mark.parametrize("listed", [False, True])
+@pytest.mark.parametrize("rows_together", [None, 20, 128])
 @pytest.mark.parametrize("config", [*SEARCHES, replace(LONG, beam_size=5, max_length_ratio=0.5)])
 def test_in_single_precision_scores_are_the_same_to_the_bit_in_every_batch(
-    usual_transformer: Transformer, config: SearchConfig, listed: bool
+    monkeypatch: pytest.MonkeyPatch,
+    usual_transformer: Transformer,
+    config: SearchConfig,
+    rows_together: int | None,
 ) -> None:
-    few = shortlist(25, vocab_size=300) if listed else None
+    """Without a shortlist, and with one."""
+    monkeypatch.setattr("dragoman.decoding.listed.ROWS_TOGETHER", rows_together)
+    few = None if rows_together is None else shortlist(25, vocab_size=300)
     engine = PyTorchEngine(usual_transformer, SPECIAL, shortlist=few)
     sources = of_many_lengths()
     alone = [engine.search([source], config)[0] for source in sources]

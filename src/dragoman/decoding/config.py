@@ -97,6 +97,11 @@ class SearchConfig:
         """Whether tokens are drawn instead of searched for."""
         return self.sampling_temperature > 0.0
 
+    @property
+    def width(self) -> int:
+        """How many prefixes of a sentence are followed at once."""
+        return self.n_best if self.samples else self.beam_size
+
     def without_sampling(self) -> "SearchConfig":
         """Return settings that search for one translation, where these sample."""
         return replace(self, n_best=1, sampling_temperature=0.0, top_k=0, top_p=1.0, seed=0)

@@ -4,15 +4,19 @@ Within such a search, a token is identified by its place in its sentence's list.
 greedy search, sampling and the search for phrases, the lists are just a smaller vocabulary, so they
 know nothing of all this. A sentence's result depends on its own list, whatever the others in its
 batch have.
+
+The model computes the logits of a few sentences at a time, for the tokens that any of them has on
+its list.
 """
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Generic
 
 import torch
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
@@ -22,8 +26,19 @@ from dragoman.decoding.phrase import Phrase
 from dragoman.decoding.problem import SearchProblem, State
 from dragoman.decoding.search import search
 
-Narrow = Callable[[Tensor], Callable[[Tensor, State], tuple[Tensor, State]]]
-"""From some tokens of the vocabulary to a step that gives the logits of these alone, in order."""
+ROWS_TOGETHER = 128
+"""On a CPU, sentences with so many prefixes share a product. With more sentences, more tokens are
+on the list of any of them; with fewer rows, a product takes longer for each
+(`benchmarks/shortlist.md`)."""
+
+Project = Callable[[Tensor], Tensor]
+"""From the states of some prefixes to the logits of some tokens."""
+
+Narrow = Callable[[Tensor], Project]
+"""From some tokens of the vocabulary to what computes the logits of these alone, in order."""
+
+StepProjecting = Callable[[Tensor, State, Project], tuple[Tensor, State]]
+"""A step whose logits are what this makes of the model's states."""
 
 
 @dataclass(frozen=True)
@@ -32,16 +47,26 @@ class _ListedState(Generic[State]):
 
     model: State
 
-    lists: Int[Tensor, "batch places"]
-    """Each token of each list, as its place in the union of all lists."""
+    groups: Int[Tensor, " batch"]
+    """Which sentences share a product: those of the first group, those of the second..."""
+
+    places: Int[Tensor, "batch places"]
+    """Each token of each list, as its place in the union of the lists of its group."""
+
+    tokens: Int[Tensor, "batch places"]
+    """The same in the vocabulary."""
 
     filling: Bool[Tensor, "batch places"]
     """Which places are after the end of a list."""
 
     def select(self, sentences: Int[Tensor, " kept"]) -> "_ListedState[State]":
-        """Keep these sentences of the batch."""
+        """Keep these sentences of the batch, in their order."""
         return _ListedState(
-            self.model.select(sentences), self.lists[sentences], self.filling[sentences]
+            self.model.select(sentences),
+            self.groups[sentences],
+            self.places[sentences],
+            self.tokens[sentences],
+            self.filling[sentences],
         )
 
     def reorder(self, parents: Int[Tensor, "batch prefixes"]) -> "_ListedState[State]":
@@ -52,7 +77,8 @@ class _ListedState(Generic[State]):
 def search_listed(
     problem: SearchProblem[State],
     listed: Sequence[Sequence[int]],
-    narrow: Narrow[State],
+    step: StepProjecting[State],
+    narrow: Narrow,
     config: SearchConfig,
     required: Sequence[Sequence[Phrase]] | None,
 ) -> list[list[Hypothesis]]:
@@ -60,13 +86,13 @@ def search_listed(
 
     The end of the sentence, the prefix of a translation and the phrases required of it belong to
     each list. Probabilities are normalised over the list, so that what the model gives to other
-    tokens is redistributed among those of the list. Logits are computed for the tokens that any
-    sentence of the batch has on its list, and each sentence sees only its own.
+    tokens is redistributed among those of the list.
 
     Args:
         problem: In the ids of the whole vocabulary.
         listed: The tokens of each sentence.
-        narrow: Makes the step of the problem give the logits of some tokens alone.
+        step: The step of the problem, with another projection than to the whole vocabulary.
+        narrow: Makes such projections.
         config: The settings of the search.
         required: Phrases of each sentence, as for `search`.
     """
@@ -77,7 +103,7 @@ def search_listed(
         for prefix, of_sentence, tokens in zip(problem.prefixes, phrases, listed, strict=True)
     ]
     found = search(
-        _in_places(problem, lists, narrow),
+        _in_places(problem, lists, step, narrow, config.width),
         config,
         None if required is None else list(map(_write_phrases, phrases, lists)),
     )
@@ -88,30 +114,61 @@ def search_listed(
 
 
 def _in_places(
-    problem: SearchProblem[State], lists: Sequence[list[int]], narrow: Narrow[State]
+    problem: SearchProblem[State],
+    lists: Sequence[list[int]],
+    step: StepProjecting[State],
+    narrow: Narrow,
+    width: int,
 ) -> SearchProblem[_ListedState[State]]:
     """Rewrite a problem in places of lists, which all begin with the same special tokens."""
     rows = [torch.tensor(tokens) for tokens in lists]
     filled = pad_sequence(rows, batch_first=True, padding_value=-1).to(problem.device)
     filling = filled < 0
-    union, places = filled.masked_fill(filling, problem.eos).unique(return_inverse=True)
-    step_of_union = narrow(union)
+    tokens = filled.masked_fill(filling, problem.eos)
+    # A GPU is not asked how many sentences of a group are left.
+    of_group = len(lists) if problem.runs_ahead else max(1, ROWS_TOGETHER // width)
+    unions, places = zip(
+        *(part.unique(return_inverse=True) for part in tokens.split(of_group)), strict=True
+    )
+    projections = list(map(narrow, unions))
 
-    def step(chosen: Tensor, state: _ListedState[State]) -> tuple[Tensor, _ListedState[State]]:
-        logits, model = step_of_union(union[state.lists.gather(1, chosen)], state.model)
-        own = logits.gather(2, state.lists[:, None].expand(-1, logits.size(1), -1))
-        return own.masked_fill(state.filling[:, None], -math.inf), replace(state, model=model)
+    def step_in_places(
+        chosen: Tensor, state: _ListedState[State]
+    ) -> tuple[Tensor, _ListedState[State]]:
+        project = partial(_logits_of_places, state, projections)
+        logits, model = step(state.tokens.gather(1, chosen), state.model, project)
+        return logits.masked_fill(state.filling[:, None], -math.inf), replace(state, model=model)
 
+    groups = torch.arange(len(lists), device=problem.device) // of_group
     first = lists[0]
     return SearchProblem(
-        step=step,
-        state=_ListedState(problem.state, places, filling),
+        step=step_in_places,
+        state=_ListedState(problem.state, groups, torch.cat(places), tokens, filling),
         sources=problem.sources,
         prefixes=list(map(_write, problem.prefixes, lists)),
         bos=first.index(problem.bos),
         eos=first.index(problem.eos),
         forbidden=_write(problem.forbidden, first),
         device=problem.device,
+    )
+
+
+def _logits_of_places(
+    state: _ListedState[State],
+    projections: Sequence[Project],
+    states: Float[Tensor, "batch prefixes d_model"],
+) -> Float[Tensor, "batch prefixes places"]:
+    """Compute the logits of the tokens of each sentence, a group of sentences at a time."""
+    sizes = [len(states)]
+    if len(projections) > 1:
+        sizes = state.groups.bincount(minlength=len(projections)).tolist()
+    return torch.cat(
+        [
+            project(part).gather(2, places[:, None].expand(-1, part.size(1), -1))
+            for project, part, places in zip(
+                projections, states.split(sizes), state.places.split(sizes), strict=True
+            )
+        ]
     )
 
 

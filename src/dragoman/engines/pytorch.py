@@ -151,8 +151,7 @@ class PyTorchEngine:
         into memory fails right away. Those whose prefixes differ in length do not share one. A
         batch for which a GPU has too little memory, as when others use it, is searched in halves.
         """
-        rows_per_sentence = config.n_best if config.samples else config.beam_size
-        budget = self._tokens_per_batch // rows_per_sentence
+        budget = self._tokens_per_batch // config.width
         budget = max(budget, min(MOST_TIMES_AS_MANY * budget, self._tokens_in_cache))
         prefixes = prefixes or [()] * len(sources)
 
@@ -246,13 +245,9 @@ class PyTorchEngine:
         problem = self._pose(sources, prefixes, step)
         if self._shortlist is None:
             return search(problem, config, required)
-
-        def narrow(tokens: Tensor) -> partial[tuple[Tensor, DecoderState]]:
-            projection = self._transformer.projection.narrow(tokens)
-            return partial(step, project=projection)
-
         listed = list(map(self._shortlist.tokens, sources))
-        return search_listed(problem, listed, narrow, config, required)
+        narrow = self._transformer.projection.narrow
+        return search_listed(problem, listed, step, narrow, config, required)
 
     def _pose(
         self, sources: Sequence[Sequence[int]], prefixes: Sequence[Sequence[int]], step: Step
