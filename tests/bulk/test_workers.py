@@ -4,19 +4,30 @@ import os
 import signal
 import struct
 import time
+import weakref
 from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from dragoman.bulk import workers
 from dragoman.bulk.block_translator import Done
 from dragoman.bulk.file_format import Block
 from dragoman.bulk.files import rejections_path
 from dragoman.bulk.job import Job
-from dragoman.bulk.workers import _feed, _Worker
+from dragoman.bulk.kept import KeptParts
+from dragoman.bulk.unchanged import Unchanged
+from dragoman.bulk.workers import _feed, _Worker, with_workers
 
 from .conftest import LINES, POISON, Start, blocks_in, held_after, result_of
 
 POISONED = [*LINES[:19], "w1 poison w2", *LINES[20:]]
+
+
+BLOCK = Block(number=0, file=0, start=0, size=9, first_line=0, first_line_of_file=0, num_lines=8)
 
 
 def workers_of(process: int) -> list[int]:
@@ -60,6 +71,12 @@ class _Dead:
 
     exitcode = -signal.SIGKILL
 
+    def is_alive(self) -> bool:
+        return False
+
+    def kill(self) -> None:
+        """Do not kill it again."""
+
     def join(self) -> None:
         """Do not wait for it."""
 
@@ -78,14 +95,32 @@ def test_a_worker_that_is_killed_within_its_answer_is_replaced() -> None:
             theirs.close()
         return _Worker(_Dead(), ours)  # type: ignore[arg-type]
 
-    block = Block(
-        number=0, file=0, start=0, size=9, first_line=0, first_line_of_file=0, num_lines=8
-    )
-
-    (done,) = _feed(start, 1, [block])
+    (done,) = _feed(start, 1, [BLOCK])
 
     assert done.num_lines == 8
     assert len(started) == 2
+
+
+def test_what_died_keeps_no_file_open(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    num_dead = 5
+    channels: list[weakref.ref[Connection]] = []
+
+    def start(*arguments: Any) -> _Worker:
+        ours, theirs = Pipe()
+        if len(channels) == num_dead:
+            theirs.send(Done(8, [], "an engine"))
+        theirs.close()
+        channels.append(weakref.ref(ours))
+        return _Worker(_Dead(), ours)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(workers, "_start", start)
+    parts = KeptParts(job.output, {}, Unchanged([]))
+    answers = with_workers(1)(job, parts, [BLOCK])
+
+    done = next(answers)
+
+    assert done.num_lines == 8
+    assert [channel() is None for channel in channels] == [True] * num_dead + [False]
 
 
 def test_workers_end_with_the_command(job: Job, start: Start) -> None:
@@ -93,14 +128,14 @@ def test_workers_end_with_the_command(job: Job, start: Start) -> None:
     process = start("workers", injected=held_after(1))
     while not blocks_in(kept) and process.poll() is None:
         time.sleep(0.001)
-    workers = workers_of(process.pid)
+    started = workers_of(process.pid)
     process.kill()
     process.communicate()
 
-    while any(map(is_running, workers)):  # the time limit of the test is its assertion
+    while any(map(is_running, started)):  # the time limit of the test is its assertion
         time.sleep(0.01)
 
-    assert workers
+    assert started
     result_of(start("workers"))
     assert job.output.read_text() == expected(job)
 

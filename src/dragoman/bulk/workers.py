@@ -43,6 +43,8 @@ def _distribute(count: int, job: Job, parts: KeptParts, blocks: Sequence[Block])
     workers: list[_Worker] = []
 
     def start() -> _Worker:
+        # One that has died has files open for as long as it is remembered.
+        workers[:] = [worker for worker in workers if worker.process.is_alive()]
         workers.append(_start(job, parts))
         return workers[-1]
 
