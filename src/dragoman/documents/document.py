@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import NamedTuple
 
 from dragoman.errors import DragomanError
-from dragoman.markup.passage import Passage
+from dragoman.markup.passage import Passage, put_together_each
 from dragoman.translation import Alternative, join
 
 
@@ -29,20 +28,14 @@ class Document:
     def __init__(self, parts: Sequence[str | Passage]) -> None:
         """Take the parts in their order; a string is kept."""
         self._parts = parts
-        passages = [part for part in parts if not isinstance(part, str)]
-        self.pieces = [piece for passage in passages for piece in passage.pieces]
+        self._passages = [part for part in parts if not isinstance(part, str)]
+        self.pieces = [piece for passage in self._passages for piece in passage.pieces]
 
     def put_together(self, translations: Sequence[Alternative]) -> Alternative:
         """Write the file again, with each passage translated."""
-        rest = iter(translations)
-        written: list[str] = []
-        translated: list[Alternative] = []
-        for part in self._parts:
-            if isinstance(part, str):
-                written.append(part)
-            else:
-                translated.append(part.put_together(list(islice(rest, len(part.pieces)))))
-                written.append(translated[-1].text)
+        translated = put_together_each(self._passages, translations)
+        texts = (each.text for each in translated)
+        written = (part if isinstance(part, str) else next(texts) for part in self._parts)
         return join(translated, "".join(written))
 
 

@@ -3,7 +3,7 @@
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate, islice, pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dragoman.documents.document import Document, Edit, Rewritten, edit, line_break_of
@@ -17,6 +17,7 @@ from dragoman.documents.markdown_spans import (
 )
 from dragoman.documents.page import Page
 from dragoman.documents.paragraph import Inline, Paragraph
+from dragoman.markup.passage import put_together_each
 from dragoman.markup.text_reader import TextReader
 from dragoman.translation import Alternative, join
 
@@ -187,9 +188,9 @@ class _Text:
 
     def put_together(self, translations: Sequence[Alternative]) -> Alternative:
         """Write the translation with its links, code and emphasis."""
-        rest = iter(translations)
-        found, parts = self._paragraph.write(list(islice(rest, len(self._paragraph.pieces))))
-        besides = [each.put_together(list(islice(rest, len(each.pieces)))) for each in self._said]
+        num_pieces = len(self._paragraph.pieces)
+        found, parts = self._paragraph.write(translations[:num_pieces])
+        besides = put_together_each(self._said, translations[num_pieces:])
         written = write_spans([said(*part) for part in parts], self._read, self._escape)
         lines = [line for part in written.split("\n") for line in self._wrap(part)]
         text = f"{self._line_break}{self._place.prefix}".join(lines)

@@ -3,14 +3,13 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape, unescape
-from itertools import islice
 from typing import NamedTuple
 
 from dragoman.documents.document import Edit, Rewritten
 from dragoman.languages.codes import base_language, language_tag
 from dragoman.languages.scripts import is_right_to_left
 from dragoman.markup.elements import read_document
-from dragoman.markup.passage import Passage
+from dragoman.markup.passage import Passage, put_together_each
 from dragoman.markup.rules import Rules
 from dragoman.markup.tags import Token, as_shown
 from dragoman.markup.templates import keep_templates
@@ -99,7 +98,7 @@ class Page:
         self._mark = _NOT_A_CHARACTER
         while self._mark in text:
             self._mark += _NOT_A_CHARACTER
-        self._said: list[Passage] = []
+        said: list[Passage] = []
         marked: list[str] = []
         end = 0
         for edit in _find_edits(text, reader):
@@ -107,20 +106,15 @@ class Page:
             if isinstance(edit.replacement, str):
                 marked.append(edit.replacement)
             else:
-                marked.append(f"{self._mark}{len(self._said)};")
-                self._said.append(edit.replacement)
+                marked.append(f"{self._mark}{len(said)};")
+                said.append(edit.replacement)
             end = edit.end
-        self._text = reader.read_markup("".join(marked) + text[end:], _RULES)
-        passages = [self._text, *self._said]
-        self.pieces = [piece for passage in passages for piece in passage.pieces]
+        self._passages = [reader.read_markup("".join(marked) + text[end:], _RULES), *said]
+        self.pieces = [piece for passage in self._passages for piece in passage.pieces]
 
     def put_together(self, translations: Sequence[Alternative]) -> Alternative:
         """Write the translated page."""
-        rest = iter(translations)
-        page, *said = (
-            passage.put_together(list(islice(rest, len(passage.pieces))))
-            for passage in (self._text, *self._said)
-        )
+        page, *said = put_together_each(self._passages, translations)
         text = re.sub(f"{self._mark}(\\d+);", lambda mark: said[int(mark[1])].text, page.text)
         return join([page, *said], text)
 

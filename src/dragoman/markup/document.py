@@ -4,12 +4,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice
 
 from dragoman.markup.blocks import find_blocks, is_inline
 from dragoman.markup.elements import read_document
 from dragoman.markup.entities import choose_entities
 from dragoman.markup.escapes import BREAK, cut_at_escapes
+from dragoman.markup.passage import put_together_each
 from dragoman.markup.pictures import join_pictures
 from dragoman.markup.rules import STRING, Rules
 from dragoman.markup.sentence import Sentence
@@ -48,23 +48,21 @@ class Markup:
                 ]
             else:
                 self._parts.append(written(block))
-        translated = [part for part in self._parts if not isinstance(part, str)]
-        self.pieces: list[str] = [piece for part in translated for piece in part.pieces]
-        self.are_again: list[bool] = [again for part in translated for again in part.are_again]
+        self._translated = [part for part in self._parts if not isinstance(part, str)]
+        self.pieces: list[str] = [piece for part in self._translated for piece in part.pieces]
+        self.are_again: list[bool] = [
+            again for part in self._translated for again in part.are_again
+        ]
         """For each piece, whether it is between tags in a sentence that is a piece, too."""
 
     def put_together(self, translations: Sequence[Alternative]) -> Alternative:
         """Write the translated document."""
-        rest = iter(translations)
+        sentences = put_together_each(self._translated, translations)
+        rest = (each.text for each in sentences)
         written: list[str] = []
-        sentences: list[Alternative] = []
         previous: str | Sentence | Markup = ""
         for part in self._parts:
-            if isinstance(part, str):
-                written.append(part)
-            else:
-                sentences.append(part.put_together(list(islice(rest, len(part.pieces)))))
-                written.append(sentences[-1].text)
+            written.append(part if isinstance(part, str) else next(rest))
             if isinstance(part, Sentence) and isinstance(previous, Sentence):
                 sources, texts = (previous.source, part.source), (written[-2], written[-1])
                 written[-2:] = respace(sources, texts, part.target or previous.target)

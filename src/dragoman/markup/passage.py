@@ -4,7 +4,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Protocol
 
 from dragoman.terms.protected import STATEMENT, find_protected
@@ -36,6 +36,14 @@ class Passage(Protocol):
 
     def put_together(self, translations: Sequence[Alternative]) -> Alternative:
         """Write the text again, with a translation in place of each piece."""
+
+
+def put_together_each(
+    passages: Sequence[Passage], translations: Sequence[Alternative]
+) -> list[Alternative]:
+    """Write texts again, given the translations of the pieces of all, one after another."""
+    rest = iter(translations)
+    return [text.put_together(list(islice(rest, len(text.pieces)))) for text in passages]
 
 
 class PlainText:
