@@ -2,7 +2,7 @@
 
 import unicodedata
 
-from dragoman.documents.paragraph import Element, name_of
+from dragoman.documents.paragraph import Element, in_namespace_of, name_of
 
 _AFTER = {
     "pPr": "adjustRightInd snapToGrid spacing ind contextualSpacing mirrorIndents suppressOverlap "
@@ -105,9 +105,7 @@ def _properties(element: Element, name: str) -> Element:
     for child in element:
         if name_of(child) == name:
             return child
-    made = element.makeelement(
-        element.tag[: element.tag.index("}") + 1] + name, nsmap=element.nsmap
-    )
+    made = in_namespace_of(element, name)
     element.insert(0, made)
     return made
 
@@ -123,8 +121,7 @@ def _mark(properties: Element, name: str) -> None:
         for i, child in enumerate(properties)
         if name_of(child) in after or not child.tag.startswith(namespace)
     )
-    made = properties.makeelement(namespace + name, nsmap=properties.nsmap)
-    properties.insert(next(places, len(properties)), made)
+    properties.insert(next(places, len(properties)), in_namespace_of(properties, name))
 
 
 def _turn_drawing(root: Element, *, from_right: bool) -> None:

@@ -3,7 +3,7 @@
 Spelling checkers and readers are told the language. Bold, italics and size hold for one kind only.
 """
 
-from dragoman.documents.paragraph import Element, name_of
+from dragoman.documents.paragraph import Element, in_namespace_of, name_of
 from dragoman.languages.codes import base_language, language_tag
 from dragoman.languages.scripts import scripts_of
 from dragoman.markup.text_reader import TextReader
@@ -61,10 +61,8 @@ def _say_in_word(properties: Element, *, is_complex: bool) -> None:
     for pair in _FORMS_IN_WORD.items():
         old, new = pair if is_complex else reversed(pair)
         if old in said and new not in said:
-            namespace = properties.tag[: properties.tag.index("}") + 1]
-            made = properties.makeelement(
-                namespace + new, dict(said[old].attrib), nsmap=properties.nsmap
-            )
+            made = in_namespace_of(properties, new)
+            made.attrib.update(said[old].attrib)
             (said[old].addnext if is_complex else said[old].addprevious)(made)
 
 

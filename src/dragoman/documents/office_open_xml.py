@@ -11,6 +11,7 @@ from dragoman.documents.paragraph import (
     Element,
     Inline,
     Written,
+    in_namespace_of,
     name_of,
     sort_marks,
     without_content,
@@ -98,7 +99,7 @@ def _run(like: Element, thing: Element, text: str | None) -> Element:
     if text is None:
         run.append(thing)
         return run
-    said = run.makeelement(like.tag[: -len("r")] + "t", nsmap=like.nsmap)
+    said = in_namespace_of(run, "t")
     said.text = text
     if "wordprocessingml" in like.tag:
         said.set(XML_SPACE, "preserve")

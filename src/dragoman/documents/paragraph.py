@@ -34,6 +34,12 @@ def name_of(element: Element) -> str:
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
+def in_namespace_of(element: Element, name: str) -> Element:
+    """Make an element of some name in the namespace of another."""
+    namespace, brace, _ = element.tag.rpartition("}")
+    return element.makeelement(namespace + brace + name, nsmap=element.nsmap)
+
+
 def without_content(element: Element) -> Element:
     """Return a copy of an element with nothing in it."""
     return element.makeelement(element.tag, dict(element.attrib), nsmap=element.nsmap)

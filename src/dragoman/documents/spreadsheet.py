@@ -5,7 +5,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from html import unescape
 
-from dragoman.documents.paragraph import XML_SPACE, Element, Inline, Written, name_of
+from dragoman.documents.paragraph import (
+    XML_SPACE,
+    Element,
+    Inline,
+    Written,
+    in_namespace_of,
+    name_of,
+)
 
 _IS = r"""=(?:"([^"]*)"|'([^']*)')"""
 _FORMULAS = re.compile(
@@ -67,7 +74,7 @@ def compute_on_opening(workbook: Element) -> None:
     if settings is None:
         before = _BEFORE_COMPUTING.split()
         place = max((i for i, each in enumerate(workbook, 1) if name_of(each) in before), default=0)
-        settings = _with_children(workbook, "calcPr", [])
+        settings = in_namespace_of(workbook, "calcPr")
         workbook.insert(place, settings)
     settings.set("fullCalcOnLoad", "1")
 
@@ -118,7 +125,9 @@ class Spreadsheet:
 def _run(paragraph: Element, like: Inline, text: str | None) -> Element:
     """Write text in a run like that of a part, if it has one."""
     form = [deepcopy(each) for run in like.around for each in run if name_of(each) == "rPr"]
-    return _with_children(paragraph, "r", [*form, _text(paragraph, text or "")])
+    run = in_namespace_of(paragraph, "r")
+    run.extend([*form, _text(paragraph, text or "")])
+    return run
 
 
 def _lines(text: str, around: tuple[Element, ...], form: str) -> Iterator[Inline]:
@@ -136,15 +145,7 @@ def _format(run: Element) -> str:
 
 
 def _text(like: Element, text: str) -> Element:
-    element = _with_children(like, "t", [])
+    element = in_namespace_of(like, "t")
     element.text = text
     element.set(XML_SPACE, "preserve")
-    return element
-
-
-def _with_children(like: Element, name: str, children: Sequence[Element]) -> Element:
-    """Make an element in the namespace of another."""
-    namespace, brace, _ = like.tag.rpartition("}")
-    element = like.makeelement(namespace + brace + name, nsmap=like.nsmap)
-    element.extend(children)
     return element
