@@ -7,8 +7,9 @@ from html import escape, unescape
 
 from dragoman.documents.archive import END
 from dragoman.documents.document import Document, Edit, Rewritten, edit
-from dragoman.documents.page import Page, direction_of, turns
-from dragoman.languages.codes import base_language, language_tag
+from dragoman.documents.languages import direction_of, is_of_source, turns
+from dragoman.documents.page import Page
+from dragoman.languages.codes import language_tag
 from dragoman.languages.scripts import loses_columns
 from dragoman.markup.passage import Passage
 from dragoman.markup.rules import Rules
@@ -72,11 +73,8 @@ def _take_part_apart(part: str, reader: TextReader, lies_down: bool) -> str | Pa
 
 def _with_new_language(part: str, reader: TextReader) -> str:
     """Name the new language where the old one was named."""
-    old = base_language(reader.source)
-    return _LANGUAGE.sub(
-        lambda found: language_tag(reader.target) if base_language(found[0]) == old else found[0],
-        part,
-    )
+    tag = language_tag(reader.target)
+    return _LANGUAGE.sub(lambda found: tag if is_of_source(found[0], reader) else found[0], part)
 
 
 def _turned(description: str, reader: TextReader, lies_down: bool) -> str:
@@ -94,5 +92,5 @@ def _find_edits(description: str, reader: TextReader) -> Iterator[Edit]:
         if found[1] != "language":
             write = partial(escape, quote=False)
             yield Edit(*found.span(2), Rewritten(reader.read_string(said), write))
-        elif base_language(said.strip()) == base_language(reader.source):
+        elif is_of_source(said.strip(), reader):
             yield Edit(*found.span(2), language_tag(reader.target))

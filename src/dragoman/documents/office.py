@@ -7,12 +7,12 @@ is kept.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import islice
 from typing import Protocol
 
 from dragoman.documents.archive import END
 from dragoman.documents.document import DocumentError
+from dragoman.documents.languages import turns
 from dragoman.documents.office_direction import lay_down, turn
 from dragoman.documents.office_language import name_language, say_for_script
 from dragoman.documents.office_open_xml import OfficeOpenXml
@@ -116,9 +116,7 @@ class OfficeDocument:
         self._parts, self._reader = text.split(END), reader
         self._references = find_references(self._parts)
         self._computes = any(map(has_computed_text, self._parts))
-        from_right = is_right_to_left(reader.target)
-        self._turns = is_right_to_left(reader.source) != from_right
-        self._turn = partial(turn, from_right=from_right)
+        self._turns = turns(reader)
         self.pieces = [
             piece
             for part in self._parts
@@ -156,7 +154,7 @@ class OfficeDocument:
         if loses_columns(self._reader.source, self._reader.target):
             lay_down(root)
         if self._turns:
-            self._turn(root)
+            turn(root, from_right=is_right_to_left(self._reader.target))
 
     def _is_read(self, part: str) -> bool:
         if _HAS_NO_TEXT.match(part) is None:

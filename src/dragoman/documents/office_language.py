@@ -3,8 +3,9 @@
 Spelling checkers and readers are told the language. Bold, italics and size hold for one kind only.
 """
 
+from dragoman.documents.languages import is_of_source
 from dragoman.documents.paragraph import Element, in_namespace_of, name_of
-from dragoman.languages.codes import base_language, language_tag
+from dragoman.languages.codes import language_tag
 from dragoman.languages.scripts import scripts_of
 from dragoman.markup.text_reader import TextReader
 
@@ -32,12 +33,12 @@ def name_language(root: Element, reader: TextReader) -> None:
     for element in root.iter("{*}lang", "{*}themeFontLang"):
         _name_in_word(element, reader)
     for element in root.iter("{*}rPr", "{*}endParaRPr", "{*}defRPr"):
-        if _is_source(element.get("lang"), reader):
+        if is_of_source(element.get("lang"), reader):
             element.set("lang", language_tag(reader.target))
     for element in root.iter(f"{_STYLE}text-properties"):
         _name_in_open_document(element, reader)
     for element in root.iter("{http://purl.org/dc/elements/1.1/}language"):
-        if _is_source(element.text, reader):
+        if is_of_source(element.text, reader):
             element.text = language_tag(reader.target)
 
 
@@ -66,10 +67,6 @@ def _say_in_word(properties: Element, *, is_complex: bool) -> None:
             (said[old].addnext if is_complex else said[old].addprevious)(made)
 
 
-def _is_source(code: str | None, reader: TextReader) -> bool:
-    return bool(code) and base_language(str(code)) == base_language(reader.source)
-
-
 def _kind_of_script(language: str) -> int:
     """Tell for which of the three kinds of scripts a language is named."""
     scripts = scripts_of(language)
@@ -81,13 +78,13 @@ def _kind_of_script(language: str) -> int:
 def _name_in_word(element: Element, reader: TextReader) -> None:
     namespace = element.tag[: element.tag.rfind("}") + 1]
     old, new = (_IN_WORD[_kind_of_script(code)] for code in (reader.source, reader.target))
-    if _is_source(element.get(namespace + old), reader):
+    if is_of_source(element.get(namespace + old), reader):
         element.set(namespace + new, language_tag(reader.target))
 
 
 def _name_in_open_document(properties: Element, reader: TextReader) -> None:
     old, new = (_IN_OPEN_DOCUMENT[_kind_of_script(code)] for code in (reader.source, reader.target))
-    if not _is_source(properties.get(_attribute("language", old)), reader):
+    if not is_of_source(properties.get(_attribute("language", old)), reader):
         return
     language, *others = language_tag(reader.target).split("-")
     script = next((other for other in others if len(other) == _LETTERS_OF_SCRIPT), None)

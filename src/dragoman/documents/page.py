@@ -6,7 +6,8 @@ from html import escape, unescape
 from typing import NamedTuple
 
 from dragoman.documents.document import Edit, Rewritten
-from dragoman.languages.codes import base_language, language_tag
+from dragoman.documents.languages import direction_of, is_of_source, turns
+from dragoman.languages.codes import language_tag
 from dragoman.languages.scripts import is_right_to_left
 from dragoman.markup.elements import read_document
 from dragoman.markup.passage import Passage, put_together_each
@@ -182,13 +183,7 @@ def _translated_language(code: str, element: str, reader: TextReader) -> str:
     """Return the language of an element of the translated page; of a page it is the target."""
     if element == "html":
         return language_tag(reader.target) if _CODE.fullmatch(code) else code
-    is_of_source = base_language(code) == base_language(reader.source)
-    return language_tag(reader.target) if is_of_source else code
-
-
-def turns(reader: TextReader) -> bool:
-    """Tell whether a translation runs in the other direction, so that a page has to say so."""
-    return is_right_to_left(reader.source) != is_right_to_left(reader.target)
+    return language_tag(reader.target) if is_of_source(code, reader) else code
 
 
 def _is_turned(direction: str, element: str, values: Mapping[str, str], reader: TextReader) -> bool:
@@ -198,8 +193,7 @@ def _is_turned(direction: str, element: str, values: Mapping[str, str], reader: 
     of other than text.
     """
     language = values.get("lang", values.get("xml:lang", ""))
-    is_of_source = base_language(language) == base_language(reader.source)
-    is_text = is_of_source or (not language and is_right_to_left(reader.source))
+    is_text = is_of_source(language, reader) or (not language and is_right_to_left(reader.source))
     runs_alike = direction.lower() == direction_of(reader.source)
     return turns(reader) and (element in ("html", "body") or (is_text and runs_alike))
 
@@ -219,11 +213,6 @@ def _turn(
     style = _DIRECTION.sub(rf"\g<1>{after}", attribute.value)
     side = re.compile(_ALIGNMENT.format(_BEGINNINGS[before]), re.IGNORECASE)
     return side.sub(rf"\g<1>{_BEGINNINGS[after]}", style)
-
-
-def direction_of(language: str) -> str:
-    """Say in which direction a language runs, as HTML and EPUB have it."""
-    return "rtl" if is_right_to_left(language) else "ltr"
 
 
 def _in_utf_8(attribute: _Attribute, values: Mapping[str, str]) -> str:
