@@ -57,6 +57,18 @@ def edit(text: str, edits: Sequence[Edit]) -> Document:
     return Document([*parts, text[end:]])
 
 
+_NOT_A_CHARACTER = "\ufdd0"
+"""A code point that Unicode keeps out of text."""
+
+
+def unused_mark(text: str) -> str:
+    """Return a mark that is not in a text, to stand in it meanwhile for something else."""
+    mark = _NOT_A_CHARACTER
+    while mark in text:
+        mark += _NOT_A_CHARACTER
+    return mark
+
+
 def line_break_of(text: str) -> str:
     """Return how lines end in a file."""
     return "\r\n" if "\r\n" in text else "\n"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dragoman.documents.document import Document, Edit, Rewritten, edit, line_break_of
+from dragoman.documents.document import Document, Edit, Rewritten, edit, line_break_of, unused_mark
 from dragoman.documents.markdown_spans import (
     Say,
     as_written,
@@ -41,9 +41,6 @@ _NARROWEST = 40
 
 Read = Callable[[str, Say], list[Inline]]
 """Takes a line of Markdown apart."""
-
-_NOT_A_CHARACTER = "\ufdd0"
-"""A code point that Unicode keeps out of text."""
 
 
 def take_markdown_apart(text: str, reader: TextReader) -> Document:
@@ -166,9 +163,7 @@ class _Text:
 
     def __init__(self, place: _Place, line_break: str, read: Read, reader: TextReader) -> None:
         self._place, self._line_break, self._read_with = place, line_break, read
-        self._mark = _NOT_A_CHARACTER
-        while self._mark in place.content:
-            self._mark += _NOT_A_CHARACTER
+        self._mark = unused_mark(place.content)
         self._said: list[Rewritten] = []
 
         def say(raw: str, text: str, write: Callable[[str], str]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape, unescape
 from typing import NamedTuple
 
-from dragoman.documents.document import Edit, Rewritten
+from dragoman.documents.document import Edit, Rewritten, unused_mark
 from dragoman.documents.languages import direction_of, is_of_source, turns
 from dragoman.languages.codes import language_tag
 from dragoman.languages.scripts import is_right_to_left
@@ -58,9 +58,6 @@ _BEGINNINGS = {"ltr": "left", "rtl": "right"}
 _CHARSET = re.compile(r"charset\s*=\s*(?!utf-8\b)[\w.:-]+", re.IGNORECASE)
 _ENCODING = re.compile(r"""<\?xml\b[^>]*?\bencoding\s*=\s*["']((?!(?i:utf-8)\b)[\w.:-]+)""")
 
-_NOT_A_CHARACTER = "\ufdd0"
-"""A code point that Unicode keeps out of text."""
-
 
 class _Attribute(NamedTuple):
     """An attribute with a value, and where that stands in its tag, quotation marks included."""
@@ -96,9 +93,7 @@ class Page:
 
     def __init__(self, text: str, reader: TextReader) -> None:
         """Take a page apart; errors in it stay."""
-        self._mark = _NOT_A_CHARACTER
-        while self._mark in text:
-            self._mark += _NOT_A_CHARACTER
+        self._mark = unused_mark(text)
         said: list[Passage] = []
         marked: list[str] = []
         end = 0
