@@ -217,7 +217,7 @@ def _read_cues(text: str, *, blank_ends: bool) -> Iterator[Cue]:
             blank = (j for j in range(i + 1, last) if not lines[j].strip("\r\n"))
             last = next(blank, last)
         content = text[starts[i + 1] : starts[last]]
-        before, after = _unwrap(content)
+        before, after = _find_words(content)
         words = content[before:after]
         if _TIME_WITHIN.search(content):
             before, after = len(content) - len(content.lstrip()), len(content.rstrip())
@@ -232,7 +232,7 @@ def _read_cues(text: str, *, blank_ends: bool) -> Iterator[Cue]:
         )
 
 
-def _unwrap(content: str) -> tuple[int, int]:
+def _find_words(content: str) -> tuple[int, int]:
     """Find the words between tags that are around all of a cue."""
     found = _TAGS_BEFORE.match(content)
     start = found.end() if found else 0
