@@ -9,8 +9,8 @@ from typing import Any, BinaryIO
 
 from dragoman.bulk.file_format import Block, Line, cut_rows
 from dragoman.bulk.form import Outcome, value_of
-from dragoman.corpora.text_file import BYTE_ORDER_MARK, CorpusError, decode_file
-from dragoman.documents.archive import read_archive, write_archive
+from dragoman.corpora.text_file import CorpusError, decode_file
+from dragoman.documents.archive import read_archive
 from dragoman.documents.document import DocumentError
 from dragoman.documents.formats import DOCUMENT_FORMATS, DocumentFormat
 from dragoman.markup.passage import Passage
@@ -80,11 +80,7 @@ class DocumentFile:
         """Write the document with its translations in place."""
         translations = [unasked(json.loads(text) or "") for text in written]
         text = self._passage.put_together(translations).text
-        if self._format.has_text:
-            stream.write(write_archive(text, self._content, self._format.has_text))
-        else:
-            has_mark = self._content.startswith(BYTE_ORDER_MARK)
-            stream.write(BYTE_ORDER_MARK * has_mark + text.encode())
+        stream.write(self._format.write(text, self._content))
 
 
 _READ = ("_content", "_passage")

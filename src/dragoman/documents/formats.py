@@ -1,9 +1,11 @@
 """Which kinds of files are translated as a whole."""
 
+import codecs
 import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from dragoman.documents.archive import write_archive
 from dragoman.documents.epub import BOOK_PARTS, take_epub_apart
 from dragoman.documents.gettext import take_po_apart
 from dragoman.documents.markdown import take_markdown_apart
@@ -25,6 +27,15 @@ class DocumentFormat(NamedTuple):
     media_type: str
     has_text: re.Pattern[str] | None = None
     """Matches the names of the files that have text, if it is an archive; see `read_archive`."""
+
+    def write(self, text: str, file: bytes) -> bytes:
+        """Write a file again with another text: UTF-8, with a byte order mark if it had one.
+
+        Some players of films read no accents without that.
+        """
+        if self.has_text is not None:
+            return write_archive(text, file, self.has_text)
+        return codecs.BOM_UTF8 * file.startswith(codecs.BOM_UTF8) + text.encode()
 
 
 def _of_office(media_type: str) -> DocumentFormat:

@@ -5,26 +5,21 @@ import codecs
 import math
 import secrets
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import PureWindowsPath
-from typing import NamedTuple
 
-from dragoman.documents.archive import count_characters, read_archive, write_archive
+from dragoman.documents.archive import count_characters, read_archive
 from dragoman.documents.document import DocumentError
-from dragoman.documents.formats import DOCUMENT_FORMATS
+from dragoman.documents.formats import DOCUMENT_FORMATS, DocumentFormat
 from dragoman.documents.other_formats import other_way
 from dragoman.serving.readers import PLAIN_TEXT, document_reader
 from dragoman.serving.refusal import RefusalError, as_refusal
 from dragoman.serving.service import Order, TranslationService
 from dragoman.tokenizers.normalisation import encodable
 
-READERS = {
-    ".txt": PLAIN_TEXT,
-    **{ending: document_reader(form.take_apart) for ending, form in DOCUMENT_FORMATS.items()},
-}
-"""How each kind of file is taken apart."""
+_TEXT = DocumentFormat(PLAIN_TEXT.take_apart, "text/plain")
+FORMATS = {".txt": _TEXT, **DOCUMENT_FORMATS}
+"""What is translated as a whole here, by the endings of its name in small letters."""
 
 _MOST_DOCUMENTS = 100
 _MOST_BYTES = 2**28
@@ -43,20 +38,6 @@ translated, a person at the page within a minute or two."""
 
 _LONGEST_STEM = 100
 
-_MARK = "\ufeff"
-"""Of the byte order; some players of films read no accents without it."""
-
-
-class _Content(NamedTuple):
-    """What was sent, as text."""
-
-    text: str
-    num_characters: int
-    """What people read, in an archive."""
-
-    write: Callable[[str], bytes]
-    """Writes the file with another text."""
-
 
 @dataclass(kw_only=True, eq=False)
 class Document:
@@ -65,8 +46,13 @@ class Document:
     name: str
     """The name for its translation: that of the file, with the language."""
 
+    media_type: str
+    """What a browser should take it for."""
+
     num_bytes: int
     num_characters: int
+    """What people read of it."""
+
     translation: "asyncio.Task[bytes]"
     needs_key: bool
     """Whether its identifier alone is not enough to open it."""
@@ -96,12 +82,6 @@ class Document:
         """Whether it could have been fetched for so long that perhaps nobody will."""
         return self.translation.done() and time.monotonic() - self.made > _SECONDS_TO_FETCH
 
-    @property
-    def media_type(self) -> str:
-        """What a browser should take it for."""
-        kind = DOCUMENT_FORMATS.get(PureWindowsPath(self.name).suffix)
-        return "text/plain" if kind is None else kind.media_type
-
 
 class Documents:
     """The files of a server. They are in memory only, for half an hour at most."""
@@ -127,24 +107,26 @@ class Documents:
         """
         path = PureWindowsPath(encodable(name or ""))
         suffix = path.suffix.lower()
-        if suffix not in READERS:
+        if suffix not in FORMATS:
             if way := other_way(suffix):
                 raise RefusalError(400, f"files whose names end in {suffix} are not read; {way}")
-            raise RefusalError(400, f"only files whose names end in {', '.join(READERS)} are read")
-        content = await asyncio.to_thread(self._read, suffix, sent)
+            raise RefusalError(400, f"only files whose names end in {', '.join(FORMATS)} are read")
+        form = FORMATS[suffix]
+        text, num_characters = await asyncio.to_thread(self._read, form, sent)
         order = replace(
             order,
-            texts=[content.text],
-            num_characters=content.num_characters,
-            reader=READERS[suffix],
+            texts=[text],
+            num_characters=num_characters,
+            reader=PLAIN_TEXT if form is _TEXT else document_reader(form.take_apart),
         )
         order = self._service.check_room(order)
         self._make_room(len(sent))
         document = Document(
             name=f"{path.stem[:_LONGEST_STEM]}.{order.target}{suffix}",
+            media_type=form.media_type,
             num_bytes=len(sent),
-            num_characters=content.num_characters,
-            translation=asyncio.create_task(self._translate(order, content)),
+            num_characters=num_characters,
+            translation=asyncio.create_task(self._translate(order, form, sent)),
             needs_key=needs_key,
         )
         self._documents[document.id] = document
@@ -152,24 +134,23 @@ class Documents:
         asyncio.get_running_loop().call_later(_SECONDS_KEPT, self.forget, document.id)
         return document
 
-    def _read(self, suffix: str, sent: bytes) -> _Content:
-        has_text = DOCUMENT_FORMATS[suffix].has_text if suffix in DOCUMENT_FORMATS else None
-        if has_text is None:
-            return _read_text(sent)
+    def _read(self, form: DocumentFormat, sent: bytes) -> tuple[str, int]:
+        """Return the text of a file, and how many characters of it people read."""
+        if form.has_text is None:
+            text = _read_text(sent)
+            return text, len(text)
         most = _BYTES_FOR_EACH_CHARACTER * self._service.settings.max_characters
         try:
-            text = read_archive(sent, has_text, most_bytes=most, most_in_all=_MOST_UNPACKED)
+            text = read_archive(sent, form.has_text, most_bytes=most, most_in_all=_MOST_UNPACKED)
         except DocumentError as error:
             raise RefusalError(400, str(error)) from None
-        return _Content(
-            text, count_characters(text), partial(write_archive, content=sent, has_text=has_text)
-        )
+        return text, count_characters(text)
 
-    async def _translate(self, order: Order, content: _Content) -> bytes:
+    async def _translate(self, order: Order, form: DocumentFormat, sent: bytes) -> bytes:
         """Translate a file; what goes wrong is logged now, as perhaps nobody will ask."""
         try:
             (answer,) = await self._service.translate(order)
-            return await asyncio.to_thread(content.write, answer.translation.text)
+            return await asyncio.to_thread(form.write, answer.translation.text, sent)
         except Exception as error:
             raise as_refusal(error) from None
 
@@ -220,18 +201,15 @@ class Documents:
         )
 
 
-def _read_text(sent: bytes) -> _Content:
-    """Read a text, whose byte order mark stays; an archive or a picture has a NUL in it."""
+def _read_text(sent: bytes) -> str:
+    """Read a text without its byte order mark; an archive or a picture has a NUL in it."""
     if sent.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise RefusalError(400, "the file is not UTF-8, but UTF-16; save it as UTF-8")
     if (place := sent.find(0)) >= 0:
         raise RefusalError(400, f"the file is not text: there is a NUL at {place}")
     try:
-        text = encodable(sent.decode())
+        return encodable(sent.decode()).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise RefusalError(
             400, f"the file is not UTF-8: byte 0x{sent[error.start]:02x} at {error.start}"
         ) from None
-    mark = _MARK if text.startswith(_MARK) else ""
-    text = text.removeprefix(mark)
-    return _Content(text, len(text), lambda translation: (mark + translation).encode())

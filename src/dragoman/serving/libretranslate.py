@@ -11,7 +11,7 @@ from dragoman.languages.codes import language_name
 from dragoman.languages.detection import Detection
 from dragoman.serving.access import check_key
 from dragoman.serving.dependencies import Service, Store
-from dragoman.serving.documents import READERS
+from dragoman.serving.documents import FORMATS
 from dragoman.serving.fields import read_fields, refuse_repeated_fields
 from dragoman.serving.openapi import FILE, accepts, refuses
 from dragoman.serving.readers import HTML, PLAIN_TEXT
@@ -157,7 +157,7 @@ async def frontend_settings(service: Service) -> dict[str, Any]:
         "charLimit": service.settings.max_characters,
         "frontendTimeout": 500,
         "filesTranslation": True,
-        "supportedFilesFormat": list(READERS),
+        "supportedFilesFormat": list(FORMATS),
         "suggestions": False,
         "language": {
             name: {"code": code, "name": language_name(code)}
