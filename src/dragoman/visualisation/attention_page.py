@@ -6,8 +6,7 @@ from itertools import groupby
 from dragoman.visualisation import heat_map
 from dragoman.visualisation.attended_sentence import AttentionKind, HeadMap
 from dragoman.visualisation.markup import element, escape
-from dragoman.visualisation.page import write_page
-from dragoman.visualisation.shown_sentence import write_notes
+from dragoman.visualisation.page import write_notes, write_page
 
 NAMES: dict[AttentionKind, str] = {
     "encoder": "Encoder self-attention",

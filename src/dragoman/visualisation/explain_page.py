@@ -14,8 +14,7 @@ from dragoman.visualisation.explain_stack import (
     stack_layers,
 )
 from dragoman.visualisation.markup import element, escape, isolated
-from dragoman.visualisation.page import table, write_page
-from dragoman.visualisation.shown_sentence import write_notes
+from dragoman.visualisation.page import table, write_notes, write_page
 from dragoman.visualisation.trace import Choice, Tokens, Trace
 
 NUM_ALTERNATIVES = 5

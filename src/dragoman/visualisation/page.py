@@ -126,6 +126,14 @@ def _row(kind: str, cells: Sequence[str], numbers: frozenset[int]) -> str:
     return element("tr", {}, *written)
 
 
+def write_notes(notes: Sequence[str]) -> str:
+    """Write why the translation on a page may be another one, if there are reasons."""
+    if not notes:
+        return ""
+    head = element("p", {}, "This may not be what dragoman translate gives:")
+    return head + element("ul", {}, *(element("li", {}, escape(f"{note}.")) for note in notes))
+
+
 def preformatted(text: str) -> str:
     """Write plain text that keeps its line feeds."""
     return element("pre", {}, "\n".join(escape(line) for line in text.split("\n")))

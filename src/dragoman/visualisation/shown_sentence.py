@@ -7,7 +7,6 @@ from dragoman.markup.text_reader import TextReader
 from dragoman.model_directory import ModelDirectory
 from dragoman.terms.finder import TermFinder
 from dragoman.text_cutter import TextCutter
-from dragoman.visualisation.markup import element, escape
 
 WITHIN_TAGS = (
     "dragoman translate shows the model what is between tags once more, to find where the tags go; "
@@ -85,11 +84,3 @@ def _compare(text: str, sentences: Sequence[str], terms: TermFinder) -> Iterator
 
 def _quote(text: str) -> str:
     return f"“{text}”"
-
-
-def write_notes(notes: Sequence[str]) -> str:
-    """Write for a page why the translation on it may be another one, if there are reasons."""
-    if not notes:
-        return ""
-    head = element("p", {}, "This may not be what dragoman translate gives:")
-    return head + element("ul", {}, *(element("li", {}, escape(f"{note}.")) for note in notes))
