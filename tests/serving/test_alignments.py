@@ -2,7 +2,6 @@
 
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -125,13 +124,13 @@ def test_models_say_what_they_can(address: str, copying: tuple[Copier, ServedMod
 def test_many_short_texts_take_no_longer_than_a_long_one_may(
     english_italian: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    align = Insight.align_translations
+    align = Insight.align_translation
 
-    def align_slowly(self: Insight, translations: Sequence[Translation]) -> list[Alignment]:
+    def align_slowly(self: Insight, translation: Translation) -> Alignment:
         time.sleep(0.3)
-        return align(self, translations)
+        return align(self, translation)
 
-    monkeypatch.setattr(Insight, "align_translations", align_slowly)
+    monkeypatch.setattr(Insight, "align_translation", align_slowly)
     with serving([loaded(english_italian)], Settings(timeout=3.0)) as url:
         answer = post(url, "translate", text=["a dog"] * 20, alignments=True)
 

@@ -79,10 +79,10 @@ async def align_answers(
 async def _align(service: TranslationService, answer: Answer) -> Alignment | None:
     if answer.source == answer.target:
         return None
-    (found,) = await service.look(
+    found = await service.look(
         (answer.source, answer.target),
         (),
-        lambda insight: insight.align_translations([answer.translation]),
+        lambda insight: insight.align_translation(answer.translation),
     )
     return _write(found)
 

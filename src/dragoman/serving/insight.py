@@ -1,6 +1,5 @@
 """What can be seen of a model besides its translations."""
 
-from collections.abc import Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -83,13 +82,14 @@ class Insight:
         (alignment,) = aligner.align([(text, translation)])
         return alignment
 
-    def align_translations(self, translations: Sequence[Translation]) -> "list[Alignment]":
-        """Align texts with their best translations, counting words through all sentences.
+    def align_translation(self, translation: Translation) -> "Alignment":
+        """Align a text with its best translation, counting words through all sentences.
 
         Raises:
             RefusalError: the model cannot align.
         """
-        return self._get_aligner().align_translations(translations)
+        (alignment,) = self._get_aligner().align_translations([translation])
+        return alignment
 
     @property
     def _hindrance(self) -> str | None:
