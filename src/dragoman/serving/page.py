@@ -1,13 +1,12 @@
 """The page for people, and the description of the interface for programmers."""
 
-from importlib.resources import files
 from pathlib import Path
 
 from fastapi import APIRouter
 from starlette.responses import FileResponse
 from starlette.staticfiles import StaticFiles
 
-_FOLDER = Path(str(files("dragoman.serving"))) / "static"
+_FOLDER = Path(__file__).with_name("static")
 _HEADERS = {
     "Content-Security-Policy": "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
     "form-action 'none'",
