@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
-from operator import itemgetter
 from typing import NamedTuple, TypeVar
 
 from dragoman.decoding.config import SearchConfig
@@ -120,15 +119,17 @@ class TranslationService:
                 *found, _ = await asyncio.gather(
                     *(self._translate(group, order) for group in groups), _leave(rooms)
                 )
-        answers = [
-            (
-                place,
-                Answer(translation=best, target=order.target, source=g.source, detection=detection),
+        answers = {
+            place: Answer(
+                translation=translation,
+                target=order.target,
+                source=group.source,
+                detection=detection,
             )
-            for g, translations in zip(groups, found, strict=True)
-            for (place, detection), best in zip(g.places, translations, strict=True)
-        ]
-        return [answer for _, answer in sorted(answers, key=itemgetter(0))]
+            for group, translations in zip(groups, found, strict=True)
+            for (place, detection), translation in zip(group.places, translations, strict=True)
+        }
+        return [answers[place] for place in range(len(order.texts))]
 
     def check_room(self, order: Order) -> Order:
         """Refuse at once what `translate` would refuse.
