@@ -140,22 +140,18 @@ def _reader(question: Question) -> Reader:
     splits = question.split_sentences or "1"
     if question.tag_handling is None:
         return plain_reader(lines=splits == "1", sentences=splits != "0")
-    names = {
-        field: frozenset(name.lower() for name in tags)
-        for field, tags in (
-            ("ignored", question.ignore_tags),
-            ("block", question.splitting_tags),
-            ("inline", question.non_splitting_tags),
-        )
-    }
-    html = Rules()
+    ignored, block, inline = (
+        frozenset(map(str.lower, tags))
+        for tags in (question.ignore_tags, question.splitting_tags, question.non_splitting_tags)
+    )
     is_html = question.tag_handling == "html"
+    usual = Rules() if is_html else Rules(untranslated=frozenset(), inline=frozenset())
     rules = Rules(
-        untranslated=names["ignored"] | (html.untranslated if is_html else frozenset()),
-        inline=names["ignored"] | names["inline"] | (html.inline if is_html else frozenset()),
+        untranslated=usual.untranslated | ignored,
+        inline=usual.inline | ignored | inline,
         mixed_is_inline=not is_html,
         is_xml=not is_html,
-        block=names["block"],
+        block=block,
     )
     return markup_reader(rules, sentences=splits != "0")
 
