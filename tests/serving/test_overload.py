@@ -1,18 +1,24 @@
 """More than can be translated: everything is answered, and nothing is lost or mixed up."""
 
+import asyncio
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import deepl
+import pytest
 import requests
-from tests.serving.live import Copier, serving
+from tests.serving.live import Copier, Turnstile, serving
 
-from dragoman.serving.models import ServedModel
+from dragoman.model_directory import ModelError
+from dragoman.serving.metrics import Metrics
+from dragoman.serving.models import Models, ServedModel
+from dragoman.serving.service import Order, TranslationService
 from dragoman.serving.settings import Settings
 
 NUM_CLIENTS = 40
@@ -149,6 +155,33 @@ def test_the_client_of_deepl_comes_back_by_itself(copying: tuple[Copier, ServedM
 
     assert not isinstance(found, list)
     assert found.text == "a cat"
+
+
+def test_when_texts_in_one_language_fail_those_in_another_are_given_up(
+    copying: tuple[Copier, ServedModel],
+    held: tuple[Turnstile, ServedModel],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*arguments: Any) -> Any:
+        raise ModelError("model.bin: cut off")
+
+    monkeypatch.setattr(copying[0], "search", fail)
+    japanese, (engine, english) = replace(copying[1], source="ja"), held
+    texts = ["The cat sees the dog. " * 500, "猫は川を見る。"]
+
+    async def waiting_after_failure() -> bytes:
+        service = TranslationService(Models([english, japanese]), Settings(), Metrics())
+        with pytest.raises(ModelError):
+            await service.translate(Order(texts=texts, target="it"))
+        await asyncio.sleep(0)
+        numbers = service.metrics.write()
+        engine.passes.release(50)
+        await service.close()
+        return numbers
+
+    numbers = asyncio.run(waiting_after_failure())
+
+    assert b'dragoman_waiting_characters{model="en-it"} 0.0' in numbers
 
 
 def test_who_has_waited_for_too_long_is_not_translated_any_more(

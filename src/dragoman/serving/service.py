@@ -116,9 +116,14 @@ class TranslationService:
         async with self.in_time():
             with self._room_for(order) as rooms:
                 groups = await _beside_if_long(order.texts, lambda: self._read(order))
-                *found, _ = await asyncio.gather(
-                    *(self._translate(group, order) for group in groups), _leave(rooms)
-                )
+                working = [asyncio.create_task(self._translate(group, order)) for group in groups]
+                try:
+                    await asyncio.sleep(0)  # until each has its place in a queue
+                    rooms.close()
+                    found = await asyncio.gather(*working)
+                finally:
+                    for task in working:  # if one has failed, nobody wants the others
+                        task.cancel()
         answers = {
             place: Answer(
                 translation=translation,
@@ -307,12 +312,6 @@ async def _beside_if_long(texts: Sequence[str], work: Callable[[], Result]) -> R
     if sum(map(len, texts)) <= _CHARACTERS_READ_AT_ONCE:
         return work()
     return await asyncio.to_thread(work)
-
-
-async def _leave(rooms: ExitStack) -> list[Translation]:
-    """Give up the reserved room; whoever started before this is in the queue by now."""
-    rooms.close()
-    return []
 
 
 def _listen(passage: Passage, target: str, order: Order) -> Heard | None:
