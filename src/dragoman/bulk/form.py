@@ -110,13 +110,13 @@ def warnings_of(line: Line, outcome: Outcome) -> Sequence[str]:
     if isinstance(outcome, Rejected):
         return (f"{line.place}: set aside, as {outcome.reason}",)
     translation = outcome.translation
-    found = [f"the translation {fault}" for fault in translation.faults]
+    found = []
     if translation.cut:
-        found.insert(
-            0,
+        found.append(
             "a sentence has more tokens than the model has seen, so it was cut, and its pieces "
-            "were translated separately",
+            "were translated separately"
         )
+    found += [f"the translation {fault}" for fault in translation.faults]
     if not translation.finished:
         found.append("the translation stopped at the length limit")
     return [f"{line.place}: {warning}" for warning in found]
